@@ -1,0 +1,74 @@
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import rxjsX from 'eslint-plugin-rxjs-x';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** How packages are imported, everywhere. */
+const forms = [
+  { regex: '^fp-ts/', message: "import { either as E } from 'fp-ts': deep paths break Node's ESM or double the copy" },
+  { regex: '^io-ts/', message: "import * as t from 'io-ts'" },
+  { regex: '^rxjs/(operators|internal)', message: "import from 'rxjs'" },
+];
+const ky = { regex: '^ky$', message: 'only http/ knows ky' };
+const node = { regex: '^node:', message: 'only sandbox/ and cli/ run in Node alone' };
+
+/** The house: each folder of src and the folders that it may import. */
+const house = {
+  codecs: [],
+  errors: ['codecs'],
+  http: ['codecs', 'errors'],
+  feed: ['codecs', 'errors', 'http'],
+  submission: ['codecs', 'errors', 'http'],
+  operators: ['codecs', 'errors'],
+  ledger: ['codecs', 'errors', 'http', 'feed', 'submission'],
+  sandbox: ['codecs'],
+  cli: ['codecs', 'errors', 'operators', 'ledger', 'sandbox'],
+};
+const inNode = ['sandbox', 'cli'];
+
+const direction = ([folder, allowed]) => {
+  const others = Object.keys(house).filter((name) => name !== folder && !allowed.includes(name));
+  return {
+    files: [`src/${folder}/**/*.ts`],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            ...forms,
+            ...(folder === 'http' ? [] : [ky]),
+            ...(inNode.includes(folder) ? [] : [node]),
+            {
+              regex: `^(\\.\\./)+(${others.join('|')})/`,
+              message: `${folder}/ imports only: ${allowed.join(', ') || 'itself'}`,
+            },
+          ],
+        },
+      ],
+    },
+  };
+};
+
+export default defineConfig(
+  globalIgnores(['dist', 'site', 'coverage', 'eslint.config.js', 'test/package/fixtures']),
+  js.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  rxjsX.configs.strict,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      // a codec and its type share one name
+      '@typescript-eslint/no-redeclare': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      'no-nested-ternary': 'error',
+      'max-lines': ['error', { max: 200, skipComments: true, skipBlankLines: true }],
+    },
+  },
+  { files: ['src/**/*.ts'], rules: { 'rxjs-x/no-ignored-subscription': 'error' } },
+  Object.entries(house).map(direction),
+  { files: ['test/**/*.ts'], rules: { 'max-lines': 'off', 'rxjs-x/no-ignored-default-value': 'off' } },
+  prettier,
+);

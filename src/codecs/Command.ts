@@ -1,0 +1,78 @@
+import * as t from 'io-ts';
+import { exact } from './internal/exact.js';
+import { keyed } from './internal/keyed.js';
+import { TemplateId } from './TemplateId.js';
+
+/** Creates a contract. */
+export interface CreateCommand {
+  /** `#package-name:Module:Entity` or with the package id. */
+  readonly templateId: TemplateId;
+  /** The contract's fields as Daml JSON, in which `Int` and `Decimal` are strings. */
+  readonly createArguments: unknown;
+}
+
+/** Exercises a choice of a contract. */
+export interface ExerciseCommand {
+  /** `#package-name:Module:Entity` or with the package id. */
+  readonly templateId: TemplateId;
+  /** The contract. */
+  readonly contractId: string;
+  /** The choice; `Archive` is every template's. */
+  readonly choice: string;
+  /** The argument as Daml JSON; `{}` for none. */
+  readonly choiceArgument: unknown;
+}
+
+/** Exercises a choice of the contract that has a key. */
+export interface ExerciseByKeyCommand {
+  /** `#package-name:Module:Entity` or with the package id. */
+  readonly templateId: TemplateId;
+  /** The key as Daml JSON. */
+  readonly contractKey: unknown;
+  /** The choice. */
+  readonly choice: string;
+  /** The argument as Daml JSON; `{}` for none. */
+  readonly choiceArgument: unknown;
+}
+
+/** Creates a contract and exercises a choice of it. */
+export interface CreateAndExerciseCommand {
+  /** `#package-name:Module:Entity` or with the package id. */
+  readonly templateId: TemplateId;
+  /** The contract's fields as Daml JSON. */
+  readonly createArguments: unknown;
+  /** The choice. */
+  readonly choice: string;
+  /** The argument as Daml JSON; `{}` for none. */
+  readonly choiceArgument: unknown;
+}
+
+/** What a submission does, as the wire writes it. */
+export type Command =
+  | { readonly CreateCommand: CreateCommand }
+  | { readonly ExerciseCommand: ExerciseCommand }
+  | { readonly ExerciseByKeyCommand: ExerciseByKeyCommand }
+  | { readonly CreateAndExerciseCommand: CreateAndExerciseCommand };
+
+/** Codec of {@link (Command:type)}. */
+export const Command: t.Type<Command, unknown> = keyed<Command>('Command', {
+  CreateCommand: exact<CreateCommand>('CreateCommand', { templateId: TemplateId, createArguments: t.unknown }),
+  ExerciseCommand: exact<ExerciseCommand>('ExerciseCommand', {
+    templateId: TemplateId,
+    contractId: t.string,
+    choice: t.string,
+    choiceArgument: t.unknown,
+  }),
+  ExerciseByKeyCommand: exact<ExerciseByKeyCommand>('ExerciseByKeyCommand', {
+    templateId: TemplateId,
+    contractKey: t.unknown,
+    choice: t.string,
+    choiceArgument: t.unknown,
+  }),
+  CreateAndExerciseCommand: exact<CreateAndExerciseCommand>('CreateAndExerciseCommand', {
+    templateId: TemplateId,
+    createArguments: t.unknown,
+    choice: t.string,
+    choiceArgument: t.unknown,
+  }),
+});

@@ -1,0 +1,21 @@
+import type * as t from 'io-ts';
+import { Duration } from './Duration.js';
+import { Empty } from './Empty.js';
+import { keyed } from './internal/keyed.js';
+import { valued } from './internal/valued.js';
+import { Offset } from './Offset.js';
+
+/**
+ * How far back the ledger looks for another submission of the same change, that is of the same user, acting parties and
+ * command id. `Empty` is the longest that the participant allows, usually seven days.
+ */
+export type DeduplicationPeriod =
+  | { readonly DeduplicationDuration: { readonly value: Duration } }
+  | { readonly DeduplicationOffset: { readonly value: Offset } }
+  | { readonly Empty: Empty };
+
+/** Codec of {@link (DeduplicationPeriod:type)}. */
+export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = keyed<DeduplicationPeriod>(
+  'DeduplicationPeriod',
+  { DeduplicationDuration: valued(Duration), DeduplicationOffset: valued(Offset), Empty },
+);

@@ -1,0 +1,57 @@
+import * as t from 'io-ts';
+import { Empty } from './Empty.js';
+import { exact } from './internal/exact.js';
+import { keyed } from './internal/keyed.js';
+import { valued } from './internal/valued.js';
+import { withDefault } from './internal/withDefault.js';
+import type { Opt } from './Opt.js';
+import { TemplateId } from './TemplateId.js';
+
+/** Contracts of every template. */
+export interface WildcardFilter {
+  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  readonly includeCreatedEventBlob?: Opt<boolean>;
+}
+
+/** Contracts of one template. */
+export interface TemplateFilter {
+  /** `#package-name:Module:Entity`. */
+  readonly templateId: TemplateId;
+  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  readonly includeCreatedEventBlob?: Opt<boolean>;
+}
+
+/** Contracts whose template implements an interface. */
+export interface InterfaceFilter {
+  /** `#package-name:Module:Entity`. */
+  readonly interfaceId: TemplateId;
+  /** Whether created events carry the interface's view. Default: false. */
+  readonly includeInterfaceView?: Opt<boolean>;
+  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  readonly includeCreatedEventBlob?: Opt<boolean>;
+}
+
+/** Which contracts a filter takes, as the wire writes it. `Empty` takes as many as the wildcard. */
+export type IdentifierFilter =
+  | { readonly WildcardFilter: { readonly value: WildcardFilter } }
+  | { readonly TemplateFilter: { readonly value: TemplateFilter } }
+  | { readonly InterfaceFilter: { readonly value: InterfaceFilter } }
+  | { readonly Empty: Empty };
+
+const flag = withDefault(t.boolean, false);
+
+/** Codec of {@link (IdentifierFilter:type)}. */
+export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = keyed<IdentifierFilter>('IdentifierFilter', {
+  WildcardFilter: valued(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: flag })),
+  TemplateFilter: valued(
+    exact<TemplateFilter>('TemplateFilter', { templateId: TemplateId, includeCreatedEventBlob: flag }),
+  ),
+  InterfaceFilter: valued(
+    exact<InterfaceFilter>('InterfaceFilter', {
+      interfaceId: TemplateId,
+      includeInterfaceView: flag,
+      includeCreatedEventBlob: flag,
+    }),
+  ),
+  Empty,
+});

@@ -1,0 +1,27 @@
+import * as t from 'io-ts';
+
+/**
+ * A place on one participant's ledger: a whole number from 0, the ledger's begin. Offsets ascend with gaps, and those of
+ * two participants have nothing to do with each other. An int64 on the wire; beyond 2^53 - 1 it would be rounded by
+ * `JSON.parse`, so such a number is refused.
+ *
+ * @example
+ * ```ts
+ * import { Offset } from 'canton-rx';
+ *
+ * Offset.is(42); // true
+ * Offset.is(2 ** 53); // false
+ * ```
+ */
+export type Offset = number;
+
+/** Codec of {@link (Offset:type)}. */
+export const Offset: t.Type<Offset, Offset> = new t.Type(
+  'Offset',
+  (u): u is Offset => typeof u === 'number' && Number.isSafeInteger(u) && u >= 0,
+  (u, context) =>
+    typeof u === 'number' && Number.isSafeInteger(u) && u >= 0
+      ? t.success(u)
+      : t.failure(u, context, 'Offset, a whole number from 0 to 2^53 - 1'),
+  t.identity,
+);

@@ -1,0 +1,25 @@
+import * as t from 'io-ts';
+import { message } from './internal/message.js';
+import { tag } from './internal/tag.js';
+import { ParticipantPermission } from './ParticipantPermission.js';
+
+/** A participant began to host a party. */
+export interface ParticipantAuthorizationAdded {
+  /** The kind of event. */
+  readonly _tag: 'ParticipantAuthorizationAdded';
+  /** The party. */
+  readonly partyId: string;
+  /** The participant. */
+  readonly participantId: string;
+  /** What the participant may do for the party. */
+  readonly participantPermission: ParticipantPermission;
+}
+
+/** Codec of {@link (ParticipantAuthorizationAdded:interface)}. */
+export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded, unknown> =
+  message<ParticipantAuthorizationAdded>('ParticipantAuthorizationAdded', {
+    _tag: tag('ParticipantAuthorizationAdded'),
+    partyId: t.string,
+    participantId: t.string,
+    participantPermission: ParticipantPermission,
+  });

@@ -1,0 +1,25 @@
+import * as t from 'io-ts';
+import { message } from './internal/message.js';
+import { tag } from './internal/tag.js';
+import { ParticipantPermission } from './ParticipantPermission.js';
+
+/** A participant's permission for a party it hosts changed. */
+export interface ParticipantAuthorizationChanged {
+  /** The kind of event. */
+  readonly _tag: 'ParticipantAuthorizationChanged';
+  /** The party. */
+  readonly partyId: string;
+  /** The participant. */
+  readonly participantId: string;
+  /** What the participant may do for the party. */
+  readonly participantPermission: ParticipantPermission;
+}
+
+/** Codec of {@link (ParticipantAuthorizationChanged:interface)}. */
+export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationChanged, unknown> =
+  message<ParticipantAuthorizationChanged>('ParticipantAuthorizationChanged', {
+    _tag: tag('ParticipantAuthorizationChanged'),
+    partyId: t.string,
+    participantId: t.string,
+    participantPermission: ParticipantPermission,
+  });

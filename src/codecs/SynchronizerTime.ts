@@ -1,0 +1,17 @@
+import * as t from 'io-ts';
+import { message } from './internal/message.js';
+import { Timestamp } from './Timestamp.js';
+
+/** How far a synchronizer's clock has come. */
+export interface SynchronizerTime {
+  /** The synchronizer. */
+  readonly synchronizerId: string;
+  /** Everything of this synchronizer up to this record time has been seen. */
+  readonly recordTime: Timestamp;
+}
+
+/** Codec of {@link (SynchronizerTime:interface)}. */
+export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<SynchronizerTime>('SynchronizerTime', {
+  synchronizerId: t.string,
+  recordTime: Timestamp,
+});

@@ -1,0 +1,69 @@
+import * as t from 'io-ts';
+import { enveloped } from './internal/enveloped.js';
+import { isRecord } from './internal/isRecord.js';
+import { oneOf, type Unknown } from './internal/oneOf.js';
+import { ParticipantAuthorizationAdded } from './ParticipantAuthorizationAdded.js';
+import { ParticipantAuthorizationChanged } from './ParticipantAuthorizationChanged.js';
+import { ParticipantAuthorizationOnboarding } from './ParticipantAuthorizationOnboarding.js';
+import { ParticipantAuthorizationRevoked } from './ParticipantAuthorizationRevoked.js';
+
+/** A topology event of a kind that this version does not know. It has no offset of its own; the update around it has. */
+export interface UnknownTopologyEvent {
+  /** The kind of event. */
+  readonly _tag: 'UnknownTopologyEvent';
+  /** The wire's name of the kind. */
+  readonly variant: string;
+  /** What stands under that name, undecoded. */
+  readonly value: unknown;
+}
+
+type Known =
+  | ParticipantAuthorizationAdded
+  | ParticipantAuthorizationChanged
+  | ParticipantAuthorizationOnboarding
+  | ParticipantAuthorizationRevoked;
+
+/** Which participant hosts which party, and how. */
+export type TopologyEvent = Known | UnknownTopologyEvent;
+
+const unknownTopologyEvent: Unknown<UnknownTopologyEvent> = {
+  is: (u): u is UnknownTopologyEvent => isRecord(u) && u['_tag'] === 'UnknownTopologyEvent',
+  decode: (variant, value) => ({ _tag: 'UnknownTopologyEvent', variant, value }),
+  expected: 'anything',
+  encode: ({ variant, value }) => ({ [variant]: value }),
+};
+
+/** `{"event": {"<kind>": {"value": {...}}}}`, from 3.4 on. */
+const current = enveloped(
+  'event',
+  oneOf<Known, UnknownTopologyEvent>(
+    'TopologyEvent',
+    {
+      ParticipantAuthorizationAdded: enveloped('value', ParticipantAuthorizationAdded),
+      ParticipantAuthorizationChanged: enveloped('value', ParticipantAuthorizationChanged),
+      ParticipantAuthorizationOnboarding: enveloped('value', ParticipantAuthorizationOnboarding),
+      ParticipantAuthorizationRevoked: enveloped('value', ParticipantAuthorizationRevoked),
+    },
+    unknownTopologyEvent,
+  ),
+);
+
+/** `{"<kind>": {...}}`, in 3.3. */
+const former = oneOf<Known, UnknownTopologyEvent>(
+  'TopologyEvent',
+  {
+    ParticipantAuthorizationAdded,
+    ParticipantAuthorizationChanged,
+    ParticipantAuthorizationOnboarding,
+    ParticipantAuthorizationRevoked,
+  },
+  unknownTopologyEvent,
+);
+
+/** Codec of {@link (TopologyEvent:type)}, of either generation of the wire's form; encodes to the current one. */
+export const TopologyEvent: t.Type<TopologyEvent, unknown> = new t.Type<TopologyEvent, unknown, unknown>(
+  'TopologyEvent',
+  current.is,
+  (u, context) => (isRecord(u) && 'event' in u ? current : former).validate(u, context),
+  current.encode,
+);

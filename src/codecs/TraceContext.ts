@@ -1,0 +1,17 @@
+import * as t from 'io-ts';
+import { message } from './internal/message.js';
+import { optional } from './internal/optional.js';
+
+/** The W3C trace in which an update was submitted. */
+export interface TraceContext {
+  /** The `traceparent` header. */
+  readonly traceparent?: string;
+  /** The `tracestate` header. */
+  readonly tracestate?: string;
+}
+
+/** Codec of {@link (TraceContext:interface)}. */
+export const TraceContext: t.Type<TraceContext, unknown> = message<TraceContext>('TraceContext', {
+  traceparent: optional(t.string),
+  tracestate: optional(t.string),
+});

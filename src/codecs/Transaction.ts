@@ -1,0 +1,57 @@
+import * as t from 'io-ts';
+import { Event } from './Event.js';
+import { Int64 } from './Int64.js';
+import { message } from './internal/message.js';
+import { optional } from './internal/optional.js';
+import { repeated } from './internal/repeated.js';
+import { tag } from './internal/tag.js';
+import { Offset } from './Offset.js';
+import { Timestamp } from './Timestamp.js';
+import { TraceContext } from './TraceContext.js';
+
+/** A committed transaction, as far as the request's format shows it. */
+export interface Transaction {
+  /** The variant. */
+  readonly _tag: 'Transaction';
+  /** The same on every participant that sees the transaction. */
+  readonly updateId: string;
+  /** Chosen by the submitter; empty for everybody else. */
+  readonly commandId?: string;
+  /** Chosen by the submitter, to tie transactions together. */
+  readonly workflowId?: string;
+  /** The ledger time. */
+  readonly effectiveAt: Timestamp;
+  /** In execution order; empty where the request's format filters all of them away. */
+  readonly events: readonly Event[];
+  /** Where the transaction stands on this participant's ledger. */
+  readonly offset: Offset;
+  /** The synchronizer that ordered the transaction. */
+  readonly synchronizerId: string;
+  /** The trace in which the transaction was submitted. */
+  readonly traceContext?: TraceContext;
+  /** When the synchronizer recorded the transaction. */
+  readonly recordTime: Timestamp;
+  /** Lower-case hex of the hash that an external party signed. */
+  readonly externalTransactionHash?: string;
+  /** Traffic that the confirmation request cost, in bytes; for the submitting participant alone. Since 3.4.12. */
+  readonly paidTrafficCost?: Int64;
+  /** Lower-case hex. Since 3.6. */
+  readonly transactionHash?: string;
+}
+
+/** Codec of {@link (Transaction:interface)}, the JsTransaction of the ledger's own documents. */
+export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('Transaction', {
+  _tag: tag('Transaction'),
+  updateId: t.string,
+  commandId: optional(t.string),
+  workflowId: optional(t.string),
+  effectiveAt: Timestamp,
+  events: repeated(Event),
+  offset: Offset,
+  synchronizerId: t.string,
+  traceContext: optional(TraceContext),
+  recordTime: Timestamp,
+  externalTransactionHash: optional(t.string),
+  paidTrafficCost: optional(Int64),
+  transactionHash: optional(t.string),
+});

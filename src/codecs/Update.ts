@@ -1,0 +1,61 @@
+import type * as t from 'io-ts';
+import { enveloped } from './internal/enveloped.js';
+import { isRecord } from './internal/isRecord.js';
+import { offsetWithin } from './internal/offsetWithin.js';
+import { oneOf, type Unknown } from './internal/oneOf.js';
+import { Offset } from './Offset.js';
+import { OffsetCheckpoint } from './OffsetCheckpoint.js';
+import { Reassignment } from './Reassignment.js';
+import { TopologyTransaction } from './TopologyTransaction.js';
+import { Transaction } from './Transaction.js';
+
+/** An update of a variant that this version does not know: passed on as it came, so that a newer ledger ends no feed. */
+export interface UnknownUpdate {
+  /** The variant. */
+  readonly _tag: 'UnknownUpdate';
+  /** The wire's name of the variant. */
+  readonly variant: string;
+  /** Where it stands on this participant's ledger. */
+  readonly offset: Offset;
+  /** What stands under that name, undecoded. */
+  readonly value: unknown;
+}
+
+type Known = Transaction | Reassignment | TopologyTransaction | OffsetCheckpoint;
+
+/** One element of the ledger's feed, told apart by `_tag`. */
+export type Update = Known | UnknownUpdate;
+
+const unknownUpdate: Unknown<UnknownUpdate> = {
+  is: (u): u is UnknownUpdate => isRecord(u) && u['_tag'] === 'UnknownUpdate' && Offset.is(u['offset']),
+  decode: (variant, value) => {
+    const offset = offsetWithin(value);
+    return offset === undefined ? undefined : { _tag: 'UnknownUpdate', variant, offset, value };
+  },
+  expected: 'an offset, by which an update of an unknown variant can be placed',
+  encode: ({ variant, value }) => ({ [variant]: value }),
+};
+
+/**
+ * Codec of {@link (Update:type)}: `{"Transaction": {"value": {...}}}` and the like.
+ *
+ * @example
+ * ```ts
+ * import { either as E } from 'fp-ts';
+ * import { Update } from 'canton-rx';
+ *
+ * const wire = { OffsetCheckpoint: { value: { offset: 7, synchronizerTimes: null } } };
+ * Update.decode(wire); // right({ _tag: 'OffsetCheckpoint', offset: 7, synchronizerTimes: [] })
+ * E.isLeft(Update.decode({ OffsetCheckpoint: { value: { offset: -1 } } })); // true
+ * ```
+ */
+export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
+  'Update',
+  {
+    Transaction: enveloped('value', Transaction),
+    Reassignment: enveloped('value', Reassignment),
+    TopologyTransaction: enveloped('value', TopologyTransaction),
+    OffsetCheckpoint: enveloped('value', OffsetCheckpoint),
+  },
+  unknownUpdate,
+);

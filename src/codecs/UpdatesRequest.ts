@@ -1,0 +1,100 @@
+import * as t from 'io-ts';
+import { exact } from './internal/exact.js';
+import { nullable } from './internal/nullable.js';
+import { refused } from './internal/refused.js';
+import { withDefault } from './internal/withDefault.js';
+import { Offset } from './Offset.js';
+import type { Opt } from './Opt.js';
+import { TransactionFilter } from './TransactionFilter.js';
+import { UpdateFormat } from './UpdateFormat.js';
+
+/** Ascending, without an end unless one is given; or descending, which must begin somewhere. */
+export type UpdatesRange =
+  | {
+      /** Updates after this offset alone; 0 is the ledger's begin. At or after the offset up to which the ledger is pruned. */
+      readonly beginExclusive: Offset;
+      /** Updates up to this offset alone; absent for a feed that does not end. */
+      readonly endInclusive?: Opt<Offset>;
+      /** Whether the last update comes first. Default: false. */
+      readonly descendingOrder?: Opt<false>;
+    }
+  | {
+      /** Updates after this offset alone; 0 is the ledger's begin. At or after the offset up to which the ledger is pruned. */
+      readonly beginExclusive: Offset;
+      /** Updates up to this offset alone. */
+      readonly endInclusive: Offset;
+      /** Whether the last update comes first. Default: false. Since 3.5. */
+      readonly descendingOrder?: Opt<boolean>;
+    };
+
+/** What is asked for: by an update format, or by the filter that came before it. */
+export type UpdatesSelection =
+  | {
+      /** Which updates. */
+      readonly updateFormat?: Opt<UpdateFormat>;
+      /** Not beside `updateFormat`. */
+      readonly filter?: null | undefined;
+      /** Not beside `updateFormat`. */
+      readonly verbose?: null | undefined;
+    }
+  | {
+      /** Not beside `filter` or `verbose`. */
+      readonly updateFormat?: null | undefined;
+      /** Whose updates of which contracts, in the form that is deprecated since 3.4. */
+      readonly filter?: Opt<TransactionFilter>;
+      /** Whether gRPC values carry labels and type ids; JSON does not change by it. Default: false. */
+      readonly verbose?: Opt<boolean>;
+    };
+
+/**
+ * The body of a request for updates, in the wire's own words.
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, type UpdatesRequest } from 'canton-rx';
+ *
+ * const request: UpdatesRequest = { beginExclusive: 0, updateFormat: acsDelta({ parties: ['alice::1220ab'] }) };
+ * ```
+ */
+export type UpdatesRequest = UpdatesRange & UpdatesSelection;
+
+interface Fields {
+  readonly beginExclusive: Offset;
+  readonly endInclusive?: Opt<Offset>;
+  readonly descendingOrder?: Opt<boolean>;
+  readonly updateFormat?: Opt<UpdateFormat>;
+  readonly filter?: Opt<TransactionFilter>;
+  readonly verbose?: Opt<boolean>;
+}
+
+const Fields = exact<Fields>('UpdatesRequest', {
+  beginExclusive: Offset,
+  endInclusive: nullable(Offset),
+  descendingOrder: withDefault(t.boolean, false),
+  updateFormat: nullable(UpdateFormat),
+  filter: nullable(TransactionFilter),
+  verbose: nullable(t.boolean),
+});
+
+const rules = [
+  {
+    field: 'updateFormat',
+    broken: ({ updateFormat, filter, verbose }: Fields) => has(updateFormat) && (has(filter) || has(verbose)),
+    expected: 'absent beside filter or verbose',
+  },
+  {
+    field: 'descendingOrder',
+    broken: ({ descendingOrder, endInclusive }: Fields) => descendingOrder === true && !has(endInclusive),
+    expected: 'false without endInclusive',
+  },
+  {
+    field: 'endInclusive',
+    broken: ({ beginExclusive, endInclusive }: Fields) => has(endInclusive) && endInclusive < beginExclusive,
+    expected: 'at or after beginExclusive',
+  },
+];
+
+const has = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
+
+/** Codec of {@link (UpdatesRequest:type)}: checks the rules of the request, drops what is `null`, fills in what 3.3 wants. */
+export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = refused<Fields, UpdatesRequest>(Fields, rules);

@@ -1,0 +1,13 @@
+import type * as t from 'io-ts';
+import { matching } from './internal/matching.js';
+
+/** A user of the participant, at most 128 characters; empty for the user whom the token names. */
+export type UserId = string;
+
+/** Codec of {@link (UserId:type)}. */
+export const UserId: t.Type<UserId, UserId> = matching(
+  'UserId',
+  /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]*$/,
+  128,
+  "UserId, at most 128 of a-z A-Z 0-9 @ ^ $ . ! ` - # + ' ~ _ | : ( )",
+);

@@ -1,0 +1,9 @@
+import * as t from 'io-ts';
+
+/** A field of a request that may be there, since the ledger's own answers have it, and is not sent. */
+export const ignored: t.Type<unknown, unknown> = new t.Type<unknown, unknown>(
+  'ignored',
+  t.unknown.is,
+  () => t.success(undefined),
+  () => undefined,
+);
