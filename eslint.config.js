@@ -63,6 +63,8 @@ export default defineConfig(
       '@typescript-eslint/no-redeclare': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-explicit-any': 'error',
+      // what an operator catches and passes on may be anything
+      'rxjs-x/throw-error': ['error', { allowThrowingAny: false, allowThrowingUnknown: true }],
       'no-nested-ternary': 'error',
       'max-lines': ['error', { max: 200, skipComments: true, skipBlankLines: true }],
     },

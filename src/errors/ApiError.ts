@@ -1,0 +1,69 @@
+import type { JsCantonError } from '../codecs/JsCantonError.js';
+import { hasTag } from './internal/hasTag.js';
+import { lines } from './internal/lines.js';
+
+/** What an {@link ApiError} tells. */
+export interface ApiErrorFacts {
+  /** The path of the request. */
+  readonly path: string;
+  /** The HTTP status. */
+  readonly status: number;
+  /** The ledger's own error; absent where a proxy or the HTTP layer answered. */
+  readonly canton?: JsCantonError;
+  /** The first words of an answer that is no error of the ledger. */
+  readonly text?: string;
+  /** How long the service asks to wait, in milliseconds, where it does. */
+  readonly retryAfterMs?: number;
+}
+
+/** The service answered with an error. Whether it is transient, {@link isTransient} tells. */
+export class ApiError extends Error {
+  /** The class's name. */
+  override readonly name = 'ApiError' as const;
+  /** Tells the errors apart. */
+  readonly _tag = 'ApiError' as const;
+  /** The path of the request. */
+  readonly path: string;
+  /** The HTTP status. */
+  readonly status: number;
+  /** The ledger's id of the error, such as `INVALID_ARGUMENT`; `NA` where it keeps it to itself, absent for a proxy. */
+  readonly code: string | undefined;
+  /** The ledger's category, 1 to 14; -1 where it keeps it to itself, absent for a proxy. */
+  readonly errorCategory: number | undefined;
+  /** The ledger's explanation, or the first words of another answer. */
+  readonly reason: string;
+  /** By which the operator finds the error in the logs. */
+  readonly correlationId: string | undefined;
+  /** Facts of the error, as the ledger gives them. */
+  readonly context: Readonly<Record<string, string>>;
+  /** Whether a submission has certainly failed; absent where the service does not say. */
+  readonly definiteAnswer: boolean | undefined;
+  /** How long the service asks to wait, in milliseconds, where it does. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ path, status, canton, text = '', retryAfterMs }: ApiErrorFacts) {
+    const reason = canton?.cause ?? text;
+    super(
+      lines(`The ledger service answered ${status}${reason === '' ? '.' : `: ${reason}`}`, {
+        Code: canton?.code,
+        Category: canton?.errorCategory,
+        Path: path,
+        'Correlation id': canton?.correlationId,
+      }),
+    );
+    this.path = path;
+    this.status = status;
+    this.code = canton?.code;
+    this.errorCategory = canton?.errorCategory;
+    this.reason = reason;
+    this.correlationId = canton?.correlationId;
+    this.context = canton?.context ?? {};
+    this.definiteAnswer = canton?.definiteAnswer ?? flag(canton?.context['definite_answer']);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Whether a value is an {@link ApiError}. */
+export const isApiError = (u: unknown): u is ApiError => hasTag(u, 'ApiError');
+
+const flag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');

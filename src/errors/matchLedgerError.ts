@@ -1,0 +1,59 @@
+import type { LedgerError } from './LedgerError.js';
+
+/** One function for each error, by its `_tag`. */
+export type LedgerErrorCases<R> = {
+  readonly [T in LedgerError['_tag']]: (error: Extract<LedgerError, { readonly _tag: T }>) => R;
+};
+
+/**
+ * Takes an error apart: calls the function of its `_tag`. The compiler says when one is missing.
+ *
+ * @example
+ * ```ts
+ * import { isTransient, matchLedgerError, type LedgerError } from 'canton-rx';
+ *
+ * const advice = (error: LedgerError): string => (isTransient(error) ? 'try again' : explain(error));
+ * const explain = matchLedgerError<string>({
+ *   ApiError: ({ code, status }) => `the ledger answered ${code ?? status}`,
+ *   ConnectionError: ({ reason }) => reason,
+ *   DecodeError: ({ offset }) => `update ${offset ?? '?'} cannot be read`,
+ *   InvalidRequestError: ({ message }) => message,
+ *   LedgerResetError: () => 'this is not the ledger it was',
+ *   OrderError: () => 'the ledger service is broken',
+ *   PageLimitError: () => 'one update is too large',
+ *   PrunedError: ({ earliestOffset }) => `go on from ${earliestOffset ?? '?'}, with a gap`,
+ *   RequestTimeoutError: ({ afterMs }) => `no answer in ${afterMs} ms`,
+ *   TokenError: ({ reason }) => reason,
+ *   UnauthorizedError: () => 'log in again',
+ * });
+ * ```
+ */
+export const matchLedgerError =
+  <R>(cases: LedgerErrorCases<R>) =>
+  (error: LedgerError): R => {
+    // one call a tag: the compiler cannot see that the case and the error go together
+    switch (error._tag) {
+      case 'ApiError':
+        return cases.ApiError(error);
+      case 'ConnectionError':
+        return cases.ConnectionError(error);
+      case 'DecodeError':
+        return cases.DecodeError(error);
+      case 'InvalidRequestError':
+        return cases.InvalidRequestError(error);
+      case 'LedgerResetError':
+        return cases.LedgerResetError(error);
+      case 'OrderError':
+        return cases.OrderError(error);
+      case 'PageLimitError':
+        return cases.PageLimitError(error);
+      case 'PrunedError':
+        return cases.PrunedError(error);
+      case 'RequestTimeoutError':
+        return cases.RequestTimeoutError(error);
+      case 'TokenError':
+        return cases.TokenError(error);
+      case 'UnauthorizedError':
+        return cases.UnauthorizedError(error);
+    }
+  };

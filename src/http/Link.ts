@@ -1,0 +1,15 @@
+import type { ObservableInput } from 'rxjs';
+import type { HttpPort } from './HttpPort.js';
+
+/** A bearer token, or what provides one; a provider is asked anew for every request. */
+export type Token = string | (() => string | ObservableInput<string>);
+
+/** What every request to one service has in common. */
+export interface Link {
+  readonly port: HttpPort;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly token: Token | undefined;
+  readonly requestTimeoutMs: number;
+}

@@ -1,0 +1,69 @@
+import { catchError, defer, map, take, throwError, throwIfEmpty, timeout, type Observable } from 'rxjs';
+import { ConnectionError } from '../errors/ConnectionError.js';
+import { errorOf } from '../errors/errorOf.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { RequestTimeoutError } from '../errors/RequestTimeoutError.js';
+import { authorized } from './authorized.js';
+import type { HttpRequest, HttpResponse } from './HttpPort.js';
+import type { Link } from './Link.js';
+import { pathOf } from './pathOf.js';
+import { retryAfterMs } from './retryAfterMs.js';
+
+/** One request to the service. */
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, number>>;
+  readonly body?: unknown;
+  /** Default: the link's. */
+  readonly timeoutMs?: number;
+}
+
+/** The JSON that the service answers to one request; every failure is a `LedgerError`. Asks once, whatever comes. */
+export const exchange = (link: Link, call: Call): Observable<unknown> =>
+  defer(() => {
+    const { timeoutMs = link.requestTimeoutMs } = call;
+    return authorized(link, call.path, (token) => {
+      const request = requestOf(link, call, token);
+      const path = pathOf(request.url);
+      return link.port(request).pipe(
+        take(1),
+        throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
+        timeout({ first: timeoutMs, with: () => throwError(() => new RequestTimeoutError(path, timeoutMs)) }),
+        catchError((error: unknown) =>
+          throwError(() => (isLedgerError(error) ? error : new ConnectionError(path, 'the connection failed'))),
+        ),
+        map((response) => jsonOf(path, response)),
+      );
+    });
+  });
+
+function requestOf(link: Link, { method, path, query, body }: Call, token: string | undefined): HttpRequest {
+  const search = new URLSearchParams(
+    Object.entries(query ?? {}).map(([key, value]) => [key, String(value)]),
+  ).toString();
+  return {
+    method,
+    url: `${link.baseUrl}${path}${search === '' ? '' : `?${search}`}`,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...link.headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  };
+}
+
+function jsonOf(path: string, { status, headers, text }: HttpResponse): unknown {
+  if (status < 200 || status > 299) {
+    const wait = retryAfterMs(headers['retry-after']);
+    throw errorOf({ path, status, text, ...(wait !== undefined && { retryAfterMs: wait }) });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // neither its text nor JSON.parse's words go further: both may hold a payload
+    throw new ConnectionError(path, 'the answer is not whole JSON');
+  }
+}

@@ -1,0 +1,54 @@
+import ky from 'ky';
+import { catchError, throwError } from 'rxjs';
+import { ConnectionError } from '../errors/ConnectionError.js';
+import { fromAbortable } from './fromAbortable.js';
+import type { HttpPort } from './HttpPort.js';
+import { pathOf } from './pathOf.js';
+
+/**
+ * The port of ky. Its own retry and timeout are off: what to ask again, and from where, only the feed knows, and ky's
+ * timeout would end a long poll. Its errors carry the request with its token, so that none of them goes further.
+ */
+export const kyPort =
+  (fetch?: typeof globalThis.fetch): HttpPort =>
+  ({ method, url, headers, body }) =>
+    fromAbortable(async (signal) => {
+      const response = await ky(url, {
+        method,
+        headers: { ...headers },
+        signal,
+        retry: 0,
+        timeout: false,
+        throwHttpErrors: false,
+        ...(body !== undefined && { body }),
+        ...(fetch !== undefined && { fetch }),
+      });
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        text: await response.text(),
+      };
+    }).pipe(catchError((error: unknown) => throwError(() => connectionError(pathOf(url), error))));
+
+function connectionError(path: string, error: unknown): ConnectionError {
+  const code = codeWithin(error);
+  return new ConnectionError(
+    path,
+    code === undefined ? 'the connection failed' : (reasons[code] ?? 'the connection failed'),
+    code,
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the host is not known',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
+};
+
+/** The system's code, from the innermost error that has one: fetch wraps them, and ky wraps fetch's. */
+function codeWithin(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const inner = 'cause' in error ? codeWithin(error.cause) : undefined;
+  return inner ?? ('code' in error && typeof error.code === 'string' ? error.code : undefined);
+}

@@ -1,0 +1,56 @@
+import {
+  asyncScheduler,
+  defer,
+  retry,
+  throwError,
+  timer,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+} from 'rxjs';
+import { isApiError } from '../errors/ApiError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerResetError } from '../errors/LedgerResetError.js';
+import { isTransient } from '../errors/verdict.js';
+import type { RetryPolicy } from './RetryPolicy.js';
+
+/** How long a cursor beyond the ledger end is given to be asked too early, before it is a ledger that was reset. */
+const resetGraceMs = 10_000;
+
+/**
+ * Asks again after a transient failure, until the policy's time is over. The time starts with the first failure of this
+ * subscription: a request that is subscribed anew after its answer starts with a full budget.
+ *
+ * `adapt` sees an error first: `true` says that the next attempt will be another request, to be sent at once.
+ */
+export const retryTransient =
+  <A>(
+    policy: Required<RetryPolicy>,
+    adapt: (error: LedgerError) => boolean = () => false,
+  ): MonoTypeOperatorFunction<A> =>
+  (source) =>
+    defer(() => {
+      let failures = 0;
+      let failingSince = 0;
+      const again = (error: unknown): Observable<unknown> => {
+        if (!isLedgerError(error)) return throwError(() => error);
+        if (adapt(error)) return of(true);
+        if (failures === 0) failingSince = asyncScheduler.now();
+        const wait = waitBefore(failures, error, policy);
+        failures += 1;
+        const isOver = asyncScheduler.now() + wait - failingSince > patience(error, policy);
+        return isOver ? throwError(() => error) : timer(wait);
+      };
+      return source.pipe(retry({ delay: again }));
+    });
+
+function patience(error: LedgerError, { giveUpAfterMs }: Required<RetryPolicy>): number {
+  if (isLedgerResetError(error)) return Math.min(resetGraceMs, giveUpAfterMs);
+  return isTransient(error) ? giveUpAfterMs : -1;
+}
+
+/** Full jitter: anything up to the back-off, so that the clients of a service that comes back do not come all at once. */
+function waitBefore(failures: number, error: LedgerError, { baseDelayMs, maxDelayMs }: Required<RetryPolicy>): number {
+  const jitter = Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
+  return Math.max(jitter, (isApiError(error) ? error.retryAfterMs : undefined) ?? 0);
+}
