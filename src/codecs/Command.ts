@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
 import { exact } from './internal/exact.js';
+import { json } from './internal/json.js';
 import { keyed } from './internal/keyed.js';
 import { TemplateId } from './TemplateId.js';
 
@@ -56,23 +57,23 @@ export type Command =
 
 /** Codec of {@link (Command:type)}. */
 export const Command: t.Type<Command, unknown> = keyed<Command>('Command', {
-  CreateCommand: exact<CreateCommand>('CreateCommand', { templateId: TemplateId, createArguments: t.unknown }),
+  CreateCommand: exact<CreateCommand>('CreateCommand', { templateId: TemplateId, createArguments: json }),
   ExerciseCommand: exact<ExerciseCommand>('ExerciseCommand', {
     templateId: TemplateId,
     contractId: t.string,
     choice: t.string,
-    choiceArgument: t.unknown,
+    choiceArgument: json,
   }),
   ExerciseByKeyCommand: exact<ExerciseByKeyCommand>('ExerciseByKeyCommand', {
     templateId: TemplateId,
-    contractKey: t.unknown,
+    contractKey: json,
     choice: t.string,
-    choiceArgument: t.unknown,
+    choiceArgument: json,
   }),
   CreateAndExerciseCommand: exact<CreateAndExerciseCommand>('CreateAndExerciseCommand', {
     templateId: TemplateId,
-    createArguments: t.unknown,
+    createArguments: json,
     choice: t.string,
-    choiceArgument: t.unknown,
+    choiceArgument: json,
   }),
 });

@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { Filters } from './Filters.js';
 import { exact } from './internal/exact.js';
+import { mapOf } from './internal/mapOf.js';
 import { nullable } from './internal/nullable.js';
 import { withDefault } from './internal/withDefault.js';
 import type { Opt } from './Opt.js';
@@ -18,7 +19,7 @@ export interface EventFormat {
 
 /** Codec of {@link (EventFormat:interface)}. */
 export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('EventFormat', {
-  filtersByParty: withDefault(t.record(Party, Filters), {}),
+  filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),
   verbose: withDefault(t.boolean, false),
 });

@@ -1,5 +1,6 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { exact } from './internal/exact.js';
+import { json } from './internal/json.js';
 import { TemplateId } from './TemplateId.js';
 
 /** A contract key that the submission will look up, fetched beforehand to save time. */
@@ -13,5 +14,5 @@ export interface PrefetchContractKey {
 /** Codec of {@link (PrefetchContractKey:interface)}. */
 export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<PrefetchContractKey>(
   'PrefetchContractKey',
-  { templateId: TemplateId, contractKey: t.unknown },
+  { templateId: TemplateId, contractKey: json },
 );

@@ -1,6 +1,7 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Filters } from './Filters.js';
 import { exact } from './internal/exact.js';
+import { mapOf } from './internal/mapOf.js';
 import { nullable } from './internal/nullable.js';
 import { withDefault } from './internal/withDefault.js';
 import type { Opt } from './Opt.js';
@@ -16,6 +17,6 @@ export interface TransactionFilter {
 
 /** Codec of {@link (TransactionFilter:interface)}. */
 export const TransactionFilter: t.Type<TransactionFilter, unknown> = exact<TransactionFilter>('TransactionFilter', {
-  filtersByParty: withDefault(t.record(Party, Filters), {}),
+  filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),
 });

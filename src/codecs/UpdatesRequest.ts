@@ -76,6 +76,20 @@ const Fields = exact<Fields>('UpdatesRequest', {
   verbose: nullable(t.boolean),
 });
 
+// 3.3 wants it beside `filter`
+const withVerbose = (fields: Fields): Fields =>
+  has(fields.filter) && !has(fields.verbose) ? { ...fields, verbose: false } : fields;
+
+const Completed = new t.Type<Fields, unknown, unknown>(
+  Fields.name,
+  (u): u is Fields => Fields.is(u),
+  (u, context) => {
+    const result = Fields.validate(u, context);
+    return result._tag === 'Left' ? result : t.success(withVerbose(result.right));
+  },
+  (fields) => Fields.encode(withVerbose(fields)),
+);
+
 const rules = [
   {
     field: 'updateFormat',
@@ -97,4 +111,4 @@ const rules = [
 const has = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
 
 /** Codec of {@link (UpdatesRequest:type)}: checks the rules of the request, drops what is `null`, fills in what 3.3 wants. */
-export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = refused<Fields, UpdatesRequest>(Fields, rules);
+export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = refused<Fields, UpdatesRequest>(Completed, rules);

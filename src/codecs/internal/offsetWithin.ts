@@ -3,7 +3,7 @@ import { isRecord } from './isRecord.js';
 
 /** The offset that the content of a variant has, in its `value` or beside it. */
 export function offsetWithin(content: unknown): Offset | undefined {
-  const inner = isRecord(content) && isRecord(content['value']) ? content['value'] : content;
-  const offset = isRecord(inner) ? inner['offset'] : undefined;
-  return Offset.is(offset) ? offset : undefined;
+  if (!isRecord(content)) return undefined;
+  const { value, offset } = content;
+  return [isRecord(value) ? value['offset'] : undefined, offset].find(Offset.is);
 }

@@ -1,0 +1,14 @@
+import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { RetryPolicy } from '../http/RetryPolicy.js';
+import type { Service } from './Service.js';
+
+/** What stays the same through all requests of one feed. */
+export interface Feed {
+  readonly service: Service;
+  /** Checked. */
+  readonly request: UpdatesRequest;
+  readonly maxPageSize: number;
+  readonly idleTimeoutMs: number;
+  readonly onInvalid: 'fail' | 'emit';
+  readonly retry: Required<RetryPolicy>;
+}

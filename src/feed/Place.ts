@@ -1,0 +1,26 @@
+import type { Offset } from '../codecs/Offset.js';
+import type { Page } from './Page.js';
+
+/** Where a feed stands between two requests. */
+export interface Place {
+  /** Everything up to here has been emitted, or does not match the request; down to here, in descending order. */
+  readonly cursor: Offset;
+  /** What to ask for next. */
+  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'nothing';
+  /** How far pages go: as far as the ledger is known to have come, or as the request asks. */
+  readonly target: Offset;
+  /** When the ledger end was read last, in milliseconds. */
+  readonly endReadAt: number;
+  /** How many elements the next poll asks for. */
+  readonly pollLimit: number;
+  /** When the last poll was sent, in milliseconds. */
+  readonly polledAt: number;
+  /** How many polls in a row have brought no update. */
+  readonly fruitless: number;
+}
+
+/** What one request has come to: perhaps a page, and the place after it. */
+export interface Step {
+  readonly place: Place;
+  readonly page?: Page;
+}

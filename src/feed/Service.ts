@@ -1,0 +1,22 @@
+import type { Link } from '../http/Link.js';
+
+/** The two paths at which updates are served: the one of the interface document, and the one that replaces it. */
+export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
+
+/** What the feeds of a ledger find out about its service, and keep for its lifetime. */
+export interface Learned {
+  /** Where updates are served. */
+  updatesPath: UpdatesPath;
+  /** Whether another path may be tried where this one is not served. */
+  readonly maySwitch: boolean;
+  /** The largest page that the service gives, as far as is known. */
+  pageLimit: number;
+  /** Whether the service tells its ledger end. */
+  hasLedgerEnd: boolean;
+}
+
+/** A ledger service: the way to it, and what is known of it. */
+export interface Service {
+  readonly link: Link;
+  readonly learned: Learned;
+}

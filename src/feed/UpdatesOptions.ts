@@ -1,0 +1,28 @@
+import type { RetryPolicy } from '../http/RetryPolicy.js';
+
+/** How a feed reads. */
+export interface UpdatesOptions {
+  /**
+   * The most updates that one request asks for. A service that refuses a page as too large is asked for half of it, and
+   * that stays so for the ledger.
+   *
+   * @defaultValue 200
+   */
+  readonly maxPageSize?: number;
+  /**
+   * How long a request for what has not happened yet waits for it, in milliseconds; the wire's `stream_idle_timeout_ms`.
+   * Should be well below the request timeouts on the way, the participant's own being 20 000.
+   *
+   * @defaultValue 5000
+   */
+  readonly idleTimeoutMs?: number;
+  /**
+   * What an update that does not decode does: `'fail'` ends the feed with a `DecodeError` after everything before it;
+   * `'emit'` passes an {@link InvalidUpdate} on and goes on.
+   *
+   * @defaultValue 'fail'
+   */
+  readonly onInvalid?: 'fail' | 'emit';
+  /** How to ask again after a transient failure. Default: the ledger's. */
+  readonly retry?: RetryPolicy;
+}

@@ -1,0 +1,21 @@
+import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { checked } from '../http/checked.js';
+import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
+import type { Feed } from './Feed.js';
+import type { Service } from './Service.js';
+import type { UpdatesOptions } from './UpdatesOptions.js';
+
+/** A feed with its defaults; throws an `InvalidRequestError` for a request that breaks a rule. */
+export const feedOf = (
+  service: Service,
+  request: UpdatesRequest,
+  { maxPageSize = 200, idleTimeoutMs = 5_000, onInvalid = 'fail', retry }: UpdatesOptions,
+  ledgerRetry: RetryPolicy | undefined,
+): Feed => ({
+  service,
+  request: checked(UpdatesRequest, request),
+  maxPageSize,
+  idleTimeoutMs,
+  onInvalid,
+  retry: retryPolicy(retry, ledgerRetry),
+});

@@ -1,0 +1,56 @@
+import { asyncScheduler, defer, map, of, switchMap, timer, type Observable } from 'rxjs';
+import { askPage } from './askPage.js';
+import type { Feed } from './Feed.js';
+import { catchingUp } from './nextOf.js';
+import type { Page } from './Page.js';
+import { pollLimitAfter } from './pollLimitAfter.js';
+import type { Place, Step } from './Place.js';
+
+/** Polls that bring nothing are sent at most once in this time, also to a service that does not wait. */
+const leastPollMs = 1_000;
+
+/** How old the ledger end may become while nothing comes: the cursor must follow it, or pruning overtakes the cursor. */
+const endMaxAgeMs = 15_000;
+
+/** How long a poll for more than the next update waits for another one: the service's own default. */
+const drainIdleMs = 500;
+
+/**
+ * Follows: one request without an end, for so few elements that the first update is answered at once and not when the
+ * idle timeout or a full page allows it.
+ */
+export const poll = (feed: Feed, place: Place): Observable<Step> =>
+  defer(() => {
+    const { cursor } = place;
+    const limit = Math.min(place.pollLimit, feed.maxPageSize);
+    const idleTimeoutMs = limit > 2 ? Math.min(drainIdleMs, feed.idleTimeoutMs) : feed.idleTimeoutMs;
+    const polledAt = asyncScheduler.now();
+    return askPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
+      map((page) => ({ page, place: placeAfter(feed, { ...place, polledAt }, page) })),
+    );
+  }).pipe(afterPause(place));
+
+/** Two polls in a row may be fruitless for a good reason: a checkpoint. */
+const afterPause =
+  ({ fruitless, polledAt }: Place) =>
+  <A>(source: Observable<A>): Observable<A> =>
+    defer(() => {
+      const wait = fruitless < 2 ? 0 : polledAt + leastPollMs - asyncScheduler.now();
+      return (wait > 0 ? timer(wait) : of(0)).pipe(switchMap(() => source));
+    });
+
+function placeAfter(feed: Feed, place: Place, page: Page): Place {
+  const now = asyncScheduler.now();
+  const end = feed.request.endInclusive ?? Infinity;
+  const isFruitful = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
+  const isStale = page.count === 0 && now - place.endReadAt > endMaxAgeMs;
+  const { hasLedgerEnd } = feed.service.learned;
+  const next = isFruitful || isStale || !hasLedgerEnd ? catchingUp(feed) : 'poll';
+  return {
+    ...place,
+    cursor: Math.min(page.last, end),
+    next: page.last >= end ? 'nothing' : next,
+    pollLimit: pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit: place.pollLimit, tookMs: now - place.polledAt }),
+    fruitless: isFruitful ? 0 : place.fruitless + 1,
+  };
+}

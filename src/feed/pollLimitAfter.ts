@@ -1,0 +1,24 @@
+import type { Page } from './Page.js';
+
+/** What the last poll was and brought. */
+export interface Polled {
+  readonly page: Page;
+  readonly isFruitful: boolean;
+  readonly hasLedgerEnd: boolean;
+  readonly limit: number;
+  readonly tookMs: number;
+}
+
+/** How long a full answer may take before fewer elements are asked for. */
+const promptMs = 100;
+
+/**
+ * How many elements the next poll asks for. One, so that the first update is answered at once; two where the service
+ * has just sent a checkpoint and nothing else, since 3.5.1 and later send one half a second after the start, and it
+ * counts. A service that does not tell its ledger end is polled for twice as many as long as it answers promptly.
+ */
+export function pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit, tookMs }: Polled): number {
+  if (!isFruitful) return page.count > 0 ? 2 : 1;
+  if (hasLedgerEnd || page.count < limit) return 1;
+  return tookMs < promptMs ? limit * 2 : Math.max(1, Math.floor(limit / 2));
+}

@@ -1,0 +1,28 @@
+import { asyncScheduler, catchError, map, of, throwError, type Observable } from 'rxjs';
+import { isApiError } from '../errors/ApiError.js';
+import { LedgerResetError } from '../errors/LedgerResetError.js';
+import { verdict } from '../errors/verdict.js';
+import { retryTransient } from '../http/retryTransient.js';
+import { catchingUp, waiting } from './nextOf.js';
+import { ledgerEnd } from './ledgerEnd.js';
+import type { Feed } from './Feed.js';
+import type { Place, Step } from './Place.js';
+
+/** Finds out how far there is to catch up. A service that does not tell is asked no more. */
+export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
+  const { link, learned } = feed.service;
+  return ledgerEnd(link).pipe(
+    map((end): Step => {
+      if (end < place.cursor) throw new LedgerResetError(place.cursor, end);
+      const target = Math.min(end, feed.request.endInclusive ?? end);
+      const next = target > place.cursor ? 'page' : waiting(feed, place.cursor);
+      return { place: { ...place, target, endReadAt: asyncScheduler.now(), next } };
+    }),
+    retryTransient(feed.retry),
+    catchError((error: unknown) => {
+      if (!isApiError(error) || verdict(error) !== 'switch') return throwError(() => error);
+      learned.hasLedgerEnd = false;
+      return of<Step>({ place: { ...place, next: catchingUp(feed) } });
+    }),
+  );
+};

@@ -1,0 +1,36 @@
+import type { HttpPort } from '../http/HttpPort.js';
+import type { Token } from '../http/Link.js';
+import type { RetryPolicy } from '../http/RetryPolicy.js';
+
+/** Where the ledger service is, and how to talk to it. */
+export interface LedgerOptions {
+  /** The address of the JSON Ledger API, with its path prefix if it has one: `https://participant.example:7575`. */
+  readonly baseUrl: string;
+  /**
+   * The bearer token, or a function that provides it as a string, an Observable or a Promise. A function is asked anew
+   * for every request: participants accept tokens of a few minutes only. Default: no token is sent.
+   */
+  readonly token?: Token;
+  /** Headers for every request, beside those that the library sets. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Used in place of the global `fetch`, to trace or to route requests. */
+  readonly fetch?: typeof globalThis.fetch;
+  /**
+   * How long an answer may take, in milliseconds; a request that waits for what has not happened yet may take its idle
+   * timeout longer. The participant itself gives up after 20 000.
+   *
+   * @defaultValue 30000
+   */
+  readonly requestTimeoutMs?: number;
+  /** How feeds ask again after a transient failure. */
+  readonly retry?: RetryPolicy;
+  /**
+   * Where updates are served. `'auto'` asks `/v2/updates/flats`, and where that is gone (3.6) goes over to `/v2/updates`
+   * for good, in mid-stream too.
+   *
+   * @defaultValue 'auto'
+   */
+  readonly updatesPath?: 'auto' | '/v2/updates/flats' | '/v2/updates';
+  /** The way to the service, in place of ky: for tests, or for another HTTP client. `fetch` has no effect beside it. */
+  readonly port?: HttpPort;
+}

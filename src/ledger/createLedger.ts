@@ -1,0 +1,50 @@
+import { defer, type Observable } from 'rxjs';
+import type { Update } from '../codecs/Update.js';
+import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { checkOptions } from '../feed/checkOptions.js';
+import { feedOf } from '../feed/feedOf.js';
+import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { updates } from '../feed/updates.js';
+import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { executeAndWaitForTransaction } from '../submission/executeAndWaitForTransaction.js';
+import { prepare } from '../submission/prepare.js';
+import type { Ledger } from './Ledger.js';
+import type { LedgerOptions } from './LedgerOptions.js';
+import { serviceOf } from './serviceOf.js';
+
+/**
+ * The ledger of the participant at an address. Sends nothing by itself.
+ *
+ * @throws TypeError for an address that is no URL
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ *
+ * const ledger = createLedger({
+ *   baseUrl: 'http://127.0.0.1:7575',
+ *   token: () => Promise.resolve('a token of a few minutes'),
+ * });
+ * ledger.ledgerEnd().subscribe((offset) => {
+ *   console.log(`the ledger ends at ${offset}`);
+ * });
+ * ```
+ */
+export function createLedger(options: LedgerOptions): Ledger {
+  const service = serviceOf(options);
+  function read(
+    request: UpdatesRequest,
+    how: UpdatesOptions & { readonly onInvalid: 'emit' },
+  ): Observable<Update | InvalidUpdate>;
+  function read(request: UpdatesRequest, how?: UpdatesOptions): Observable<Update>;
+  function read(request: UpdatesRequest, how: UpdatesOptions = {}): Observable<Update | InvalidUpdate> {
+    checkOptions(how);
+    return defer(() => updates(feedOf(service, request, how, options.retry)));
+  }
+  return {
+    updates: read,
+    executeAndWaitForTransaction: (request) => executeAndWaitForTransaction(service.link, request),
+    prepare: (request) => prepare(service.link, request),
+    ledgerEnd: () => ledgerEnd(service.link),
+  };
+}
