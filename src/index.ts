@@ -16,12 +16,12 @@ export type { RetryPolicy } from './http/RetryPolicy.js';
 
 // Operators
 export { ofEvent } from './operators/ofEvent.js';
-export { ofTemplate } from './operators/ofTemplate.js';
+export { ofTemplate, type TemplateEvent } from './operators/ofTemplate.js';
 export { ofVariant } from './operators/ofVariant.js';
 export { onSynchronizer } from './operators/onSynchronizer.js';
 export { recordTimes } from './operators/recordTimes.js';
 export { toEither } from './operators/toEither.js';
-export { toEvents } from './operators/toEvents.js';
+export { toEvents, type EventOf } from './operators/toEvents.js';
 
 // Updates
 export { Update, type UnknownUpdate } from './codecs/Update.js';

@@ -1,0 +1,40 @@
+import type { OperatorFunction } from 'rxjs';
+import type { Update } from '../codecs/Update.js';
+import { byTag } from './internal/byTag.js';
+import type { EventOf } from './toEvents.js';
+
+/**
+ * Passes the events of the given kinds, and narrows the type to them.
+ *
+ * Order, errors and completion are those of the source. The kinds are the names that the wire has, so the events of a
+ * reassignment are `JsUnassignedEvent` and `JsAssignmentEvent`. `toEvents` makes events of updates.
+ *
+ * @param kind - a kind of event, as its `_tag` has it
+ * @param kinds - further kinds
+ *
+ * @example
+ * ```ts
+ * import { from } from 'rxjs';
+ * import { ofEvent, type TopologyEvent } from 'canton-rx';
+ *
+ * const events: TopologyEvent[] = [
+ *   { _tag: 'ParticipantAuthorizationRevoked', partyId: 'alice::1220ab', participantId: 'p1::1220ab' },
+ *   { _tag: 'UnknownTopologyEvent', variant: 'Later', value: {} },
+ * ];
+ *
+ * from(events)
+ *   .pipe(ofEvent('ParticipantAuthorizationRevoked'))
+ *   .subscribe(({ partyId }) => {
+ *     console.log(partyId); // alice::1220ab
+ *   });
+ * ```
+ */
+export function ofEvent<A extends { readonly _tag: string } = EventOf<Update>, T extends A['_tag'] = A['_tag']>(
+  kind: T,
+  ...kinds: readonly T[]
+): OperatorFunction<A, Extract<A, { readonly _tag: T }>>;
+export function ofEvent(
+  ...kinds: readonly string[]
+): OperatorFunction<{ readonly _tag: string }, { readonly _tag: string }> {
+  return byTag(kinds);
+}

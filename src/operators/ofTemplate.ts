@@ -1,0 +1,80 @@
+import { filter, type OperatorFunction } from 'rxjs';
+import type { ArchivedEvent } from '../codecs/ArchivedEvent.js';
+import type { AssignmentEvent } from '../codecs/AssignmentEvent.js';
+import type { CreatedEvent } from '../codecs/CreatedEvent.js';
+import type { ExercisedEvent } from '../codecs/ExercisedEvent.js';
+import type { UnassignedEvent } from '../codecs/UnassignedEvent.js';
+import type { Update } from '../codecs/Update.js';
+import { templatePattern, type Template } from './internal/templatePattern.js';
+import type { EventOf } from './toEvents.js';
+
+/** The events that tell of a contract, and so of its template. */
+export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignmentEvent;
+
+/**
+ * Passes the events of contracts of the given templates, and narrows the type to events that have a template.
+ *
+ * A template is written in one of three ways, its module dotted where it has a path:
+ * - `Module:Entity`, of whatever package;
+ * - `#package-name:Module:Entity`, of that package through all its upgrades;
+ * - `package-id:Module:Entity`, of exactly that version of the package.
+ *
+ * An assignment passes by the template of its `createdEvent`, an exercise by the template of its contract, though the
+ * choice be an interface's. Topology events, events of an unknown kind and an unassignment from a 3.3 ledger that leaves
+ * the template out do not pass. Order, errors and completion are those of the source.
+ *
+ * @param template - a template
+ * @param templates - further templates
+ * @throws TypeError at once, before any subscription, where a template is written in none of the three ways
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { ofTemplate, type Event } from 'canton-rx';
+ *
+ * const archived: Event = {
+ *   _tag: 'ArchivedEvent',
+ *   offset: 7,
+ *   nodeId: 0,
+ *   contractId: '00ab',
+ *   templateId: '1220ab:Finance.Bonds:Bond',
+ *   packageName: 'finance',
+ *   witnessParties: ['alice::1220ab'],
+ *   implementedInterfaces: [],
+ * };
+ *
+ * of(archived)
+ *   .pipe(ofTemplate('#finance:Finance.Bonds:Bond', 'Main:Asset'))
+ *   .subscribe((event) => {
+ *     console.log(event._tag, event.packageName); // ArchivedEvent finance
+ *   });
+ * ```
+ */
+export function ofTemplate<A extends EventOf<Update> = EventOf<Update>>(
+  template: string,
+  ...templates: readonly string[]
+): OperatorFunction<A, Extract<A, TemplateEvent>>;
+export function ofTemplate(...templates: readonly string[]): OperatorFunction<EventOf<Update>, TemplateEvent> {
+  const patterns = templates.map(templatePattern);
+  return filter((event): event is TemplateEvent => {
+    const template = templateOf(event);
+    return template !== undefined && patterns.some((matches) => matches(template));
+  });
+}
+
+function templateOf(event: EventOf<Update>): Template | undefined {
+  switch (event._tag) {
+    case 'CreatedEvent':
+    case 'ArchivedEvent':
+    case 'ExercisedEvent':
+      return event;
+    case 'JsAssignmentEvent':
+      return event.createdEvent;
+    case 'JsUnassignedEvent':
+      return event.templateId === undefined
+        ? undefined
+        : { templateId: event.templateId, packageName: event.packageName };
+    default:
+      return undefined;
+  }
+}

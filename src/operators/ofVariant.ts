@@ -1,0 +1,39 @@
+import type { OperatorFunction } from 'rxjs';
+import type { Update } from '../codecs/Update.js';
+import { byTag } from './internal/byTag.js';
+
+/**
+ * Passes the updates of the given variants, and narrows the type to them.
+ *
+ * Order, errors and completion are those of the source. It works on every union that is told apart by `_tag`, such as
+ * updates together with the elements that could not be decoded.
+ *
+ * @param variant - a variant, as its `_tag` has it
+ * @param variants - further variants
+ *
+ * @example
+ * ```ts
+ * import { from } from 'rxjs';
+ * import { ofVariant, type Update } from 'canton-rx';
+ *
+ * const updates: Update[] = [
+ *   { _tag: 'OffsetCheckpoint', offset: 7, synchronizerTimes: [] },
+ *   { _tag: 'UnknownUpdate', variant: 'Later', offset: 8, value: {} },
+ * ];
+ *
+ * from(updates)
+ *   .pipe(ofVariant('OffsetCheckpoint'))
+ *   .subscribe(({ offset, synchronizerTimes }) => {
+ *     console.log(offset, synchronizerTimes.length); // 7 0
+ *   });
+ * ```
+ */
+export function ofVariant<U extends { readonly _tag: string } = Update, T extends U['_tag'] = U['_tag']>(
+  variant: T,
+  ...variants: readonly T[]
+): OperatorFunction<U, Extract<U, { readonly _tag: T }>>;
+export function ofVariant(
+  ...variants: readonly string[]
+): OperatorFunction<{ readonly _tag: string }, { readonly _tag: string }> {
+  return byTag(variants);
+}

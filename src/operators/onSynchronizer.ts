@@ -1,0 +1,41 @@
+import { filter, type MonoTypeOperatorFunction } from 'rxjs';
+import type { Update } from '../codecs/Update.js';
+import { synchronizersOf } from './internal/synchronizersOf.js';
+
+/**
+ * Passes the updates of the given synchronizers.
+ *
+ * A checkpoint passes if its `synchronizerTimes` list one of them, and passes whole. A reassignment passes by its
+ * `synchronizerId`; where a 3.3 ledger leaves that out, by the source of its unassignments or the target of its
+ * assignments. An update of an unknown variant passes if its undecoded value names one of them as `synchronizerId`,
+ * directly or within `value`; otherwise it cannot be judged and is dropped. Order, errors and completion are those of
+ * the source.
+ *
+ * @param id - a synchronizer, `name::fingerprint`
+ * @param ids - further synchronizers
+ *
+ * @example
+ * ```ts
+ * import { from } from 'rxjs';
+ * import { onSynchronizer, type Update } from 'canton-rx';
+ *
+ * const recordTime = '2026-07-24T10:00:00.123456Z';
+ * const updates: Update[] = [
+ *   { _tag: 'OffsetCheckpoint', offset: 7, synchronizerTimes: [{ synchronizerId: 'global::1220ab', recordTime }] },
+ *   { _tag: 'OffsetCheckpoint', offset: 8, synchronizerTimes: [{ synchronizerId: 'private::1220cd', recordTime }] },
+ * ];
+ *
+ * from(updates)
+ *   .pipe(onSynchronizer('global::1220ab'))
+ *   .subscribe(({ offset }) => {
+ *     console.log(offset); // 7
+ *   });
+ * ```
+ */
+export function onSynchronizer<U extends Update = Update>(
+  id: string,
+  ...ids: readonly string[]
+): MonoTypeOperatorFunction<U> {
+  const wanted = [id, ...ids];
+  return filter((update) => synchronizersOf(update).some((synchronizer) => wanted.includes(synchronizer)));
+}

@@ -1,0 +1,65 @@
+import { distinctUntilChanged, filter, pipe, scan, type OperatorFunction } from 'rxjs';
+import type { SynchronizerTime } from '../codecs/SynchronizerTime.js';
+import type { Timestamp } from '../codecs/Timestamp.js';
+import type { Update } from '../codecs/Update.js';
+import { isLater } from './internal/isLater.js';
+import { synchronizersOf } from './internal/synchronizersOf.js';
+
+type RecordTimes = ReadonlyMap<string, Timestamp>;
+
+/**
+ * Emits the latest record time of each synchronizer, by its id, whenever one of them has moved.
+ *
+ * Transactions, reassignments, topology transactions and checkpoints move times; updates of an unknown variant do not.
+ * Every emission is a new map with all synchronizers seen so far; a checkpoint that moves several times is one emission,
+ * an update that moves none is none. Times never go back. They compare as instants with all their digits, and stay the
+ * ledger's own text. Record times of different synchronizers are not ordered among each other. Errors and completion are
+ * those of the source; each subscription starts without times.
+ *
+ * @example
+ * ```ts
+ * import { from } from 'rxjs';
+ * import { recordTimes, type Update } from 'canton-rx';
+ *
+ * const synchronizerId = 'global::1220ab';
+ * const updates: Update[] = [
+ *   { _tag: 'OffsetCheckpoint', offset: 7, synchronizerTimes: [{ synchronizerId, recordTime: '2026-07-24T10:00:00Z' }] },
+ *   { _tag: 'OffsetCheckpoint', offset: 8, synchronizerTimes: [{ synchronizerId, recordTime: '2026-07-24T10:00:00.5Z' }] },
+ * ];
+ *
+ * from(updates)
+ *   .pipe(recordTimes())
+ *   .subscribe((times) => {
+ *     console.log(times.get(synchronizerId)); // 2026-07-24T10:00:00Z, then 2026-07-24T10:00:00.5Z
+ *   });
+ * ```
+ */
+export function recordTimes(): OperatorFunction<Update, ReadonlyMap<string, Timestamp>> {
+  return pipe(
+    scan<Update, RecordTimes>(advance, new Map()),
+    distinctUntilChanged(),
+    filter((times) => times.size > 0),
+  );
+}
+
+/** The same map where the update moves nothing, else a new one. */
+function advance(times: RecordTimes, update: Update): RecordTimes {
+  return timesOf(update).reduce((latest, { synchronizerId, recordTime }) => {
+    const before = latest.get(synchronizerId);
+    const moves = before === undefined || isLater(recordTime, before);
+    return moves ? new Map(latest).set(synchronizerId, recordTime) : latest;
+  }, times);
+}
+
+function timesOf(update: Update): readonly SynchronizerTime[] {
+  switch (update._tag) {
+    case 'Transaction':
+    case 'Reassignment':
+    case 'TopologyTransaction':
+      return synchronizersOf(update).map((synchronizerId) => ({ synchronizerId, recordTime: update.recordTime }));
+    case 'OffsetCheckpoint':
+      return update.synchronizerTimes;
+    case 'UnknownUpdate':
+      return [];
+  }
+}

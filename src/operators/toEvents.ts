@@ -1,0 +1,58 @@
+import { concatMap, type OperatorFunction } from 'rxjs';
+import type { Event } from '../codecs/Event.js';
+import type { ReassignmentEvent } from '../codecs/ReassignmentEvent.js';
+import type { TopologyEvent } from '../codecs/TopologyEvent.js';
+import type { Update } from '../codecs/Update.js';
+
+/** The events that updates of type `U` have; of all updates, every kind of event. */
+export type EventOf<U extends Update> = Extract<U, { readonly events: readonly unknown[] }>['events'][number];
+
+/**
+ * Emits the events of the updates one by one: those of transactions, reassignments and topology transactions.
+ *
+ * They come synchronously, update by update, in the order that each update has them; checkpoints and updates of an
+ * unknown variant have none. The created event of an assignment stays in its assignment. Errors and completion are
+ * those of the source.
+ *
+ * An event by itself is no place to resume from: that is the offset of an update all of whose events are done with.
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { toEvents, type Update } from 'canton-rx';
+ *
+ * const update: Update = {
+ *   _tag: 'TopologyTransaction',
+ *   updateId: '1220ab',
+ *   offset: 7,
+ *   synchronizerId: 'global::1220ab',
+ *   recordTime: '2026-07-24T10:00:00.123456Z',
+ *   events: [
+ *     { _tag: 'ParticipantAuthorizationRevoked', partyId: 'alice::1220ab', participantId: 'p1::1220ab' },
+ *     { _tag: 'ParticipantAuthorizationRevoked', partyId: 'bob::1220ab', participantId: 'p1::1220ab' },
+ *   ],
+ * };
+ *
+ * of(update)
+ *   .pipe(toEvents())
+ *   .subscribe((event) => {
+ *     console.log(event._tag); // ParticipantAuthorizationRevoked, twice
+ *   });
+ * ```
+ */
+export function toEvents<U extends Update = Update>(): OperatorFunction<U, EventOf<U>>;
+export function toEvents(): OperatorFunction<Update, EventOf<Update>> {
+  return concatMap(eventsOf);
+}
+
+function eventsOf(update: Update): readonly (Event | ReassignmentEvent | TopologyEvent)[] {
+  switch (update._tag) {
+    case 'Transaction':
+    case 'Reassignment':
+    case 'TopologyTransaction':
+      return update.events;
+    case 'OffsetCheckpoint':
+    case 'UnknownUpdate':
+      return [];
+  }
+}

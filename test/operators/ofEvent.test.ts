@@ -1,0 +1,160 @@
+import { describe, it } from '@jest/globals';
+import { expectTypeOf } from 'expect-type';
+import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
+import type { ArchivedEvent } from '../../src/codecs/ArchivedEvent.js';
+import type { AssignmentEvent } from '../../src/codecs/AssignmentEvent.js';
+import type { CreatedEvent } from '../../src/codecs/CreatedEvent.js';
+import type { Event } from '../../src/codecs/Event.js';
+import type { Update } from '../../src/codecs/Update.js';
+import { ofEvent } from '../../src/operators/ofEvent.js';
+import { toEvents, type EventOf } from '../../src/operators/toEvents.js';
+import { marbles } from './marbles.js';
+import {
+  added,
+  archived,
+  assigned,
+  created,
+  exercised,
+  unassigned,
+  unknownEvent,
+  unknownTopologyEvent,
+} from './samples.js';
+
+const events: Record<string, EventOf<Update>> = {
+  c: created(),
+  a: archived(),
+  x: exercised(),
+  k: unknownEvent,
+  u: unassigned(),
+  s: assigned(),
+  t: added,
+  n: unknownTopologyEvent,
+};
+
+describe('ofEvent', () => {
+  it('passes the events of one kind', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --c-a-x-k-u-s-t-n-c--|', events);
+      const subs = '         ^--------------------!';
+      const expected = '     --c---------------c--|';
+
+      expectObservable(source.pipe(ofEvent('CreatedEvent'))).toBe(expected, events);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('passes the events of several kinds in their order', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --c-a-x-k-u-s-t-n--|', events);
+      const subs = '         ^------------------!';
+      const expected = '     ----a-----u---t----|';
+
+      const result = source.pipe(ofEvent('ParticipantAuthorizationAdded', 'JsUnassignedEvent', 'ArchivedEvent'));
+      expectObservable(result).toBe(expected, events);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('does not take the created event of an assignment for a creation', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --s-s--|', events);
+      const subs = '         ^------!';
+      const expected = '     -------|';
+
+      expectObservable(source.pipe(ofEvent('CreatedEvent'))).toBe(expected, events);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('completes with an empty source', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold<Event>('|   ');
+      const subs = '              (^!)';
+      const expected = '          |   ';
+
+      expectObservable(source.pipe(ofEvent('CreatedEvent'))).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('does nothing with a source that never does', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold<Event>('-');
+      const subs = '              ^';
+      const expected = '          -';
+
+      expectObservable(source.pipe(ofEvent('CreatedEvent'))).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('delivers the error of the source', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --c-a-#', events);
+      const subs = '         ^-----!';
+      const expected = '     --c---#';
+
+      expectObservable(source.pipe(ofEvent('CreatedEvent'))).toBe(expected, events);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('unsubscribes from the source when it is unsubscribed from', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --c-c-c--|', events);
+      const unsub = '        -----!    ';
+      const subs = '         ^----!    ';
+      const expected = '     --c-c-    ';
+
+      const result = source.pipe(
+        mergeMap((event) => of(event)),
+        ofEvent('CreatedEvent'),
+        mergeMap((event) => of(event)),
+      );
+      expectObservable(result, unsub).toBe(expected, events);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('serves two subscriptions independently', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --c-a-c--|   ', events);
+      const subs1 = '        ^--------!   ';
+      const subs2 = '        ---^--------!';
+      const expected1 = '    --c---c--|   ';
+      const expected2 = '    -----c---c--|';
+
+      const result = source.pipe(ofEvent('CreatedEvent'));
+      expectObservable(result, '^            ').toBe(expected1, events);
+      expectObservable(result, '---^         ').toBe(expected2, events);
+      expectSubscriptions(source.subscriptions).toBe([subs1, subs2]);
+    });
+  });
+
+  it('narrows the type', () => {
+    const all: Observable<EventOf<Update>> = of(created());
+    const ofTransactions: Observable<Event> = of(created());
+    const feed: Observable<Update> = of();
+
+    expectTypeOf(all.pipe(ofEvent('CreatedEvent'))).toEqualTypeOf<Observable<CreatedEvent>>();
+    expectTypeOf(all.pipe(ofEvent('JsAssignmentEvent', 'CreatedEvent'))).toEqualTypeOf<
+      Observable<AssignmentEvent | CreatedEvent>
+    >();
+    expectTypeOf(ofTransactions.pipe(ofEvent('ArchivedEvent'))).toEqualTypeOf<Observable<ArchivedEvent>>();
+    expectTypeOf(
+      feed.pipe(
+        toEvents(),
+        ofEvent('CreatedEvent'),
+        map((event) => event.contractId),
+      ),
+    ).toEqualTypeOf<Observable<string>>();
+    expectTypeOf(ofEvent('CreatedEvent')).toEqualTypeOf<OperatorFunction<EventOf<Update>, CreatedEvent>>();
+
+    // @ts-expect-error -- no such kind
+    void all.pipe(ofEvent('Created'));
+    // @ts-expect-error -- at least one
+    void all.pipe(ofEvent());
+    // @ts-expect-error -- transactions have no assignments
+    void ofTransactions.pipe(ofEvent('JsAssignmentEvent'));
+  });
+});

@@ -1,0 +1,279 @@
+import { describe, expect, it } from '@jest/globals';
+import { expectTypeOf } from 'expect-type';
+import { mergeMap, of, toArray, type Observable, type OperatorFunction } from 'rxjs';
+import type { Timestamp } from '../../src/codecs/Timestamp.js';
+import type { Update } from '../../src/codecs/Update.js';
+import { ofVariant } from '../../src/operators/ofVariant.js';
+import { recordTimes } from '../../src/operators/recordTimes.js';
+import { marbles } from './marbles.js';
+import {
+  assigned,
+  at,
+  checkpoint,
+  formerReassignment,
+  GLOBAL,
+  PRIVATE,
+  reassignment,
+  topology,
+  transaction,
+  unassigned,
+  unknownEvent,
+  unknownUpdate,
+} from './samples.js';
+
+type Times = Record<string, ReadonlyMap<string, Timestamp>>;
+
+const updates: Record<string, Update> = {
+  a: transaction({ recordTime: at(1) }),
+  b: transaction({ recordTime: at(2) }),
+  c: transaction({ recordTime: at(3) }),
+};
+
+const times: Times = {
+  a: new Map([[GLOBAL, at(1)]]),
+  b: new Map([[GLOBAL, at(2)]]),
+  c: new Map([[GLOBAL, at(3)]]),
+};
+
+describe('recordTimes', () => {
+  it('emits the record times of transactions, reassignments and topology transactions', () => {
+    const values: Record<string, Update> = {
+      t: transaction({ recordTime: at(1) }),
+      r: reassignment({ recordTime: at(2) }),
+      o: topology({ recordTime: at(3) }),
+    };
+    const moved: Times = {
+      t: new Map([[GLOBAL, at(1)]]),
+      r: new Map([[GLOBAL, at(2)]]),
+      o: new Map([[GLOBAL, at(3)]]),
+    };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --t-r-o--|', values);
+      const subs = '         ^--------!';
+      const expected = '     --t-r-o--|';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('keeps the time of each synchronizer beside those of the others', () => {
+    const values: Record<string, Update> = {
+      g: transaction({ recordTime: at(5) }),
+      p: transaction({ recordTime: at(1), synchronizerId: PRIVATE }),
+      h: transaction({ recordTime: at(6) }),
+    };
+    const moved: Times = {
+      g: new Map([[GLOBAL, at(5)]]),
+      p: new Map([
+        [GLOBAL, at(5)],
+        [PRIVATE, at(1)],
+      ]),
+      h: new Map([
+        [GLOBAL, at(6)],
+        [PRIVATE, at(1)],
+      ]),
+    };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --g-p-h--|', values);
+      const subs = '         ^--------!';
+      const expected = '     --g-p-h--|';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('emits once for a checkpoint, however many times it moves', () => {
+    const values: Record<string, Update> = {
+      c: checkpoint({ synchronizerId: GLOBAL, recordTime: at(1) }, { synchronizerId: PRIVATE, recordTime: at(2) }),
+      d: checkpoint({ synchronizerId: GLOBAL, recordTime: at(1) }, { synchronizerId: PRIVATE, recordTime: at(3) }),
+      n: checkpoint(),
+    };
+    const moved: Times = {
+      c: new Map([
+        [GLOBAL, at(1)],
+        [PRIVATE, at(2)],
+      ]),
+      d: new Map([
+        [GLOBAL, at(1)],
+        [PRIVATE, at(3)],
+      ]),
+    };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --n-c-n-d-d--|', values);
+      const subs = '         ^------------!';
+      const expected = '     ----c---d----|';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('emits nothing when no time moves, and never goes back', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --b-b-a-c-a-b--|', updates);
+      const subs = '         ^--------------!';
+      const expected = '     --b-----c------|';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, times);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('compares instants, not text, with every digit', () => {
+    const values: Record<string, Update> = {
+      a: transaction({ recordTime: '2026-07-24T10:00:00Z' }),
+      b: transaction({ recordTime: '2026-07-24T10:00:00.5Z' }),
+      c: transaction({ recordTime: '2026-07-24T10:00:00.500Z' }),
+      d: transaction({ recordTime: '2026-07-24T10:00:00.500001Z' }),
+      e: transaction({ recordTime: '2026-07-24T10:00:01Z' }),
+    };
+    const moved: Times = {
+      a: new Map([[GLOBAL, '2026-07-24T10:00:00Z']]),
+      b: new Map([[GLOBAL, '2026-07-24T10:00:00.5Z']]),
+      d: new Map([[GLOBAL, '2026-07-24T10:00:00.500001Z']]),
+      e: new Map([[GLOBAL, '2026-07-24T10:00:01Z']]),
+    };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-b-a-c-d-e-d--|', values);
+      const subs = '         ^----------------!';
+      const expected = '     --a-b-----d-e----|';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('places a reassignment from 3.3 by its events', () => {
+    const values: Record<string, Update> = {
+      u: formerReassignment({ recordTime: at(1), events: [unassigned({ source: GLOBAL, target: PRIVATE })] }),
+      a: formerReassignment({ recordTime: at(2), events: [assigned({ source: GLOBAL, target: PRIVATE })] }),
+      k: formerReassignment({ recordTime: at(3), events: [unknownEvent] }),
+    };
+    const moved: Times = {
+      u: new Map([[GLOBAL, at(1)]]),
+      a: new Map([
+        [GLOBAL, at(1)],
+        [PRIVATE, at(2)],
+      ]),
+    };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --u-a-k--|', values);
+      const subs = '         ^--------!';
+      const expected = '     --u-a----|';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('is not moved by an update of an unknown variant', () => {
+    const values = {
+      ...updates,
+      u: unknownUpdate({ value: { offset: 8, synchronizerId: GLOBAL, recordTime: at(9) } }),
+    };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --u-a-u-b--|', values);
+      const subs = '         ^----------!';
+      const expected = '     ----a---b--|';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, times);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('emits a new map each time', () => {
+    let maps: ReadonlyMap<string, Timestamp>[] = [];
+    of(transaction({ recordTime: at(1) }), transaction({ recordTime: at(2) }))
+      .pipe(recordTimes(), toArray())
+      .subscribe({
+        next: (all) => {
+          maps = all;
+        },
+        error: () => {
+          maps = [];
+        },
+      });
+
+    expect(maps).toStrictEqual([new Map([[GLOBAL, at(1)]]), new Map([[GLOBAL, at(2)]])]);
+  });
+
+  it('completes with an empty source', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold<Update>('|   ');
+      const subs = '               (^!)';
+      const expected = '           |   ';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('does nothing with a source that never does', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold<Update>('-');
+      const subs = '               ^';
+      const expected = '           -';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('delivers the error of the source', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-b-#', updates);
+      const subs = '         ^-----!';
+      const expected = '     --a-b-#';
+
+      expectObservable(source.pipe(recordTimes())).toBe(expected, times);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('unsubscribes from the source when it is unsubscribed from', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-b-c--|', updates);
+      const unsub = '        -----!    ';
+      const subs = '         ^----!    ';
+      const expected = '     --a-b-    ';
+
+      const result = source.pipe(
+        mergeMap((update) => of(update)),
+        recordTimes(),
+        mergeMap((moved) => of(moved)),
+      );
+      expectObservable(result, unsub).toBe(expected, times);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('keeps the times of each subscription apart', () => {
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const source = hot('   --c-a-b--|', updates);
+      const subs1 = '        ^--------!';
+      const subs2 = '        ---^-----!';
+      const expected1 = '    --c------|';
+      const expected2 = '    ----a-b--|';
+
+      const result = source.pipe(recordTimes());
+      expectObservable(result, '^        ').toBe(expected1, times);
+      expectObservable(result, '---^     ').toBe(expected2, times);
+      expectSubscriptions(source.subscriptions).toBe([subs1, subs2]);
+    });
+  });
+
+  it('has a type that cannot be written to', () => {
+    const feed: Observable<Update> = of(transaction());
+
+    expectTypeOf(feed.pipe(recordTimes())).toEqualTypeOf<Observable<ReadonlyMap<string, Timestamp>>>();
+    expectTypeOf(feed.pipe(ofVariant('OffsetCheckpoint'), recordTimes())).toEqualTypeOf<
+      Observable<ReadonlyMap<string, Timestamp>>
+    >();
+    expectTypeOf(recordTimes()).toEqualTypeOf<OperatorFunction<Update, ReadonlyMap<string, Timestamp>>>();
+
+    // @ts-expect-error -- updates only
+    void of('update').pipe(recordTimes());
+  });
+});

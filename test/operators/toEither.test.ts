@@ -1,0 +1,161 @@
+import { describe, it } from '@jest/globals';
+import { expectTypeOf } from 'expect-type';
+import { either as E } from 'fp-ts';
+import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
+import type { Update } from '../../src/codecs/Update.js';
+import { ApiError } from '../../src/errors/ApiError.js';
+import { ConnectionError } from '../../src/errors/ConnectionError.js';
+import { DecodeError } from '../../src/errors/DecodeError.js';
+import type { LedgerError } from '../../src/errors/LedgerError.js';
+import { PrunedError } from '../../src/errors/PrunedError.js';
+import { toEither } from '../../src/operators/toEither.js';
+import { marbles } from './marbles.js';
+import { transaction } from './samples.js';
+
+const values = { a: 1, b: 2 };
+const rights: Record<string, E.Either<LedgerError, number>> = { a: E.right(1), b: E.right(2) };
+
+describe('toEither', () => {
+  it('emits every value as a right', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-b-a--|', values);
+      const subs = '         ^--------!';
+      const expected = '     --a-b-a--|';
+
+      expectObservable(source.pipe(toEither())).toBe(expected, rights);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it.each<LedgerError>([
+    new ApiError({ path: '/v2/updates', status: 503 }),
+    new ConnectionError('/v2/updates', 'refused'),
+    new DecodeError('/v2/updates', [], 7),
+    new PrunedError('/v2/updates', 7),
+  ])('emits a $_tag as one left and completes', (error) => {
+    const results = { ...rights, l: E.left(error) };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-#   ', values, error);
+      const subs = '         ^---!   ';
+      const expected = '     --a-(l|)';
+
+      expectObservable(source.pipe(toEither())).toBe(expected, results);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('takes an error of a second copy of the package for what it is', () => {
+    const error = Object.assign(new Error('from elsewhere'), { _tag: 'ConnectionError' });
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-#   ', values, error);
+      const subs = '         ^---!   ';
+      const expected = '     --a-(l|)';
+
+      expectObservable(source.pipe(toEither())).toBe(expected, { ...rights, l: E.left(error) });
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it.each([
+    new TypeError('x is not a function'),
+    Object.assign(new Error('of somebody else'), { _tag: 'SomeError' }),
+    { status: 500 },
+    'a string',
+  ])('delivers any other error as it is: %j', (error) => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-#', values, error);
+      const subs = '         ^---!';
+      const expected = '     --a-#';
+
+      expectObservable(source.pipe(toEither())).toBe(expected, rights, error);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('leaves alone what fails after it', () => {
+    const error = new ConnectionError('/v2/updates', 'refused');
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-b-a--|', values);
+      const subs = '         ^-!       ';
+      const expected = '     --#       ';
+
+      const result = source.pipe(
+        toEither(),
+        map(() => {
+          throw error;
+        }),
+      );
+      expectObservable(result).toBe(expected, {}, error);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('completes with an empty source', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold<number>('|   ');
+      const subs = '               (^!)';
+      const expected = '           |   ';
+
+      expectObservable(source.pipe(toEither())).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('does nothing with a source that never does', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold<number>('-');
+      const subs = '               ^';
+      const expected = '           -';
+
+      expectObservable(source.pipe(toEither())).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('unsubscribes from the source when it is unsubscribed from', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-b-a--|', values);
+      const unsub = '        -----!    ';
+      const subs = '         ^----!    ';
+      const expected = '     --a-b-    ';
+
+      const result = source.pipe(
+        mergeMap((value) => of(value)),
+        toEither(),
+        mergeMap((either) => of(either)),
+      );
+      expectObservable(result, unsub).toBe(expected, rights);
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('serves two subscriptions independently', () => {
+    const error = new ConnectionError('/v2/updates', 'refused');
+    const results = { ...rights, l: E.left(error) };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --a-b-#      ', values, error);
+      const subs1 = '        ^-----!      ';
+      const subs2 = '        ---^-----!   ';
+      const expected1 = '    --a-b-(l|)   ';
+      const expected2 = '    -----a-b-(l|)';
+
+      const result = source.pipe(toEither());
+      expectObservable(result, '^            ').toBe(expected1, results);
+      expectObservable(result, '---^         ').toBe(expected2, results);
+      expectSubscriptions(source.subscriptions).toBe([subs1, subs2]);
+    });
+  });
+
+  it('has the type of the values and of the ledger errors', () => {
+    const feed: Observable<Update> = of(transaction());
+
+    expectTypeOf(feed.pipe(toEither())).toEqualTypeOf<Observable<E.Either<LedgerError, Update>>>();
+    expectTypeOf(feed.pipe(toEither(), map(E.map((update) => update.offset)))).toEqualTypeOf<
+      Observable<E.Either<LedgerError, number>>
+    >();
+    expectTypeOf(toEither<number>()).toEqualTypeOf<OperatorFunction<number, E.Either<LedgerError, number>>>();
+
+    // @ts-expect-error -- the left is a ledger error
+    void feed.pipe(toEither(), map(E.mapLeft((left: string) => left.length)));
+  });
+});
