@@ -9,6 +9,8 @@ export interface Page {
   readonly updates: readonly (Update | InvalidUpdate)[];
   /** How many elements the service sent. */
   readonly count: number;
+  /** Whether these are as many as it was asked for. */
+  readonly isFull: boolean;
   /** The offset of the last element, also of one beyond the range; the range's start where there is none. */
   readonly last: Offset;
   /** What ends the feed behind these updates. */

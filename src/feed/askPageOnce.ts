@@ -34,7 +34,7 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       body: updatesBody(request, range, path),
       timeoutMs: Math.max(link.requestTimeoutMs, 2 * (ask.idleTimeoutMs ?? 0) + 10_000),
     }).pipe(
-      map((json) => pageOf({ path, json, range, onInvalid })),
+      map((json) => pageOf({ path, json, range, limit, onInvalid })),
       catchError((error: unknown) => {
         const next = isApiError(error) ? verdict(error) : 'stop';
         if (next === 'shrink' && limit === 1) return throwError(() => new PageLimitError(range.beginExclusive));

@@ -11,15 +11,16 @@ export interface Answer {
   readonly path: string;
   readonly json: unknown;
   readonly range: Range;
+  readonly limit: number;
   readonly onInvalid: 'fail' | 'emit';
 }
 
 /** The page that an answer is: decoded and in order, with what is wrong with it behind what is right. */
-export function pageOf({ path, json, range, onInvalid }: Answer): Page {
+export function pageOf({ path, json, range, limit, onInvalid }: Answer): Page {
   if (!t.UnknownArray.is(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
   const elements = readElements(path, json, onInvalid);
   const { updates, last, failure: disorder } = inOrder(elements.updates, range);
-  const page = { updates, last, count: json.length };
+  const page = { updates, last, count: json.length, isFull: json.length >= limit };
   const failure = disorder ?? elements.failure ?? stuck(page, range);
   return failure === undefined ? page : { ...page, failure };
 }

@@ -25,8 +25,12 @@ export const poll = (feed: Feed, place: Place): Observable<Step> =>
     const limit = Math.min(place.pollLimit, feed.maxPageSize);
     const idleTimeoutMs = limit > 2 ? Math.min(drainIdleMs, feed.idleTimeoutMs) : feed.idleTimeoutMs;
     const polledAt = asyncScheduler.now();
+    const end = feed.request.endInclusive ?? Infinity;
     return askPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
-      map((page) => ({ page, place: placeAfter(feed, { ...place, polledAt }, page) })),
+      map((page) => ({
+        page: { ...page, updates: page.updates.filter(({ offset }) => offset <= end) },
+        place: placeAfter(feed, { ...place, polledAt, pollLimit: limit }, page),
+      })),
     );
   }).pipe(afterPause(place));
 

@@ -9,6 +9,9 @@ export interface Polled {
   readonly tookMs: number;
 }
 
+/** A checkpoint that comes in this time after a poll's start came because of it, and will come again. */
+const earlyMs = 1_000;
+
 /** How long a full answer may take before fewer elements are asked for. */
 const promptMs = 100;
 
@@ -18,7 +21,7 @@ const promptMs = 100;
  * counts. A service that does not tell its ledger end is polled for twice as many as long as it answers promptly.
  */
 export function pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit, tookMs }: Polled): number {
-  if (!isFruitful) return page.count > 0 ? 2 : 1;
-  if (hasLedgerEnd || page.count < limit) return 1;
+  if (!isFruitful) return page.count > 0 && tookMs < earlyMs ? 2 : 1;
+  if (hasLedgerEnd || !page.isFull) return 1;
   return tookMs < promptMs ? limit * 2 : Math.max(1, Math.floor(limit / 2));
 }

@@ -8,7 +8,7 @@ import type { Event } from '../../src/codecs/Event.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
 import { toEvents, type EventOf } from '../../src/operators/toEvents.js';
-import { marbles } from './marbles.js';
+import { marbles } from '../helpers/marbles.js';
 import {
   added,
   archived,

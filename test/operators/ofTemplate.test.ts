@@ -11,7 +11,7 @@ import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
 import { ofTemplate, type TemplateEvent } from '../../src/operators/ofTemplate.js';
 import { toEvents, type EventOf } from '../../src/operators/toEvents.js';
-import { marbles } from './marbles.js';
+import { marbles } from '../helpers/marbles.js';
 import {
   added,
   archived,

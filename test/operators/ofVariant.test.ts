@@ -6,7 +6,7 @@ import type { Reassignment } from '../../src/codecs/Reassignment.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
-import { marbles } from './marbles.js';
+import { marbles } from '../helpers/marbles.js';
 import { checkpoint, reassignment, topology, transaction, unknownUpdate } from './samples.js';
 
 const updates: Record<string, Update> = {

@@ -5,7 +5,7 @@ import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
-import { marbles } from './marbles.js';
+import { marbles } from '../helpers/marbles.js';
 import {
   assigned,
   at,

@@ -5,7 +5,7 @@ import type { Timestamp } from '../../src/codecs/Timestamp.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { recordTimes } from '../../src/operators/recordTimes.js';
-import { marbles } from './marbles.js';
+import { marbles } from '../helpers/marbles.js';
 import {
   assigned,
   at,

@@ -9,7 +9,7 @@ import { DecodeError } from '../../src/errors/DecodeError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { PrunedError } from '../../src/errors/PrunedError.js';
 import { toEither } from '../../src/operators/toEither.js';
-import { marbles } from './marbles.js';
+import { marbles } from '../helpers/marbles.js';
 import { transaction } from './samples.js';
 
 const values = { a: 1, b: 2 };

@@ -8,7 +8,7 @@ import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
 import { toEvents, type EventOf } from '../../src/operators/toEvents.js';
-import { marbles } from './marbles.js';
+import { marbles } from '../helpers/marbles.js';
 import {
   added,
   archived,
