@@ -1,48 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { NEVER, take, takeUntil, timer, type Observable } from 'rxjs';
-import type { Update } from '../../src/codecs/Update.js';
-import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
-import { acsDelta } from '../../src/codecs/acsDelta.js';
-import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
+import { NEVER, take, takeUntil, timer } from 'rxjs';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { ok, scripted, type Scripted } from '../helpers/scripted.js';
 import { VirtualLedger, type VirtualOptions } from '../helpers/virtualLedger.js';
+import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 import { checkpoint, novelty, transaction } from '../helpers/wire.js';
-
-const updateFormat = acsDelta({ parties: ['alice::1220ab'] });
-
-interface World {
-  readonly ledger: VirtualLedger;
-  readonly service: Scripted;
-  readonly feed: (
-    request?: Partial<{ beginExclusive: number; endInclusive: number; descendingOrder: boolean }>,
-    options?: UpdatesOptions & { readonly onInvalid?: 'fail' },
-  ) => Observable<Update>;
-}
-
-function world(options: VirtualOptions = {}): World {
-  const ledger = new VirtualLedger(options);
-  const service = scripted(ledger.answer);
-  const client = createLedger({ baseUrl: 'http://ledger.example/prefix/', port: service.port });
-  return {
-    ledger,
-    service,
-    feed: ({ beginExclusive = 0, endInclusive, descendingOrder } = {}, how = {}) => {
-      const range: UpdatesRequest =
-        endInclusive === undefined
-          ? { beginExclusive, updateFormat }
-          : { beginExclusive, endInclusive, updateFormat, descendingOrder };
-      return client.updates(range, how);
-    },
-  };
-}
-
-const fill = (ledger: VirtualLedger, ...all: readonly number[]): void => {
-  for (const offset of all) ledger.append(offset, transaction(offset));
-};
-const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
 describe('an open-ended feed', () => {
   it('sends nothing before it is subscribed, and each subscription is its own', () => {
@@ -81,12 +45,8 @@ describe('an open-ended feed', () => {
       observe(feed().pipe(takeUntil(timer(500))));
       flush();
       const paths = service.asked.map(({ path, query }) => `${path}?${query['limit'] ?? ''}`);
-      const page = '/prefix/v2/updates/flats?200';
-      expect(paths).toEqual([
-        '/prefix/v2/state/ledger-end?',
-        ...[page, page, page, page, page],
-        '/prefix/v2/updates/flats?1',
-      ]);
+      const page = '/v2/updates/flats?200';
+      expect(paths).toEqual(['/v2/state/ledger-end?', ...[page, page, page, page, page], '/v2/updates/flats?1']);
     });
   });
 

@@ -34,10 +34,9 @@ export class VirtualLedger {
   /** For `scripted`. */
   readonly answer = (asked: Asked): Observable<Reply> => {
     const { latencyMs = 0, hasLedgerEnd = true } = this.options;
-    const reply$ =
-      asked.path.endsWith('/v2/state/ledger-end')
-        ? defer(() => of(hasLedgerEnd ? ok({ offset: this.end }) : notFound))
-        : defer(() => this.list(asked));
+    const reply$ = asked.path.endsWith('/v2/state/ledger-end')
+      ? defer(() => of(hasLedgerEnd ? ok({ offset: this.end }) : notFound))
+      : defer(() => this.list(asked));
     return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
   };
 
