@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import * as api from '../../src/index.js';
+import { errorOf } from '../../src/errors/errorOf.js';
+import { canton } from '../helpers/scripted.js';
+
+const one: readonly api.LedgerError[] = [
+  new api.ApiError({ path: '/x', status: 400, text: 'no' }),
+  new api.ConnectionError('/x', 'the connection was refused', 'ECONNREFUSED'),
+  new api.DecodeError('/x', [{ path: 'update', expected: 'Update' }], 7),
+  new api.InvalidRequestError([{ path: 'beginExclusive', expected: 'Offset' }]),
+  new api.LedgerResetError(40, 10),
+  new api.OrderError(3, 5),
+  new api.PageLimitError(7),
+  new api.PrunedError('/x', 25),
+  new api.RequestTimeoutError('/x', 30),
+  new api.TokenError('the provider failed'),
+  new api.UnauthorizedError('/x'),
+];
+const guards = {
+  ApiError: api.isApiError,
+  ConnectionError: api.isConnectionError,
+  DecodeError: api.isDecodeError,
+  InvalidRequestError: api.isInvalidRequestError,
+  LedgerResetError: api.isLedgerResetError,
+  OrderError: api.isOrderError,
+  PageLimitError: api.isPageLimitError,
+  PrunedError: api.isPrunedError,
+  RequestTimeoutError: api.isRequestTimeoutError,
+  TokenError: api.isTokenError,
+  UnauthorizedError: api.isUnauthorizedError,
+};
+
+describe('an error', () => {
+  it.each(one)('is an Error with name, tag and a guard of its own: %s', (error) => {
+    expect(error).toBeInstanceOf(Error);
+    expect(error.name).toBe(error._tag);
+    expect(api.isLedgerError(error)).toBe(true);
+    const fitting = Object.entries(guards).filter(([, guard]) => guard(error));
+    expect(fitting.map(([tag]) => tag)).toEqual([error._tag]);
+    // of another copy of the package
+    expect(api.isLedgerError({ _tag: error._tag })).toBe(true);
+  });
+
+  it.each([undefined, null, 'ApiError', new Error('x'), { _tag: 'Other' }, { _tag: 'toString' }, { _tag: 1 }])(
+    'is nothing else: %p',
+    (other) => {
+      expect(api.isLedgerError(other)).toBe(false);
+      expect(Object.values(guards).some((guard) => guard(other))).toBe(false);
+    },
+  );
+
+  it('says what it knows, a line each', () => {
+    expect(one.map(({ message }) => message)).toEqual([
+      'The ledger service answered 400: no\nPath: /x',
+      'The ledger service could not be heard: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
+      'An answer of the ledger does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
+      'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',
+      'The place to resume from is beyond the end of the ledger.\nCursor: 40\nLedger end: 10',
+      'The ledger service sent updates out of order.\nOffset: 3\nAfter: 5',
+      'The ledger service refuses a page of one update as too large.\nCursor: 7',
+      'The ledger is pruned beyond the place asked for.\nEarliest offset: 25\nPath: /x',
+      'The ledger service did not answer within 30 ms.\nPath: /x',
+      'There is no token to send: the provider failed.',
+      'The ledger service refuses the token.\nPath: /x',
+    ]);
+  });
+
+  it('is taken apart by its tag', () => {
+    const name = api.matchLedgerError<string>({
+      ApiError: ({ status }) => `api ${status}`,
+      ConnectionError: ({ code }) => `connection ${code ?? ''}`,
+      DecodeError: ({ offset }) => `decode ${offset ?? ''}`,
+      InvalidRequestError: ({ problems }) => `request ${problems.length}`,
+      LedgerResetError: ({ cursor }) => `reset ${cursor}`,
+      OrderError: ({ previous }) => `order ${previous}`,
+      PageLimitError: ({ cursor }) => `limit ${cursor}`,
+      PrunedError: ({ earliestOffset }) => `pruned ${earliestOffset ?? ''}`,
+      RequestTimeoutError: ({ afterMs }) => `timeout ${afterMs}`,
+      TokenError: ({ reason }) => `token ${reason}`,
+      UnauthorizedError: ({ path }) => `unauthorized ${path}`,
+    });
+    expect(one.map(name)).toEqual([
+      'api 400',
+      'connection ECONNREFUSED',
+      'decode 7',
+      'request 1',
+      'reset 40',
+      'order 5',
+      'limit 7',
+      'pruned 25',
+      'timeout 30',
+      'token the provider failed',
+      'unauthorized /x',
+    ]);
+  });
+});
+
+describe('errorOf', () => {
+  it('keeps what the ledger says', () => {
+    const text = JSON.stringify({
+      ...canton('INVALID_FIELD', 8, { category: '8', definite_answer: 'true' }),
+      correlationId: 'c-1',
+    });
+    expect(errorOf({ path: '/x', status: 400, text, retryAfterMs: 5 })).toMatchObject({
+      _tag: 'ApiError',
+      code: 'INVALID_FIELD',
+      errorCategory: 8,
+      reason: 'because of INVALID_FIELD',
+      correlationId: 'c-1',
+      definiteAnswer: true,
+      retryAfterMs: 5,
+      context: { category: '8', definite_answer: 'true' },
+    });
+  });
+
+  it('is a PrunedError with the earliest offset, where the ledger says it', () => {
+    const pruned = (context: Readonly<Record<string, string>>): string =>
+      JSON.stringify(canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context));
+    expect(errorOf({ path: '/x', status: 400, text: pruned({ earliest_offset: '25' }) })).toMatchObject({
+      earliestOffset: 25,
+    });
+    expect(errorOf({ path: '/x', status: 400, text: pruned({ earliest_offset: 'Some(25)' }) })).toHaveProperty(
+      'earliestOffset',
+      undefined,
+    );
+    expect(errorOf({ path: '/x', status: 400, text: pruned({}) })).toMatchObject({ _tag: 'PrunedError' });
+  });
+
+  it('keeps the first words of anything else', () => {
+    const error = errorOf({ path: '/x', status: 502, text: `<html>${'x'.repeat(10_000)}` });
+    expect(error.message.length).toBeLessThan(300);
+    expect(error).toMatchObject({ code: undefined, errorCategory: undefined });
+    expect(errorOf({ path: '/x', status: 502, text: '' }).message).toBe('The ledger service answered 502.\nPath: /x');
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConnectionError } from '../../src/errors/ConnectionError.js';
+import { DecodeError } from '../../src/errors/DecodeError.js';
+import { errorOf } from '../../src/errors/errorOf.js';
+import { InvalidRequestError } from '../../src/errors/InvalidRequestError.js';
+import type { LedgerError } from '../../src/errors/LedgerError.js';
+import { LedgerResetError } from '../../src/errors/LedgerResetError.js';
+import { OrderError } from '../../src/errors/OrderError.js';
+import { PageLimitError } from '../../src/errors/PageLimitError.js';
+import { PrunedError } from '../../src/errors/PrunedError.js';
+import { RequestTimeoutError } from '../../src/errors/RequestTimeoutError.js';
+import { TokenError } from '../../src/errors/TokenError.js';
+import { UnauthorizedError } from '../../src/errors/UnauthorizedError.js';
+import { isTransient, verdict, type Verdict } from '../../src/errors/verdict.js';
+import { canton } from '../helpers/scripted.js';
+
+const answered = (status: number, body: unknown): LedgerError =>
+  errorOf({ path: '/v2/updates', status, text: typeof body === 'string' ? body : JSON.stringify(body) });
+
+const answers: readonly (readonly [string, number, unknown, Verdict])[] = [
+  // by category
+  ['unavailable', 503, canton('SERVICE_NOT_RUNNING', 1), 'retry'],
+  ['contention', 409, canton('LOCAL_VERDICT_LOCKED_CONTRACTS', 2), 'retry'],
+  ['back-pressure', 409, canton('PARTICIPANT_BACKPRESSURE', 2), 'retry'],
+  ['in flight', 409, canton('SUBMISSION_ALREADY_IN_FLIGHT', 2), 'retry'],
+  ['deadline', 504, canton('REQUEST_TIME_OUT', 3), 'retry'],
+  ['asked too early', 400, canton('OFFSET_AFTER_LEDGER_END', 12), 'retry'],
+  ['invalid', 400, canton('INVALID_ARGUMENT', 8), 'stop'],
+  ['state', 400, canton('OFFSET_OUT_OF_RANGE', 9), 'stop'],
+  ['duplicate, also 409', 409, canton('DUPLICATE_COMMAND', 10), 'stop'],
+  ['missing, also 404', 404, canton('PACKAGE_NAMES_NOT_FOUND', 11), 'stop'],
+  // by code, against the category
+  ['page too large', 413, canton('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2), 'shrink'],
+  ['disabled', 400, canton('DEPRECATED_API_DISABLED', 9), 'switch'],
+  ['token expired in mid-stream', 409, canton('ACCESS_TOKEN_EXPIRED', 2), 'refresh'],
+  ['signed too long ago', 409, canton('LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED', 2), 'stop'],
+  // the ledger keeps it to itself: by status
+  ['unauthorized', 401, canton('NA', -1), 'refresh'],
+  ['forbidden', 403, canton('NA', -1), 'stop'],
+  ['security alert', 400, canton('NA', -1), 'stop'],
+  ['internal', 500, canton('NA', -1), 'stop'],
+  ['unimplemented', 501, canton('NA', -1), 'stop'],
+  // not from the ledger
+  ['unknown path', 404, { errors: ['uri'], status: 404, ledgerApiError: null }, 'switch'],
+  ['wrong method', 405, 'Method Not Allowed', 'switch'],
+  ['body too large', 413, 'exceeded size limit (8388608 bytes)!', 'stop'],
+  ['request timeout', 503, 'The server was not able to produce a timely response', 'retry'],
+  ['proxy without a body', 401, '', 'refresh'],
+  ['proxy', 502, '<html></html>', 'retry'],
+  ['proxy', 504, '<html></html>', 'retry'],
+  ['proxy', 500, 'oops', 'retry'],
+  ['rate limit', 429, '', 'retry'],
+  ['decode failure', 400, 'Invalid value for: body', 'stop'],
+];
+
+describe('verdict', () => {
+  it.each(answers)('on an answer: %s, %i', (_, status, body, expected) => {
+    expect(verdict(answered(status, body))).toBe(expected);
+    expect(isTransient(answered(status, body))).toBe(expected === 'retry');
+  });
+
+  it.each<[LedgerError, Verdict]>([
+    [new ConnectionError('/x', 'the connection failed'), 'retry'],
+    [new RequestTimeoutError('/x', 1), 'retry'],
+    [new TokenError('the provider failed'), 'retry'],
+    [new DecodeError('/x', []), 'stop'],
+    [new InvalidRequestError([]), 'stop'],
+    [new LedgerResetError(1), 'stop'],
+    [new OrderError(1, 2), 'stop'],
+    [new PageLimitError(1), 'stop'],
+    [new PrunedError('/x'), 'stop'],
+    [new UnauthorizedError('/x'), 'stop'],
+  ])('on an error: %s', (error, expected) => {
+    expect(verdict(error)).toBe(expected);
+  });
+});

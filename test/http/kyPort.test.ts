@@ -1,0 +1,152 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { catchError, firstValueFrom, of } from 'rxjs';
+import { ConnectionError } from '../../src/errors/ConnectionError.js';
+import { kyPort } from '../../src/http/kyPort.js';
+import type { HttpRequest } from '../../src/http/HttpPort.js';
+import { httpServer, type HttpServer } from '../helpers/httpServer.js';
+
+const servers: HttpServer[] = [];
+const serve = async (handle: Parameters<typeof httpServer>[0]): Promise<HttpServer> => {
+  const server = await httpServer(handle);
+  servers.push(server);
+  return server;
+};
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+const secret = 'a-token-that-nobody-may-see';
+const post = (url: string): HttpRequest => ({
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+  body: '{"signature":"payload"}',
+});
+const failureOf = async (request: HttpRequest): Promise<unknown> =>
+  firstValueFrom(kyPort()(request).pipe(catchError((error: unknown) => of(error))));
+
+describe('kyPort', () => {
+  it('sends the request as it is and emits the answer, once', async () => {
+    const seen: unknown[] = [];
+    const { url } = await serve((request, response, body) => {
+      seen.push(request.method, request.url, request.headers.authorization, request.headers['content-type'], body);
+      response.writeHead(200, { 'x-some': 'thing' }).end('[1, 2]');
+    });
+    const answer = await firstValueFrom(kyPort()(post(`${url}/v2/updates?limit=1`)));
+    expect(seen).toEqual([
+      'POST',
+      '/v2/updates?limit=1',
+      `Bearer ${secret}`,
+      'application/json',
+      '{"signature":"payload"}',
+    ]);
+    expect(answer).toMatchObject({ status: 200, text: '[1, 2]', headers: { 'x-some': 'thing' } });
+  });
+
+  it('emits an answer of any status, and asks once', async () => {
+    let count = 0;
+    const { url } = await serve((_, response) => {
+      count += 1;
+      response.writeHead(503, { 'retry-after': '1' }).end('later');
+    });
+    expect(await firstValueFrom(kyPort()(post(url)))).toMatchObject({
+      status: 503,
+      text: 'later',
+      headers: { 'retry-after': '1' },
+    });
+    expect(count).toBe(1);
+  });
+
+  it('sends nothing before it is subscribed', async () => {
+    let count = 0;
+    const { url } = await serve((_, response) => {
+      count += 1;
+      response.end('{}');
+    });
+    const answer$ = kyPort()(post(url));
+    expect(count).toBe(0);
+    await firstValueFrom(answer$);
+    await firstValueFrom(answer$);
+    expect(count).toBe(2);
+  });
+
+  it('aborts the request when it is unsubscribed', async () => {
+    let received: () => void = () => undefined;
+    const receipt = new Promise<void>((resolve) => {
+      received = resolve;
+    });
+    const { url, aborted } = await serve(() => {
+      received();
+    });
+    const subscription = kyPort()(post(url)).subscribe();
+    await receipt;
+    subscription.unsubscribe();
+    await aborted;
+  });
+
+  it('aborts the request in the middle of the body', async () => {
+    let begun: () => void = () => undefined;
+    const beginning = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const { url, aborted } = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('[', () => {
+        begun();
+      });
+    });
+    const subscription = kyPort()(post(url)).subscribe();
+    await beginning;
+    subscription.unsubscribe();
+    await aborted;
+  });
+
+  it('names a connection that is refused', async () => {
+    const server = await httpServer(() => undefined);
+    await server.close();
+    const error = await failureOf(post(`${server.url}/v2/updates`));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', path: '/v2/updates', reason: 'the connection was refused' });
+  });
+
+  it.each([
+    ['before the answer', ''],
+    ['within the body', '[{"up'],
+  ])('names a connection that breaks %s', async (_, part) => {
+    const { url } = await serve((request, response) => {
+      if (part === '') {
+        request.socket.destroy();
+        return;
+      }
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write(part, () => {
+        request.socket.destroy();
+      });
+    });
+    expect(await failureOf(post(`${url}/v2/updates`))).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates' });
+  });
+
+  it('lets neither token nor body into its error', async () => {
+    const { url } = await serve((request) => {
+      request.socket.destroy();
+    });
+    const shown = inspect(await failureOf(post(url)), { depth: 20, showHidden: true });
+    expect(shown).toContain('ConnectionError');
+    expect(shown).not.toContain(secret);
+    expect(shown).not.toContain('payload');
+  });
+
+  it('uses the fetch that it is given', async () => {
+    const { url } = await serve((_, response) => {
+      response.end('[]');
+    });
+    const seen: string[] = [];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      seen.push(input instanceof Request ? input.url : 'not a request');
+      return globalThis.fetch(input, init);
+    };
+    await firstValueFrom(kyPort(fetch)(post(`${url}/a`)));
+    expect(seen).toEqual([`${url}/a`]);
+  });
+});
