@@ -27,10 +27,11 @@ const house = {
 };
 const inNode = ['sandbox', 'cli'];
 
-const direction = ([folder, allowed]) => {
+/** The rules of one folder of the house, `depth` folders below it. */
+const direction = (folder, allowed, depth) => {
   const others = Object.keys(house).filter((name) => name !== folder && !allowed.includes(name));
   return {
-    files: [`src/${folder}/**/*.ts`],
+    files: [`src/${folder}/${'*/'.repeat(depth)}*.ts`],
     rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
@@ -40,7 +41,7 @@ const direction = ([folder, allowed]) => {
             ...(folder === 'http' ? [] : [ky]),
             ...(inNode.includes(folder) ? [] : [node]),
             {
-              regex: `^(\\.\\./)+(${others.join('|')})/`,
+              regex: `^(\\.\\./){${depth + 1}}(${others.join('|')})/`,
               message: `${folder}/ imports only: ${allowed.join(', ') || 'itself'}`,
             },
           ],
@@ -70,7 +71,7 @@ export default defineConfig(
     },
   },
   { files: ['src/**/*.ts'], rules: { 'rxjs-x/no-ignored-subscription': 'error' } },
-  Object.entries(house).map(direction),
+  Object.entries(house).flatMap(([folder, allowed]) => [0, 1].map((depth) => direction(folder, allowed, depth))),
   {
     files: ['test/**/*.ts'],
     rules: { 'max-lines': 'off', 'rxjs-x/no-ignored-default-value': 'off', 'rxjs-x/no-ignored-error': 'off' },

@@ -1,0 +1,54 @@
+import type { ExternalParty } from './ExternalParty.js';
+import type { Fault } from './Fault.js';
+import type { FaultScope } from './Fault.js';
+import type { GenerateOptions } from './GenerateOptions.js';
+import type { SandboxChanges } from './SandboxChanges.js';
+import type { SandboxRequest } from './SandboxRequest.js';
+import type { WireUpdate } from './wire/WireUpdate.js';
+import type { WireUpdateInput } from './wire/WireUpdateInput.js';
+
+/** A running ledger service on this machine, and the strings to pull on it. */
+export interface Sandbox {
+  /** The base URL, without a slash at the end. */
+  readonly url: string;
+  /** The highest offset in use. */
+  readonly ledgerEnd: number;
+  /** All that was committed, ascending, unfiltered, pruned ones included. */
+  readonly updates: readonly WireUpdate[];
+  /** The parties hosted here: those of generated traffic, then the external ones. */
+  readonly parties: readonly string[];
+  /** The synchronizers, as set up. */
+  readonly synchronizers: readonly string[];
+  /** What was asked so far, in order of arrival. */
+  readonly requests: readonly SandboxRequest[];
+  /**
+   * Commits updates made by hand; absent fields get defaults. Waiting streams see them at once.
+   *
+   * @returns the new ledger end
+   */
+  append(...updates: readonly WireUpdateInput[]): number;
+  /**
+   * Commits that many updates of mixed and consistent traffic.
+   *
+   * @returns the new ledger end
+   */
+  generate(count: number, options?: GenerateOptions): number;
+  /**
+   * Moves the ledger end on without an update, as offsets used for other things do.
+   *
+   * @returns the new ledger end
+   */
+  advance(offsets: number): number;
+  /** Prunes up to and including an offset: reading from before it is refused from now on. */
+  prune(upToInclusive: number): void;
+  /** Cuts the ledger back to an earlier end, as restoring an older backup does. */
+  restore(ledgerEnd: number): void;
+  /** Queues a fault; the next requests that it is for use it up. */
+  fault(fault: Fault, where?: FaultScope): void;
+  /** Changes settings while running. */
+  configure(changes: SandboxChanges): void;
+  /** Makes a key pair and hosts the party that belongs to it. */
+  externalParty(hint: string): ExternalParty;
+  /** Ends open requests and the service. Calling it again does no harm. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,16 @@
+import type { SandboxOptions } from './SandboxOptions.js';
+
+/** What an operator can change on a running {@link Sandbox}. */
+export type SandboxChanges = Partial<
+  Pick<
+    SandboxOptions,
+    | 'profile'
+    | 'maxListElements'
+    | 'listWaitTimeMs'
+    | 'requestTimeoutMs'
+    | 'earlyCheckpointMs'
+    | 'checkToken'
+    | 'interfaceOnly'
+    | 'deprecatedApis'
+  >
+>;

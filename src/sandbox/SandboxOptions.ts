@@ -1,0 +1,30 @@
+import type { SandboxProfile } from './SandboxProfile.js';
+
+/** How a {@link Sandbox} is set up; everything has a default. */
+export interface SandboxOptions {
+  /** TCP port on 127.0.0.1; 0, the default, lets the system choose. */
+  readonly port?: number;
+  /** The release line to behave as; default `'3.5'`. */
+  readonly profile?: SandboxProfile;
+  /** The most elements that a list answer may have before it is a 413; default 200. */
+  readonly maxListElements?: number;
+  /** The idle time that ends an open-ended list when the request names none; default 500. */
+  readonly listWaitTimeMs?: number;
+  /** After this long an unanswered request gets the plain-text 503; default 20000. */
+  readonly requestTimeoutMs?: number;
+  /**
+   * How long after its start a tailing stream gets a checkpoint; `false` for never.
+   * By default `false` on 3.4 and 500 on 3.5 and 3.6.
+   */
+  readonly earlyCheckpointMs?: number | false;
+  /** Decides on the bearer token of each request; a refused one is a 401. By default nothing is checked. */
+  readonly checkToken?: (token: string | undefined) => boolean;
+  /** Whether browsers of other origins may call: preflights are answered and the headers set; default false. */
+  readonly cors?: boolean;
+  /** Serve only `POST /v2/updates/flats` and `…/executeAndWaitForTransaction`, 404 on all else; default false. */
+  readonly interfaceOnly?: boolean;
+  /** Serve on 3.6 what that release disables: `/v2/updates/flats`, `filter` and `verbose`; default false. */
+  readonly deprecatedApis?: boolean;
+  /** The synchronizers that the service is connected to; default two. */
+  readonly synchronizers?: readonly string[];
+}

@@ -1,0 +1,14 @@
+import type { Participant } from '../participant/Participant.js';
+import type { Trace } from './Trace.js';
+
+/** A request on its way through a handler. */
+export interface Call {
+  readonly participant: Participant;
+  readonly body: string;
+  readonly query: URLSearchParams;
+  readonly trace: Trace;
+  /** Fires when there is nobody left to answer. */
+  readonly signal: AbortSignal;
+  /** Asks again whether the token of the request is good. */
+  readonly isAuthorized: () => boolean;
+}

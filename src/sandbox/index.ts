@@ -1,0 +1,42 @@
+export { startSandbox } from './startSandbox.js';
+export { cantonError } from './errors/cantonError.js';
+export type { Sandbox } from './Sandbox.js';
+export type { SandboxOptions } from './SandboxOptions.js';
+export type { SandboxChanges } from './SandboxChanges.js';
+export type { SandboxProfile } from './SandboxProfile.js';
+export type { SandboxRequest } from './SandboxRequest.js';
+export type { GenerateOptions } from './GenerateOptions.js';
+export type { UpdateVariant } from './UpdateVariant.js';
+export type { ExternalParty } from './ExternalParty.js';
+export type { WireSignature } from './wire/WireSignature.js';
+export type { WireCantonError } from './wire/WireCantonError.js';
+export type { WireUpdate } from './wire/WireUpdate.js';
+export type { WireUpdateInput } from './wire/WireUpdateInput.js';
+export type { WireTransaction } from './wire/WireTransaction.js';
+export type { WireEvent } from './wire/WireEvent.js';
+export type { WireEventInput } from './wire/WireEventInput.js';
+export type { WireCreatedEvent } from './wire/WireCreatedEvent.js';
+export type { WireArchivedEvent } from './wire/WireArchivedEvent.js';
+export type { WireExercisedEvent } from './wire/WireExercisedEvent.js';
+export type { WireInterfaceView } from './wire/WireInterfaceView.js';
+export type { WireStatus } from './wire/WireStatus.js';
+export type { WireReassignment } from './wire/WireReassignment.js';
+export type { WireReassignmentEvent } from './wire/WireReassignmentEvent.js';
+export type { WireReassignmentEventInput } from './wire/WireReassignmentEventInput.js';
+export type { WireAssignedEvent } from './wire/WireAssignedEvent.js';
+export type { WireUnassignedEvent } from './wire/WireUnassignedEvent.js';
+export type { WireTopologyTransaction } from './wire/WireTopologyTransaction.js';
+export type { WireTopologyEvent } from './wire/WireTopologyEvent.js';
+export type { WireAuthorization } from './wire/WireAuthorization.js';
+export type { WireRevocation } from './wire/WireRevocation.js';
+export type { WireTraceContext } from './wire/WireTraceContext.js';
+export type {
+  Fault,
+  FaultBody,
+  FaultDelay,
+  FaultHang,
+  FaultReset,
+  FaultScope,
+  FaultStatus,
+  FaultTruncate,
+} from './Fault.js';

@@ -1,0 +1,44 @@
+import type { Contract } from './Contract.js';
+
+/** Active contracts; one can be picked by its place in constant time. */
+export class Contracts {
+  readonly #ids: string[] = [];
+  readonly #places = new Map<string, number>();
+  readonly #contracts = new Map<string, Contract>();
+
+  get size(): number {
+    return this.#ids.length;
+  }
+
+  get(contractId: string): Contract | undefined {
+    return this.#contracts.get(contractId);
+  }
+
+  at(place: number): Contract | undefined {
+    return this.get(this.#ids[place] ?? '');
+  }
+
+  add(contract: Contract): void {
+    const { contractId } = contract.created;
+    if (!this.#places.has(contractId)) this.#places.set(contractId, this.#ids.push(contractId) - 1);
+    this.#contracts.set(contractId, contract);
+  }
+
+  remove(contractId: string): void {
+    const place = this.#places.get(contractId);
+    const last = this.#ids.at(-1);
+    if (place === undefined || last === undefined) return;
+    // the last one moves into the gap, so that no list is shifted
+    this.#ids[place] = last;
+    this.#places.set(last, place);
+    this.#ids.pop();
+    this.#places.delete(contractId);
+    this.#contracts.delete(contractId);
+  }
+
+  clear(): void {
+    this.#ids.length = 0;
+    this.#places.clear();
+    this.#contracts.clear();
+  }
+}

@@ -1,0 +1,39 @@
+import type { SandboxChanges } from '../SandboxChanges.js';
+import type { SandboxOptions } from '../SandboxOptions.js';
+import type { SandboxProfile } from '../SandboxProfile.js';
+import { defaultSynchronizers } from './defaultSynchronizers.js';
+
+/** The options with their defaults; handlers read it afresh for each request. */
+export class Settings {
+  profile: SandboxProfile = '3.5';
+  maxListElements = 200;
+  listWaitTimeMs = 500;
+  requestTimeoutMs = 20_000;
+  checkToken: ((token: string | undefined) => boolean) | undefined = undefined;
+  interfaceOnly = false;
+  deprecatedApis = false;
+  readonly cors: boolean;
+  readonly synchronizers: readonly string[];
+  #earlyCheckpointMs: number | false | undefined;
+
+  constructor({ cors = false, synchronizers = defaultSynchronizers, ...changes }: SandboxOptions) {
+    this.cors = cors;
+    this.synchronizers = synchronizers;
+    this.change(changes);
+  }
+
+  get earlyCheckpointMs(): number | false {
+    return this.#earlyCheckpointMs ?? (this.profile === '3.4' ? false : 500);
+  }
+
+  change(changes: SandboxChanges): void {
+    this.profile = changes.profile ?? this.profile;
+    this.maxListElements = changes.maxListElements ?? this.maxListElements;
+    this.listWaitTimeMs = changes.listWaitTimeMs ?? this.listWaitTimeMs;
+    this.requestTimeoutMs = changes.requestTimeoutMs ?? this.requestTimeoutMs;
+    this.checkToken = changes.checkToken ?? this.checkToken;
+    this.interfaceOnly = changes.interfaceOnly ?? this.interfaceOnly;
+    this.deprecatedApis = changes.deprecatedApis ?? this.deprecatedApis;
+    this.#earlyCheckpointMs = changes.earlyCheckpointMs ?? this.#earlyCheckpointMs;
+  }
+}

@@ -1,0 +1,77 @@
+import { completeUpdates } from './append/completeUpdates.js';
+import { FaultQueue } from './http/FaultQueue.js';
+import { listen } from './http/listen.js';
+import type { RequestRecord } from './http/RequestRecord.js';
+import { Participant } from './participant/Participant.js';
+import { Settings } from './participant/Settings.js';
+import { createExternalParty } from './submission/createExternalParty.js';
+import { generate } from './traffic/generate.js';
+import { TrafficState } from './traffic/TrafficState.js';
+import type { Sandbox } from './Sandbox.js';
+import type { SandboxOptions } from './SandboxOptions.js';
+
+/**
+ * Starts a ledger service on 127.0.0.1, for tests and demos. It serves the JSON Ledger API as a participant of the
+ * chosen release does, from an in-memory ledger; it does so over real HTTP, and it really checks signatures.
+ *
+ * @example
+ * ```ts
+ * import { startSandbox } from 'canton-rx/sandbox';
+ *
+ * const sandbox = await startSandbox();
+ * sandbox.generate(100);
+ * sandbox.fault({ kind: 'reset' });
+ * // … point a ledger client at sandbox.url
+ * await sandbox.close();
+ * ```
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const settings = new Settings(options);
+  const participant = new Participant(settings);
+  const { ledger, hosted, deduplication } = participant;
+  const { synchronizers } = settings;
+  const faults = new FaultQueue();
+  const log: RequestRecord[] = [];
+  const traffic = new TrafficState();
+  const { url, close } = await listen(options.port ?? 0, { participant, faults, log });
+  return {
+    url,
+    close,
+    get ledgerEnd() {
+      return ledger.end;
+    },
+    get parties() {
+      return hosted.all;
+    },
+    updates: ledger.updates,
+    synchronizers,
+    requests: log,
+    append(...updates) {
+      ledger.commit(completeUpdates(updates, { ledger, synchronizers }));
+      return ledger.end;
+    },
+    generate(count, choice = {}) {
+      ledger.commit(generate(count, choice, participant, traffic));
+      return ledger.end;
+    },
+    advance(offsets) {
+      ledger.advance(offsets);
+      return ledger.end;
+    },
+    prune: (upToInclusive) => {
+      ledger.prune(upToInclusive);
+    },
+    restore(ledgerEnd) {
+      ledger.restore(ledgerEnd);
+      deduplication.restore(ledgerEnd);
+      traffic.restore(ledgerEnd);
+    },
+    fault: (fault, where) => {
+      faults.add(fault, where);
+    },
+    configure: (changes) => {
+      settings.change(changes);
+    },
+    externalParty: (hint) => createExternalParty(hint, hosted),
+  };
+}

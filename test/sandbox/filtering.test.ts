@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { acsDelta, anyParty, at, forParty, ledgerEffects, listAt, post, sandboxWith } from './support.js';
+
+const holding = '#api:Api:Holding';
+const view = { interfaceId: holding, viewStatus: { code: 0, message: '', details: [] }, viewValue: { amount: '1' } };
+const template = (templateId: string, includeCreatedEventBlob = false) => ({
+  TemplateFilter: { value: { templateId, includeCreatedEventBlob } },
+});
+const byInterface = (includeInterfaceView: boolean) => ({
+  InterfaceFilter: { value: { interfaceId: holding, includeInterfaceView, includeCreatedEventBlob: false } },
+});
+
+/** Alice signs an asset that bob observes and dora witnesses, and an offer; alice ends the asset. */
+async function filled(): Promise<Sandbox> {
+  const sandbox = await sandboxWith();
+  const parties = { signatories: ['alice'], observers: ['bob'], witnessParties: ['alice', 'bob', 'dora'] };
+  const asset = {
+    contractId: '00aa',
+    templateId: '#assets:Main:Asset',
+    createArgument: { owner: 'alice' },
+    ...parties,
+  };
+  const interfaceViews = [{ ...view, implementationPackageId: 'p' }];
+  const offer = { contractId: '00bb', templateId: '#assets:Main:Offer', signatories: ['alice'] };
+  sandbox.append(
+    { Transaction: { value: { events: [{ CreatedEvent: { ...asset, interfaceViews } }, { CreatedEvent: offer }] } } },
+    { Transaction: { value: { events: [{ ArchivedEvent: { contractId: '00aa' } }] } } },
+  );
+  return sandbox;
+}
+
+async function events(sandbox: Sandbox, includeTransactions: unknown): Promise<readonly unknown[]> {
+  const body = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat: { includeTransactions } };
+  const { json } = await post(sandbox, '/v2/updates', body);
+  return listAt(json).flatMap((element) => listAt(element, 'update', 'Transaction', 'value', 'events'));
+}
+
+describe('the events of a transaction', () => {
+  it('are creations and archivals in the shape of the active set', async () => {
+    const found = await events(await filled(), acsDelta(anyParty));
+    expect(found.flatMap((event) => Object.keys(Object(event) as object))).toEqual([
+      'CreatedEvent',
+      'CreatedEvent',
+      'ArchivedEvent',
+    ]);
+  });
+
+  it('are creations and exercises in the shape of all effects', async () => {
+    const [, , last] = await events(await filled(), ledgerEffects(anyParty));
+    expect(last).toMatchObject({
+      ExercisedEvent: { contractId: '00aa', choice: 'Archive', consuming: true, acsDelta: true },
+    });
+  });
+
+  it('are those of the stakeholders among the requesting parties, who alone are named', async () => {
+    const sandbox = await filled();
+    const found = await events(sandbox, acsDelta(forParty('bob')));
+    expect(found).toMatchObject([
+      { CreatedEvent: { contractId: '00aa', witnessParties: ['bob'], signatories: ['alice'] } },
+      { ArchivedEvent: { contractId: '00aa', witnessParties: ['bob'] } },
+    ]);
+    expect(await events(sandbox, acsDelta(forParty('dora')))).toEqual([]);
+    expect(await events(sandbox, ledgerEffects(forParty('dora')))).toMatchObject([
+      { CreatedEvent: { contractId: '00aa', witnessParties: ['dora'] } },
+    ]);
+  });
+
+  it('name all witnesses to those who read as any party', async () => {
+    const [first] = await events(await filled(), ledgerEffects(anyParty));
+    expect(at(first, 'CreatedEvent', 'witnessParties')).toEqual(['alice', 'bob', 'dora']);
+  });
+
+  it('are of the template asked for, with a blob if that is asked for', async () => {
+    const sandbox = await filled();
+    const found = await events(sandbox, acsDelta(forParty('alice', template('#assets:Main:Offer'))));
+    expect(found).toMatchObject([
+      { CreatedEvent: { contractId: '00bb', createdEventBlob: '', packageName: 'assets' } },
+    ]);
+    const [blob] = await events(sandbox, acsDelta(forParty('alice', template('#assets:Main:Offer', true))));
+    expect(at(blob, 'CreatedEvent', 'createdEventBlob')).toBe('ALs=');
+    expect(await events(sandbox, acsDelta(forParty('alice', template('#other:Main:Offer'))))).toEqual([]);
+  });
+
+  it('are of templates that implement the interface asked for, without arguments', async () => {
+    const sandbox = await filled();
+    const found = await events(sandbox, acsDelta(forParty('alice', byInterface(true))));
+    expect(found).toMatchObject([
+      { CreatedEvent: { contractId: '00aa', createArgument: null, interfaceViews: [{ viewValue: { amount: '1' } }] } },
+      { ArchivedEvent: { contractId: '00aa', implementedInterfaces: [expect.stringMatching(/:Api:Holding$/)] } },
+    ]);
+    const [unseen] = await events(sandbox, acsDelta(forParty('alice', byInterface(false))));
+    expect(unseen).toMatchObject({ CreatedEvent: { interfaceViews: [] } });
+  });
+
+  it('add up over the filters of a party', async () => {
+    const both = forParty('alice', template('#assets:Main:Asset'), byInterface(true));
+    const [asset] = await events(await filled(), acsDelta(both));
+    expect(asset).toMatchObject({
+      CreatedEvent: { createArgument: { owner: 'alice' }, interfaceViews: [{ viewValue: { amount: '1' } }] },
+    });
+  });
+
+  it('leave out contracts that end where they began, except from all effects', async () => {
+    const sandbox = await sandboxWith();
+    const transient = { contractId: '00cc', acsDelta: false };
+    const exercise = { ExercisedEvent: { contractId: '00cc', choice: 'Archive' } };
+    sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: transient }, exercise] } } });
+    expect(await events(sandbox, acsDelta(anyParty))).toEqual([]);
+    expect(await events(sandbox, ledgerEffects(anyParty))).toMatchObject([
+      { CreatedEvent: { acsDelta: false } },
+      { ExercisedEvent: { acsDelta: false } },
+    ]);
+  });
+});
+
+describe('reassignments', () => {
+  it('are those of contracts that a requesting party has a stake in', async () => {
+    const sandbox = await filled();
+    sandbox.append(
+      { Reassignment: { value: { events: [{ JsUnassignedEvent: { value: { contractId: '00bb' } } }] } } },
+      {
+        Reassignment: {
+          value: { events: [{ JsAssignmentEvent: { createdEvent: { contractId: '00dd', signatories: ['bob'] } } }] },
+        },
+      },
+    );
+    const read = async (includeReassignments: unknown) => {
+      const body = { beginExclusive: 0, endInclusive: 4, updateFormat: { includeReassignments } };
+      const { json } = await post(sandbox, '/v2/updates', body);
+      return listAt(json).flatMap((element) => listAt(element, 'update', 'Reassignment', 'value', 'events'));
+    };
+    expect(await read(forParty('alice', template('#assets:Main:Offer')))).toMatchObject([
+      { JsUnassignedEvent: { value: { contractId: '00bb', witnessParties: ['alice'], packageName: 'assets' } } },
+    ]);
+    expect(await read(forParty('bob'))).toMatchObject([
+      { JsAssignmentEvent: { createdEvent: { contractId: '00dd', witnessParties: ['bob'] } } },
+    ]);
+  });
+});
+
+describe('topology transactions', () => {
+  it('are those of the parties asked for, or all', async () => {
+    const sandbox = await sandboxWith();
+    const revoked = (partyId: string) => ({
+      event: { ParticipantAuthorizationRevoked: { value: { partyId, participantId: 'participant' } } },
+    });
+    sandbox.append({ TopologyTransaction: { value: { events: [revoked('alice'), revoked('bob')] } } });
+    const read = async (parties: readonly string[]) => {
+      const includeTopologyEvents = { includeParticipantAuthorizationEvents: { parties } };
+      const body = { beginExclusive: 0, endInclusive: 1, updateFormat: { includeTopologyEvents } };
+      const { json } = await post(sandbox, '/v2/updates', body);
+      return listAt(json).flatMap((element) => listAt(element, 'update', 'TopologyTransaction', 'value', 'events'));
+    };
+    expect(await read(['bob'])).toEqual([revoked('bob')]);
+    expect(await read([])).toHaveLength(2);
+    expect(await read(['carol'])).toEqual([]);
+  });
+
+  it('of the parties of a legacy filter come with it', async () => {
+    const sandbox = await filled();
+    const value = { partyId: 'bob', participantId: 'p', participantPermission: 'PARTICIPANT_PERMISSION_SUBMISSION' };
+    sandbox.append({
+      TopologyTransaction: { value: { events: [{ event: { ParticipantAuthorizationAdded: { value } } }] } },
+    });
+    const read = async (party: string) => {
+      const body = { beginExclusive: 2, endInclusive: 3, filter: forParty(party) };
+      return listAt((await post(sandbox, '/v2/updates/flats', body)).json);
+    };
+    expect(await read('bob')).toHaveLength(1);
+    expect(await read('alice')).toHaveLength(0);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  acsDelta,
+  at,
+  creation,
+  everything,
+  forParty,
+  ledgerEffects,
+  listAt,
+  offsets,
+  post,
+  sandboxWith,
+} from './support.js';
+
+describe('updates appended by hand', () => {
+  it('are completed', async () => {
+    const sandbox = await sandboxWith();
+    expect(sandbox.append(creation(), { TopologyTransaction: { value: { offset: 10 } } })).toBe(10);
+    const [first] = sandbox.synchronizers;
+    expect(sandbox.updates[0]).toMatchObject({
+      Transaction: {
+        value: {
+          offset: 1,
+          updateId: expect.stringMatching(/^1220[0-9a-f]{64}$/),
+          synchronizerId: first,
+          recordTime: '2026-01-01T00:00:01Z',
+          events: [{ CreatedEvent: { offset: 1, nodeId: 0, contractId: expect.stringMatching(/^00[0-9a-f]+$/) } }],
+        },
+      },
+    });
+  });
+
+  it('have to be beyond the ledger end', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.advance(3);
+    expect(() => sandbox.append({ Transaction: { value: { offset: 3 } } })).toThrow(RangeError);
+    expect(sandbox.ledgerEnd).toBe(3);
+  });
+
+  it('get the other shape of an end', async () => {
+    const sandbox = await sandboxWith();
+    const gone = { contractId: '00aa', templateId: '#assets:Main:Asset', witnessParties: ['alice'] };
+    sandbox.append(
+      { Transaction: { value: { events: [{ ArchivedEvent: gone }] } } },
+      { Transaction: { value: { events: [{ ExercisedEvent: { ...gone, choice: 'Give', consuming: true } }] } } },
+      { Transaction: { value: { events: [{ ExercisedEvent: { ...gone, choice: 'Look', consuming: false } }] } } },
+    );
+    const kinds = sandbox.updates.map((update) =>
+      'Transaction' in update ? update.Transaction.value.events.flatMap((event) => Object.keys(event)) : [],
+    );
+    expect(kinds).toEqual([
+      ['ArchivedEvent', 'ExercisedEvent'],
+      ['ArchivedEvent', 'ExercisedEvent'],
+      ['ExercisedEvent'],
+    ]);
+    expect(at(sandbox.updates[0], 'Transaction', 'value', 'events', 0, 'ArchivedEvent')).toMatchObject({
+      packageName: 'assets',
+      templateId: expect.stringMatching(/^[0-9a-f]{64}:Main:Asset$/),
+      witnessParties: ['alice'],
+    });
+  });
+});
+
+describe('an archive of a contract that nobody has seen', () => {
+  it('goes by the package name that it tells, beside a choice that did not end the contract', async () => {
+    const sandbox = await sandboxWith();
+    const seen = {
+      contractId: '00aa',
+      templateId: `${'c'.repeat(64)}:Main:Asset`,
+      packageName: 'my-pkg',
+      witnessParties: ['alice'],
+    };
+    const look = { ExercisedEvent: { ...seen, choice: 'Look', consuming: false } };
+    sandbox.append({ Transaction: { value: { events: [look, { ArchivedEvent: seen }] } } });
+    const read = async (shape: (format: unknown) => unknown) => {
+      const filter = { TemplateFilter: { value: { templateId: '#my-pkg:Main:Asset' } } };
+      const updateFormat = { includeTransactions: shape(forParty('alice', filter)) };
+      const { json } = await post(sandbox, '/v2/updates', { beginExclusive: 0, endInclusive: 1, updateFormat });
+      return listAt(json, 0, 'update', 'Transaction', 'value', 'events');
+    };
+    expect(await read(acsDelta)).toMatchObject([{ ArchivedEvent: { contractId: '00aa', packageName: 'my-pkg' } }]);
+    expect(await read(ledgerEffects)).toMatchObject([
+      { ExercisedEvent: { choice: 'Look', consuming: false } },
+      { ExercisedEvent: { choice: 'Archive', consuming: true } },
+    ]);
+  });
+});
+
+describe('a restored ledger', () => {
+  it('ends earlier and goes on differently', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation(), creation(), creation());
+    const [, second] = sandbox.updates;
+    sandbox.restore(1);
+    expect([sandbox.ledgerEnd, sandbox.updates.length]).toEqual([1, 1]);
+    const body = { beginExclusive: 3, updateFormat: everything };
+    expect((await post(sandbox, '/v2/updates', body)).json).toMatchObject({ code: 'OFFSET_AFTER_LEDGER_END' });
+    sandbox.append(creation());
+    expect(sandbox.ledgerEnd).toBe(2);
+    const updateId = (update: unknown) => at(update, 'Transaction', 'value', 'updateId');
+    expect(updateId(sandbox.updates[1])).not.toBe(updateId(second));
+  });
+
+  it('cannot be later than it was', async () => {
+    const sandbox = await sandboxWith();
+    expect(() => {
+      sandbox.restore(1);
+    }).toThrow(RangeError);
+  });
+});
+
+describe('pruning', () => {
+  it('keeps to the ledger, and keeps the updates for the owner of the sandbox', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation(), creation());
+    sandbox.prune(1);
+    expect(sandbox.updates).toHaveLength(2);
+    expect(() => {
+      sandbox.prune(3);
+    }).toThrow(RangeError);
+    const body = { beginExclusive: 1, endInclusive: 2, updateFormat: everything };
+    expect(offsets(await post(sandbox, '/v2/updates', body))).toEqual([2]);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { acsDelta, anyParty, creation, everything, forParty, offsets, post, sandboxWith, variants } from './support.js';
+
+const range = { beginExclusive: 0, endInclusive: 1 };
+const legacy = { filtersByParty: {}, filtersForAnyParty: { cumulative: [] } };
+const byPackageId = { TemplateFilter: { value: { templateId: `${'c'.repeat(64)}:Main:Asset` } } };
+
+async function sandboxWithOne(profile: '3.4' | '3.5' | '3.6' = '3.5') {
+  const sandbox = await sandboxWith({ profile });
+  sandbox.append(creation());
+  return sandbox;
+}
+
+describe('a request for updates', () => {
+  it.each([
+    [{ updateFormat: everything, filter: legacy }, /^Both update_format and filter are set/],
+    [{ updateFormat: everything, verbose: true }, /^Both update_format and verbose are set/],
+    [{}, /^Either filter\/verbose or update_format is required/],
+    [{ updateFormat: { includeReassignments: { filtersByParty: {} } } }, /empty/],
+  ])('is refused when its parts do not go together: %j', async (parts, cause) => {
+    const reply = await post(await sandboxWithOne(), '/v2/updates', { ...range, ...parts });
+    expect(reply).toMatchObject({
+      status: 400,
+      json: { code: 'INVALID_ARGUMENT', cause: expect.stringMatching(cause) },
+    });
+  });
+
+  it('may say verbose: false beside an update format', async () => {
+    const reply = await post(await sandboxWithOne(), '/v2/updates', {
+      ...range,
+      updateFormat: everything,
+      verbose: false,
+    });
+    expect(offsets(reply)).toEqual([1]);
+  });
+
+  it.each<[unknown, string]>([
+    ['{"beginExclusive":', 'no JSON'],
+    [{ ...range, beginExclusive: '0', updateFormat: everything }, 'a string for a number'],
+    [{ ...range, beginExclusive: null, updateFormat: everything }, 'null for a number'],
+    [{ ...range, updateFormat: { includeTransactions: { eventFormat: anyParty } } }, 'no transaction shape'],
+    [
+      { ...range, updateFormat: { includeTransactions: { eventFormat: anyParty, transactionShape: 'ROUND' } } },
+      'an unknown shape',
+    ],
+    [{ ...range, updateFormat: { includeReassignments: { filtersByParty: null } } }, 'null for a map'],
+    [
+      {
+        ...range,
+        updateFormat: { includeReassignments: forParty('p', { TemplateFilter: { value: { templateId: 'x' } } }) },
+      },
+      'a bad identifier',
+    ],
+    [
+      { ...range, updateFormat: { includeReassignments: forParty('p', { MoonFilter: { value: {} } }) } },
+      'an unknown filter',
+    ],
+  ])('is refused in plain text when it cannot be decoded: %j', async (body) => {
+    const reply = await post(await sandboxWithOne(), '/v2/updates', body);
+    expect(reply).toMatchObject({ status: 400, type: 'text/plain; charset=UTF-8' });
+    expect(reply.text).toMatch(/^Invalid value for: body \(/);
+  });
+
+  it('is refused without a specified shape or an event format', async () => {
+    const sandbox = await sandboxWithOne();
+    for (const includeTransactions of [
+      { eventFormat: anyParty, transactionShape: 'TRANSACTION_SHAPE_UNSPECIFIED' },
+      { transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+    ]) {
+      const reply = await post(sandbox, '/v2/updates', { ...range, updateFormat: { includeTransactions } });
+      expect(reply).toMatchObject({ status: 400, json: { code: 'MISSING_FIELD' } });
+    }
+  });
+
+  it('names templates by package name from 3.5 on', async () => {
+    const body = { ...range, updateFormat: { includeTransactions: acsDelta(forParty('p', byPackageId)) } };
+    expect(await post(await sandboxWithOne(), '/v2/updates', body)).toMatchObject({
+      status: 400,
+      json: { code: 'INVALID_FIELD', cause: expect.stringContaining('but expected a package name') },
+    });
+    expect(await post(await sandboxWithOne('3.4'), '/v2/updates', body)).toMatchObject({ status: 200 });
+  });
+
+  it('gets nothing when it includes nothing', async () => {
+    expect(await post(await sandboxWithOne(), '/v2/updates', { ...range, updateFormat: {} })).toMatchObject({
+      text: '[]',
+    });
+  });
+
+  it('may use the legacy filter up to 3.5; 3.6 has to be told to serve it', async () => {
+    const body = { ...range, filter: legacy, verbose: true };
+    expect(variants(await post(await sandboxWithOne('3.5'), '/v2/updates', body))).toEqual(['Transaction']);
+    const sandbox = await sandboxWithOne('3.6');
+    const disabled = { status: 400, json: { code: 'DEPRECATED_API_DISABLED', errorCategory: 9, grpcCodeValue: 9 } };
+    expect(await post(sandbox, '/v2/updates', body)).toMatchObject(disabled);
+    expect(await post(sandbox, '/v2/updates/flats', 'not even JSON')).toMatchObject(disabled);
+    sandbox.configure({ deprecatedApis: true });
+    expect(variants(await post(sandbox, '/v2/updates/flats', body))).toEqual(['Transaction']);
+  });
+});

@@ -1,0 +1,164 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { cantonError, startSandbox } from '../../src/sandbox/index.js';
+import { everything, get, post, sandboxWith, send } from './support.js';
+
+const end = '/v2/state/ledger-end';
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+describe('the log of requests', () => {
+  it('tells what was asked and answered, faults included, but no token', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'status', status: 503 });
+    const before = Date.now();
+    await send(sandbox, `${end}?a=1`, bearer('secret'));
+    await post(sandbox, '/v2/updates', { beginExclusive: 'x' });
+    await post(sandbox, '/v2/updates', 'no JSON');
+    expect(sandbox.requests).toMatchObject([
+      { method: 'GET', path: end, query: { a: '1' }, body: undefined, authorized: true, status: 503, aborted: false },
+      { method: 'POST', path: '/v2/updates', query: {}, body: { beginExclusive: 'x' }, authorized: false, status: 400 },
+      { body: 'no JSON', status: 400 },
+    ]);
+    expect(sandbox.requests[0]?.at).toBeGreaterThanOrEqual(before);
+    expect(JSON.stringify(sandbox.requests)).not.toContain('secret');
+  });
+
+  it('survives a client that leaves in the middle of its body', async () => {
+    const sandbox = await sandboxWith();
+    const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+    socket.write('POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"begin', () =>
+      setTimeout(() => socket.destroy(), 20),
+    );
+    while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect((await get(sandbox, end)).status).toBe(200);
+  });
+});
+
+describe('paths', () => {
+  it('that are unknown are a 404, and known ones with another method a 405', async () => {
+    const sandbox = await sandboxWith();
+    expect(await post(sandbox, '/v2/nothing', {})).toMatchObject({
+      status: 404,
+      json: { errors: [`HttpMethod(POST), uri: ${sandbox.url}/v2/nothing`], status: 404, ledgerApiError: null },
+    });
+    expect(await get(sandbox, '/v2/updates')).toMatchObject({ status: 405, text: 'Method Not Allowed' });
+  });
+
+  it('are two when only the interface is served', async () => {
+    const sandbox = await sandboxWith({ interfaceOnly: true });
+    expect((await get(sandbox, end)).status).toBe(404);
+    expect((await post(sandbox, '/v2/updates', {})).status).toBe(404);
+    expect((await post(sandbox, '/v2/interactive-submission/prepare', {})).status).toBe(404);
+    const body = { beginExclusive: 0, updateFormat: everything };
+    expect((await post(sandbox, '/v2/updates/flats?limit=0', body)).status).toBe(200);
+    expect((await post(sandbox, '/v2/interactive-submission/executeAndWaitForTransaction', {})).status).toBe(400);
+  });
+});
+
+describe('tokens', () => {
+  it('are checked when asked to, and a refusal tells nothing', async () => {
+    const sandbox = await sandboxWith({ checkToken: (token) => token === 'good' });
+    expect((await send(sandbox, end, bearer('good'))).status).toBe(200);
+    for (const reply of [await get(sandbox, end), await send(sandbox, end, bearer('bad'))]) {
+      expect(reply).toMatchObject({
+        status: 401,
+        json: {
+          code: 'NA',
+          cause: 'A security-sensitive error has been received',
+          errorCategory: -1,
+          grpcCodeValue: 16,
+          context: {},
+          retryInfo: null,
+        },
+      });
+    }
+    expect((await get(sandbox, '/v2/version')).status).toBe(200);
+    sandbox.configure({ checkToken: () => true });
+    expect((await send(sandbox, end, bearer('bad'))).status).toBe(200);
+  });
+
+  it('must not be empty', async () => {
+    const sandbox = await sandboxWith();
+    expect(await send(sandbox, end, { headers: { authorization: 'Bearer ' } })).toMatchObject({
+      status: 400,
+      type: 'text/plain; charset=UTF-8',
+    });
+    expect(sandbox.requests[0]?.authorized).toBe(false);
+  });
+});
+
+describe('pages of other origins', () => {
+  const preflight = {
+    method: 'OPTIONS',
+    headers: { origin: 'http://page', 'access-control-request-headers': 'authorization' },
+  };
+
+  it('may call when allowed to; their preflights use up no fault', async () => {
+    const sandbox = await sandboxWith({ cors: true });
+    sandbox.fault({ kind: 'status', status: 503 });
+    const asked = await fetch(sandbox.url + end, preflight);
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-headers')).toBe('authorization');
+    const answered = await fetch(sandbox.url + end, { headers: { origin: 'http://page' } });
+    expect(answered.status).toBe(503);
+    expect(answered.headers.get('access-control-allow-origin')).toBe('http://page');
+  });
+
+  it('may not by default', async () => {
+    const sandbox = await sandboxWith();
+    const asked = await fetch(sandbox.url + end, preflight);
+    expect(asked.status).toBe(405);
+    expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('closing', () => {
+  it('ends open requests, which are no leaving of the client, and does no harm twice', async () => {
+    const sandbox = await startSandbox();
+    const tail = post(sandbox, '/v2/updates?stream_idle_timeout_ms=60000', {
+      beginExclusive: 0,
+      updateFormat: everything,
+    });
+    const failed = expect(tail).rejects.toThrow();
+    while (sandbox.requests[0]?.body === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
+    await Promise.all([sandbox.close(), sandbox.close()]);
+    await sandbox.close();
+    await failed;
+    expect(sandbox.requests[0].aborted).toBe(false);
+  });
+
+  it('frees the port', async () => {
+    const first = await startSandbox();
+    const port = Number(new URL(first.url).port);
+    await expect(startSandbox({ port })).rejects.toThrow('EADDRINUSE');
+    await first.close();
+    await (await startSandbox({ port })).close();
+  });
+});
+
+describe('an error body', () => {
+  it('has all ten keys and what belongs to its code', () => {
+    expect(cantonError('SUBMISSION_ALREADY_IN_FLIGHT', { cause: 'wait', context: { extra: '1' } })).toEqual({
+      code: 'SUBMISSION_ALREADY_IN_FLIGHT',
+      cause: 'wait',
+      correlationId: null,
+      traceId: null,
+      context: { participant: 'sandbox', category: '2', definite_answer: 'false', extra: '1' },
+      resources: [],
+      errorCategory: 2,
+      grpcCodeValue: 10,
+      retryInfo: '1 second',
+      definiteAnswer: null,
+    });
+  });
+
+  it('is redacted for what participants do not tell', () => {
+    expect(cantonError('PERMISSION_DENIED')).toMatchObject({
+      code: 'NA',
+      errorCategory: -1,
+      grpcCodeValue: 7,
+      context: {},
+    });
+    expect(cantonError('NA', { grpcCodeValue: 16 })).toMatchObject({ code: 'NA', grpcCodeValue: 16 });
+  });
+});

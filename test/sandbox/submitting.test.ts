@@ -1,0 +1,329 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
+import {
+  acsDelta,
+  anyParty,
+  at,
+  everything,
+  forParty,
+  ledgerEffects,
+  listAt,
+  post,
+  sandboxWith,
+  send,
+  textAt,
+} from './support.js';
+
+const preparePath = '/v2/interactive-submission/prepare';
+const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
+const createCommand = { CreateCommand: { templateId: '#assets:Main:Asset', createArguments: { amount: '1.0' } } };
+const archiveCommand = (contractId: string) => ({
+  ExerciseCommand: { templateId: '#assets:Main:Asset', contractId, choice: 'Archive', choiceArgument: {} },
+});
+
+const prepareBody = (party: string, command: unknown, commandId = 'cmd-1') => ({
+  userId: '',
+  commandId,
+  commands: [command],
+  actAs: [party],
+  readAs: [],
+  synchronizerId: '',
+  packageIdSelectionPreference: [],
+});
+
+/** Prepares and signs a command; the body of the execute request. */
+async function signed(sandbox: Sandbox, signer: ExternalParty, command: unknown, commandId?: string) {
+  const { json } = await post(sandbox, preparePath, prepareBody(signer.party, command, commandId));
+  const signature = signer.sign(textAt(json, 'preparedTransactionHash'));
+  return {
+    preparedTransaction: textAt(json, 'preparedTransaction'),
+    partySignatures: { signatures: [{ party: signer.party, signatures: [signature] }] },
+    deduplicationPeriod: { Empty: {} },
+    submissionId: 'sub-1',
+    hashingSchemeVersion: textAt(json, 'hashingSchemeVersion'),
+  };
+}
+
+async function created(sandbox: Sandbox, owner: ExternalParty): Promise<string> {
+  const { json } = await post(sandbox, executePath, await signed(sandbox, owner, createCommand, 'creation'));
+  return textAt(json, 'transaction', 'events', 0, 'CreatedEvent', 'contractId');
+}
+
+async function withParty() {
+  const sandbox = await sandboxWith();
+  return { sandbox, eve: sandbox.externalParty('eve') };
+}
+
+describe('an external party', () => {
+  it('is named after the fingerprint of its key', async () => {
+    const { sandbox, eve } = await withParty();
+    expect(eve.fingerprint).toMatch(/^1220[0-9a-f]{64}$/);
+    expect(eve.party).toBe(`eve::${eve.fingerprint}`);
+    expect(sandbox.parties).toContain(eve.party);
+    expect(eve.sign('AAAA')).toMatchObject({ signedBy: eve.fingerprint, format: 'SIGNATURE_FORMAT_CONCAT' });
+  });
+});
+
+describe('preparing', () => {
+  it('gives the same bytes and hash for the same submission', async () => {
+    const { sandbox, eve } = await withParty();
+    const reply = await post(sandbox, preparePath, prepareBody(eve.party, createCommand));
+    expect(reply.json).toMatchObject({ hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2', hashingDetails: null });
+    expect(Buffer.from(textAt(reply.json, 'preparedTransactionHash'), 'base64')).toHaveLength(32);
+    const again = await post(sandbox, preparePath, prepareBody(eve.party, createCommand));
+    expect(textAt(again.json, 'preparedTransaction')).toBe(textAt(reply.json, 'preparedTransaction'));
+    expect(textAt(again.json, 'preparedTransactionHash')).toBe(textAt(reply.json, 'preparedTransactionHash'));
+  });
+
+  it.each(['commandId', 'commands', 'actAs', 'synchronizerId', 'packageIdSelectionPreference'])(
+    'needs %s',
+    async (field) => {
+      const { sandbox, eve } = await withParty();
+      const body = { ...prepareBody(eve.party, createCommand), [field]: undefined };
+      const reply = await post(sandbox, preparePath, body);
+      expect(reply).toMatchObject({
+        status: 400,
+        text: expect.stringContaining(`Invalid value for: body (Missing required field at '${field}'`),
+      });
+    },
+  );
+
+  it('takes one command of one hosted external party', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = prepareBody(eve.party, createCommand);
+    const refusal = async (changes: object) =>
+      at((await post(sandbox, preparePath, { ...body, ...changes })).json, 'code');
+    expect(await refusal({ commands: [] })).toBe('MISSING_FIELD');
+    expect(await refusal({ commands: [createCommand, createCommand] })).toBe('FAILED_TO_PREPARE_TRANSACTION');
+    expect(await refusal({ actAs: [eve.party, eve.party] })).toBe('FAILED_TO_PREPARE_TRANSACTION');
+    expect(await refusal({ actAs: ['mallory::1220'] })).toBe('NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT');
+    expect(await refusal({ commandId: 'no!' })).toBe('INVALID_FIELD');
+    expect(await refusal({ synchronizerId: 'elsewhere' })).toBe('NOT_CONNECTED_TO_SYNCHRONIZER');
+    expect(await refusal({ commands: [{ ExerciseCommand: { choice: 'Give' } }] })).toBe(
+      'FAILED_TO_PREPARE_TRANSACTION',
+    );
+  });
+
+  it('knows the hashing scheme V3 from 3.5 on', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = { ...prepareBody(eve.party, createCommand), hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V3' };
+    expect((await post(sandbox, preparePath, body)).json).toMatchObject({
+      hashingSchemeVersion: body.hashingSchemeVersion,
+    });
+    sandbox.configure({ profile: '3.4' });
+    expect(await post(sandbox, preparePath, body)).toMatchObject({ status: 400, json: { code: 'INVALID_ARGUMENT' } });
+  });
+
+  it('archives active contracts of the party only', async () => {
+    const { sandbox, eve } = await withParty();
+    const missing = await post(sandbox, preparePath, prepareBody(eve.party, archiveCommand('00ff')));
+    expect(missing).toMatchObject({ status: 404, json: { code: 'CONTRACT_NOT_FOUND', errorCategory: 11 } });
+    sandbox.append({
+      Transaction: { value: { events: [{ CreatedEvent: { contractId: '00aa', templateId: '#assets:Main:Asset' } }] } },
+    });
+    const foreign = await post(sandbox, preparePath, prepareBody(eve.party, archiveCommand('00aa')));
+    expect(foreign).toMatchObject({ status: 400, json: { code: 'DAML_AUTHORIZATION_ERROR' } });
+  });
+});
+
+describe('executing', () => {
+  it('commits a creation, answers the transaction and shows it in the feed', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, createCommand);
+    const { status, json } = await post(sandbox, executePath, body);
+    const event = {
+      createArgument: { amount: '1.0' },
+      packageName: 'assets',
+      signatories: [eve.party],
+      witnessParties: [eve.party],
+    };
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      transaction: {
+        offset: 1,
+        commandId: 'cmd-1',
+        workflowId: '',
+        externalTransactionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        events: [{ CreatedEvent: event }],
+      },
+    });
+    const feed = {
+      beginExclusive: 0,
+      endInclusive: 1,
+      updateFormat: { includeTransactions: acsDelta(forParty(eve.party)) },
+    };
+    const listed = await post(sandbox, '/v2/updates', feed);
+    expect(at(listed.json, 0, 'update', 'Transaction', 'value')).toEqual(at(json, 'transaction'));
+  });
+
+  it('wakes those who wait for updates', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, createCommand);
+    const tail = post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=10000', {
+      beginExclusive: 0,
+      updateFormat: everything,
+    });
+    await post(sandbox, executePath, body);
+    expect(listAt((await tail).json)).toHaveLength(1);
+  });
+
+  it('archives a contract once', async () => {
+    const { sandbox, eve } = await withParty();
+    const contractId = await created(sandbox, eve);
+    const [first, second] = [
+      await signed(sandbox, eve, archiveCommand(contractId), 'a'),
+      await signed(sandbox, eve, archiveCommand(contractId), 'b'),
+    ];
+    expect((await post(sandbox, executePath, first)).json).toMatchObject({
+      transaction: { events: [{ ArchivedEvent: { contractId } }] },
+    });
+    expect(await post(sandbox, executePath, second)).toMatchObject({
+      status: 404,
+      json: {
+        code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS',
+        errorCategory: 11,
+        resources: [['ErrorResource(CONTRACT_ID)', contractId]],
+      },
+    });
+  });
+
+  it('answers in the format asked for, without events if they are all filtered away', async () => {
+    const { sandbox, eve } = await withParty();
+    const contractId = await created(sandbox, eve);
+    const archive = await signed(sandbox, eve, archiveCommand(contractId), 'a');
+    const effects = { ...archive, transactionFormat: ledgerEffects(anyParty) };
+    expect((await post(sandbox, executePath, effects)).json).toMatchObject({
+      transaction: { events: [{ ExercisedEvent: { contractId, actingParties: [eve.party], consuming: true } }] },
+    });
+    const other = {
+      ...(await signed(sandbox, eve, createCommand, 'b')),
+      transactionFormat: acsDelta(forParty('nobody')),
+    };
+    expect((await post(sandbox, executePath, other)).json).toMatchObject({ transaction: { events: [], offset: 3 } });
+  });
+
+  it('tells a repeated command where it succeeded', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, createCommand);
+    await post(sandbox, executePath, body);
+    expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-2' })).toMatchObject({
+      status: 409,
+      json: {
+        code: 'DUPLICATE_COMMAND',
+        errorCategory: 10,
+        context: { completion_offset: '1', existingSubmissionId: 'sub-1', accepted: 'true', definite_answer: 'true' },
+      },
+    });
+    expect(sandbox.updates).toHaveLength(1);
+    const anew = { ...body, submissionId: 'sub-3', userId: 'somebody-else' };
+    expect((await post(sandbox, executePath, anew)).status).toBe(200);
+  });
+
+  it('looks back for duplicates as far as asked to', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, createCommand);
+    await post(sandbox, executePath, body);
+    const period = (deduplicationPeriod: unknown) => post(sandbox, executePath, { ...body, deduplicationPeriod });
+    expect(await period({ DeduplicationDuration: { value: { seconds: 600, nanos: 0 } } })).toMatchObject({
+      status: 409,
+    });
+    expect(await period({ DeduplicationDuration: { value: { seconds: 700_000, nanos: 0 } } })).toMatchObject({
+      status: 400,
+      json: { code: 'INVALID_DEDUPLICATION_PERIOD', context: { longest_duration: 'PT168H' } },
+    });
+    expect(await period({ DeduplicationOffset: { value: 0 } })).toMatchObject({ status: 409 });
+    expect(await period({ DeduplicationOffset: { value: 1 } })).toMatchObject({ status: 200 });
+  });
+
+  it.each(['preparedTransaction', 'partySignatures', 'deduplicationPeriod', 'submissionId', 'hashingSchemeVersion'])(
+    'needs %s',
+    async (field) => {
+      const { sandbox, eve } = await withParty();
+      const reply = await post(sandbox, executePath, {
+        ...(await signed(sandbox, eve, createCommand)),
+        [field]: undefined,
+      });
+      expect(reply).toMatchObject({
+        status: 400,
+        text: expect.stringContaining(`Missing required field at '${field}'`),
+      });
+    },
+  );
+
+  it('refuses bytes that are no base64 or no prepared transaction', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, createCommand);
+    expect(await post(sandbox, executePath, { ...body, preparedTransaction: 'a b' })).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('The string is not a valid Base64: a b'),
+    });
+    expect(await post(sandbox, executePath, { ...body, preparedTransaction: 'CgA=' })).toMatchObject({
+      status: 400,
+      json: { code: 'INVALID_ARGUMENT', cause: expect.stringContaining('Cannot parse prepared_transaction') },
+    });
+  });
+
+  it('refuses another hashing scheme than the one prepared with', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, createCommand);
+    const code = async (hashingSchemeVersion: string) =>
+      at((await post(sandbox, executePath, { ...body, hashingSchemeVersion })).json, 'code');
+    expect(await code('HASHING_SCHEME_VERSION_UNSPECIFIED')).toBe('INVALID_ARGUMENT');
+    expect(await code('HASHING_SCHEME_VERSION_V3')).toBe('FAILED_TO_EXECUTE_TRANSACTION');
+  });
+
+  it('refuses missing, foreign and wrong signatures', async () => {
+    const { sandbox, eve } = await withParty();
+    const mallory = sandbox.externalParty('mallory');
+    const body = await signed(sandbox, eve, createCommand);
+    const other = await signed(sandbox, eve, createCommand, 'other');
+    const [entry] = other.partySignatures.signatures;
+    const forged = { party: eve.party, signatures: [mallory.sign('AAAA')] };
+    for (const signatures of [[], [entry], [forged], [{ ...entry, party: mallory.party }]]) {
+      expect(await post(sandbox, executePath, { ...body, partySignatures: { signatures } })).toMatchObject({
+        status: 400,
+        json: { code: 'FAILED_TO_EXECUTE_TRANSACTION', errorCategory: 8 },
+      });
+    }
+    expect(sandbox.updates).toEqual([]);
+  });
+
+  it('refuses a transaction that came too late', async () => {
+    const { sandbox, eve } = await withParty();
+    const request = { ...prepareBody(eve.party, createCommand), maxRecordTime: '2026-01-01T00:00:00Z' };
+    const { json } = await post(sandbox, preparePath, request);
+    const body = {
+      ...(await signed(sandbox, eve, createCommand)),
+      preparedTransaction: textAt(json, 'preparedTransaction'),
+      partySignatures: {
+        signatures: [{ party: eve.party, signatures: [eve.sign(textAt(json, 'preparedTransactionHash'))] }],
+      },
+    };
+    expect(await post(sandbox, executePath, body)).toMatchObject({
+      status: 409,
+      json: { code: 'LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED', errorCategory: 2 },
+    });
+  });
+
+  it('forgets commands that a restored backup does not have', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, createCommand);
+    await post(sandbox, executePath, body);
+    sandbox.restore(0);
+    expect((await post(sandbox, executePath, body)).status).toBe(200);
+  });
+
+  it('carries the trace of the request into the transaction, and into errors', async () => {
+    const { sandbox, eve } = await withParty();
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const init = { method: 'POST', headers: { traceparent } };
+    const body = JSON.stringify(await signed(sandbox, eve, createCommand));
+    expect((await send(sandbox, executePath, { ...init, body })).json).toMatchObject({
+      transaction: { traceContext: { traceparent, tracestate: null } },
+    });
+    expect((await send(sandbox, executePath, { ...init, body })).json).toMatchObject({
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      context: { tid: '4bf92f3577b34da6a3ce929d0e0e4736' },
+    });
+  });
+});

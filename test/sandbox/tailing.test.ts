@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { at, creation, everything, offsets, post, sandboxWith, variants } from './support.js';
+
+const body = { beginExclusive: 0, updateFormat: everything };
+
+describe('an open-ended list of updates', () => {
+  it('ends after its idle time with what there was', async () => {
+    const sandbox = await sandboxWith({ earlyCheckpointMs: false });
+    sandbox.append(creation());
+    expect(offsets(await post(sandbox, '/v2/updates?stream_idle_timeout_ms=50', body))).toEqual([1]);
+    sandbox.configure({ listWaitTimeMs: 60 });
+    const before = Date.now();
+    expect(offsets(await post(sandbox, '/v2/updates', body))).toEqual([1]);
+    expect(Date.now() - before).toBeGreaterThanOrEqual(55);
+  });
+
+  it('has what is appended meanwhile, and ends at once when it has as many as asked for', async () => {
+    const sandbox = await sandboxWith();
+    const reply = post(sandbox, '/v2/updates?limit=2&stream_idle_timeout_ms=10000', body);
+    await asked(sandbox);
+    sandbox.append(creation());
+    sandbox.append(creation());
+    expect(offsets(await reply)).toEqual([1, 2]);
+  });
+
+  it('is kept open by each element', async () => {
+    const sandbox = await sandboxWith({ earlyCheckpointMs: false });
+    const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=150', body);
+    await asked(sandbox);
+    for (let sent = 0; sent < 3; sent++) {
+      await after(90);
+      sandbox.append(creation());
+    }
+    expect(offsets(await reply)).toEqual([1, 2, 3]);
+  });
+
+  it('becomes a 503 in plain text after the request timeout', async () => {
+    const sandbox = await sandboxWith({ requestTimeoutMs: 60 });
+    const reply = await post(sandbox, '/v2/updates?stream_idle_timeout_ms=5000', body);
+    expect(reply).toMatchObject({ status: 503, type: 'text/plain; charset=UTF-8' });
+    expect(reply.text).toMatch(/^The server was not able to produce a timely response/);
+  });
+
+  it('is let go of when the client leaves', async () => {
+    const sandbox = await sandboxWith();
+    const client = new AbortController();
+    const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=10000', body, { signal: client.signal });
+    await asked(sandbox);
+    client.abort();
+    await expect(reply).rejects.toThrow();
+    await until(() => sandbox.requests[0]?.aborted === true);
+    sandbox.append(creation());
+    expect(sandbox.requests[0]?.status).toBeUndefined();
+  });
+
+  it('ends with an error when its token has expired before the next element', async () => {
+    let expired = false;
+    const sandbox = await sandboxWith({ checkToken: () => !expired });
+    const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=10000', body);
+    await asked(sandbox);
+    expired = true;
+    sandbox.append(creation());
+    expect(await reply).toMatchObject({ status: 409, json: { code: 'ACCESS_TOKEN_EXPIRED', errorCategory: 2 } });
+  });
+});
+
+describe('checkpoints', () => {
+  it('come once on a tailing stream, at the ledger end, with the record time of each synchronizer', async () => {
+    const sandbox = await sandboxWith({ earlyCheckpointMs: 20 });
+    sandbox.append({
+      Transaction: { value: { recordTime: '2026-07-24T10:00:00.123456Z', events: [{ CreatedEvent: {} }] } },
+    });
+    sandbox.advance(4);
+    const reply = await post(sandbox, '/v2/updates?stream_idle_timeout_ms=100', body);
+    expect(variants(reply)).toEqual(['Transaction', 'OffsetCheckpoint']);
+    expect(at(reply.json, 1, 'update', 'OffsetCheckpoint', 'value')).toEqual({
+      offset: 5,
+      synchronizerTimes: [{ synchronizerId: sandbox.synchronizers[0], recordTime: '2026-07-24T10:00:00.123456Z' }],
+    });
+  });
+
+  it('may equal the begin, and count for the limit', async () => {
+    const sandbox = await sandboxWith({ earlyCheckpointMs: 20 });
+    sandbox.advance(3);
+    const tail = { ...body, beginExclusive: 3 };
+    const reply = await post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=10000', tail);
+    expect(variants(reply)).toEqual(['OffsetCheckpoint']);
+    expect(offsets(reply)).toEqual([3]);
+  });
+
+  it('never come with an end, nor early on 3.4', async () => {
+    const sandbox = await sandboxWith({ earlyCheckpointMs: 1 });
+    sandbox.append(creation());
+    const bounded = { ...body, endInclusive: 1 };
+    expect(variants(await post(sandbox, '/v2/updates', bounded))).toEqual(['Transaction']);
+    const old = await sandboxWith({ profile: '3.4' });
+    expect(variants(await post(old, '/v2/updates?stream_idle_timeout_ms=600', body))).toEqual([]);
+  });
+});
+
+/** Resolves once the request is being worked on. */
+async function asked(sandbox: { readonly requests: readonly { readonly body: unknown }[] }): Promise<void> {
+  await until(() => sandbox.requests.at(-1)?.body !== undefined);
+  await after(5);
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await after(1);
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import type { SandboxProfile } from '../../src/sandbox/index.js';
+import { anyParty, at, creation, everything, forParty, acsDelta, get, listAt, post, sandboxWith } from './support.js';
+
+async function served(profile: SandboxProfile, generated = 300) {
+  const sandbox = await sandboxWith({ profile, maxListElements: 1000 });
+  sandbox.generate(generated);
+  const body = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat: everything };
+  return listAt((await post(sandbox, '/v2/updates', body)).json).map((element) => at(element, 'update'));
+}
+
+const keys = (value: unknown) => Object.keys(Object(value) as object).sort();
+
+describe('a transaction on the wire', () => {
+  it.each([
+    ['3.4', false, false],
+    ['3.5', true, false],
+    ['3.6', true, true],
+  ] as const)('has the fields of %s, absent ones as null', async (profile, hasKeyHash, hasHash) => {
+    const sandbox = await sandboxWith({ profile });
+    sandbox.append(creation());
+    const body = { beginExclusive: 0, endInclusive: 1, updateFormat: everything };
+    const transaction = at((await post(sandbox, '/v2/updates', body)).json, 0, 'update', 'Transaction', 'value');
+    const created = at(transaction, 'events', 0, 'CreatedEvent');
+    expect(transaction).toMatchObject({ traceContext: null, externalTransactionHash: null, paidTrafficCost: null });
+    expect(created).toMatchObject({ contractKey: null, createdEventBlob: '', interfaceViews: [] });
+    expect(keys(transaction).includes('transactionHash')).toBe(hasHash);
+    expect(keys(created).includes('contractKeyHash')).toBe(hasKeyHash);
+    expect(keys(created).filter((key) => key !== 'contractKeyHash')).toEqual([
+      'acsDelta',
+      'contractId',
+      'contractKey',
+      'createArgument',
+      'createdAt',
+      'createdEventBlob',
+      'interfaceViews',
+      'nodeId',
+      'observers',
+      'offset',
+      'packageName',
+      'representativePackageId',
+      'signatories',
+      'templateId',
+      'witnessParties',
+    ]);
+  });
+
+  it('has record times of no, three or six fraction digits', async () => {
+    const times = (await served('3.5')).flatMap((update) =>
+      at(Object.values(Object(update) as object)[0], 'value', 'recordTime'),
+    );
+    for (const pattern of [/:\d\dZ$/, /\.\d{3}Z$/, /\.\d{6}Z$/]) {
+      expect(times.some((time) => pattern.test(String(time)))).toBe(true);
+    }
+  });
+
+  it('tells its command and cost to those who submitted it only', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.generate(40, { variants: ['Transaction'] });
+    const read = async (party: string) => {
+      const updateFormat = { includeTransactions: acsDelta(forParty(party)) };
+      const body = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat };
+      return listAt((await post(sandbox, '/v2/updates', body)).json).map((element) =>
+        at(element, 'update', 'Transaction', 'value'),
+      );
+    };
+    const all = (await Promise.all(sandbox.parties.map(read))).flat();
+    const foreign = all.filter((transaction) => at(transaction, 'commandId') === '');
+    expect(foreign.length).toBeGreaterThan(0);
+    expect(foreign.length).toBeLessThan(all.length);
+    expect(new Set(foreign.map((transaction) => at(transaction, 'paidTrafficCost')))).toEqual(new Set([null]));
+  });
+});
+
+describe('one-ofs on the wire', () => {
+  it('wrap their content as each kind does', async () => {
+    const updates = await served('3.5');
+    const of = (variant: string) =>
+      updates.map((update) => at(update, variant, 'value')).filter((value) => value !== undefined);
+    const moves = of('Reassignment').flatMap((value) => listAt(value, 'events'));
+    const offsetOf = (move: unknown) =>
+      at(move, 'JsUnassignedEvent', 'value', 'offset') ?? at(move, 'JsAssignmentEvent', 'createdEvent', 'offset');
+    expect(moves.length).toBeGreaterThan(0);
+    for (const move of moves) expect(typeof offsetOf(move)).toBe('number');
+    const topology = of('TopologyTransaction').flatMap((value) => listAt(value, 'events'));
+    expect(topology.length).toBeGreaterThan(0);
+    for (const event of topology) expect(keys(at(event, 'event'))[0]).toMatch(/^ParticipantAuthorization/);
+  });
+
+  it('know no onboarding on 3.4', async () => {
+    const text = async (profile: SandboxProfile) => JSON.stringify(await served(profile));
+    expect(await text('3.5')).toContain('ParticipantAuthorizationOnboarding');
+    expect(await text('3.4')).not.toContain('ParticipantAuthorizationOnboarding');
+  });
+});
+
+describe('the state endpoints', () => {
+  it('tell the ledger end, from 3.6 on with times', async () => {
+    const sandbox = await sandboxWith();
+    expect((await get(sandbox, '/v2/state/ledger-end')).text).toBe('{"offset":0}');
+    sandbox.append(creation());
+    sandbox.configure({ profile: '3.6' });
+    const [synchronizerId] = sandbox.synchronizers;
+    expect((await get(sandbox, '/v2/state/ledger-end')).json).toEqual({
+      offset: 1,
+      synchronizerTimes: [{ synchronizerId, recordTime: '2026-01-01T00:00:01Z' }],
+    });
+  });
+
+  it('tell the pruned offset, the version and that the service lives', async () => {
+    const sandbox = await sandboxWith({ profile: '3.4' });
+    sandbox.advance(9);
+    sandbox.prune(4);
+    expect((await get(sandbox, '/v2/state/latest-pruned-offsets')).json).toEqual({
+      participantPrunedUpToInclusive: 4,
+      allDivulgedContractsPrunedUpToInclusive: 4,
+    });
+    expect((await get(sandbox, '/v2/version')).json).toMatchObject({
+      version: expect.stringMatching(/^3\.4\./),
+      features: { offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds: 75, nanos: 0 } } },
+    });
+    expect(await get(sandbox, '/livez')).toMatchObject({ status: 200, text: '' });
+  });
+});
+
+describe('looking up one update', () => {
+  it('finds it by offset and by id', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation(), {
+      Transaction: { value: { offset: 7, updateId: '1220ab', events: [{ CreatedEvent: {} }] } },
+    });
+    const expected = { update: { Transaction: { value: { offset: 7, updateId: '1220ab' } } } };
+    const byOffset = { offset: 7, updateFormat: everything };
+    const byId = { updateId: '1220ab', updateFormat: everything };
+    expect((await post(sandbox, '/v2/updates/update-by-offset', byOffset)).json).toMatchObject(expected);
+    expect((await post(sandbox, '/v2/updates/update-by-id', byId)).json).toMatchObject(expected);
+  });
+
+  it('does not tell unknown, pruned and invisible apart', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation(), creation());
+    sandbox.prune(1);
+    const notFound = { status: 404, json: { code: 'UPDATE_NOT_FOUND', errorCategory: 11, grpcCodeValue: 5 } };
+    for (const offset of [1, 5]) {
+      const body = { offset, updateFormat: everything };
+      expect(await post(sandbox, '/v2/updates/update-by-offset', body)).toMatchObject(notFound);
+    }
+    const invisible = { offset: 2, updateFormat: { includeReassignments: anyParty } };
+    expect(await post(sandbox, '/v2/updates/update-by-offset', invisible)).toMatchObject(notFound);
+    const unknown = { updateId: '1220ff', updateFormat: everything };
+    expect(await post(sandbox, '/v2/updates/update-by-id', unknown)).toMatchObject(notFound);
+  });
+});
