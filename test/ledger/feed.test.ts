@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, map, take, takeWhile, tap, toArray, type Observable } from 'rxjs';
 import { acsDelta, createLedger, ledgerEffects, ofVariant, type Ledger, type Update } from '../../src/index.js';
-import { cantonError, type Sandbox, type WireUpdate } from '../../src/sandbox/index.js';
+import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
+import { valueOf } from '../../src/sandbox/wire/valueOf.js';
 import { offsets } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 
@@ -9,9 +10,7 @@ const start = sandboxes();
 const updateFormat = acsDelta({ parties: 'any' });
 const ledgerOf = ({ url }: Sandbox): Ledger => createLedger({ baseUrl: url, retry: { baseDelayMs: 5 } });
 
-const offsetOf = (update: WireUpdate): number =>
-  Object.values(update).map(({ value }) => value.offset)[0] ?? Number.NaN;
-const allOffsets = (sandbox: Sandbox): number[] => sandbox.updates.map(offsetOf);
+const allOffsets = (sandbox: Sandbox): number[] => sandbox.updates.map((update) => valueOf(update).offset);
 const isUpdate = ({ _tag }: Update): boolean => _tag !== 'OffsetCheckpoint';
 
 /** The updates up to the one with the given offset, without checkpoints, as offsets. */

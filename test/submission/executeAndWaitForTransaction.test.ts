@@ -1,0 +1,289 @@
+import { describe, expect, it } from '@jest/globals';
+import { filter, firstValueFrom, lastValueFrom, NEVER, of, switchMap, toArray } from 'rxjs';
+import {
+  acsDelta,
+  createLedger,
+  type ExecuteRequest,
+  type Ledger,
+  type PreparedSubmission,
+  type PrepareRequest,
+  type Transaction,
+} from '../../src/index.js';
+import { cantonError, type ExternalParty, type Sandbox } from '../../src/sandbox/index.js';
+import { observe } from '../helpers/observe.js';
+import { sandboxes } from '../helpers/sandboxes.js';
+import { canton, failed, ok, scripted } from '../helpers/scripted.js';
+
+const start = sandboxes();
+const path = '/v2/interactive-submission/executeAndWaitForTransaction';
+
+const creation = ({ party }: ExternalParty, commandId: string): PrepareRequest => ({
+  commandId,
+  actAs: [party],
+  commands: [{ CreateCommand: { templateId: '#assets:Main:Asset', createArguments: { owner: party, name: 'gold' } } }],
+});
+
+const signed = (signer: ExternalParty, prepared: PreparedSubmission): ExecuteRequest => ({
+  preparedTransaction: prepared.preparedTransaction,
+  hashingSchemeVersion: prepared.hashingSchemeVersion,
+  partySignatures: {
+    signatures: [{ party: signer.party, signatures: [signer.sign(prepared.preparedTransactionHash)] }],
+  },
+});
+
+interface Submitted {
+  readonly sandbox: Sandbox;
+  readonly ledger: Ledger;
+  readonly alice: ExternalParty;
+  readonly request: ExecuteRequest;
+}
+
+async function prepared(commandId = 'create-1'): Promise<Submitted> {
+  const sandbox = await start();
+  const ledger = createLedger({ baseUrl: sandbox.url });
+  const alice = sandbox.externalParty('alice');
+  const request = signed(alice, await firstValueFrom(ledger.prepare(creation(alice, commandId))));
+  return { sandbox, ledger, alice, request };
+}
+
+const failureOf = (transaction$: ReturnType<Ledger['executeAndWaitForTransaction']>): Promise<unknown> =>
+  lastValueFrom(transaction$).catch((error: unknown) => error);
+
+describe('executeAndWaitForTransaction', () => {
+  it('emits the committed transaction once and completes, and the feed shows it', async () => {
+    const { sandbox, ledger, alice, request } = await prepared();
+    const all = await lastValueFrom(ledger.executeAndWaitForTransaction(request).pipe(toArray()));
+    expect(all).toHaveLength(1);
+    const transaction = all[0];
+    expect(transaction).toMatchObject({ _tag: 'Transaction', commandId: 'create-1', offset: sandbox.ledgerEnd });
+    expect(transaction?.events).toMatchObject([
+      { _tag: 'CreatedEvent', createArgument: { name: 'gold' }, signatories: [alice.party] },
+    ]);
+    const inFeed = await firstValueFrom(
+      ledger
+        .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: [alice.party] }) })
+        .pipe(filter((update): update is Transaction => update._tag === 'Transaction')),
+    );
+    expect(inFeed.updateId).toBe(transaction?.updateId);
+  });
+
+  it('sends nothing before it is subscribed, and every field that the decoder needs', async () => {
+    const { sandbox, ledger, request } = await prepared();
+    const before = sandbox.requests.length;
+    const transaction$ = ledger.executeAndWaitForTransaction(request);
+    expect(sandbox.requests).toHaveLength(before);
+    await lastValueFrom(transaction$);
+    expect(sandbox.requests.at(-1)).toMatchObject({ method: 'POST', path, query: {} });
+    expect(sandbox.requests.at(-1)?.body).toEqual({
+      ...request,
+      deduplicationPeriod: { Empty: {} },
+      userId: '',
+      submissionId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+    });
+  });
+
+  it('sends every optional field as the wire has it', async () => {
+    const service = scripted(() => [failed(400, canton('INVALID_ARGUMENT', 8))]);
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+    const whole: ExecuteRequest = {
+      preparedTransaction: 'CgA=',
+      partySignatures: {
+        signatures: [
+          {
+            party: 'alice::1220ab',
+            signatures: [
+              {
+                format: 'SIGNATURE_FORMAT_CONCAT',
+                signature: 'AAAA',
+                signedBy: '1220f0',
+                signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519',
+              },
+            ],
+          },
+        ],
+      },
+      submissionId: 'try-1',
+      hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V3',
+      deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 600, nanos: 0 } } },
+      userId: 'me',
+      minLedgerTime: { time: { MinLedgerTimeRel: { value: { seconds: 5, nanos: 1 } } } },
+      transactionFormat: {
+        eventFormat: { filtersByParty: { 'alice::1220ab': { cumulative: [] } }, verbose: true },
+        transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+      },
+    };
+    await failureOf(ledger.executeAndWaitForTransaction(whole));
+    expect(service.asked[0]?.body).toEqual(whole);
+  });
+
+  it('takes a transaction without events for a success', async () => {
+    const { ledger, request } = await prepared();
+    const transactionFormat = {
+      eventFormat: { filtersByParty: { 'somebody::1220ab': { cumulative: [] } } },
+      transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+    } as const;
+    const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction({ ...request, transactionFormat }));
+    expect(transaction).toMatchObject({ _tag: 'Transaction', events: [] });
+  });
+
+  it('aborts the request when it is unsubscribed', async () => {
+    const { sandbox, ledger, request } = await prepared();
+    sandbox.fault({ kind: 'hang' });
+    const before = sandbox.requests.length;
+    const subscription = ledger.executeAndWaitForTransaction(request).subscribe();
+    while (sandbox.requests.length === before) await new Promise(setImmediate);
+    subscription.unsubscribe();
+    while (sandbox.requests.at(-1)?.aborted !== true) await new Promise(setImmediate);
+  });
+
+  it('is never sent again by itself: the failure is delivered, and the same bytes may be sent once more', async () => {
+    const { sandbox, ledger, request } = await prepared();
+    const executions = (): number => sandbox.requests.filter((seen) => seen.path === path).length;
+    sandbox.fault(
+      { kind: 'status', status: 503, body: 'The server was not able to produce a timely response' },
+      { path },
+    );
+    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({
+      _tag: 'ApiError',
+      status: 503,
+    });
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path });
+    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({ _tag: 'ConnectionError' });
+    expect(executions()).toBe(2);
+    // it had been committed all the same
+    const again = await failureOf(ledger.executeAndWaitForTransaction(request));
+    expect(again).toMatchObject({ _tag: 'ApiError', status: 409, code: 'DUPLICATE_COMMAND', definiteAnswer: true });
+    expect(again).toHaveProperty('context.completion_offset', String(sandbox.ledgerEnd));
+    expect(sandbox.updates).toHaveLength(1);
+  });
+
+  it('delivers what the ledger answers to a signature of another key', async () => {
+    const { sandbox, ledger, request } = await prepared();
+    const mallory = sandbox.externalParty('mallory');
+    const forged = { ...mallory.sign('AAAA') };
+    const party = request.partySignatures.signatures[0]?.party ?? '';
+    const failure = await failureOf(
+      ledger.executeAndWaitForTransaction({
+        ...request,
+        partySignatures: { signatures: [{ party, signatures: [forged] }] },
+      }),
+    );
+    expect(failure).toMatchObject({ _tag: 'ApiError', status: 400, code: 'FAILED_TO_EXECUTE_TRANSACTION' });
+    expect(sandbox.updates).toEqual([]);
+    expect(JSON.stringify(failure)).not.toContain(forged.signature);
+  });
+
+  it('asks the provider for another token once: a refused request was not carried out', async () => {
+    let asked = 0;
+    const sandbox = await start({ checkToken: (token) => token === 'good' });
+    const ledger = createLedger({
+      baseUrl: sandbox.url,
+      token: () => {
+        asked += 1;
+        return asked % 2 === 0 ? 'good' : 'old';
+      },
+    });
+    const alice = sandbox.externalParty('alice');
+    const transaction = await lastValueFrom(
+      ledger
+        .prepare(creation(alice, 'c'))
+        .pipe(switchMap((submission) => ledger.executeAndWaitForTransaction(signed(alice, submission)))),
+    );
+    expect(transaction._tag).toBe('Transaction');
+    expect(sandbox.updates).toHaveLength(1);
+  });
+
+  it('names an answer that does not decode, without the payload', async () => {
+    const service = scripted(() => of(ok({ transaction: { updateId: 7, secret: 'hush' } })));
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+    const { request } = await prepared();
+    const failure = await failureOf(ledger.executeAndWaitForTransaction(request));
+    expect(failure).toMatchObject({ _tag: 'DecodeError', path });
+    expect(String(failure)).toContain('transaction.updateId: expected string');
+    expect(String(failure)).not.toContain('hush');
+  });
+});
+
+describe('a submission that breaks a rule', () => {
+  const signature = {
+    format: 'SIGNATURE_FORMAT_CONCAT',
+    signature: 'AAAA',
+    signedBy: '1220f0',
+    signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519',
+  } as const;
+  const one = { party: 'alice::1220ab', signatures: [signature] };
+  const fine: ExecuteRequest = {
+    preparedTransaction: 'CgA=',
+    partySignatures: { signatures: [one] },
+    submissionId: 'try-1',
+    hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
+  };
+  const broken: readonly (readonly [string, ExecuteRequest])[] = [
+    ['preparedTransaction', { ...fine, preparedTransaction: 'not base64!' }],
+    ['preparedTransaction', { ...fine, preparedTransaction: '' }],
+    ['partySignatures.signatures', { ...fine, partySignatures: { signatures: [] } }],
+    ['partySignatures.signatures', { ...fine, partySignatures: { signatures: [one, one] } }],
+    [
+      'partySignatures.signatures.0.signatures',
+      { ...fine, partySignatures: { signatures: [{ ...one, signatures: [] }] } },
+    ],
+    ['partySignatures.signatures.0.party', { ...fine, partySignatures: { signatures: [{ ...one, party: 'ali(e' }] } }],
+    [
+      'partySignatures.signatures.0.signatures.0.signature',
+      { ...fine, partySignatures: { signatures: [{ ...one, signatures: [{ ...signature, signature: '%' }] }] } },
+    ],
+    ['submissionId', { ...fine, submissionId: '' }],
+    ['submissionId', { ...fine, submissionId: 'x'.repeat(256) }],
+    ['submissionId', { ...fine, submissionId: 'no.dots' }],
+    ['userId', { ...fine, userId: 'no spaces' }],
+    [
+      'deduplicationPeriod.DeduplicationDuration.value.seconds',
+      { ...fine, deduplicationPeriod: { DeduplicationDuration: { value: { seconds: -1 } } } },
+    ],
+    [
+      'deduplicationPeriod.DeduplicationDuration.value.nanos',
+      { ...fine, deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 1, nanos: 1e9 } } } },
+    ],
+    [
+      'minLedgerTime.time.MinLedgerTimeAbs.value',
+      { ...fine, minLedgerTime: { time: { MinLedgerTimeAbs: { value: 'soon' } } } },
+    ],
+    // @ts-expect-error -- the compiler refuses it as well
+    ['hashingSchemeVersion', { ...fine, hashingSchemeVersion: 'V2' }],
+    // @ts-expect-error -- the compiler refuses it as well
+    ['deduplicationPeriod', { ...fine, deduplicationPeriod: { Forever: {} } }],
+    // @ts-expect-error -- the compiler refuses it as well
+    ['minLedgerTime.time', { ...fine, minLedgerTime: { time: {} } }],
+    // @ts-expect-error -- the compiler refuses it as well
+    ['comandId', { ...fine, comandId: 'misspelt' }],
+  ];
+
+  it.each(broken)('is refused before anything is sent, with the name of the field: %s', (field, request) => {
+    const service = scripted(() => NEVER);
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+    const seen = observe(ledger.executeAndWaitForTransaction(request));
+    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: field }] });
+    expect(service.asked).toEqual([]);
+    // the same request without what is wrong is sent
+    const sent = observe(ledger.executeAndWaitForTransaction(fine));
+    expect(service.asked).toHaveLength(1);
+    sent.subscription.unsubscribe();
+  });
+});
+
+describe('a ledger that refuses', () => {
+  it.each([
+    ['SUBMISSION_ALREADY_IN_FLIGHT', 409],
+    ['REQUEST_TIME_OUT', 504],
+    ['LOCAL_VERDICT_INACTIVE_CONTRACTS', 404],
+    ['INVALID_ARGUMENT', 400],
+  ] as const)('is heard: %s', async (code, status) => {
+    const { sandbox, ledger, request } = await prepared();
+    sandbox.fault({ kind: 'status', status, body: cantonError(code) }, { path });
+    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({
+      _tag: 'ApiError',
+      code,
+      status,
+    });
+  });
+});
