@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { acsDelta } from '../../src/codecs/acsDelta.js';
+import type { FormatOptions } from '../../src/codecs/FormatOptions.js';
+import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
+import { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
+import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
+import { partyArbitrary, templateIdArbitrary } from '../helpers/arbitraries/index.js';
+import { decoded, entries } from './support.js';
+
+const wildcard = { identifierFilter: { WildcardFilter: { value: { includeCreatedEventBlob: false } } } };
+const builders = [
+  { build: acsDelta, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+  { build: ledgerEffects, transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS' },
+];
+
+describe.each(builders)('$build.name', ({ build, transactionShape }) => {
+  it('asks for everything that the parties see', () => {
+    const eventFormat = {
+      filtersByParty: { alice: { cumulative: [wildcard] }, bob: { cumulative: [wildcard] } },
+      verbose: false,
+    };
+    expect(build({ parties: ['alice', 'bob'] })).toStrictEqual({
+      includeTransactions: { eventFormat, transactionShape },
+      includeReassignments: eventFormat,
+      includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: ['alice', 'bob'] } },
+    });
+  });
+
+  it('asks for everything that any party sees', () => {
+    const eventFormat = { filtersByParty: {}, filtersForAnyParty: { cumulative: [wildcard] }, verbose: false };
+    expect(build({ parties: 'any' })).toStrictEqual({
+      includeTransactions: { eventFormat, transactionShape },
+      includeReassignments: eventFormat,
+      includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: [] } },
+    });
+  });
+
+  it('asks for templates and interfaces instead of everything', () => {
+    const cumulative = [
+      { identifierFilter: { TemplateFilter: { value: { templateId: '#p:M:A', includeCreatedEventBlob: false } } } },
+      { identifierFilter: { TemplateFilter: { value: { templateId: '#p:M:B', includeCreatedEventBlob: false } } } },
+      {
+        identifierFilter: {
+          InterfaceFilter: {
+            value: { interfaceId: '#i:M:I', includeInterfaceView: true, includeCreatedEventBlob: false },
+          },
+        },
+      },
+    ];
+    const format = build({ parties: ['alice'], templates: ['#p:M:A', '#p:M:B'], interfaces: ['#i:M:I'] });
+    const eventFormat = { filtersByParty: { alice: { cumulative } }, verbose: false };
+    expect(format.includeTransactions).toStrictEqual({ eventFormat, transactionShape });
+    expect(format.includeReassignments).toStrictEqual(eventFormat);
+  });
+
+  it('passes the flags on to every filter', () => {
+    const format = build({
+      parties: 'any',
+      templates: ['#p:M:A'],
+      interfaces: ['#i:M:I'],
+      includeCreatedEventBlob: true,
+      includeInterfaceView: false,
+      verbose: true,
+    });
+    const value = { includeCreatedEventBlob: true };
+    expect(format.includeTransactions?.eventFormat).toStrictEqual({
+      filtersByParty: {},
+      filtersForAnyParty: {
+        cumulative: [
+          { identifierFilter: { TemplateFilter: { value: { templateId: '#p:M:A', ...value } } } },
+          {
+            identifierFilter: {
+              InterfaceFilter: { value: { interfaceId: '#i:M:I', includeInterfaceView: false, ...value } },
+            },
+          },
+        ],
+      },
+      verbose: true,
+    });
+    expect(build({ parties: ['a'], includeCreatedEventBlob: true }).includeReassignments).toStrictEqual({
+      filtersByParty: { a: { cumulative: [{ identifierFilter: { WildcardFilter: { value } } }] } },
+      verbose: false,
+    });
+  });
+
+  it('leaves out what is not asked for', () => {
+    expect(Object.keys(build({ parties: ['a'], reassignments: false }))).toStrictEqual([
+      'includeTransactions',
+      'includeTopologyEvents',
+    ]);
+    expect(Object.keys(build({ parties: ['a'], topology: false }))).toStrictEqual([
+      'includeTransactions',
+      'includeReassignments',
+    ]);
+    expect(Object.keys(build({ parties: 'any', topology: false, reassignments: false }))).toStrictEqual([
+      'includeTransactions',
+    ]);
+  });
+
+  it('builds what decodes unchanged', () => {
+    const options = fc.record<FormatOptions, 'parties'>(
+      {
+        parties: fc.oneof(fc.constant<'any'>('any'), fc.array(partyArbitrary, { maxLength: 3 })),
+        templates: fc.array(templateIdArbitrary, { maxLength: 2 }),
+        interfaces: fc.array(templateIdArbitrary, { maxLength: 2 }),
+        includeCreatedEventBlob: fc.boolean(),
+        includeInterfaceView: fc.boolean(),
+        verbose: fc.boolean(),
+        reassignments: fc.boolean(),
+        topology: fc.boolean(),
+      },
+      { requiredKeys: ['parties'], noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(options, (some) => {
+        const updateFormat = build(some);
+        expect(entries(decoded(UpdateFormat, updateFormat))).toStrictEqual(entries(updateFormat));
+        expect(entries(UpdatesRequest.encode({ beginExclusive: 0, updateFormat }))).toStrictEqual(
+          entries({ beginExclusive: 0, descendingOrder: false, updateFormat }),
+        );
+      }),
+    );
+  });
+});

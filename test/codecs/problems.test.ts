@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import * as t from 'io-ts';
+import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
+import { ExecuteResponse } from '../../src/codecs/ExecuteResponse.js';
+import { JsCantonError } from '../../src/codecs/JsCantonError.js';
+import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
+import { formatProblem, problemsOf } from '../../src/codecs/Problem.js';
+import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
+import { problems, replaced, sample } from './support.js';
+
+const INT64 = 'Int64, a whole number within 2^53 - 1';
+const OFFSET = 'Offset, a whole number from 0 to 2^53 - 1';
+const TIMESTAMP = 'Timestamp, ISO 8601 in UTC';
+
+describe('problems of an update', () => {
+  const transaction = 'update.Transaction.value';
+  const unassigned = 'update.Reassignment.value.events.0.JsUnassignedEvent.value';
+  const assigned = 'update.Reassignment.value.events.0.JsAssignmentEvent';
+  const added = 'update.TopologyTransaction.value.events.1.event.ParticipantAuthorizationAdded.value';
+
+  it.each([
+    { of: 0, path: `${transaction}.events.0.CreatedEvent.nodeId`, value: '0', expected: INT64 },
+    { of: 0, path: `${transaction}.events.0.CreatedEvent.offset`, value: -1, expected: OFFSET },
+    { of: 0, path: `${transaction}.events.0.CreatedEvent.signatories.0`, value: 7, expected: 'string' },
+    { of: 0, path: `${transaction}.events.0.CreatedEvent.signatories`, value: '', expected: 'ReadonlyArray<string>' },
+    { of: 0, path: `${transaction}.events.0.CreatedEvent.createdAt`, value: '2026-03-02', expected: TIMESTAMP },
+    { of: 0, path: `${transaction}.events.0.CreatedEvent.acsDelta`, value: 'true', expected: 'boolean' },
+    {
+      of: 0,
+      path: `${transaction}.events.0.CreatedEvent.interfaceViews.1.viewStatus.code`,
+      value: 1.5,
+      expected: INT64,
+    },
+    {
+      of: 0,
+      path: `${transaction}.events.0.CreatedEvent.interfaceViews.0.viewStatus`,
+      value: null,
+      expected: 'ViewStatus',
+    },
+    { of: 0, path: `${transaction}.events.0.CreatedEvent`, value: [], expected: 'CreatedEvent' },
+    { of: 0, path: `${transaction}.events.0`, value: {}, expected: 'Event' },
+    { of: 0, path: `${transaction}.events`, value: {}, expected: 'ReadonlyArray<Event>' },
+    { of: 0, path: `${transaction}.recordTime`, value: 5, expected: TIMESTAMP },
+    { of: 0, path: `${transaction}.traceContext`, value: '00-ab', expected: 'TraceContext' },
+    { of: 0, path: `${transaction}.traceContext.traceparent`, value: {}, expected: 'string' },
+    { of: 0, path: transaction, value: undefined, expected: 'Transaction' },
+    { of: 0, path: 'update.Transaction', value: 'x', expected: '{ value: Transaction }' },
+    { of: 1, path: `${transaction}.events.0.ExercisedEvent.consuming`, value: undefined, expected: 'boolean' },
+    { of: 1, path: `${transaction}.events.2.ExercisedEvent.lastDescendantNodeId`, value: '4', expected: INT64 },
+    { of: 2, path: `${unassigned}.reassignmentCounter`, value: '1', expected: INT64 },
+    { of: 2, path: `${unassigned}.assignmentExclusivity`, value: 'soon', expected: TIMESTAMP },
+    { of: 3, path: `${assigned}.createdEvent.contractId`, value: undefined, expected: 'string' },
+    { of: 3, path: `${assigned}.target`, value: 1, expected: 'string' },
+    { of: 4, path: `${added}.participantPermission`, value: [], expected: 'ParticipantPermission' },
+    { of: 4, path: `${added}.partyId`, value: null, expected: 'string' },
+    { of: 5, path: 'update.OffsetCheckpoint.value.synchronizerTimes.0.recordTime', value: null, expected: TIMESTAMP },
+    { of: 5, path: 'update.OffsetCheckpoint.value.offset', value: 2 ** 53, expected: OFFSET },
+  ])('$path: expected $expected', ({ of, path, value, expected }) => {
+    const wire = replaced(sample('updates-3.5', 'wire', of), path, value);
+    expect(problems(UpdateElement, wire)).toStrictEqual([`${path}: expected ${expected}`]);
+  });
+
+  it('are all reported', () => {
+    const events = [{ CreatedEvent: {} }, { ArchivedEvent: { offset: 1, nodeId: 'x' } }];
+    const wire = { update: { Transaction: { value: { offset: '1', updateId: 'u', events } } } };
+    expect(problems(UpdateElement, wire)).toStrictEqual([
+      `${transaction}.effectiveAt: expected ${TIMESTAMP}`,
+      `${transaction}.events.0.CreatedEvent.offset: expected ${OFFSET}`,
+      `${transaction}.events.0.CreatedEvent.nodeId: expected ${INT64}`,
+      `${transaction}.events.0.CreatedEvent.contractId: expected string`,
+      `${transaction}.events.0.CreatedEvent.templateId: expected string`,
+      `${transaction}.events.0.CreatedEvent.packageName: expected string`,
+      `${transaction}.events.0.CreatedEvent.createdAt: expected ${TIMESTAMP}`,
+      `${transaction}.events.1.ArchivedEvent.nodeId: expected ${INT64}`,
+      `${transaction}.events.1.ArchivedEvent.contractId: expected string`,
+      `${transaction}.events.1.ArchivedEvent.templateId: expected string`,
+      `${transaction}.events.1.ArchivedEvent.packageName: expected string`,
+      `${transaction}.offset: expected ${OFFSET}`,
+      `${transaction}.synchronizerId: expected string`,
+      `${transaction}.recordTime: expected ${TIMESTAMP}`,
+    ]);
+  });
+
+  it.each([null, undefined, 'text', 1, []])('of %j have no path', (wire) => {
+    expect(problems(UpdateElement, wire)).toStrictEqual(['expected { update: Update }']);
+  });
+});
+
+describe('problems of other answers', () => {
+  it.each(['context.category', 'resources'] as const)('%s of an error', (path) => {
+    const wire = replaced(sample('errors', 'in-flight', 'wire'), path, 12);
+    expect(problems(JsCantonError, wire)).toStrictEqual(path === 'resources' ? [] : [`${path}: expected string`]);
+  });
+
+  it('of an execution begin at the transaction', () => {
+    const wire = replaced(sample('execute-response', 'wire'), 'transaction.offset', null);
+    expect(problems(ExecuteResponse, wire)).toStrictEqual([`transaction.offset: expected ${OFFSET}`]);
+  });
+});
+
+describe('formatProblem', () => {
+  it('leaves out an empty path', () => {
+    expect(formatProblem({ path: '', expected: 'Offset' })).toBe('expected Offset');
+    expect(formatProblem({ path: 'a.0', expected: 'Offset' })).toBe('a.0: expected Offset');
+  });
+});
+
+describe('problemsOf', () => {
+  it('names the type where the codec says nothing else', () => {
+    const result = t.type({ a: t.number }).decode({ a: 'secret' });
+    expect(result._tag === 'Left' ? problemsOf(result.left) : result).toStrictEqual([
+      { path: 'a', expected: 'number' },
+    ]);
+  });
+
+  it('gives the reasons without the values', () => {
+    const secret = 'c4n4ry';
+    const codecs: readonly t.Decoder<unknown, unknown>[] = [
+      UpdateElement,
+      ExecuteResponse,
+      JsCantonError,
+      UpdatesRequest,
+      ExecuteRequest,
+      PrepareRequest,
+    ];
+    const samples = [
+      ...['0', '1', '2', '3', '4', '5'].map((of) => sample('updates-3.5', 'wire', of)),
+      sample('execute-response', 'wire'),
+      sample('errors', 'in-flight', 'wire'),
+      ...['updates', 'execute', 'prepare'].map((name) => sample('requests', name, 'pasted')),
+    ];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...samples),
+        fc.array(fc.constantFrom(secret, `!${secret}`, [secret], { [secret]: secret }, { value: secret }), {
+          minLength: 1,
+        }),
+        fc.infiniteStream(fc.boolean()),
+        (wire, values, whether) => {
+          let next = 0;
+          const broken: unknown = JSON.parse(JSON.stringify(wire), (key, value: unknown) =>
+            key !== '' && whether.next().value === true && (typeof value !== 'object' || value === null)
+              ? values[next++ % values.length]
+              : value,
+          );
+          for (const codec of codecs)
+            for (const problem of problems(codec, broken)) expect(withoutKeys(problem, broken)).not.toContain(secret);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** A path names the keys that lead to it: those of a map, and the misspelt. They are no values. */
+function withoutKeys(problem: string, broken: unknown): string {
+  const keys = new Set<string>();
+  JSON.stringify(broken, (key, value: unknown) => {
+    keys.add(key);
+    return value;
+  });
+  const [path = '', ...rest] = problem.split(': expected ');
+  return [...path.split('.').filter((key) => !keys.has(key)), ...rest].join(' ');
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
+import { ExecuteResponse } from '../../src/codecs/ExecuteResponse.js';
+import { JsCantonError } from '../../src/codecs/JsCantonError.js';
+import { LedgerEnd } from '../../src/codecs/LedgerEnd.js';
+import { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
+import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
+import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
+import { anyCodec, decoded, problems, replaced, sample, withoutNulls } from './support.js';
+
+const Updates = t.readonlyArray(UpdateElement);
+
+const answers = [
+  { name: 'updates-3.4', codec: anyCodec(Updates) },
+  { name: 'updates-3.5', codec: anyCodec(Updates) },
+  { name: 'updates-3.6', codec: anyCodec(Updates) },
+  { name: 'updates-of-a-newer-ledger', codec: anyCodec(Updates) },
+  { name: 'execute-response', codec: anyCodec(ExecuteResponse) },
+  { name: 'execute-response-no-events', codec: anyCodec(ExecuteResponse) },
+  { name: 'prepare-response', codec: anyCodec(PreparedSubmission) },
+  { name: 'ledger-end-3.6', codec: anyCodec(LedgerEnd) },
+];
+const former = [
+  { name: 'updates-3.3', codec: anyCodec(Updates) },
+  { name: 'ledger-end-3.5', codec: anyCodec(LedgerEnd) },
+];
+
+describe('answers', () => {
+  it.each([...answers, ...former])('$name decodes', ({ name, codec }) => {
+    expect(decoded(codec, sample(name, 'wire'))).toStrictEqual(sample(name, 'decoded'));
+  });
+
+  it.each(answers)('$name is given back by encoding, without the nulls', ({ name, codec }) => {
+    const encoded = codec.encode(sample(name, 'decoded'));
+    expect(withoutNulls(encoded)).toStrictEqual(withoutNulls(sample(name, 'wire')));
+  });
+
+  it.each(former)('$name decodes from the form that it encodes to now', ({ name, codec }) => {
+    const value = sample(name, 'decoded');
+    expect(decoded(codec, codec.encode(value))).toStrictEqual(value);
+  });
+
+  it('writes what 3.3 writes in the form of 3.4 and later', () => {
+    const encoded = Updates.encode(decoded(Updates, sample('updates-3.3', 'wire')));
+    expect(encoded).toHaveProperty('2.update.Reassignment.value.events.0.JsUnassignedEvent.value.reassignmentId');
+    expect(encoded).not.toHaveProperty('2.update.Reassignment.value.events.0.JsUnassignedEvent.value.unassignId');
+    expect(encoded).toHaveProperty('3.update.Reassignment.value.events.0.JsAssignmentEvent.reassignmentId');
+    expect(encoded).toHaveProperty(
+      '4.update.TopologyTransaction.value.events.0.event.ParticipantAuthorizationAdded.value.participantPermission',
+      'PARTICIPANT_PERMISSION_SUBMISSION',
+    );
+  });
+
+  it.each(['0', '1', '2', '3'])('permission %s of 3.3 has a name', (number) => {
+    const path = '4.update.TopologyTransaction.value.events.0.ParticipantAuthorizationAdded.participantPermission';
+    const wire = replaced(sample('updates-3.3', 'wire'), path, Number(number));
+    expect(decoded(Updates, wire)[4]).toHaveProperty(
+      'events.0.participantPermission',
+      ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'].map((name) => `PARTICIPANT_PERMISSION_${name}`)[
+        Number(number)
+      ],
+    );
+  });
+
+  it.each([-1, 4, 1.5])('permission %p of 3.3 has none', (number) => {
+    const path = '4.update.TopologyTransaction.value.events.0.ParticipantAuthorizationAdded.participantPermission';
+    expect(problems(Updates, replaced(sample('updates-3.3', 'wire'), path, number))).toStrictEqual([
+      `${path}: expected ParticipantPermission`,
+    ]);
+  });
+
+  it('decodes an empty list', () => {
+    expect(decoded(Updates, [])).toStrictEqual([]);
+  });
+});
+
+describe('error bodies', () => {
+  const names = ['pruned', 'list-limit', 'redacted', 'in-flight'] as const;
+
+  it.each(names)('%s decodes and is given back by encoding', (name) => {
+    const value = sample('errors', name, 'decoded');
+    expect(decoded(JsCantonError, sample('errors', name, 'wire'))).toStrictEqual(value);
+    expect(JsCantonError.encode(decoded(JsCantonError, value))).toStrictEqual(value);
+  });
+
+  it.each(names)('%s taken as an element, a transaction or a prepared submission fails', (name) => {
+    const body = sample('errors', name, 'wire');
+    expect(problems(UpdateElement, body)).toStrictEqual(['update: expected Update']);
+    expect(problems(ExecuteResponse, body)).toStrictEqual(['transaction: expected Transaction']);
+    expect(problems(PreparedSubmission, body)).toHaveLength(3);
+    expect(problems(Updates, body)).toStrictEqual(['expected ReadonlyArray<{ update: Update }>']);
+  });
+
+  it.each(['unknown-path', 'plain-text', 'proxy'])('%s is no error of the ledger', (name) => {
+    expect(problems(JsCantonError, sample('not-errors', name))).not.toStrictEqual([]);
+    expect(problems(UpdateElement, sample('not-errors', name))).not.toStrictEqual([]);
+  });
+});
+
+describe('requests', () => {
+  it.each([
+    { name: 'updates', codec: anyCodec(UpdatesRequest) },
+    { name: 'updates-tail', codec: anyCodec(UpdatesRequest) },
+    { name: 'updates-legacy', codec: anyCodec(UpdatesRequest) },
+    { name: 'execute', codec: anyCodec(ExecuteRequest) },
+    { name: 'execute-minimal', codec: anyCodec(ExecuteRequest) },
+    { name: 'prepare', codec: anyCodec(PrepareRequest) },
+    { name: 'prepare-minimal', codec: anyCodec(PrepareRequest) },
+  ])('$name is sent with every scalar and without nulls', ({ name, codec }) => {
+    const value = decoded(codec, sample('requests', name, 'pasted'));
+    expect(value).toStrictEqual(sample('requests', name, 'sent'));
+    expect(codec.encode(value)).toStrictEqual(sample('requests', name, 'sent'));
+  });
+});
