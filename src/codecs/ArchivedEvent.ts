@@ -3,6 +3,7 @@ import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { Offset } from './Offset.js';
 
 /** A contract was archived. Sent by the ACS_DELTA shape; LEDGER_EFFECTS has consuming exercises instead. */
@@ -30,9 +31,9 @@ export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEve
   _tag: tag('ArchivedEvent'),
   offset: Offset,
   nodeId: Int64,
-  contractId: t.string,
-  templateId: t.string,
-  packageName: t.string,
-  witnessParties: repeated(t.string),
-  implementedInterfaces: repeated(t.string),
+  contractId: text,
+  templateId: text,
+  packageName: text,
+  witnessParties: repeated(text),
+  implementedInterfaces: repeated(text),
 });

@@ -5,6 +5,7 @@ import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { renamed } from './internal/renamed.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 
 /** A contract arrived on the synchronizer `target`. */
 export interface AssignmentEvent {
@@ -30,10 +31,10 @@ export const AssignmentEvent: t.Type<AssignmentEvent, unknown> = renamed(
   'reassignmentId',
   message<AssignmentEvent>('AssignmentEvent', {
     _tag: tag('JsAssignmentEvent'),
-    source: t.string,
-    target: t.string,
-    reassignmentId: t.string,
-    submitter: optional(t.string),
+    source: text,
+    target: text,
+    reassignmentId: text,
+    submitter: optional(text),
     reassignmentCounter: Int64,
     createdEvent: CreatedEvent,
   }),

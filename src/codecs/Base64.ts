@@ -1,4 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { scalar } from './internal/scalar.js';
 
 /** Bytes as standard, padded base64. */
 export type Base64 = string;
@@ -8,9 +9,4 @@ const is = (u: unknown): u is Base64 =>
   typeof u === 'string' && u.length > 0 && u.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(u.replace(/={1,2}$/, ''));
 
 /** Codec of {@link (Base64:type)}; the empty string is no bytes, which no field that uses it allows. */
-export const Base64: t.Type<Base64, Base64> = new t.Type<Base64, Base64, unknown>(
-  'Base64',
-  is,
-  (u, context) => (is(u) ? t.success(u) : t.failure(u, context, 'Base64, standard and padded, not empty')),
-  t.identity,
-);
+export const Base64: t.Type<Base64> = scalar('Base64', is, 'Base64, padded, not empty');

@@ -2,6 +2,7 @@ import * as t from 'io-ts';
 import { exact } from './internal/exact.js';
 import { json } from './internal/json.js';
 import { keyed } from './internal/keyed.js';
+import { text } from './internal/text.js';
 import { TemplateId } from './TemplateId.js';
 
 /** Creates a contract. */
@@ -60,20 +61,20 @@ export const Command: t.Type<Command, unknown> = keyed<Command>('Command', {
   CreateCommand: exact<CreateCommand>('CreateCommand', { templateId: TemplateId, createArguments: json }),
   ExerciseCommand: exact<ExerciseCommand>('ExerciseCommand', {
     templateId: TemplateId,
-    contractId: t.string,
-    choice: t.string,
+    contractId: text,
+    choice: text,
     choiceArgument: json,
   }),
   ExerciseByKeyCommand: exact<ExerciseByKeyCommand>('ExerciseByKeyCommand', {
     templateId: TemplateId,
     contractKey: json,
-    choice: t.string,
+    choice: text,
     choiceArgument: json,
   }),
   CreateAndExerciseCommand: exact<CreateAndExerciseCommand>('CreateAndExerciseCommand', {
     templateId: TemplateId,
     createArguments: json,
-    choice: t.string,
+    choice: text,
     choiceArgument: json,
   }),
 });

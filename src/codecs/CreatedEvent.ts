@@ -1,10 +1,13 @@
 import * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { InterfaceView } from './InterfaceView.js';
+import { flag } from './internal/flag.js';
+import { json } from './internal/json.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { Offset } from './Offset.js';
 import { Timestamp } from './Timestamp.js';
 
@@ -51,18 +54,18 @@ export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>
   _tag: tag('CreatedEvent'),
   offset: Offset,
   nodeId: Int64,
-  contractId: t.string,
-  templateId: t.string,
-  packageName: t.string,
+  contractId: text,
+  templateId: text,
+  packageName: text,
   createdAt: Timestamp,
-  contractKey: optional(t.unknown),
-  contractKeyHash: optional(t.string),
-  createArgument: optional(t.unknown),
-  createdEventBlob: optional(t.string),
+  contractKey: optional(json),
+  contractKeyHash: optional(text),
+  createArgument: optional(json),
+  createdEventBlob: optional(text),
   interfaceViews: repeated(InterfaceView),
-  witnessParties: repeated(t.string),
-  signatories: repeated(t.string),
-  observers: repeated(t.string),
-  representativePackageId: optional(t.string),
-  acsDelta: optional(t.boolean),
+  witnessParties: repeated(text),
+  signatories: repeated(text),
+  observers: repeated(text),
+  representativePackageId: optional(text),
+  acsDelta: optional(flag),
 });

@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { exact } from './internal/exact.js';
 import { nullable } from './internal/nullable.js';
+import { text } from './internal/text.js';
 import { withDefault } from './internal/withDefault.js';
 import type { Opt } from './Opt.js';
 import { TemplateId } from './TemplateId.js';
@@ -20,7 +21,7 @@ export interface DisclosedContract {
 /** Codec of {@link (DisclosedContract:interface)}. */
 export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<DisclosedContract>('DisclosedContract', {
   templateId: nullable(TemplateId),
-  contractId: t.string,
-  createdEventBlob: t.string,
-  synchronizerId: withDefault(t.string, ''),
+  contractId: text,
+  createdEventBlob: text,
+  synchronizerId: withDefault(text, ''),
 });

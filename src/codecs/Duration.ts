@@ -1,7 +1,8 @@
-import * as t from 'io-ts';
-import { Int64 } from './Int64.js';
+import type * as t from 'io-ts';
+import type { Int64 } from './Int64.js';
 import { exact } from './internal/exact.js';
 import { ignored } from './internal/ignored.js';
+import { whole } from './internal/whole.js';
 import { withDefault } from './internal/withDefault.js';
 import type { Opt } from './Opt.js';
 
@@ -15,23 +16,9 @@ export interface Duration {
   readonly unknownFields?: unknown;
 }
 
-const Nanos: t.Type<Int64, Int64> = new t.Type(
-  'Nanos',
-  (u): u is Int64 => Int64.is(u) && u >= 0 && u < 1e9,
-  (u, context) => (Int64.is(u) && u >= 0 && u < 1e9 ? t.success(u) : t.failure(u, context, 'nanos, 0 to 999999999')),
-  t.identity,
-);
-
-const Seconds: t.Type<Int64, Int64> = new t.Type(
-  'Seconds',
-  (u): u is Int64 => Int64.is(u) && u >= 0,
-  (u, context) => (Int64.is(u) && u >= 0 ? t.success(u) : t.failure(u, context, 'seconds, a whole number from 0')),
-  t.identity,
-);
-
 /** Codec of {@link (Duration:interface)}. */
 export const Duration: t.Type<Duration, unknown> = exact<Duration>('Duration', {
-  seconds: Seconds,
-  nanos: withDefault(Nanos, 0),
+  seconds: whole('seconds', 0, Infinity, 'a whole number from 0'),
+  nanos: withDefault(whole('nanos', 0, 999_999_999, '0 to 999999999'), 0),
   unknownFields: ignored,
 });

@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { Filters } from './Filters.js';
 import { exact } from './internal/exact.js';
+import { flag } from './internal/flag.js';
 import { mapOf } from './internal/mapOf.js';
 import { nullable } from './internal/nullable.js';
 import { withDefault } from './internal/withDefault.js';
@@ -21,5 +22,5 @@ export interface EventFormat {
 export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('EventFormat', {
   filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),
-  verbose: withDefault(t.boolean, false),
+  verbose: withDefault(flag, false),
 });

@@ -1,9 +1,12 @@
 import * as t from 'io-ts';
 import { Int64 } from './Int64.js';
+import { flag } from './internal/flag.js';
+import { json } from './internal/json.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { Offset } from './Offset.js';
 
 /** A choice was exercised. Sent by the LEDGER_EFFECTS shape alone; a consuming one is the archival of its contract. */
@@ -47,17 +50,17 @@ export const ExercisedEvent: t.Type<ExercisedEvent, unknown> = message<Exercised
   _tag: tag('ExercisedEvent'),
   offset: Offset,
   nodeId: Int64,
-  contractId: t.string,
-  templateId: t.string,
-  interfaceId: optional(t.string),
-  packageName: t.string,
-  choice: t.string,
-  choiceArgument: optional(t.unknown),
-  actingParties: repeated(t.string),
-  consuming: t.boolean,
-  witnessParties: repeated(t.string),
+  contractId: text,
+  templateId: text,
+  interfaceId: optional(text),
+  packageName: text,
+  choice: text,
+  choiceArgument: optional(json),
+  actingParties: repeated(text),
+  consuming: flag,
+  witnessParties: repeated(text),
   lastDescendantNodeId: Int64,
-  exerciseResult: optional(t.unknown),
-  implementedInterfaces: repeated(t.string),
-  acsDelta: optional(t.boolean),
+  exerciseResult: optional(json),
+  implementedInterfaces: repeated(text),
+  acsDelta: optional(flag),
 });

@@ -3,7 +3,7 @@ import type { TemplateId } from './TemplateId.js';
 
 /** What {@link acsDelta} and {@link ledgerEffects} take. */
 export interface FormatOptions {
-  /** Whose updates; `'any'` for every party of the participant, which the token's user must be allowed to read as. */
+  /** Whose updates, of one party at least; `'any'` for every party of the participant, which the token's user must be allowed to read as. */
   readonly parties: readonly Party[] | 'any';
   /** Contracts of these templates, `#package-name:Module:Entity`. Default: of all, unless `interfaces` are given. */
   readonly templates?: readonly TemplateId[];

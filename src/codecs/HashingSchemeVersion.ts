@@ -1,4 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { scalar } from './internal/scalar.js';
 
 /**
  * How the hash that is signed was built: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (3.5), or the newer
@@ -10,10 +11,8 @@ const is = (u: unknown): u is HashingSchemeVersion =>
   typeof u === 'string' && /^HASHING_SCHEME_VERSION_(UNSPECIFIED|V[1-9]\d{0,3})$/.test(u);
 
 /** Codec of {@link (HashingSchemeVersion:type)}. */
-export const HashingSchemeVersion: t.Type<HashingSchemeVersion, HashingSchemeVersion> = new t.Type(
+export const HashingSchemeVersion: t.Type<HashingSchemeVersion> = scalar(
   'HashingSchemeVersion',
   is,
-  (u, context) =>
-    is(u) ? t.success(u) : t.failure(u, context, 'HASHING_SCHEME_VERSION_UNSPECIFIED, _V2, _V3 or a newer version'),
-  t.identity,
+  'HASHING_SCHEME_VERSION_V2, _V3 or newer',
 );

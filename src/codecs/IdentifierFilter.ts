@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { Empty } from './Empty.js';
 import { exact } from './internal/exact.js';
+import { flag } from './internal/flag.js';
 import { keyed } from './internal/keyed.js';
 import { valued } from './internal/valued.js';
 import { withDefault } from './internal/withDefault.js';
@@ -38,19 +39,19 @@ export type IdentifierFilter =
   | { readonly InterfaceFilter: { readonly value: InterfaceFilter } }
   | { readonly Empty: Empty };
 
-const flag = withDefault(t.boolean, false);
+const unlessSaid = withDefault(flag, false);
 
 /** Codec of {@link (IdentifierFilter:type)}. */
 export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = keyed<IdentifierFilter>('IdentifierFilter', {
-  WildcardFilter: valued(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: flag })),
+  WildcardFilter: valued(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: unlessSaid })),
   TemplateFilter: valued(
-    exact<TemplateFilter>('TemplateFilter', { templateId: TemplateId, includeCreatedEventBlob: flag }),
+    exact<TemplateFilter>('TemplateFilter', { templateId: TemplateId, includeCreatedEventBlob: unlessSaid }),
   ),
   InterfaceFilter: valued(
     exact<InterfaceFilter>('InterfaceFilter', {
       interfaceId: TemplateId,
-      includeInterfaceView: flag,
-      includeCreatedEventBlob: flag,
+      includeInterfaceView: unlessSaid,
+      includeCreatedEventBlob: unlessSaid,
     }),
   ),
   Empty,

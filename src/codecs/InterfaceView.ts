@@ -1,7 +1,9 @@
 import * as t from 'io-ts';
 import { Int64 } from './Int64.js';
+import { json } from './internal/json.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
+import { text } from './internal/text.js';
 
 /** Whether an interface view could be computed. */
 export interface ViewStatus {
@@ -23,12 +25,12 @@ export interface InterfaceView {
   readonly implementationPackageId?: string;
 }
 
-const ViewStatus = message<ViewStatus>('ViewStatus', { code: Int64, message: optional(t.string) });
+const ViewStatus = message<ViewStatus>('ViewStatus', { code: Int64, message: optional(text) });
 
 /** Codec of {@link (InterfaceView:interface)}. */
 export const InterfaceView: t.Type<InterfaceView, unknown> = message<InterfaceView>('InterfaceView', {
-  interfaceId: t.string,
+  interfaceId: text,
   viewStatus: ViewStatus,
-  viewValue: optional(t.unknown),
-  implementationPackageId: optional(t.string),
+  viewValue: optional(json),
+  implementationPackageId: optional(text),
 });

@@ -1,8 +1,12 @@
 import * as t from 'io-ts';
-import { defaulting } from './internal/defaulting.js';
 import { Int64 } from './Int64.js';
+import { defaulting } from './internal/defaulting.js';
+import { flag } from './internal/flag.js';
+import { isRecord } from './internal/isRecord.js';
+import { json } from './internal/json.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
+import { text } from './internal/text.js';
 
 /** The body of the ledger's own errors. */
 export interface JsCantonError {
@@ -28,16 +32,27 @@ export interface JsCantonError {
   readonly definiteAnswer?: boolean;
 }
 
+const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
+
+/** What is no text is left out: the code must not be lost for a fact that cannot be read. */
+const Texts = new t.Type<Readonly<Record<string, string>>, unknown>(
+  'Record<string, string>',
+  (u): u is Readonly<Record<string, string>> => isRecord(u) && Object.entries(u).every(isText),
+  (u, context) =>
+    isRecord(u) ? t.success(Object.fromEntries(Object.entries(u).filter(isText))) : t.failure(u, context),
+  t.identity,
+);
+
 /** Codec of {@link (JsCantonError:interface)}. */
 export const JsCantonError: t.Type<JsCantonError, unknown> = message<JsCantonError>('JsCantonError', {
-  code: t.string,
-  cause: t.string,
-  correlationId: optional(t.string),
-  traceId: optional(t.string),
-  context: defaulting(t.record(t.string, t.string), {}),
-  resources: optional(t.unknown),
+  code: text,
+  cause: text,
+  correlationId: optional(text),
+  traceId: optional(text),
+  context: defaulting(Texts, {}),
+  resources: optional(json),
   errorCategory: Int64,
   grpcCodeValue: optional(Int64),
-  retryInfo: optional(t.string),
-  definiteAnswer: optional(t.boolean),
+  retryInfo: optional(text),
+  definiteAnswer: optional(flag),
 });

@@ -9,5 +9,5 @@ export const LedgerString: t.Type<LedgerString, LedgerString> = matching(
   'LedgerString',
   /^[A-Za-z0-9#:\-_/ ]+$/,
   255,
-  'LedgerString, 1 to 255 of A-Z a-z 0-9 # : - _ / and space',
+  '1 to 255 of A-Z a-z 0-9 # : - _ / and space',
 );

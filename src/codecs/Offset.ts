@@ -1,4 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { whole } from './internal/whole.js';
 
 /**
  * A place on one participant's ledger: a whole number from 0, the ledger's begin. Offsets ascend with gaps, and those of
@@ -16,12 +17,4 @@ import * as t from 'io-ts';
 export type Offset = number;
 
 /** Codec of {@link (Offset:type)}. */
-export const Offset: t.Type<Offset, Offset> = new t.Type(
-  'Offset',
-  (u): u is Offset => typeof u === 'number' && Number.isSafeInteger(u) && u >= 0,
-  (u, context) =>
-    typeof u === 'number' && Number.isSafeInteger(u) && u >= 0
-      ? t.success(u)
-      : t.failure(u, context, 'Offset, a whole number from 0 to 2^53 - 1'),
-  t.identity,
-);
+export const Offset: t.Type<Offset> = whole('Offset', 0, Infinity, 'a whole number from 0 to 2^53 - 1');

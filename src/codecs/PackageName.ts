@@ -9,5 +9,5 @@ export const PackageName: t.Type<PackageName, PackageName> = matching(
   'PackageName',
   /^[A-Za-z0-9\-_]+$/,
   255,
-  'PackageName, 1 to 255 of A-Z a-z 0-9 - _',
+  '1 to 255 of A-Z a-z 0-9 - _',
 );

@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { ParticipantPermission } from './ParticipantPermission.js';
 
 /** A participant began to host a party. */
@@ -19,7 +20,7 @@ export interface ParticipantAuthorizationAdded {
 export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded, unknown> =
   message<ParticipantAuthorizationAdded>('ParticipantAuthorizationAdded', {
     _tag: tag('ParticipantAuthorizationAdded'),
-    partyId: t.string,
-    participantId: t.string,
+    partyId: text,
+    participantId: text,
     participantPermission: ParticipantPermission,
   });

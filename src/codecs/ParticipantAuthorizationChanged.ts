@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { ParticipantPermission } from './ParticipantPermission.js';
 
 /** A participant's permission for a party it hosts changed. */
@@ -19,7 +20,7 @@ export interface ParticipantAuthorizationChanged {
 export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationChanged, unknown> =
   message<ParticipantAuthorizationChanged>('ParticipantAuthorizationChanged', {
     _tag: tag('ParticipantAuthorizationChanged'),
-    partyId: t.string,
-    participantId: t.string,
+    partyId: text,
+    participantId: text,
     participantPermission: ParticipantPermission,
   });

@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { ParticipantPermission } from './ParticipantPermission.js';
 
 /** A participant is about to host a party: its contracts are being copied. Since 3.5. */
@@ -19,7 +20,7 @@ export interface ParticipantAuthorizationOnboarding {
 export const ParticipantAuthorizationOnboarding: t.Type<ParticipantAuthorizationOnboarding, unknown> =
   message<ParticipantAuthorizationOnboarding>('ParticipantAuthorizationOnboarding', {
     _tag: tag('ParticipantAuthorizationOnboarding'),
-    partyId: t.string,
-    participantId: t.string,
+    partyId: text,
+    participantId: text,
     participantPermission: ParticipantPermission,
   });

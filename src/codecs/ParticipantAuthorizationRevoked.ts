@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 
 /** A participant no longer hosts a party. */
 export interface ParticipantAuthorizationRevoked {
@@ -16,6 +17,6 @@ export interface ParticipantAuthorizationRevoked {
 export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRevoked, unknown> =
   message<ParticipantAuthorizationRevoked>('ParticipantAuthorizationRevoked', {
     _tag: tag('ParticipantAuthorizationRevoked'),
-    partyId: t.string,
-    participantId: t.string,
+    partyId: text,
+    participantId: text,
   });

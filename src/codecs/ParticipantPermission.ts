@@ -1,11 +1,7 @@
 import * as t from 'io-ts';
+import { text } from './internal/text.js';
 
-const names = [
-  'PARTICIPANT_PERMISSION_UNSPECIFIED',
-  'PARTICIPANT_PERMISSION_SUBMISSION',
-  'PARTICIPANT_PERMISSION_CONFIRMATION',
-  'PARTICIPANT_PERMISSION_OBSERVATION',
-] as const;
+const names = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as const;
 
 /** What a participant may do for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer one. */
 export type ParticipantPermission = string;
@@ -17,9 +13,10 @@ export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new
   unknown
 >(
   'ParticipantPermission',
-  t.string.is,
+  text.is,
   (u, context) => {
-    const name = typeof u === 'number' ? names[u] : u;
+    const former = typeof u === 'number' ? names[u] : undefined;
+    const name = former === undefined ? u : `PARTICIPANT_PERMISSION_${former}`;
     return typeof name === 'string' ? t.success(name) : t.failure(u, context);
   },
   t.identity,

@@ -9,5 +9,5 @@ export const Party: t.Type<Party, Party> = matching(
   'Party',
   /^[A-Za-z0-9:\-_ ]+$/,
   255,
-  'Party, 1 to 255 of A-Z a-z 0-9 : - _ and space',
+  '1 to 255 of A-Z a-z 0-9 : - _ and space',
 );

@@ -1,5 +1,6 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { exact } from './internal/exact.js';
+import { list } from './internal/list.js';
 import { Party } from './Party.js';
 import { Signature } from './Signature.js';
 
@@ -17,23 +18,12 @@ export interface PartySignatures {
   readonly signatures: readonly SinglePartySignatures[];
 }
 
-const between = <A>(item: t.Type<A, unknown>, least: number, most: number, expected: string) => {
-  const list = t.readonlyArray(item);
-  const fits = (u: unknown): boolean => Array.isArray(u) && u.length >= least && u.length <= most;
-  return new t.Type<readonly A[], unknown>(
-    list.name,
-    (u): u is readonly A[] => fits(u) && list.is(u),
-    (u, context) => (fits(u) ? list.validate(u, context) : t.failure(u, context, expected)),
-    (a) => list.encode(a),
-  );
-};
-
 const SinglePartySignatures = exact<SinglePartySignatures>('SinglePartySignatures', {
   party: Party,
-  signatures: between(Signature, 1, Infinity, 'a list of at least one signature'),
+  signatures: list(Signature, 1, Infinity, 'at least one signature'),
 });
 
 /** Codec of {@link (PartySignatures:interface)}. */
 export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySignatures>('PartySignatures', {
-  signatures: between(SinglePartySignatures, 1, 1, 'a list of exactly one party with its signatures'),
+  signatures: list(SinglePartySignatures, 1, 1, 'exactly one party'),
 });

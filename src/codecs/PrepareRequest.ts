@@ -4,8 +4,10 @@ import { DisclosedContract } from './DisclosedContract.js';
 import { HashingSchemeVersion } from './HashingSchemeVersion.js';
 import { Int64 } from './Int64.js';
 import { exact } from './internal/exact.js';
-import { listOf } from './internal/listOf.js';
+import { flag } from './internal/flag.js';
+import { list } from './internal/list.js';
 import { nullable } from './internal/nullable.js';
+import { text } from './internal/text.js';
 import { withDefault } from './internal/withDefault.js';
 import { LedgerString } from './LedgerString.js';
 import { MinLedgerTime } from './MinLedgerTime.js';
@@ -53,16 +55,16 @@ export interface PrepareRequest {
 /** Codec of {@link (PrepareRequest:interface)}. */
 export const PrepareRequest: t.Type<PrepareRequest, unknown> = exact<PrepareRequest>('PrepareRequest', {
   commandId: LedgerString,
-  commands: listOf(Command, 1),
-  actAs: listOf(Party, 1),
-  readAs: withDefault(listOf(Party), []),
+  commands: list(Command, 1, Infinity, 'at least one command'),
+  actAs: list(Party, 1, Infinity, 'at least one party'),
+  readAs: withDefault(list(Party), []),
   userId: withDefault(UserId, ''),
   minLedgerTime: nullable(MinLedgerTime),
-  disclosedContracts: withDefault(listOf(DisclosedContract), []),
-  synchronizerId: withDefault(t.string, ''),
-  packageIdSelectionPreference: withDefault(listOf(t.string), []),
-  verboseHashing: withDefault(t.boolean, false),
-  prefetchContractKeys: withDefault(listOf(PrefetchContractKey), []),
+  disclosedContracts: withDefault(list(DisclosedContract), []),
+  synchronizerId: withDefault(text, ''),
+  packageIdSelectionPreference: withDefault(list(text), []),
+  verboseHashing: withDefault(flag, false),
+  prefetchContractKeys: withDefault(list(PrefetchContractKey), []),
   maxRecordTime: nullable(Timestamp),
   estimateTrafficCost: nullable(TrafficEstimation),
   tapsMaxPasses: nullable(Int64),

@@ -4,6 +4,7 @@ import { HashingSchemeVersion } from './HashingSchemeVersion.js';
 import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
+import { text } from './internal/text.js';
 import { Timestamp } from './Timestamp.js';
 
 /** What a submission is expected to cost, in bytes of traffic. */
@@ -46,7 +47,7 @@ export const PreparedSubmission: t.Type<PreparedSubmission, unknown> = message<P
     preparedTransaction: Base64,
     preparedTransactionHash: Base64,
     hashingSchemeVersion: HashingSchemeVersion,
-    hashingDetails: optional(t.string),
+    hashingDetails: optional(text),
     costEstimation: optional(CostEstimation),
   },
 );

@@ -4,6 +4,7 @@ import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { Offset } from './Offset.js';
 import { ReassignmentEvent } from './ReassignmentEvent.js';
 import { Timestamp } from './Timestamp.js';
@@ -36,13 +37,13 @@ export interface Reassignment {
 /** Codec of {@link (Reassignment:interface)}, the JsReassignment of the ledger's own documents. */
 export const Reassignment: t.Type<Reassignment, unknown> = message<Reassignment>('Reassignment', {
   _tag: tag('Reassignment'),
-  updateId: t.string,
-  commandId: optional(t.string),
-  workflowId: optional(t.string),
+  updateId: text,
+  commandId: optional(text),
+  workflowId: optional(text),
   offset: Offset,
   events: repeated(ReassignmentEvent),
   traceContext: optional(TraceContext),
   recordTime: Timestamp,
-  synchronizerId: optional(t.string),
+  synchronizerId: optional(text),
   paidTrafficCost: optional(Int64),
 });

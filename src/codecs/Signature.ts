@@ -2,6 +2,7 @@ import * as t from 'io-ts';
 import { Base64 } from './Base64.js';
 import { exact } from './internal/exact.js';
 import { oneOfStrings } from './internal/oneOfStrings.js';
+import { text } from './internal/text.js';
 
 /** How the bytes of a signature are to be read: `CONCAT` for Ed25519, `DER` for ECDSA; `RAW` is the former `CONCAT`. */
 export type SignatureFormat =
@@ -42,7 +43,7 @@ export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature
     'SIGNATURE_FORMAT_SYMBOLIC',
   ),
   signature: Base64,
-  signedBy: t.string,
+  signedBy: text,
   signingAlgorithmSpec: oneOfStrings<SigningAlgorithmSpec>(
     'SigningAlgorithmSpec',
     'SIGNING_ALGORITHM_SPEC_UNSPECIFIED',

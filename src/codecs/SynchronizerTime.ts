@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
 import { message } from './internal/message.js';
+import { text } from './internal/text.js';
 import { Timestamp } from './Timestamp.js';
 
 /** How far a synchronizer's clock has come. */
@@ -12,6 +13,6 @@ export interface SynchronizerTime {
 
 /** Codec of {@link (SynchronizerTime:interface)}. */
 export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<SynchronizerTime>('SynchronizerTime', {
-  synchronizerId: t.string,
+  synchronizerId: text,
   recordTime: Timestamp,
 });

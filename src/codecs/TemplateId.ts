@@ -7,10 +7,14 @@ import { matching } from './internal/matching.js';
  */
 export type TemplateId = string;
 
+const name = '[A-Za-z$_][A-Za-z0-9$_]*';
+const path = `${name}(\\.${name})*`;
+const pattern = new RegExp(`^(#[A-Za-z0-9\\-_]{1,255}|[A-Za-z0-9\\-_ ]{1,64}):${path}:${path}$`);
+
 /** Codec of {@link (TemplateId:type)}. */
-export const TemplateId: t.Type<TemplateId, TemplateId> = matching(
+export const TemplateId: t.Type<TemplateId> = matching(
   'TemplateId',
-  /^(#[A-Za-z0-9\-_]{1,255}|[A-Za-z0-9\-_ ]{1,64}):[A-Za-z$_][A-Za-z0-9$_]*(\.[A-Za-z$_][A-Za-z0-9$_]*)*:[A-Za-z$_][A-Za-z0-9$_]*(\.[A-Za-z$_][A-Za-z0-9$_]*)*$/,
-  2300,
-  'TemplateId, #package-name:Module:Entity or package-id:Module:Entity',
+  pattern,
+  2_300,
+  '#package-name:Module:Entity or package-id:Module:Entity',
 );

@@ -12,5 +12,5 @@ export const Timestamp: t.Type<Timestamp, Timestamp> = matching(
   'Timestamp',
   /^[+-]?\d{4,9}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/,
   64,
-  'Timestamp, ISO 8601 in UTC',
+  'ISO 8601 in UTC',
 );

@@ -30,35 +30,29 @@ const unknownTopologyEvent: Unknown<UnknownTopologyEvent> = {
   is: (u): u is UnknownTopologyEvent => isRecord(u) && u['_tag'] === 'UnknownTopologyEvent',
   decode: (variant, value) => ({ _tag: 'UnknownTopologyEvent', variant, value }),
   expected: 'anything',
-  encode: ({ variant, value }) => ({ [variant]: value }),
 };
+
+/** The kinds of event; `wrapped` says how the wire wraps the content of one. */
+const kinds = (wrapped: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>): t.Type<TopologyEvent, unknown> =>
+  oneOf<Known, UnknownTopologyEvent>(
+    'TopologyEvent',
+    {
+      ParticipantAuthorizationAdded: wrapped(ParticipantAuthorizationAdded),
+      ParticipantAuthorizationChanged: wrapped(ParticipantAuthorizationChanged),
+      ParticipantAuthorizationOnboarding: wrapped(ParticipantAuthorizationOnboarding),
+      ParticipantAuthorizationRevoked: wrapped(ParticipantAuthorizationRevoked),
+    },
+    unknownTopologyEvent,
+  );
 
 /** `{"event": {"<kind>": {"value": {...}}}}`, from 3.4 on. */
 const current = enveloped(
   'event',
-  oneOf<Known, UnknownTopologyEvent>(
-    'TopologyEvent',
-    {
-      ParticipantAuthorizationAdded: enveloped('value', ParticipantAuthorizationAdded),
-      ParticipantAuthorizationChanged: enveloped('value', ParticipantAuthorizationChanged),
-      ParticipantAuthorizationOnboarding: enveloped('value', ParticipantAuthorizationOnboarding),
-      ParticipantAuthorizationRevoked: enveloped('value', ParticipantAuthorizationRevoked),
-    },
-    unknownTopologyEvent,
-  ),
+  kinds((content) => enveloped('value', content)),
 );
 
 /** `{"<kind>": {...}}`, in 3.3. */
-const former = oneOf<Known, UnknownTopologyEvent>(
-  'TopologyEvent',
-  {
-    ParticipantAuthorizationAdded,
-    ParticipantAuthorizationChanged,
-    ParticipantAuthorizationOnboarding,
-    ParticipantAuthorizationRevoked,
-  },
-  unknownTopologyEvent,
-);
+const former = kinds((content) => content);
 
 /** Codec of {@link (TopologyEvent:type)}, of either generation of the wire's form; encodes to the current one. */
 export const TopologyEvent: t.Type<TopologyEvent, unknown> = new t.Type<TopologyEvent, unknown, unknown>(

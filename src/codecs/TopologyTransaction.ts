@@ -3,6 +3,7 @@ import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { Offset } from './Offset.js';
 import { Timestamp } from './Timestamp.js';
 import { TopologyEvent } from './TopologyEvent.js';
@@ -31,10 +32,10 @@ export const TopologyTransaction: t.Type<TopologyTransaction, unknown> = message
   'TopologyTransaction',
   {
     _tag: tag('TopologyTransaction'),
-    updateId: t.string,
+    updateId: text,
     events: repeated(TopologyEvent),
     offset: Offset,
-    synchronizerId: t.string,
+    synchronizerId: text,
     traceContext: optional(TraceContext),
     recordTime: Timestamp,
   },

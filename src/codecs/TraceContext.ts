@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
+import { text } from './internal/text.js';
 
 /** The W3C trace in which an update was submitted. */
 export interface TraceContext {
@@ -12,6 +13,6 @@ export interface TraceContext {
 
 /** Codec of {@link (TraceContext:interface)}. */
 export const TraceContext: t.Type<TraceContext, unknown> = message<TraceContext>('TraceContext', {
-  traceparent: optional(t.string),
-  tracestate: optional(t.string),
+  traceparent: optional(text),
+  tracestate: optional(text),
 });

@@ -1,6 +1,8 @@
 import * as t from 'io-ts';
 import { exact } from './internal/exact.js';
+import { flag } from './internal/flag.js';
 import { repeated } from './internal/repeated.js';
+import { text } from './internal/text.js';
 import { withDefault } from './internal/withDefault.js';
 import type { Opt } from './Opt.js';
 
@@ -14,6 +16,6 @@ export interface TrafficEstimation {
 
 /** Codec of {@link (TrafficEstimation:interface)}. */
 export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<TrafficEstimation>('TrafficEstimation', {
-  disabled: withDefault(t.boolean, false),
-  expectedSignatures: withDefault(repeated(t.string), []),
+  disabled: withDefault(flag, false),
+  expectedSignatures: withDefault(repeated(text), []),
 });

@@ -5,6 +5,7 @@ import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { Offset } from './Offset.js';
 import { Timestamp } from './Timestamp.js';
 import { TraceContext } from './TraceContext.js';
@@ -42,16 +43,16 @@ export interface Transaction {
 /** Codec of {@link (Transaction:interface)}, the JsTransaction of the ledger's own documents. */
 export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('Transaction', {
   _tag: tag('Transaction'),
-  updateId: t.string,
-  commandId: optional(t.string),
-  workflowId: optional(t.string),
+  updateId: text,
+  commandId: optional(text),
+  workflowId: optional(text),
   effectiveAt: Timestamp,
   events: repeated(Event),
   offset: Offset,
-  synchronizerId: t.string,
+  synchronizerId: text,
   traceContext: optional(TraceContext),
   recordTime: Timestamp,
-  externalTransactionHash: optional(t.string),
+  externalTransactionHash: optional(text),
   paidTrafficCost: optional(Int64),
-  transactionHash: optional(t.string),
+  transactionHash: optional(text),
 });

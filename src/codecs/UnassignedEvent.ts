@@ -5,6 +5,7 @@ import { optional } from './internal/optional.js';
 import { renamed } from './internal/renamed.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
+import { text } from './internal/text.js';
 import { Offset } from './Offset.js';
 import { Timestamp } from './Timestamp.js';
 
@@ -44,16 +45,16 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
   'reassignmentId',
   message<UnassignedEvent>('UnassignedEvent', {
     _tag: tag('JsUnassignedEvent'),
-    reassignmentId: t.string,
-    contractId: t.string,
-    templateId: optional(t.string),
-    packageName: t.string,
-    source: t.string,
-    target: t.string,
-    submitter: optional(t.string),
+    reassignmentId: text,
+    contractId: text,
+    templateId: optional(text),
+    packageName: text,
+    source: text,
+    target: text,
+    submitter: optional(text),
     reassignmentCounter: Int64,
     assignmentExclusivity: optional(Timestamp),
-    witnessParties: repeated(t.string),
+    witnessParties: repeated(text),
     offset: Offset,
     nodeId: Int64,
   }),

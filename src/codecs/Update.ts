@@ -1,9 +1,8 @@
 import type * as t from 'io-ts';
 import { enveloped } from './internal/enveloped.js';
-import { isRecord } from './internal/isRecord.js';
-import { offsetWithin } from './internal/offsetWithin.js';
-import { oneOf, type Unknown } from './internal/oneOf.js';
-import { Offset } from './Offset.js';
+import { oneOf } from './internal/oneOf.js';
+import { unknownAt } from './internal/unknownAt.js';
+import type { Offset } from './Offset.js';
 import { OffsetCheckpoint } from './OffsetCheckpoint.js';
 import { Reassignment } from './Reassignment.js';
 import { TopologyTransaction } from './TopologyTransaction.js';
@@ -26,16 +25,6 @@ type Known = Transaction | Reassignment | TopologyTransaction | OffsetCheckpoint
 /** One element of the ledger's feed, told apart by `_tag`. */
 export type Update = Known | UnknownUpdate;
 
-const unknownUpdate: Unknown<UnknownUpdate> = {
-  is: (u): u is UnknownUpdate => isRecord(u) && u['_tag'] === 'UnknownUpdate' && Offset.is(u['offset']),
-  decode: (variant, value) => {
-    const offset = offsetWithin(value);
-    return offset === undefined ? undefined : { _tag: 'UnknownUpdate', variant, offset, value };
-  },
-  expected: 'an offset, by which an update of an unknown variant can be placed',
-  encode: ({ variant, value }) => ({ [variant]: value }),
-};
-
 /**
  * Codec of {@link (Update:type)}: `{"Transaction": {"value": {...}}}` and the like.
  *
@@ -57,5 +46,5 @@ export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
     TopologyTransaction: enveloped('value', TopologyTransaction),
     OffsetCheckpoint: enveloped('value', OffsetCheckpoint),
   },
-  unknownUpdate,
+  unknownAt('UnknownUpdate'),
 );

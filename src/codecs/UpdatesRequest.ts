@@ -1,8 +1,9 @@
 import * as t from 'io-ts';
 import { exact } from './internal/exact.js';
+import { flag } from './internal/flag.js';
 import { nullable } from './internal/nullable.js';
-import { refused } from './internal/refused.js';
 import { withDefault } from './internal/withDefault.js';
+import { withRules } from './internal/withRules.js';
 import { Offset } from './Offset.js';
 import type { Opt } from './Opt.js';
 import { TransactionFilter } from './TransactionFilter.js';
@@ -70,25 +71,15 @@ interface Fields {
 const Fields = exact<Fields>('UpdatesRequest', {
   beginExclusive: Offset,
   endInclusive: nullable(Offset),
-  descendingOrder: withDefault(t.boolean, false),
+  descendingOrder: withDefault(flag, false),
   updateFormat: nullable(UpdateFormat),
   filter: nullable(TransactionFilter),
-  verbose: nullable(t.boolean),
+  verbose: nullable(flag),
 });
 
-// 3.3 wants it beside `filter`
+// 3.3 wants it beside a filter
 const withVerbose = (fields: Fields): Fields =>
-  has(fields.filter) && !has(fields.verbose) ? { ...fields, verbose: false } : fields;
-
-const Completed = new t.Type<Fields, unknown, unknown>(
-  Fields.name,
-  (u): u is Fields => Fields.is(u),
-  (u, context) => {
-    const result = Fields.validate(u, context);
-    return result._tag === 'Left' ? result : t.success(withVerbose(result.right));
-  },
-  (fields) => Fields.encode(withVerbose(fields)),
-);
+  has(fields.filter) ? { ...fields, verbose: fields.verbose ?? false } : fields;
 
 const rules = [
   {
@@ -111,4 +102,8 @@ const rules = [
 const has = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
 
 /** Codec of {@link (UpdatesRequest:type)}: checks the rules of the request, drops what is `null`, fills in what 3.3 wants. */
-export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = refused<Fields, UpdatesRequest>(Completed, rules);
+export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = withRules<Fields, UpdatesRequest>(
+  Fields,
+  rules,
+  withVerbose,
+);

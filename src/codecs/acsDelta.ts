@@ -6,6 +6,7 @@ import type { UpdateFormat } from './UpdateFormat.js';
  * The format that asks for changes of active contracts: creations and archivals on which one of the parties is a
  * stakeholder, their reassignments and, of the parties, the hosting.
  *
+ * @throws TypeError for an empty list of parties
  * @example
  * ```ts
  * import { acsDelta } from 'canton-rx';

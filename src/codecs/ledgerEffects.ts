@@ -6,6 +6,7 @@ import type { UpdateFormat } from './UpdateFormat.js';
  * The format that asks for all effects: creations and exercises that one of the parties is informed of, their
  * reassignments and, of the parties, the hosting.
  *
+ * @throws TypeError for an empty list of parties
  * @example
  * ```ts
  * import { ledgerEffects } from 'canton-rx';

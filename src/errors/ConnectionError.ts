@@ -16,7 +16,7 @@ export class ConnectionError extends Error {
     /** The system's name for it, such as `ECONNREFUSED`, where there is one. */
     readonly code?: string,
   ) {
-    super(lines(`The ledger service could not be heard: ${reason}.`, { Path: path, Code: code }));
+    super(lines(`The ledger service was not reached: ${reason}.`, { Path: path, Code: code }));
   }
 }
 

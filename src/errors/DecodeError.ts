@@ -1,5 +1,5 @@
-import { formatProblem, type Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/Offset.js';
+import { formatProblem, type Problem } from '../codecs/Problem.js';
 import { hasTag } from './internal/hasTag.js';
 import { lines } from './internal/lines.js';
 

@@ -24,20 +24,20 @@ export type LedgerError =
   | TokenError
   | UnauthorizedError;
 
-const tags: Readonly<Record<LedgerError['_tag'], true>> = {
-  ApiError: true,
-  ConnectionError: true,
-  DecodeError: true,
-  InvalidRequestError: true,
-  LedgerResetError: true,
-  OrderError: true,
-  PageLimitError: true,
-  PrunedError: true,
-  RequestTimeoutError: true,
-  TokenError: true,
-  UnauthorizedError: true,
-};
+const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
+  'ApiError',
+  'ConnectionError',
+  'DecodeError',
+  'InvalidRequestError',
+  'LedgerResetError',
+  'OrderError',
+  'PageLimitError',
+  'PrunedError',
+  'RequestTimeoutError',
+  'TokenError',
+  'UnauthorizedError',
+]);
 
 /** Whether a value is an error of this library. */
 export const isLedgerError = (u: unknown): u is LedgerError =>
-  typeof u === 'object' && u !== null && '_tag' in u && typeof u._tag === 'string' && Object.hasOwn(tags, u._tag);
+  typeof u === 'object' && u !== null && '_tag' in u && tags.has(u._tag);

@@ -17,5 +17,5 @@ export const feedOf = (
   maxPageSize,
   idleTimeoutMs,
   onInvalid,
-  retry: retryPolicy(retry, ledgerRetry),
+  retry: retryPolicy(ledgerRetry, retry),
 });

@@ -1,4 +1,3 @@
-import * as t from 'io-ts';
 import { DecodeError } from '../errors/DecodeError.js';
 import { OrderError } from '../errors/OrderError.js';
 import { inOrder } from './inOrder.js';
@@ -17,13 +16,15 @@ export interface Answer {
 
 /** The page that an answer is: decoded and in order, with what is wrong with it behind what is right. */
 export function pageOf({ path, json, range, limit, onInvalid }: Answer): Page {
-  if (!t.UnknownArray.is(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
+  if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
   const elements = readElements(path, json, onInvalid);
   const { updates, last, failure: disorder } = inOrder(elements.updates, range);
   const page = { updates, last, count: json.length, isFull: json.length >= limit };
   const failure = disorder ?? elements.failure ?? stuck(page, range);
   return failure === undefined ? page : { ...page, failure };
 }
+
+const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u);
 
 /** A page of a bounded range that leads nowhere would be asked for again and again. */
 function stuck(

@@ -1,10 +1,10 @@
-import { asyncScheduler, defer, map, of, switchMap, timer, type Observable } from 'rxjs';
+import { asyncScheduler, defer, map, concatMap, timer, type Observable } from 'rxjs';
 import { askPage } from './askPage.js';
 import type { Feed } from './Feed.js';
 import { catchingUp } from './nextOf.js';
 import type { Page } from './Page.js';
-import { pollLimitAfter } from './pollLimitAfter.js';
 import type { Place, Step } from './Place.js';
+import { pollLimitAfter } from './pollLimitAfter.js';
 
 /** Polls that bring nothing are sent at most once in this time, also to a service that does not wait. */
 const leastPollMs = 1_000;
@@ -40,7 +40,7 @@ const afterPause =
   <A>(source: Observable<A>): Observable<A> =>
     defer(() => {
       const wait = fruitless < 2 ? 0 : polledAt + leastPollMs - asyncScheduler.now();
-      return (wait > 0 ? timer(wait) : of(0)).pipe(switchMap(() => source));
+      return wait > 0 ? timer(wait).pipe(concatMap(() => source)) : source;
     });
 
 function placeAfter(feed: Feed, place: Place, page: Page): Place {

@@ -1,11 +1,11 @@
-import { asyncScheduler, catchError, map, of, throwError, type Observable } from 'rxjs';
+import { asyncScheduler, catchError, map, throwError, type Observable, type ObservableInput } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { LedgerResetError } from '../errors/LedgerResetError.js';
 import { verdict } from '../errors/verdict.js';
 import { retryTransient } from '../http/retryTransient.js';
-import { catchingUp, waiting } from './nextOf.js';
-import { ledgerEnd } from './ledgerEnd.js';
 import type { Feed } from './Feed.js';
+import { ledgerEnd } from './ledgerEnd.js';
+import { catchingUp, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
 
 /** Finds out how far there is to catch up. A service that does not tell is asked no more. */
@@ -19,10 +19,10 @@ export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
       return { place: { ...place, target, endReadAt: asyncScheduler.now(), next } };
     }),
     retryTransient(feed.retry),
-    catchError((error: unknown) => {
+    catchError((error: unknown): ObservableInput<Step> => {
       if (!isApiError(error) || verdict(error) !== 'switch') return throwError(() => error);
       learned.hasLedgerEnd = false;
-      return of<Step>({ place: { ...place, next: catchingUp(feed) } });
+      return [{ place: { ...place, next: catchingUp(feed) } }];
     }),
   );
 };

@@ -1,7 +1,9 @@
-import { concat, concatMap, defer, EMPTY, from, repeat, takeWhile, tap, throwError, type Observable } from 'rxjs';
+import { concatMap, defer, EMPTY, repeat, takeWhile, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
+import type { LedgerError } from '../errors/LedgerError.js';
 import type { Feed } from './Feed.js';
 import type { InvalidUpdate } from './InvalidUpdate.js';
+import type { Page } from './Page.js';
 import type { Step } from './Place.js';
 import { startOf } from './startOf.js';
 import { stepFrom } from './stepFrom.js';
@@ -15,22 +17,20 @@ export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
     let place = startOf(feed);
     if (place.next === 'nothing') return EMPTY;
     return defer(() => stepFrom(feed, place)).pipe(
-      tap((step) => {
-        place = step.place;
-      }),
       repeat(),
       takeWhile((step) => step.place.next !== 'nothing', true),
-      concatMap(emitted),
+      concatMap((step) => {
+        place = step.place;
+        return emitted(step);
+      }),
     );
   });
 
-function emitted({ page }: Step): Observable<Update | InvalidUpdate> {
-  if (page === undefined) return EMPTY;
-  const { updates: good, failure } = page;
-  return failure === undefined
-    ? from(good)
-    : concat(
-        from(good),
-        throwError(() => failure),
-      );
+function emitted({ page }: Step): Iterable<Update | InvalidUpdate> {
+  return page?.failure === undefined ? (page?.updates ?? []) : untilFailure(page.updates, page.failure);
+}
+
+function* untilFailure(updates: Page['updates'], failure: LedgerError): Iterable<Update | InvalidUpdate> {
+  yield* updates;
+  throw failure;
 }

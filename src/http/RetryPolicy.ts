@@ -20,13 +20,8 @@ export interface RetryPolicy {
   readonly giveUpAfterMs?: number;
 }
 
-/** Fills in the defaults; the first policy that says something is right. */
-export const retryPolicy = (...policies: readonly (RetryPolicy | undefined)[]): Required<RetryPolicy> => {
-  const said = (pick: (policy: RetryPolicy) => number | undefined): number | undefined =>
-    policies.map((policy) => policy && pick(policy)).find((value) => value !== undefined);
-  return {
-    baseDelayMs: said((policy) => policy.baseDelayMs) ?? 250,
-    maxDelayMs: said((policy) => policy.maxDelayMs) ?? 30_000,
-    giveUpAfterMs: said((policy) => policy.giveUpAfterMs) ?? 300_000,
-  };
+/** Fills in what neither policy says; the feed's own goes before the ledger's. */
+export const retryPolicy = (ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}): Required<RetryPolicy> => {
+  const { baseDelayMs = 250, maxDelayMs = 30_000, giveUpAfterMs = 300_000 } = { ...ledgers, ...feeds };
+  return { baseDelayMs, maxDelayMs, giveUpAfterMs };
 };

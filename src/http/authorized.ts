@@ -1,4 +1,4 @@
-import { catchError, of, switchMap, throwError, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, throwError, type Observable } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { UnauthorizedError } from '../errors/UnauthorizedError.js';
 import { verdict } from '../errors/verdict.js';
@@ -15,14 +15,14 @@ export function authorized<A>(
   send: (token: string | undefined) => Observable<A>,
 ): Observable<A> {
   const token$: Observable<string | undefined> =
-    link.token === undefined ? of(undefined) : tokenOf(link.token, link.requestTimeoutMs);
+    link.token === undefined ? defer(() => [undefined]) : tokenOf(link.token, link.requestTimeoutMs);
   const unauthorized = (): Observable<never> => throwError(() => new UnauthorizedError(path));
   return token$.pipe(
-    switchMap((first) =>
+    concatMap((first) =>
       send(first).pipe(
         whenRefused<A>(() =>
           token$.pipe(
-            switchMap((second) =>
+            concatMap((second) =>
               second === first ? unauthorized() : send(second).pipe(whenRefused<A>(unauthorized)),
             ),
           ),

@@ -1,4 +1,4 @@
-import { catchError, defer, map, take, throwError, throwIfEmpty, timeout, type Observable } from 'rxjs';
+import { catchError, defer, map, take, throwError, throwIfEmpty, type Observable } from 'rxjs';
 import { ConnectionError } from '../errors/ConnectionError.js';
 import { errorOf } from '../errors/errorOf.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -8,6 +8,7 @@ import type { HttpRequest, HttpResponse } from './HttpPort.js';
 import type { Link } from './Link.js';
 import { pathOf } from './pathOf.js';
 import { retryAfterMs } from './retryAfterMs.js';
+import { within } from './within.js';
 
 /** One request to the service. */
 export interface Call {
@@ -29,7 +30,7 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
       return link.port(request).pipe(
         take(1),
         throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
-        timeout({ first: timeoutMs, with: () => throwError(() => new RequestTimeoutError(path, timeoutMs)) }),
+        within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
         catchError((error: unknown) =>
           throwError(() => (isLedgerError(error) ? error : new ConnectionError(path, 'the connection failed'))),
         ),

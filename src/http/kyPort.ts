@@ -28,23 +28,11 @@ export const kyPort =
         headers: Object.fromEntries(response.headers),
         text: await response.text(),
       };
-    }).pipe(catchError((error: unknown) => throwError(() => connectionError(pathOf(url), error))));
-
-function connectionError(path: string, error: unknown): ConnectionError {
-  const code = codeWithin(error);
-  return new ConnectionError(
-    path,
-    code === undefined ? 'the connection failed' : (reasons[code] ?? 'the connection failed'),
-    code,
-  );
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the host is not known',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
-};
+    }).pipe(
+      catchError((error: unknown) =>
+        throwError(() => new ConnectionError(pathOf(url), 'the connection failed', codeWithin(error))),
+      ),
+    );
 
 /** The system's code, from the innermost error that has one: fetch wraps them, and ky wraps fetch's. */
 function codeWithin(error: unknown): string | undefined {

@@ -1,13 +1,4 @@
-import {
-  asyncScheduler,
-  defer,
-  retry,
-  throwError,
-  timer,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  of,
-} from 'rxjs';
+import { asyncScheduler, defer, retry, throwError, timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isLedgerResetError } from '../errors/LedgerResetError.js';
@@ -20,21 +11,15 @@ const resetGraceMs = 10_000;
 /**
  * Asks again after a transient failure, until the policy's time is over. The time starts with the first failure of this
  * subscription: a request that is subscribed anew after its answer starts with a full budget.
- *
- * `adapt` sees an error first: `true` says that the next attempt will be another request, to be sent at once.
  */
 export const retryTransient =
-  <A>(
-    policy: Required<RetryPolicy>,
-    adapt: (error: LedgerError) => boolean = () => false,
-  ): MonoTypeOperatorFunction<A> =>
+  <A>(policy: Required<RetryPolicy>): MonoTypeOperatorFunction<A> =>
   (source) =>
     defer(() => {
       let failures = 0;
       let failingSince = 0;
       const again = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error)) return throwError(() => error);
-        if (adapt(error)) return of(true);
         if (failures === 0) failingSince = asyncScheduler.now();
         const wait = waitBefore(failures, error, policy);
         failures += 1;

@@ -10,7 +10,7 @@ export function serviceOf(options: LedgerOptions): Service {
     link: {
       port: options.port ?? kyPort(options.fetch),
       baseUrl: baseUrl.replace(/\/+$/, ''),
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+      headers: Object.fromEntries(new Headers(headers)),
       token,
       requestTimeoutMs,
     },

@@ -101,7 +101,7 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
   it('builds what decodes unchanged', () => {
     const options = fc.record<FormatOptions, 'parties'>(
       {
-        parties: fc.oneof(fc.constant<'any'>('any'), fc.array(partyArbitrary, { maxLength: 3 })),
+        parties: fc.oneof(fc.constant<'any'>('any'), fc.array(partyArbitrary, { minLength: 1, maxLength: 3 })),
         templates: fc.array(templateIdArbitrary, { maxLength: 2 }),
         interfaces: fc.array(templateIdArbitrary, { maxLength: 2 }),
         includeCreatedEventBlob: fc.boolean(),
@@ -121,5 +121,11 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
         );
       }),
     );
+  });
+});
+
+describe('a format of nobody', () => {
+  it.each([acsDelta, ledgerEffects])('is a mistake: the ledger would take it for everybody', (format) => {
+    expect(() => format({ parties: [] })).toThrow(TypeError);
   });
 });

@@ -85,7 +85,7 @@ const rules: readonly Rule[] = [
   },
   {
     codec: anyCodec(Base64),
-    expected: 'Base64, standard and padded, not empty',
+    expected: 'Base64, padded, not empty',
     valid: ['AA==', 'AAA=', 'AAAA', 'CgA=', '+/+/', 'AAAAAA=='],
     invalid: [
       '',
@@ -106,7 +106,7 @@ const rules: readonly Rule[] = [
   },
   {
     codec: anyCodec(HashingSchemeVersion),
-    expected: 'HASHING_SCHEME_VERSION_UNSPECIFIED, _V2, _V3 or a newer version',
+    expected: 'HASHING_SCHEME_VERSION_V2, _V3 or newer',
     valid: [
       'HASHING_SCHEME_VERSION_UNSPECIFIED',
       'HASHING_SCHEME_VERSION_V2',

@@ -24,7 +24,7 @@ describe('problems of an update', () => {
     { of: 0, path: `${transaction}.events.0.CreatedEvent.nodeId`, value: '0', expected: INT64 },
     { of: 0, path: `${transaction}.events.0.CreatedEvent.offset`, value: -1, expected: OFFSET },
     { of: 0, path: `${transaction}.events.0.CreatedEvent.signatories.0`, value: 7, expected: 'string' },
-    { of: 0, path: `${transaction}.events.0.CreatedEvent.signatories`, value: '', expected: 'ReadonlyArray<string>' },
+    { of: 0, path: `${transaction}.events.0.CreatedEvent.signatories`, value: '', expected: 'Array<string>' },
     { of: 0, path: `${transaction}.events.0.CreatedEvent.createdAt`, value: '2026-03-02', expected: TIMESTAMP },
     { of: 0, path: `${transaction}.events.0.CreatedEvent.acsDelta`, value: 'true', expected: 'boolean' },
     {
@@ -41,7 +41,7 @@ describe('problems of an update', () => {
     },
     { of: 0, path: `${transaction}.events.0.CreatedEvent`, value: [], expected: 'CreatedEvent' },
     { of: 0, path: `${transaction}.events.0`, value: {}, expected: 'Event' },
-    { of: 0, path: `${transaction}.events`, value: {}, expected: 'ReadonlyArray<Event>' },
+    { of: 0, path: `${transaction}.events`, value: {}, expected: 'Array<Event>' },
     { of: 0, path: `${transaction}.recordTime`, value: 5, expected: TIMESTAMP },
     { of: 0, path: `${transaction}.traceContext`, value: '00-ab', expected: 'TraceContext' },
     { of: 0, path: `${transaction}.traceContext.traceparent`, value: {}, expected: 'string' },
@@ -89,9 +89,9 @@ describe('problems of an update', () => {
 });
 
 describe('problems of other answers', () => {
-  it.each(['context.category', 'resources'] as const)('%s of an error', (path) => {
+  it.each(['context.category', 'resources'] as const)('%s of an error cost it nothing else', (path) => {
     const wire = replaced(sample('errors', 'in-flight', 'wire'), path, 12);
-    expect(problems(JsCantonError, wire)).toStrictEqual(path === 'resources' ? [] : [`${path}: expected string`]);
+    expect(problems(JsCantonError, wire)).toStrictEqual([]);
   });
 
   it('of an execution begin at the transaction', () => {

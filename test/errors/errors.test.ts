@@ -52,7 +52,7 @@ describe('an error', () => {
   it('says what it knows, a line each', () => {
     expect(one.map(({ message }) => message)).toEqual([
       'The ledger service answered 400: no\nPath: /x',
-      'The ledger service could not be heard: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
+      'The ledger service was not reached: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
       'An answer of the ledger does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
       'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',
       'The place to resume from is beyond the end of the ledger.\nCursor: 40\nLedger end: 10',

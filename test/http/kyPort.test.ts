@@ -107,7 +107,7 @@ describe('kyPort', () => {
     await server.close();
     const error = await failureOf(post(`${server.url}/v2/updates`));
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ code: 'ECONNREFUSED', path: '/v2/updates', reason: 'the connection was refused' });
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', path: '/v2/updates' });
   });
 
   it.each([

@@ -7,6 +7,8 @@ import type { UpdateFormat } from '../UpdateFormat.js';
 /** The update format of the given shape. */
 export function formatOf(transactionShape: TransactionShape, options: FormatOptions): UpdateFormat {
   const { parties, reassignments = true, topology = true } = options;
+  // to the ledger, no party is every party where topology is asked for
+  if (parties.length === 0) throw new TypeError("parties names nobody; 'any' is every party");
   const eventFormat = eventFormatOf(options);
   return {
     includeTransactions: { eventFormat, transactionShape },

@@ -1,9 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { scalar } from './scalar.js';
 
-/** Any JSON value of a request, `null` too; but it must be there. */
-export const json: t.Type<unknown, unknown> = new t.Type<unknown, unknown, unknown>(
-  'Json',
-  (u): u is unknown => u !== undefined,
-  (u, context) => (u === undefined ? t.failure(u, context, 'a JSON value') : t.success(u)),
-  t.identity,
-);
+/** Any JSON value, `null` too; but it must be there. */
+export const json: t.Type<unknown> = scalar('Json', (u): u is unknown => u !== undefined, 'a JSON value');

@@ -9,20 +9,20 @@ export function keyed<A extends object>(
   variants: { readonly [K in KeyOf<A>]: t.Type<Extract<A, Record<K, unknown>>[K], unknown> },
 ): t.Type<A, unknown> {
   const known = new Map<string, t.Type<unknown, unknown>>(Object.entries(variants));
-  const only = (u: unknown): readonly [string, unknown] | undefined => {
+  const read = (u: unknown): readonly [string, unknown, t.Type<unknown, unknown>] | undefined => {
     const [entry, ...more] = isRecord(u) ? Object.entries(u) : [];
-    return more.length === 0 ? entry : undefined;
+    const codec = entry && known.get(entry[0]);
+    return codec !== undefined && entry !== undefined && more.length === 0 ? [...entry, codec] : undefined;
   };
   const is = (u: unknown): u is A => {
-    const entry = only(u);
-    return entry !== undefined && (known.get(entry[0])?.is(entry[1]) ?? false);
+    const [, content, codec] = read(u) ?? [];
+    return codec?.is(content) ?? false;
   };
-  return new t.Type<A, unknown, unknown>(
+  return new t.Type<A, unknown>(
     name,
     is,
     (u, context) => {
-      const [key, content] = only(u) ?? [];
-      const codec = key === undefined ? undefined : known.get(key);
+      const [key, content, codec] = read(u) ?? [];
       if (key === undefined || codec === undefined)
         return t.failure(u, context, `one of the keys ${[...known.keys()].join(', ')}`);
       const result = codec.validate(content, t.appendContext(context, key, codec, content));
@@ -31,8 +31,8 @@ export function keyed<A extends object>(
       return is(decoded) ? t.success(decoded) : t.failure(u, context);
     },
     (a) => {
-      const [key, content] = only(a) ?? [];
-      return key === undefined ? {} : { [key]: known.get(key)?.encode(content) };
+      const [key, content, codec] = read(a) ?? [];
+      return key === undefined ? a : { [key]: codec?.encode(content) };
     },
   );
 }

@@ -1,24 +1,30 @@
 import * as t from 'io-ts';
 import { isRecord } from './isRecord.js';
+import { json } from './json.js';
 
 interface Tagged {
   readonly _tag: string;
 }
 
+/** A variant that is kept as it came. */
+interface Kept extends Tagged {
+  readonly variant: string;
+  readonly value: unknown;
+}
+
 /** The variant that stands for all those this version does not know. */
-export interface Unknown<U extends Tagged> {
+export interface Unknown<U extends Kept> {
   readonly is: (u: unknown) => u is U;
   /** `undefined` where the content lacks what makes it usable; `expected` says what. */
   readonly decode: (variant: string, content: unknown) => U | undefined;
   readonly expected: string;
-  readonly encode: (unknown: U) => unknown;
 }
 
 /**
  * A one-of of the wire, an object with one key: the variant's name. Decodes to the variant, which carries that name as
  * its `_tag`; a name that is not listed goes to `unknown`, so that a newer ledger does not end a feed.
  */
-export function oneOf<A extends Tagged, U extends Tagged>(
+export function oneOf<A extends Tagged, U extends Kept>(
   name: string,
   variants: { readonly [T in A['_tag']]: t.Type<Extract<A, { readonly _tag: T }>, unknown> },
   unknown: Unknown<U>,
@@ -35,11 +41,11 @@ export function oneOf<A extends Tagged, U extends Tagged>(
       if (codec !== undefined) return codec.validate(content, t.appendContext(context, variant, codec, content));
       const decoded = unknown.decode(variant, content);
       return decoded === undefined
-        ? t.failure(content, t.appendContext(context, variant, t.unknown, content), unknown.expected)
+        ? t.failure(content, t.appendContext(context, variant, json, content), unknown.expected)
         : t.success(decoded);
     },
     (a) => {
-      if (unknown.is(a)) return unknown.encode(a);
+      if (unknown.is(a)) return { [a.variant]: a.value };
       return { [a._tag]: known.get(a._tag)?.encode(a) };
     },
   );

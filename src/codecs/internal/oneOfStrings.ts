@@ -1,12 +1,6 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { scalar } from './scalar.js';
 
-/** One of the given strings. */
-export const oneOfStrings = <S extends string>(name: string, ...values: readonly S[]): t.Type<S, S> => {
-  const is = (u: unknown): u is S => values.some((value) => value === u);
-  return new t.Type<S, S, unknown>(
-    name,
-    is,
-    (u, context) => (is(u) ? t.success(u) : t.failure(u, context, `one of ${values.join(', ')}`)),
-    t.identity,
-  );
-};
+/** One of the given strings, all of which begin with the same. */
+export const oneOfStrings = <S extends string>(name: string, ...values: readonly S[]): t.Type<S> =>
+  scalar(name, (u): u is S => values.some((value) => value === u), `one of ${values.join(', ')}`);

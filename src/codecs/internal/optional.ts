@@ -1,10 +1,6 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { lenient } from './lenient.js';
 
-/** A field that may be absent; the wire writes `null` for it. Both decode to an absent field. */
+/** A field of an answer that may be absent. */
 export const optional = <A>(codec: t.Type<A, unknown>): t.Type<A | undefined, unknown> =>
-  new t.Type<A | undefined, unknown, unknown>(
-    codec.name,
-    (u): u is A | undefined => u === undefined || codec.is(u),
-    (u, context) => (u === undefined || u === null ? t.success(undefined) : codec.validate(u, context)),
-    (a) => (a === undefined ? undefined : codec.encode(a)),
-  );
+  lenient(codec, undefined, undefined);

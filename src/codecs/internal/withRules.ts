@@ -7,8 +7,12 @@ export interface Rule<F> {
   readonly expected: string;
 }
 
-/** A request whose fields obey the rules between them as well. `A` is what the rules leave of `F`. */
-export function refused<F, A extends F>(fields: t.Type<F, unknown>, rules: readonly Rule<F>[]): t.Type<A, unknown> {
+/** A request whose fields obey the rules between them as well, and are completed by each other. `A` is what the rules leave of `F`. */
+export function withRules<F, A extends F>(
+  fields: t.Type<F, unknown>,
+  rules: readonly Rule<F>[],
+  completed: (fields: F) => F,
+): t.Type<A, unknown> {
   const brokenBy = (f: F): readonly Rule<F>[] => rules.filter((rule) => rule.broken(f));
   const obeys = (f: F): f is A => brokenBy(f).length === 0;
   return new t.Type<A, unknown, unknown>(
@@ -17,15 +21,16 @@ export function refused<F, A extends F>(fields: t.Type<F, unknown>, rules: reado
     (u, context) => {
       const result = fields.validate(u, context);
       if (result._tag === 'Left') return result;
-      if (obeys(result.right)) return t.success(result.right);
+      const request = completed(result.right);
+      if (obeys(request)) return t.success(request);
       return t.failures(
-        brokenBy(result.right).map(({ field, expected }) => ({
+        brokenBy(request).map(({ field, expected }) => ({
           value: u,
-          context: t.appendContext(context, field, t.unknown),
+          context: t.appendContext(context, field, fields),
           message: expected,
         })),
       );
     },
-    (a) => fields.encode(a),
+    (a) => fields.encode(completed(a)),
   );
 }

@@ -1,0 +1,27 @@
+import * as t from 'io-ts';
+
+/** A list, of at least and at most so many items. */
+export const list = <A>(
+  item: t.Type<A, unknown>,
+  least = 0,
+  most = Infinity,
+  expected = `Array<${item.name}>`,
+): t.Type<readonly A[], unknown> => {
+  const fits = (u: unknown): u is readonly unknown[] => Array.isArray(u) && u.length >= least && u.length <= most;
+  return new t.Type<readonly A[], unknown>(
+    `Array<${item.name}>`,
+    (u): u is readonly A[] => fits(u) && u.every(item.is),
+    (u, context) => {
+      if (!fits(u)) return t.failure(u, context, expected);
+      const errors: t.Errors = [];
+      const decoded: A[] = [];
+      for (const [i, element] of u.entries()) {
+        const result = item.validate(element, t.appendContext(context, String(i), item, element));
+        if (result._tag === 'Left') errors.push(...result.left);
+        else decoded.push(result.right);
+      }
+      return errors.length > 0 ? t.failures(errors) : t.success(decoded);
+    },
+    (a) => a.map(item.encode),
+  );
+};
