@@ -1,7 +1,7 @@
 /**
  * A Canton participant's JSON Ledger API as RxJS Observables.
  *
- * @packageDocumentation
+ * @module canton-rx
  */
 
 // The ledger

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
 import { repeated } from './internal/repeated.js';
@@ -26,7 +26,7 @@ export interface ArchivedEvent {
   readonly implementedInterfaces: readonly string[];
 }
 
-/** Codec of {@link (ArchivedEvent:interface)}. */
+/** Codec of `ArchivedEvent`. */
 export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEvent>('ArchivedEvent', {
   _tag: tag('ArchivedEvent'),
   offset: Offset,

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { CreatedEvent } from './CreatedEvent.js';
 import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
@@ -25,7 +25,7 @@ export interface AssignmentEvent {
   readonly createdEvent: CreatedEvent;
 }
 
-/** Codec of {@link (AssignmentEvent:interface)}. 3.3 calls the reassignment id `unassignId`. */
+/** Codec of `AssignmentEvent`. 3.3 calls the reassignment id `unassignId`. */
 export const AssignmentEvent: t.Type<AssignmentEvent, unknown> = renamed(
   'unassignId',
   'reassignmentId',

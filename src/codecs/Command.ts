@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { exact } from './internal/exact.js';
 import { json } from './internal/json.js';
 import { keyed } from './internal/keyed.js';
@@ -51,12 +51,24 @@ export interface CreateAndExerciseCommand {
 
 /** What a submission does, as the wire writes it. */
 export type Command =
-  | { readonly CreateCommand: CreateCommand }
-  | { readonly ExerciseCommand: ExerciseCommand }
-  | { readonly ExerciseByKeyCommand: ExerciseByKeyCommand }
-  | { readonly CreateAndExerciseCommand: CreateAndExerciseCommand };
+  | {
+      /** Create a contract. */
+      readonly CreateCommand: CreateCommand;
+    }
+  | {
+      /** Exercise a choice. */
+      readonly ExerciseCommand: ExerciseCommand;
+    }
+  | {
+      /** Exercise a choice of the contract with a key. */
+      readonly ExerciseByKeyCommand: ExerciseByKeyCommand;
+    }
+  | {
+      /** Create a contract and exercise a choice of it. */
+      readonly CreateAndExerciseCommand: CreateAndExerciseCommand;
+    };
 
-/** Codec of {@link (Command:type)}. */
+/** Codec of `Command`. */
 export const Command: t.Type<Command, unknown> = keyed<Command>('Command', {
   CreateCommand: exact<CreateCommand>('CreateCommand', { templateId: TemplateId, createArguments: json }),
   ExerciseCommand: exact<ExerciseCommand>('ExerciseCommand', {

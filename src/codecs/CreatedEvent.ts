@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { InterfaceView } from './InterfaceView.js';
 import { flag } from './internal/flag.js';
@@ -49,7 +49,7 @@ export interface CreatedEvent {
   readonly acsDelta?: boolean;
 }
 
-/** Codec of {@link (CreatedEvent:interface)}. */
+/** Codec of `CreatedEvent`. */
 export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>('CreatedEvent', {
   _tag: tag('CreatedEvent'),
   offset: Offset,

@@ -10,11 +10,26 @@ import { Offset } from './Offset.js';
  * command id. `Empty` is the longest that the participant allows, usually seven days.
  */
 export type DeduplicationPeriod =
-  | { readonly DeduplicationDuration: { readonly value: Duration } }
-  | { readonly DeduplicationOffset: { readonly value: Offset } }
-  | { readonly Empty: Empty };
+  | {
+      /** For a time before now. */
+      readonly DeduplicationDuration: {
+        /** How long. */
+        readonly value: Duration;
+      };
+    }
+  | {
+      /** From an offset on. */
+      readonly DeduplicationOffset: {
+        /** After which offset. */
+        readonly value: Offset;
+      };
+    }
+  | {
+      /** As long as the participant allows. */
+      readonly Empty: Empty;
+    };
 
-/** Codec of {@link (DeduplicationPeriod:type)}. */
+/** Codec of `DeduplicationPeriod`. */
 export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = keyed<DeduplicationPeriod>(
   'DeduplicationPeriod',
   { DeduplicationDuration: valued(Duration), DeduplicationOffset: valued(Offset), Empty },

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { exact } from './internal/exact.js';
 import { nullable } from './internal/nullable.js';
 import { text } from './internal/text.js';
@@ -18,7 +18,7 @@ export interface DisclosedContract {
   readonly synchronizerId?: Opt<string>;
 }
 
-/** Codec of {@link (DisclosedContract:interface)}. */
+/** Codec of `DisclosedContract`. */
 export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<DisclosedContract>('DisclosedContract', {
   templateId: nullable(TemplateId),
   contractId: text,

@@ -16,7 +16,7 @@ export interface Duration {
   readonly unknownFields?: unknown;
 }
 
-/** Codec of {@link (Duration:interface)}. */
+/** Codec of `Duration`. */
 export const Duration: t.Type<Duration, unknown> = exact<Duration>('Duration', {
   seconds: whole('seconds', 0, Infinity, 'a whole number from 0'),
   nanos: withDefault(whole('nanos', 0, 999_999_999, '0 to 999999999'), 0),

@@ -4,5 +4,5 @@ import { exact } from './internal/exact.js';
 /** The wire's `{}`, a variant without content. */
 export type Empty = Readonly<Record<string, never>>;
 
-/** Codec of {@link (Empty:type)}. */
+/** Codec of `Empty`. */
 export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});

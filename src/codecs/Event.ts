@@ -8,7 +8,7 @@ import { unknownEvent, type UnknownEvent } from './UnknownEvent.js';
 /** What happened to one contract in a transaction. */
 export type Event = CreatedEvent | ArchivedEvent | ExercisedEvent | UnknownEvent;
 
-/** Codec of {@link (Event:type)}: `{"CreatedEvent": {...}}` and the like. */
+/** Codec of `Event`: `{"CreatedEvent": {...}}` and the like. */
 export const Event: t.Type<Event, unknown> = oneOf<CreatedEvent | ArchivedEvent | ExercisedEvent, UnknownEvent>(
   'Event',
   { CreatedEvent, ArchivedEvent, ExercisedEvent },

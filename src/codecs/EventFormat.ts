@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Filters } from './Filters.js';
 import { exact } from './internal/exact.js';
 import { flag } from './internal/flag.js';
@@ -18,7 +18,7 @@ export interface EventFormat {
   readonly verbose?: Opt<boolean>;
 }
 
-/** Codec of {@link (EventFormat:interface)}. */
+/** Codec of `EventFormat`. */
 export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('EventFormat', {
   filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),

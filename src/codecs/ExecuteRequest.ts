@@ -32,7 +32,7 @@ export interface ExecuteRequest {
   readonly transactionFormat?: Opt<TransactionFormat>;
 }
 
-/** Codec of {@link (ExecuteRequest:interface)}. */
+/** Codec of `ExecuteRequest`. */
 export const ExecuteRequest: t.Type<ExecuteRequest, unknown> = exact<ExecuteRequest>('ExecuteRequest', {
   preparedTransaction: Base64,
   partySignatures: PartySignatures,

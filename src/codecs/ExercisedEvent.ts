@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { flag } from './internal/flag.js';
 import { json } from './internal/json.js';
@@ -45,7 +45,7 @@ export interface ExercisedEvent {
   readonly acsDelta?: boolean;
 }
 
-/** Codec of {@link (ExercisedEvent:interface)}. */
+/** Codec of `ExercisedEvent`. */
 export const ExercisedEvent: t.Type<ExercisedEvent, unknown> = message<ExercisedEvent>('ExercisedEvent', {
   _tag: tag('ExercisedEvent'),
   offset: Offset,

@@ -19,7 +19,7 @@ export interface Filters {
 
 const CumulativeFilter = exact<CumulativeFilter>('CumulativeFilter', { identifierFilter: IdentifierFilter });
 
-/** Codec of {@link (Filters:interface)}. */
+/** Codec of `Filters`. */
 export const Filters: t.Type<Filters, unknown> = exact<Filters>('Filters', {
   cumulative: withDefault(repeated(CumulativeFilter), []),
 });

@@ -10,7 +10,7 @@ export type HashingSchemeVersion = 'HASHING_SCHEME_VERSION_UNSPECIFIED' | `HASHI
 const is = (u: unknown): u is HashingSchemeVersion =>
   typeof u === 'string' && /^HASHING_SCHEME_VERSION_(UNSPECIFIED|V[1-9]\d{0,3})$/.test(u);
 
-/** Codec of {@link (HashingSchemeVersion:type)}. */
+/** Codec of `HashingSchemeVersion`. */
 export const HashingSchemeVersion: t.Type<HashingSchemeVersion> = scalar(
   'HashingSchemeVersion',
   is,

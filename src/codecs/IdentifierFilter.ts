@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Empty } from './Empty.js';
 import { exact } from './internal/exact.js';
 import { flag } from './internal/flag.js';
@@ -34,14 +34,35 @@ export interface InterfaceFilter {
 
 /** Which contracts a filter takes, as the wire writes it. `Empty` takes as many as the wildcard. */
 export type IdentifierFilter =
-  | { readonly WildcardFilter: { readonly value: WildcardFilter } }
-  | { readonly TemplateFilter: { readonly value: TemplateFilter } }
-  | { readonly InterfaceFilter: { readonly value: InterfaceFilter } }
-  | { readonly Empty: Empty };
+  | {
+      /** All contracts. */
+      readonly WildcardFilter: {
+        /** What of them. */
+        readonly value: WildcardFilter;
+      };
+    }
+  | {
+      /** Contracts of a template. */
+      readonly TemplateFilter: {
+        /** Which template, and what of its contracts. */
+        readonly value: TemplateFilter;
+      };
+    }
+  | {
+      /** Contracts that implement an interface. */
+      readonly InterfaceFilter: {
+        /** Which interface, and what of the contracts. */
+        readonly value: InterfaceFilter;
+      };
+    }
+  | {
+      /** All contracts; as a wildcard that asks for no blobs. */
+      readonly Empty: Empty;
+    };
 
 const unlessSaid = withDefault(flag, false);
 
-/** Codec of {@link (IdentifierFilter:type)}. */
+/** Codec of `IdentifierFilter`. */
 export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = keyed<IdentifierFilter>('IdentifierFilter', {
   WildcardFilter: valued(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: unlessSaid })),
   TemplateFilter: valued(

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { json } from './internal/json.js';
 import { message } from './internal/message.js';
@@ -27,7 +27,7 @@ export interface InterfaceView {
 
 const ViewStatus = message<ViewStatus>('ViewStatus', { code: Int64, message: optional(text) });
 
-/** Codec of {@link (InterfaceView:interface)}. */
+/** Codec of `InterfaceView`. */
 export const InterfaceView: t.Type<InterfaceView, unknown> = message<InterfaceView>('InterfaceView', {
   interfaceId: text,
   viewStatus: ViewStatus,

@@ -43,7 +43,7 @@ const Texts = new t.Type<Readonly<Record<string, string>>, unknown>(
   t.identity,
 );
 
-/** Codec of {@link (JsCantonError:interface)}. */
+/** Codec of `JsCantonError`. */
 export const JsCantonError: t.Type<JsCantonError, unknown> = message<JsCantonError>('JsCantonError', {
   code: text,
   cause: text,

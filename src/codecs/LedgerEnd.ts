@@ -13,7 +13,7 @@ export interface LedgerEnd {
   readonly synchronizerTimes: readonly SynchronizerTime[];
 }
 
-/** Codec of {@link (LedgerEnd:interface)}. */
+/** Codec of `LedgerEnd`. */
 export const LedgerEnd: t.Type<LedgerEnd, unknown> = message<LedgerEnd>('LedgerEnd', {
   offset: defaulting(Offset, 0),
   synchronizerTimes: repeated(SynchronizerTime),

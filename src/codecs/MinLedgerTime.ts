@@ -10,12 +10,27 @@ import { Timestamp } from './Timestamp.js';
 export interface MinLedgerTime {
   /** The one-of of the wire; `Empty` sets none. */
   readonly time:
-    | { readonly MinLedgerTimeAbs: { readonly value: Timestamp } }
-    | { readonly MinLedgerTimeRel: { readonly value: Duration } }
-    | { readonly Empty: Empty };
+    | {
+        /** Not before a time. */
+        readonly MinLedgerTimeAbs: {
+          /** The time. */
+          readonly value: Timestamp;
+        };
+      }
+    | {
+        /** Not before a while from now. */
+        readonly MinLedgerTimeRel: {
+          /** How long. */
+          readonly value: Duration;
+        };
+      }
+    | {
+        /** Whenever. */
+        readonly Empty: Empty;
+      };
 }
 
-/** Codec of {@link (MinLedgerTime:interface)}. */
+/** Codec of `MinLedgerTime`. */
 export const MinLedgerTime: t.Type<MinLedgerTime, unknown> = exact<MinLedgerTime>('MinLedgerTime', {
   time: keyed<MinLedgerTime['time']>('time', {
     MinLedgerTimeAbs: valued(Timestamp),

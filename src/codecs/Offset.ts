@@ -16,5 +16,5 @@ import { whole } from './internal/whole.js';
  */
 export type Offset = number;
 
-/** Codec of {@link (Offset:type)}. */
+/** Codec of `Offset`. */
 export const Offset: t.Type<Offset> = whole('Offset', 0, Infinity, 'a whole number from 0 to 2^53 - 1');

@@ -15,7 +15,7 @@ export interface OffsetCheckpoint {
   readonly synchronizerTimes: readonly SynchronizerTime[];
 }
 
-/** Codec of {@link (OffsetCheckpoint:interface)}. */
+/** Codec of `OffsetCheckpoint`. */
 export const OffsetCheckpoint: t.Type<OffsetCheckpoint, unknown> = message<OffsetCheckpoint>('OffsetCheckpoint', {
   _tag: tag('OffsetCheckpoint'),
   offset: Offset,

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
@@ -16,7 +16,7 @@ export interface ParticipantAuthorizationAdded {
   readonly participantPermission: ParticipantPermission;
 }
 
-/** Codec of {@link (ParticipantAuthorizationAdded:interface)}. */
+/** Codec of `ParticipantAuthorizationAdded`. */
 export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded, unknown> =
   message<ParticipantAuthorizationAdded>('ParticipantAuthorizationAdded', {
     _tag: tag('ParticipantAuthorizationAdded'),

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
@@ -16,7 +16,7 @@ export interface ParticipantAuthorizationChanged {
   readonly participantPermission: ParticipantPermission;
 }
 
-/** Codec of {@link (ParticipantAuthorizationChanged:interface)}. */
+/** Codec of `ParticipantAuthorizationChanged`. */
 export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationChanged, unknown> =
   message<ParticipantAuthorizationChanged>('ParticipantAuthorizationChanged', {
     _tag: tag('ParticipantAuthorizationChanged'),

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
@@ -16,7 +16,7 @@ export interface ParticipantAuthorizationOnboarding {
   readonly participantPermission: ParticipantPermission;
 }
 
-/** Codec of {@link (ParticipantAuthorizationOnboarding:interface)}. */
+/** Codec of `ParticipantAuthorizationOnboarding`. */
 export const ParticipantAuthorizationOnboarding: t.Type<ParticipantAuthorizationOnboarding, unknown> =
   message<ParticipantAuthorizationOnboarding>('ParticipantAuthorizationOnboarding', {
     _tag: tag('ParticipantAuthorizationOnboarding'),

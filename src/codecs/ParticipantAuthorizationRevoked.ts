@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
@@ -13,7 +13,7 @@ export interface ParticipantAuthorizationRevoked {
   readonly participantId: string;
 }
 
-/** Codec of {@link (ParticipantAuthorizationRevoked:interface)}. */
+/** Codec of `ParticipantAuthorizationRevoked`. */
 export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRevoked, unknown> =
   message<ParticipantAuthorizationRevoked>('ParticipantAuthorizationRevoked', {
     _tag: tag('ParticipantAuthorizationRevoked'),

@@ -6,7 +6,7 @@ const names = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as co
 /** What a participant may do for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer one. */
 export type ParticipantPermission = string;
 
-/** Codec of {@link (ParticipantPermission:type)}. 3.3 writes the number of the name. */
+/** Codec of `ParticipantPermission`. 3.3 writes the number of the name. */
 export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new t.Type<
   ParticipantPermission,
   unknown,

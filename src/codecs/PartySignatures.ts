@@ -23,7 +23,7 @@ const SinglePartySignatures = exact<SinglePartySignatures>('SinglePartySignature
   signatures: list(Signature, 1, Infinity, 'at least one signature'),
 });
 
-/** Codec of {@link (PartySignatures:interface)}. */
+/** Codec of `PartySignatures`. */
 export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySignatures>('PartySignatures', {
   signatures: list(SinglePartySignatures, 1, 1, 'exactly one party'),
 });

@@ -11,7 +11,7 @@ export interface PrefetchContractKey {
   readonly contractKey: unknown;
 }
 
-/** Codec of {@link (PrefetchContractKey:interface)}. */
+/** Codec of `PrefetchContractKey`. */
 export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<PrefetchContractKey>(
   'PrefetchContractKey',
   { templateId: TemplateId, contractKey: json },

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Command } from './Command.js';
 import { DisclosedContract } from './DisclosedContract.js';
 import { HashingSchemeVersion } from './HashingSchemeVersion.js';
@@ -52,7 +52,7 @@ export interface PrepareRequest {
   readonly hashingSchemeVersion?: Opt<HashingSchemeVersion>;
 }
 
-/** Codec of {@link (PrepareRequest:interface)}. */
+/** Codec of `PrepareRequest`. */
 export const PrepareRequest: t.Type<PrepareRequest, unknown> = exact<PrepareRequest>('PrepareRequest', {
   commandId: LedgerString,
   commands: list(Command, 1, Infinity, 'at least one command'),

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Base64 } from './Base64.js';
 import { HashingSchemeVersion } from './HashingSchemeVersion.js';
 import { Int64 } from './Int64.js';
@@ -40,7 +40,7 @@ const CostEstimation = message<CostEstimation>('CostEstimation', {
   totalTrafficCostEstimation: Int64,
 });
 
-/** Codec of {@link (PreparedSubmission:interface)}. */
+/** Codec of `PreparedSubmission`. */
 export const PreparedSubmission: t.Type<PreparedSubmission, unknown> = message<PreparedSubmission>(
   'PreparedSubmission',
   {

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
@@ -34,7 +34,7 @@ export interface Reassignment {
   readonly paidTrafficCost?: Int64;
 }
 
-/** Codec of {@link (Reassignment:interface)}, the JsReassignment of the ledger's own documents. */
+/** Codec of `Reassignment`, the JsReassignment of the ledger's own documents. */
 export const Reassignment: t.Type<Reassignment, unknown> = message<Reassignment>('Reassignment', {
   _tag: tag('Reassignment'),
   updateId: text,

@@ -8,7 +8,7 @@ import { unknownEvent, type UnknownEvent } from './UnknownEvent.js';
 /** What happened to one contract in a reassignment. */
 export type ReassignmentEvent = AssignmentEvent | UnassignedEvent | UnknownEvent;
 
-/** Codec of {@link (ReassignmentEvent:type)}; on the wire an unassignment is wrapped in a `value`, an assignment is not. */
+/** Codec of `ReassignmentEvent`; on the wire an unassignment is wrapped in a `value`, an assignment is not. */
 export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
   AssignmentEvent | UnassignedEvent,
   UnknownEvent

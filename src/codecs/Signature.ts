@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Base64 } from './Base64.js';
 import { exact } from './internal/exact.js';
 import { oneOfStrings } from './internal/oneOfStrings.js';
@@ -32,7 +32,7 @@ export interface Signature {
   readonly signingAlgorithmSpec: SigningAlgorithmSpec;
 }
 
-/** Codec of {@link (Signature:interface)}. */
+/** Codec of `Signature`. */
 export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature', {
   format: oneOfStrings<SignatureFormat>(
     'SignatureFormat',

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { text } from './internal/text.js';
 import { Timestamp } from './Timestamp.js';
@@ -11,7 +11,7 @@ export interface SynchronizerTime {
   readonly recordTime: Timestamp;
 }
 
-/** Codec of {@link (SynchronizerTime:interface)}. */
+/** Codec of `SynchronizerTime`. */
 export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<SynchronizerTime>('SynchronizerTime', {
   synchronizerId: text,
   recordTime: Timestamp,

@@ -11,7 +11,7 @@ const name = '[A-Za-z$_][A-Za-z0-9$_]*';
 const path = `${name}(\\.${name})*`;
 const pattern = new RegExp(`^(#[A-Za-z0-9\\-_]{1,255}|[A-Za-z0-9\\-_ ]{1,64}):${path}:${path}$`);
 
-/** Codec of {@link (TemplateId:type)}. */
+/** Codec of `TemplateId`. */
 export const TemplateId: t.Type<TemplateId> = matching(
   'TemplateId',
   pattern,

@@ -7,7 +7,7 @@ import { matching } from './internal/matching.js';
  */
 export type Timestamp = string;
 
-/** Codec of {@link (Timestamp:type)}. */
+/** Codec of `Timestamp`. */
 export const Timestamp: t.Type<Timestamp, Timestamp> = matching(
   'Timestamp',
   /^[+-]?\d{4,9}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/,

@@ -17,6 +17,7 @@ export interface UnknownTopologyEvent {
   readonly value: unknown;
 }
 
+/** @inline */
 type Known =
   | ParticipantAuthorizationAdded
   | ParticipantAuthorizationChanged
@@ -54,7 +55,7 @@ const current = enveloped(
 /** `{"<kind>": {...}}`, in 3.3. */
 const former = kinds((content) => content);
 
-/** Codec of {@link (TopologyEvent:type)}, of either generation of the wire's form; encodes to the current one. */
+/** Codec of `TopologyEvent`, of either generation of the wire's form; encodes to the current one. */
 export const TopologyEvent: t.Type<TopologyEvent, unknown> = new t.Type<TopologyEvent, unknown, unknown>(
   'TopologyEvent',
   current.is,

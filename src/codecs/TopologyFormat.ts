@@ -22,7 +22,7 @@ const ParticipantAuthorizationFormat = exact<ParticipantAuthorizationFormat>('Pa
   parties: withDefault(repeated(Party), []),
 });
 
-/** Codec of {@link (TopologyFormat:interface)}. */
+/** Codec of `TopologyFormat`. */
 export const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFormat>('TopologyFormat', {
   includeParticipantAuthorizationEvents: nullable(ParticipantAuthorizationFormat),
 });

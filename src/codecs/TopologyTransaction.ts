@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { repeated } from './internal/repeated.js';
@@ -27,7 +27,7 @@ export interface TopologyTransaction {
   readonly recordTime: Timestamp;
 }
 
-/** Codec of {@link (TopologyTransaction:interface)}, the JsTopologyTransaction of the ledger's own documents. */
+/** Codec of `TopologyTransaction`, the JsTopologyTransaction of the ledger's own documents. */
 export const TopologyTransaction: t.Type<TopologyTransaction, unknown> = message<TopologyTransaction>(
   'TopologyTransaction',
   {

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { text } from './internal/text.js';
@@ -11,7 +11,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** Codec of {@link (TraceContext:interface)}. */
+/** Codec of `TraceContext`. */
 export const TraceContext: t.Type<TraceContext, unknown> = message<TraceContext>('TraceContext', {
   traceparent: optional(text),
   tracestate: optional(text),

@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { exact } from './internal/exact.js';
 import { flag } from './internal/flag.js';
 import { repeated } from './internal/repeated.js';
@@ -14,7 +14,7 @@ export interface TrafficEstimation {
   readonly expectedSignatures?: Opt<readonly string[]>;
 }
 
-/** Codec of {@link (TrafficEstimation:interface)}. */
+/** Codec of `TrafficEstimation`. */
 export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<TrafficEstimation>('TrafficEstimation', {
   disabled: withDefault(flag, false),
   expectedSignatures: withDefault(repeated(text), []),

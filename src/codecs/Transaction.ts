@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Event } from './Event.js';
 import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
@@ -40,7 +40,7 @@ export interface Transaction {
   readonly transactionHash?: string;
 }
 
-/** Codec of {@link (Transaction:interface)}, the JsTransaction of the ledger's own documents. */
+/** Codec of `Transaction`, the JsTransaction of the ledger's own documents. */
 export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('Transaction', {
   _tag: tag('Transaction'),
   updateId: text,

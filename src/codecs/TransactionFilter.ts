@@ -7,7 +7,7 @@ import { withDefault } from './internal/withDefault.js';
 import type { Opt } from './Opt.js';
 import { Party } from './Party.js';
 
-/** The filter of a request from before {@link (UpdateFormat:interface)}; deprecated since 3.4, off by default in 3.6. */
+/** The filter of a request from before `UpdateFormat`; deprecated since 3.4, off by default in 3.6. */
 export interface TransactionFilter {
   /** The filters of each party. Default: no party. */
   readonly filtersByParty?: Opt<Readonly<Record<Party, Filters>>>;
@@ -15,7 +15,7 @@ export interface TransactionFilter {
   readonly filtersForAnyParty?: Opt<Filters>;
 }
 
-/** Codec of {@link (TransactionFilter:interface)}. */
+/** Codec of `TransactionFilter`. */
 export const TransactionFilter: t.Type<TransactionFilter, unknown> = exact<TransactionFilter>('TransactionFilter', {
   filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),

@@ -11,7 +11,7 @@ export interface TransactionFormat {
   readonly transactionShape: TransactionShape;
 }
 
-/** Codec of {@link (TransactionFormat:interface)}. */
+/** Codec of `TransactionFormat`. */
 export const TransactionFormat: t.Type<TransactionFormat, unknown> = exact<TransactionFormat>('TransactionFormat', {
   eventFormat: EventFormat,
   transactionShape: TransactionShape,

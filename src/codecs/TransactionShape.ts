@@ -7,7 +7,7 @@ import { oneOfStrings } from './internal/oneOfStrings.js';
  */
 export type TransactionShape = 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
 
-/** Codec of {@link (TransactionShape:type)}. */
+/** Codec of `TransactionShape`. */
 export const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneOfStrings<TransactionShape>(
   'TransactionShape',
   'TRANSACTION_SHAPE_ACS_DELTA',

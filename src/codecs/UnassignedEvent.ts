@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
@@ -39,7 +39,7 @@ export interface UnassignedEvent {
   readonly nodeId: Int64;
 }
 
-/** Codec of {@link (UnassignedEvent:interface)}. 3.3 calls the reassignment id `unassignId`. */
+/** Codec of `UnassignedEvent`. 3.3 calls the reassignment id `unassignId`. */
 export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
   'unassignId',
   'reassignmentId',

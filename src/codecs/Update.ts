@@ -20,13 +20,14 @@ export interface UnknownUpdate {
   readonly value: unknown;
 }
 
+/** @inline */
 type Known = Transaction | Reassignment | TopologyTransaction | OffsetCheckpoint;
 
 /** One element of the ledger's feed, told apart by `_tag`. */
 export type Update = Known | UnknownUpdate;
 
 /**
- * Codec of {@link (Update:type)}: `{"Transaction": {"value": {...}}}` and the like.
+ * Codec of `Update`: `{"Transaction": {"value": {...}}}` and the like.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ export interface UpdateFormat {
   readonly includeTopologyEvents?: Opt<TopologyFormat>;
 }
 
-/** Codec of {@link (UpdateFormat:interface)}. */
+/** Codec of `UpdateFormat`. */
 export const UpdateFormat: t.Type<UpdateFormat, unknown> = exact<UpdateFormat>('UpdateFormat', {
   includeTransactions: nullable(TransactionFormat),
   includeReassignments: nullable(EventFormat),

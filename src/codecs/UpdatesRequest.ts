@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { exact } from './internal/exact.js';
 import { flag } from './internal/flag.js';
 import { nullable } from './internal/nullable.js';
@@ -101,7 +101,7 @@ const rules = [
 
 const has = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
 
-/** Codec of {@link (UpdatesRequest:type)}: checks the rules of the request, drops what is `null`, fills in what 3.3 wants. */
+/** Codec of `UpdatesRequest`: checks the rules of the request, drops what is `null`, fills in what 3.3 wants. */
 export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = withRules<Fields, UpdatesRequest>(
   Fields,
   rules,

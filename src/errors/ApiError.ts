@@ -36,7 +36,10 @@ export class ApiError extends Error {
   readonly correlationId: string | undefined;
   /** Facts of the error, as the ledger gives them. */
   readonly context: Readonly<Record<string, string>>;
-  /** Whether a submission has certainly failed; absent where the service does not say. */
+  /**
+   * Whether this try of a submission has certainly failed; absent where the service does not say. Of `DUPLICATE_COMMAND`
+   * it is true as well, where an earlier try was committed.
+   */
   readonly definiteAnswer: boolean | undefined;
   /** How long the service asks to wait, in milliseconds, where it does. */
   readonly retryAfterMs: number | undefined;

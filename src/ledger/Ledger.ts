@@ -43,9 +43,10 @@ export interface Ledger {
    * Executes a submission that was prepared and signed, and emits the committed transaction, once. Its `events` may be
    * empty, when the format shows none of them.
    *
-   * Sent once and never again by itself. After a `ConnectionError`, a `RequestTimeoutError`, a `DecodeError` or a
-   * transient `ApiError` the submission may have been committed all the same; the same signed bytes with a new
-   * `submissionId` can be sent again safely, since the ledger refuses the second of one change with `DUPLICATE_COMMAND`.
+   * Sent once; and once more only where the service refused the token and the provider has another. After a
+   * `ConnectionError`, a `RequestTimeoutError`, a `DecodeError` or a transient `ApiError` the submission may have been
+   * committed all the same; the same signed bytes with a new `submissionId` can be sent again safely, since the ledger
+   * refuses the second of one change with `DUPLICATE_COMMAND`.
    * Unsubscribing aborts the request, not the submission.
    */
   executeAndWaitForTransaction(request: ExecuteRequest): Observable<Transaction>;

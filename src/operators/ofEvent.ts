@@ -1,4 +1,4 @@
-import type { OperatorFunction } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import { byTag } from './internal/byTag.js';
 import type { EventOf } from './toEvents.js';
@@ -29,12 +29,9 @@ import type { EventOf } from './toEvents.js';
  *   });
  * ```
  */
-export function ofEvent<A extends { readonly _tag: string } = EventOf<Update>, T extends A['_tag'] = A['_tag']>(
+export function ofEvent<T extends EventOf<Update>['_tag']>(
   kind: T,
   ...kinds: readonly T[]
-): OperatorFunction<A, Extract<A, { readonly _tag: T }>>;
-export function ofEvent(
-  ...kinds: readonly string[]
-): OperatorFunction<{ readonly _tag: string }, { readonly _tag: string }> {
-  return byTag(kinds);
+): <A extends { readonly _tag: string }>(source: Observable<A>) => Observable<Extract<A, { readonly _tag: T }>> {
+  return byTag([kind, ...kinds]);
 }

@@ -1,4 +1,4 @@
-import { filter, type OperatorFunction } from 'rxjs';
+import { filter, type Observable } from 'rxjs';
 import type { ArchivedEvent } from '../codecs/ArchivedEvent.js';
 import type { AssignmentEvent } from '../codecs/AssignmentEvent.js';
 import type { CreatedEvent } from '../codecs/CreatedEvent.js';
@@ -50,16 +50,16 @@ export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | Unas
  *   });
  * ```
  */
-export function ofTemplate<A extends EventOf<Update> = EventOf<Update>>(
+export function ofTemplate(
   template: string,
   ...templates: readonly string[]
-): OperatorFunction<A, Extract<A, TemplateEvent>>;
-export function ofTemplate(...templates: readonly string[]): OperatorFunction<EventOf<Update>, TemplateEvent> {
-  const patterns = templates.map(templatePattern);
-  return filter((event): event is TemplateEvent => {
-    const template = templateOf(event);
-    return template !== undefined && patterns.some((matches) => matches(template));
-  });
+): <A extends EventOf<Update>>(source: Observable<A>) => Observable<Extract<A, TemplateEvent>> {
+  const patterns = [template, ...templates].map(templatePattern);
+  const matches = <A extends EventOf<Update>>(event: A): event is Extract<A, TemplateEvent> => {
+    const found = templateOf(event);
+    return found !== undefined && patterns.some((isMatch) => isMatch(found));
+  };
+  return (source) => source.pipe(filter(matches));
 }
 
 function templateOf(event: EventOf<Update>): Template | undefined {

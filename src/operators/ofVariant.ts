@@ -1,4 +1,4 @@
-import type { OperatorFunction } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import { byTag } from './internal/byTag.js';
 
@@ -28,12 +28,9 @@ import { byTag } from './internal/byTag.js';
  *   });
  * ```
  */
-export function ofVariant<U extends { readonly _tag: string } = Update, T extends U['_tag'] = U['_tag']>(
+export function ofVariant<T extends Update['_tag'] | 'InvalidUpdate'>(
   variant: T,
   ...variants: readonly T[]
-): OperatorFunction<U, Extract<U, { readonly _tag: T }>>;
-export function ofVariant(
-  ...variants: readonly string[]
-): OperatorFunction<{ readonly _tag: string }, { readonly _tag: string }> {
-  return byTag(variants);
+): <U extends { readonly _tag: string }>(source: Observable<U>) => Observable<Extract<U, { readonly _tag: T }>> {
+  return byTag([variant, ...variants]);
 }

@@ -1,4 +1,4 @@
-import { filter, type MonoTypeOperatorFunction } from 'rxjs';
+import { filter, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import { synchronizersOf } from './internal/synchronizersOf.js';
 
@@ -32,10 +32,12 @@ import { synchronizersOf } from './internal/synchronizersOf.js';
  *   });
  * ```
  */
-export function onSynchronizer<U extends Update = Update>(
+export function onSynchronizer(
   id: string,
   ...ids: readonly string[]
-): MonoTypeOperatorFunction<U> {
+): <U extends Update>(source: Observable<U>) => Observable<U> {
   const wanted = [id, ...ids];
-  return filter((update) => synchronizersOf(update).some((synchronizer) => wanted.includes(synchronizer)));
+  const passes = (update: Update): boolean =>
+    synchronizersOf(update).some((synchronizer) => wanted.includes(synchronizer));
+  return (source) => source.pipe(filter((update) => passes(update)));
 }

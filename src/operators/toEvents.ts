@@ -1,4 +1,4 @@
-import { concatMap, type OperatorFunction } from 'rxjs';
+import { concatMap, type Observable } from 'rxjs';
 import type { Event } from '../codecs/Event.js';
 import type { ReassignmentEvent } from '../codecs/ReassignmentEvent.js';
 import type { TopologyEvent } from '../codecs/TopologyEvent.js';
@@ -40,8 +40,8 @@ export type EventOf<U extends Update> = Extract<U, { readonly events: readonly u
  *   });
  * ```
  */
-export function toEvents<U extends Update = Update>(): OperatorFunction<U, EventOf<U>>;
-export function toEvents(): OperatorFunction<Update, EventOf<Update>> {
+export function toEvents(): <U extends Update>(source: Observable<U>) => Observable<EventOf<U>>;
+export function toEvents(): (source: Observable<Update>) => Observable<EventOf<Update>> {
   return concatMap(eventsOf);
 }
 

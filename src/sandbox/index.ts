@@ -1,3 +1,9 @@
+/**
+ * A ledger service to run in tests and demos, with failures on request. For Node.js.
+ *
+ * @module canton-rx/sandbox
+ */
+
 export { startSandbox } from './startSandbox.js';
 export { cantonError } from './errors/cantonError.js';
 export type { Sandbox } from './Sandbox.js';

@@ -1,5 +1,7 @@
-import { filter, type MonoTypeOperatorFunction } from 'rxjs';
+import { filter, type Observable } from 'rxjs';
 
 /** Passes the members of a tagged union that carry one of the tags. */
-export const byTag = (tags: readonly string[]): MonoTypeOperatorFunction<{ readonly _tag: string }> =>
-  filter(({ _tag }) => tags.includes(_tag));
+export const byTag =
+  <T extends string>(tags: readonly T[]) =>
+  <U extends { readonly _tag: string }>(source: Observable<U>): Observable<Extract<U, { readonly _tag: T }>> =>
+    source.pipe(filter((u): u is Extract<U, { readonly _tag: T }> => tags.some((tag) => tag === u._tag)));

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { concat, concatMap, delay, first, ignoreElements, interval, map, merge, mergeMap, of, shareReplay } from 'rxjs';
+import { take, tap, toArray, type Observable } from 'rxjs';
+import { acsDelta, createLedger, ofEvent, ofVariant, toEvents, type Command, type Transaction } from '../../index.js';
+import type { Sandbox } from '../../sandbox/index.js';
+import type { DemoScreen } from './demoScreen.js';
+import type { Match } from './Match.js';
+
+const templateId = '#sandbox-assets:Main:Asset';
+
+/** A ledger's feed, and two submissions of a party with its own key, both of them found in the feed. */
+export function story(sandbox: Sandbox, screen: DemoScreen): Observable<readonly Match[]> {
+  const ledger = createLedger({ baseUrl: sandbox.url });
+  const { party, sign } = sandbox.externalParty('newcomer');
+
+  // The feed: all that there is, then all that comes. Shared and kept, so that what has passed can still be found.
+  const updateFormat = acsDelta({ parties: 'any' });
+  const feed$ = ledger
+    .updates({ beginExclusive: 0, updateFormat })
+    .pipe(tap(screen.update), shareReplay({ bufferSize: Infinity, refCount: true }));
+
+  // A submission: the ledger prepares it, the party signs its hash, the ledger executes it.
+  const submit = (command: Command): Observable<Transaction> =>
+    ledger.prepare({ commandId: randomUUID(), commands: [command], actAs: [party] }).pipe(
+      concatMap(({ preparedTransaction, preparedTransactionHash, hashingSchemeVersion }) =>
+        ledger.executeAndWaitForTransaction({
+          preparedTransaction,
+          hashingSchemeVersion,
+          partySignatures: { signatures: [{ party, signatures: [sign(preparedTransactionHash)] }] },
+        }),
+      ),
+    );
+
+  // A contract is created; then the one that the committed transaction tells of is archived.
+  const createArguments = { owner: party, amount: '42.0', tag: 'gold', serial: '1' };
+  const create$ = submit({ CreateCommand: { templateId, createArguments } });
+  const archive$ = (created: Transaction): Observable<Transaction> =>
+    of(created).pipe(
+      toEvents(),
+      ofEvent('CreatedEvent'),
+      delay(800),
+      concatMap(({ contractId }) =>
+        submit({ ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} } }),
+      ),
+    );
+
+  // Whatever was committed is in the feed under the same id; it may be there before its own answer.
+  const found$ = (committed: Transaction): Observable<Match> =>
+    feed$.pipe(
+      ofVariant('Transaction'),
+      first(({ updateId }) => updateId === committed.updateId),
+      map((seen) => ({ committed, seen })),
+    );
+
+  const seeded = sandbox.ledgerEnd;
+  const matches$ = feed$.pipe(
+    first(({ offset }) => offset >= seeded),
+    delay(800),
+    concatMap(() => create$),
+    concatMap((created) => concat(of(created), archive$(created))),
+    tap(screen.committed),
+    mergeMap(found$),
+    tap(screen.matched),
+    take(2),
+    toArray(),
+  );
+
+  // Meanwhile others use the ledger too.
+  const traffic$ = interval(120).pipe(tap(() => sandbox.generate(1)));
+  return merge(matches$, merge(feed$, traffic$).pipe(ignoreElements())).pipe(take(1));
+}

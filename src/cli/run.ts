@@ -1,0 +1,49 @@
+import { defer, catchError, of, throwError, type Observable } from 'rxjs';
+import { UsageError } from './arguments/UsageError.js';
+import { help } from './help.js';
+import { sandboxCommand } from './sandbox/sandboxCommand.js';
+import { tailCommand } from './tail/tailCommand.js';
+import { version } from './version.js';
+import type { World } from './World.js';
+
+/** What runs a command; emits its exit code, once. */
+type Command = (args: readonly string[], world: World) => Observable<number>;
+
+const commands: ReadonlyMap<string, Command> = new Map([
+  ['tail', tailCommand],
+  ['sandbox', sandboxCommand],
+]);
+
+/** Runs what the arguments say and emits the exit code, once: 0 when all went well, 1 on a failure, 2 for bad arguments. */
+export const run = (world: World): Observable<number> =>
+  defer(() => {
+    const { stdout, stderr } = world;
+    // for good: an error of a stream that nobody listens to kills the process, and a closed pipe's may come late
+    for (const output of [stdout, stderr]) output.on('error', () => undefined);
+    return dispatched(world);
+  }).pipe(
+    catchError((error: unknown) => {
+      if (!(error instanceof UsageError)) return throwError(() => error);
+      world.stderr.write(`canton-rx: ${error.message}\n`);
+      return of(2);
+    }),
+  );
+
+function dispatched(world: World): Observable<number> {
+  const [first, ...args] = world.argv;
+  if (first === undefined) throw new UsageError('a command is missing: tail or sandbox (canton-rx --help)');
+  const command = commands.get(first);
+  if (command !== undefined) return command(args, world);
+  const text = texts[first]?.();
+  if (text === undefined)
+    throw new UsageError(`there is no command '${first}', only tail and sandbox (canton-rx --help)`);
+  world.stdout.write(`${text}\n`);
+  return of(0);
+}
+
+const texts: Readonly<Partial<Record<string, () => string>>> = {
+  '--help': () => help.main,
+  '-h': () => help.main,
+  '--version': version,
+  '-v': version,
+};

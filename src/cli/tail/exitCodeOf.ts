@@ -1,0 +1,24 @@
+import { messageOf } from '../messageOf.js';
+import type { Output } from '../World.js';
+import type { Outcome } from './Outcome.js';
+import type { Progress } from './Progress.js';
+
+/** Says on stderr what there is to say of the end, and returns the exit code. */
+export function exitCodeOf(outcome: Outcome, { cursor }: Progress, stderr: Output): number {
+  const resume = cursor === undefined ? '' : `resume with --from ${cursor}\n`;
+  switch (outcome.kind) {
+    case 'done':
+    case 'closed':
+      return 0;
+    case 'interrupted':
+      stderr.write(resume);
+      return 0;
+    case 'failed':
+      stderr.write(`${messageOf(outcome.error)}\n${resume}`);
+      return 1;
+    case 'unwritable':
+      // how much of it was written nobody knows
+      stderr.write(`stdout cannot be written to: ${messageOf(outcome.error)}\n`);
+      return 1;
+  }
+}

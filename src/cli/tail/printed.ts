@@ -1,0 +1,52 @@
+import { defer, ignoreElements, switchMap, tap, endWith, type Observable } from 'rxjs';
+import type { Update } from '../../codecs/Update.js';
+import type { Ledger } from '../../ledger/Ledger.js';
+import type { Output } from '../World.js';
+import { beginOf } from './beginOf.js';
+import type { Progress } from './Progress.js';
+import { selected } from './selected.js';
+import type { StatusLine } from './statusLine.js';
+import type { TailOptions } from './TailOptions.js';
+import { whileRoom } from './whileRoom.js';
+
+/** Where to print, and what keeps account of it. */
+interface Printer {
+  readonly stdout: Output;
+  readonly status: StatusLine;
+  readonly progress: Progress;
+}
+
+/** Prints the updates that the options ask for, one JSON object a line; emits once, when all are printed. */
+export function printed(ledger: Ledger, options: TailOptions, printer: Printer): Observable<true> {
+  const { stdout, status, progress } = printer;
+  const print = (update: Update): void => {
+    // a terminal that shows both must not have them in one line
+    if (stdout.isTTY === true) status.clear();
+    const { _tag, ...fields } = update;
+    stdout.write(`${JSON.stringify({ _tag, ...fields })}\n`);
+  };
+  const readFrom = (beginExclusive: number): Observable<Update> =>
+    ledger.updates({
+      beginExclusive,
+      updateFormat: options.format,
+      ...(options.to !== undefined && { endInclusive: options.to }),
+    });
+  return beginOf(ledger, options.from).pipe(
+    switchMap((begin) => {
+      progress.cursor = begin;
+      return whileRoom(stdout, () =>
+        defer(() => readFrom(progress.cursor ?? begin)).pipe(
+          // of what is left out, too; whatever passes is printed before anybody else has a say
+          tap(({ offset }) => {
+            progress.cursor = offset;
+            progress.count += 1;
+          }),
+          selected(options),
+          tap(print),
+        ),
+      );
+    }),
+    ignoreElements(),
+    endWith(true as const),
+  );
+}

@@ -1,0 +1,13 @@
+import { of, type Observable } from 'rxjs';
+import { help } from '../help.js';
+import type { World } from '../World.js';
+import { readTailOptions } from './readTailOptions.js';
+import { tail } from './tail.js';
+
+/** `canton-rx tail`; emits the exit code, once. */
+export function tailCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readTailOptions(args, world.env);
+  if (options !== 'help') return tail(options, world);
+  world.stdout.write(`${help.tail}\n`);
+  return of(0);
+}

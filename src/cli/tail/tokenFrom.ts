@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { types } from 'node:util';
+import { UsageError } from '../arguments/UsageError.js';
+
+/**
+ * What provides the token: a file, read anew for every request because tokens are replaced while a feed goes on; or the
+ * environment. Throws a {@link UsageError} where there is no token now, so that nobody waits for one that never comes.
+ */
+export function tokenFrom(file: string | undefined, value: string | undefined): (() => string) | undefined {
+  const provider = file === undefined ? fromValue(value) : () => checked(readFileSync(file, 'utf8'), file);
+  try {
+    provider?.();
+    return provider;
+  } catch (error) {
+    throw new UsageError(types.isNativeError(error) ? error.message : 'there is no token');
+  }
+}
+
+const fromValue = (value: string | undefined): (() => string) | undefined =>
+  value === undefined || value === '' ? undefined : () => checked(value, 'CANTON_RX_LEDGER_TOKEN');
+
+/** A token goes into a header: another character would be an error there, and one that shows it. */
+function checked(text: string, source: string): string {
+  const token = text.trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`${source} has no token in it`);
+  return token;
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { describe, it, expect } from '@jest/globals';
+import { play } from './support.js';
+
+const ledger = ['--ledger', 'http://127.0.0.1:9'];
+
+describe('bad arguments: one line on stderr, exit code 2', () => {
+  it.each([
+    [[], 'a command is missing'],
+    [['tial'], "there is no command 'tial'"],
+    [['tail'], 'give --ledger URL or set CANTON_RX_LEDGER_URL'],
+    [['tail', '--ledger', 'nonsense'], 'http or https URL'],
+    [['tail', '--ledger', 'ftp://host'], 'http or https URL'],
+    [['tail', '--ledger', 'http://user:pass@host'], 'without a user or a password'],
+    [['tail', ...ledger, '--frum', '3'], "unknown option '--frum'"],
+    [['tail', ...ledger, 'extra'], "unexpected argument 'extra'"],
+    [['tail', ...ledger, '--from'], '--from lacks its value'],
+    [['tail', ...ledger, '--from', '-1'], '--from lacks its value'],
+    [['tail', ...ledger, '--from=-1'], "--from is a whole number from 0 to 9007199254740991, not '-1'"],
+    [['tail', ...ledger, '--from', '1e3'], '--from is a whole number'],
+    [['tail', ...ledger, '--to', '9007199254740992'], '--to is a whole number'],
+    [['tail', ...ledger, '--to', ''], '--to is a whole number'],
+    [['tail', ...ledger, '--from', '5', '--to', '3'], '--to 3 lies before --from 5'],
+    [['tail', ...ledger, '--party', 'a,b'], '--party is a party id'],
+    [['tail', ...ledger, '--template', 'Main:Asset'], '--template is a template'],
+    [['tail', ...ledger, '--variant', 'transaction'], '--variant is one of Transaction, Reassignment'],
+    [['tail', ...ledger, '--effects=yes'], "option '--effects' does not take an argument"],
+    [['tail', ...ledger, '--token-file', '/no/such/file'], 'no such file'],
+    [['sandbox', '--port', '65536'], '--port is a whole number from 0 to 65535'],
+    [['sandbox', '--profile', '2.9'], '--profile is one of 3.4, 3.5, 3.6'],
+    [['sandbox', '--rate', '0.5'], '--rate is a whole number'],
+    [['sandbox', '--updates', 'many'], '--updates is a whole number'],
+    [['sandbox', '--seed', 'x'], '--seed is a whole number'],
+  ])('%j', async (line, reason) => {
+    const { code, out, err } = play(line);
+
+    expect(await code).toBe(2);
+    expect(out.text()).toBe('');
+    expect(err.text()).toMatch(/^canton-rx: [^\n]+\n$/);
+    expect(err.text()).toContain(reason);
+  });
+
+  it.each([
+    [['tail', ...ledger, '--token', 's3cret']],
+    [['tail', ...ledger, '--token=s3cret']],
+    [['tail', '--ledger', 'https://user:s3cret@host']],
+    [['tail', '--ledger', 's3cret']],
+  ])('keep a secret to themselves: %j', async (line) => {
+    const { code, out, err } = play(line);
+
+    expect(await code).toBe(2);
+    expect(out.text() + err.text()).not.toContain('s3cret');
+  });
+
+  it.each(['', '  ', 's3cret with blanks', 's3cret\nmore'])('a token that is none: %j', async (token) => {
+    const { code, err } = play(['tail', ...ledger], {
+      env: { CANTON_RX_LEDGER_TOKEN: token, CANTON_RX_LEDGER_URL: 'x' },
+    });
+
+    // an empty variable is none at all; then the ledger cannot be reached
+    expect(await code).toBe(token === '' ? 1 : 2);
+    expect(err.text()).not.toContain('s3cret');
+  });
+});
+
+describe('what needs no ledger', () => {
+  it.each([
+    [['--help'], 'canton-rx tail '],
+    [['-h'], 'canton-rx sandbox'],
+    [['tail', '--help'], '--token-file FILE'],
+    [['sandbox', '-h'], '--profile LINE'],
+  ])('%j helps', async (line, expected) => {
+    const { code, out, err } = play(line);
+
+    expect(await code).toBe(0);
+    expect(out.text()).toContain(expected);
+    expect(err.text()).toBe('');
+  });
+
+  it.each(['--version', '-v'])('%s is that of package.json', async (option) => {
+    const { code, out } = play([option]);
+
+    expect(await code).toBe(0);
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(out.text()).toBe(`${version}\n`);
+  });
+
+  it('help names every option', async () => {
+    const { code, out } = play(['tail', '--help']);
+    await code;
+
+    for (const option of [
+      'ledger',
+      'from',
+      'to',
+      'party',
+      'template',
+      'effects',
+      'variant',
+      'synchronizer',
+      'token-file',
+    ]) {
+      expect(out.text()).toContain(`--${option} `);
+    }
+  });
+});

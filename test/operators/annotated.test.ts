@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import type { either as E } from 'fp-ts';
+import { EMPTY, type Observable } from 'rxjs';
+import {
+  ofEvent,
+  ofTemplate,
+  ofVariant,
+  onSynchronizer,
+  recordTimes,
+  toEither,
+  toEvents,
+  type CreatedEvent,
+  type Event,
+  type InvalidUpdate,
+  type LedgerError,
+  type Timestamp,
+  type Transaction,
+  type Update,
+} from '../../src/index.js';
+
+const updates$: Observable<Update> = EMPTY;
+const withInvalid$: Observable<Update | InvalidUpdate> = EMPTY;
+
+/** Fields of a service are annotated; what is expected of a pipe must not change what goes into it. */
+class Service {
+  readonly transactions$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'));
+  readonly here$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'), onSynchronizer('sync1'));
+  readonly hereFirst$: Observable<Transaction> = updates$.pipe(onSynchronizer('sync1'), ofVariant('Transaction'));
+  readonly events$: Observable<Event> = updates$.pipe(ofVariant('Transaction'), toEvents());
+  readonly created$: Observable<CreatedEvent> = updates$.pipe(toEvents(), ofEvent('CreatedEvent'));
+  readonly assets$: Observable<CreatedEvent> = updates$.pipe(
+    toEvents(),
+    ofEvent('CreatedEvent'),
+    ofTemplate('Main:Asset'),
+  );
+  readonly assetsFirst$: Observable<CreatedEvent> = updates$.pipe(
+    toEvents(),
+    ofTemplate('Main:Asset'),
+    ofEvent('CreatedEvent'),
+  );
+  readonly invalid$: Observable<InvalidUpdate> = withInvalid$.pipe(ofVariant('InvalidUpdate'));
+  readonly clock$: Observable<ReadonlyMap<string, Timestamp>> = updates$.pipe(recordTimes());
+  readonly either$: Observable<E.Either<LedgerError, Transaction>> = updates$.pipe(
+    ofVariant('Transaction'),
+    toEither(),
+  );
+  // @ts-expect-error -- a checkpoint is no transaction
+  readonly wrong$: Observable<Transaction> = updates$.pipe(ofVariant('OffsetCheckpoint'));
+}
+
+describe('an operator', () => {
+  it('narrows to what an annotated field says', () => {
+    expect(Object.values(new Service())).toHaveLength(11);
+  });
+});
