@@ -52,7 +52,7 @@ const direction = (folder, allowed, depth) => {
 };
 
 export default defineConfig(
-  globalIgnores(['dist', 'site', 'coverage', 'eslint.config.js', 'test/package/fixtures']),
+  globalIgnores(['dist', 'site', 'coverage', 'eslint.config.js', 'test/*.config.js']),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

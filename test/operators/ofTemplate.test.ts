@@ -261,6 +261,6 @@ describe('ofTemplate', () => {
     // @ts-expect-error -- events only: toEvents() comes first
     void feed.pipe(ofTemplate(BOND));
     // @ts-expect-error -- at least one
-    void all.pipe(ofTemplate());
+    expect(() => all.pipe(ofTemplate())).toThrow(TypeError);
   });
 });
