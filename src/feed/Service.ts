@@ -11,6 +11,8 @@ export interface Learned {
   readonly maySwitch: boolean;
   /** The largest page that the service gives, as far as is known. */
   pageLimit: number;
+  /** The longest that the service may be asked to wait, in milliseconds, as far as is known. */
+  longestPollMs: number;
   /** Whether the service tells its ledger end. */
   hasLedgerEnd: boolean;
 }

@@ -1,9 +1,8 @@
-import { catchError, defer, map, throwError, type Observable } from 'rxjs';
+import { asyncScheduler, catchError, defer, map, throwError, type Observable } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
-import { PageLimitError } from '../errors/PageLimitError.js';
-import { verdict } from '../errors/verdict.js';
 import { exchange } from '../http/exchange.js';
 import type { Feed } from './Feed.js';
+import { learnFrom } from './learnFrom.js';
 import type { Page } from './Page.js';
 import { pageOf } from './pageOf.js';
 import type { Range } from './Range.js';
@@ -19,7 +18,8 @@ export interface Ask {
 
 /**
  * One page of a range. Asks again only where another request is to be made of it: for half as much when the page is
- * refused as too large, and at the other path where this one is not served.
+ * refused as too large, at the other path where this one is not served, for a shorter time where the service is not so
+ * patient.
  */
 export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
   defer(() => {
@@ -27,22 +27,21 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
     const { link, learned } = feed.service;
     const path = learned.updatesPath;
     const limit = Math.min(ask.limit, learned.pageLimit);
+    const idleTimeoutMs = ask.idleTimeoutMs && Math.min(ask.idleTimeoutMs, learned.longestPollMs);
+    const sentAt = asyncScheduler.now();
     return exchange(link, {
       method: 'POST',
       path,
-      query: { limit, ...(ask.idleTimeoutMs !== undefined && { stream_idle_timeout_ms: ask.idleTimeoutMs }) },
+      query: { limit, ...(idleTimeoutMs !== undefined && { stream_idle_timeout_ms: idleTimeoutMs }) },
       body: updatesBody(request, range, path),
-      timeoutMs: Math.max(link.requestTimeoutMs, 2 * (ask.idleTimeoutMs ?? 0) + 10_000),
+      timeoutMs: link.requestTimeoutMs + (idleTimeoutMs ?? 0),
     }).pipe(
       map((json) => pageOf({ path, json, range, limit, onInvalid })),
       catchError((error: unknown) => {
-        const next = isApiError(error) ? verdict(error) : 'stop';
-        if (next === 'shrink' && limit === 1) return throwError(() => new PageLimitError(range.beginExclusive));
-        if (next === 'shrink') learned.pageLimit = Math.min(learned.pageLimit, Math.floor(limit / 2));
-        else if (next === 'switch' && path === '/v2/updates/flats' && learned.maySwitch)
-          learned.updatesPath = '/v2/updates';
-        else return throwError(() => error);
-        return askPageOnce(feed, range, ask);
+        const tookMs = asyncScheduler.now() - sentAt;
+        const asked = { cursor: range.beginExclusive, path, limit, idleTimeoutMs, tookMs };
+        const isAnother = isApiError(error) && learnFrom(error, learned, asked);
+        return isAnother ? askPageOnce(feed, range, ask) : throwError(() => error);
       }),
     );
   });

@@ -12,8 +12,11 @@ const leastPollMs = 1_000;
 /** How old the ledger end may become while nothing comes: the cursor must follow it, or pruning overtakes the cursor. */
 const endMaxAgeMs = 15_000;
 
-/** How long a poll for more than the next update waits for another one: the service's own default. */
-const drainIdleMs = 500;
+/**
+ * How long a poll for more than the next update waits for another one. So short that a full page of a ledger that
+ * trickles does not take longer than a service is patient.
+ */
+const drainIdleMs = 25;
 
 /**
  * Follows: one request without an end, for so few elements that the first update is answered at once and not when the

@@ -18,6 +18,7 @@ export function serviceOf(options: LedgerOptions): Service {
       updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
       maySwitch: updatesPath === 'auto',
       pageLimit: Infinity,
+      longestPollMs: Infinity,
       hasLedgerEnd: true,
     },
   };

@@ -5,8 +5,8 @@ import { byTag } from './internal/byTag.js';
 /**
  * Passes the updates of the given variants, and narrows the type to them.
  *
- * Order, errors and completion are those of the source. It works on every union that is told apart by `_tag`, such as
- * updates together with the elements that could not be decoded.
+ * Order, errors and completion are those of the source. It works on updates, and on updates together with the elements
+ * that could not be decoded.
  *
  * @param variant - a variant, as its `_tag` has it
  * @param variants - further variants

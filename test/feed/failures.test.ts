@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, NEVER, of, takeUntil, timer } from 'rxjs';
+import { asyncScheduler, map, NEVER, of, takeUntil, timer } from 'rxjs';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
@@ -439,3 +439,40 @@ describe('a token', () => {
 
 /** The virtual clock. */
 const clock = (): number => asyncScheduler.now();
+
+describe('a service that is less patient than the idle timeout', () => {
+  it('is asked to wait for a shorter time, and that is no failure', () => {
+    marbles(({ flush }) => {
+      const timely = 'The server was not able to produce a timely response to your request.';
+      const { ledger, service, feed } = world({
+        latencyMs: 5,
+        fault: ({ query }) =>
+          Number(query['stream_idle_timeout_ms'] ?? 0) > 3_000
+            ? timer(3_000).pipe(map(() => failed(503, timely)))
+            : undefined,
+      });
+      const seen = observe(
+        feed({}, { idleTimeoutMs: 20_000, retry: { giveUpAfterMs: 1 } }).pipe(takeUntil(timer(60_000))),
+      );
+      timer(30_000).subscribe(() => {
+        fill(ledger, 1);
+      });
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(offsets(seen.values)).toEqual([1]);
+      expect(service.asked.at(-1)?.query['stream_idle_timeout_ms']).toBe('1500');
+    });
+  });
+
+  it('is a failure where a shorter time does not help', () => {
+    marbles(({ flush }) => {
+      const { feed } = world({
+        latencyMs: 5,
+        fault: ({ path }) => (isPage(path) ? timer(5_000).pipe(map(() => failed(503, 'busy'))) : undefined),
+      });
+      const seen = observe(feed({}, { retry: { giveUpAfterMs: 60_000 } }));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 503 });
+    });
+  });
+});
