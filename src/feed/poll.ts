@@ -50,7 +50,7 @@ function placeAfter(feed: Feed, place: Place, page: Page): Place {
   const now = asyncScheduler.now();
   const end = feed.request.endInclusive ?? Infinity;
   const isFruitful = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
-  const isStale = page.count === 0 && now - place.endReadAt > endMaxAgeMs;
+  const isStale = page.count === 0 && (end < Infinity || now - place.endReadAt > endMaxAgeMs);
   const { hasLedgerEnd } = feed.service.learned;
   const next = isFruitful || isStale || !hasLedgerEnd ? catchingUp(feed) : 'poll';
   return {

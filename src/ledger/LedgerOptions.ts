@@ -16,8 +16,8 @@ export interface LedgerOptions {
   /** Used in place of the global `fetch`, to trace or to route requests. */
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * How long an answer may take, in milliseconds; a request that waits for what has not happened yet is given twice its
-   * idle timeout and ten seconds, if that is longer. The participant itself gives up after 20 000.
+   * How long an answer may take, in milliseconds; a request that waits for what has not happened yet may take its idle
+   * timeout longer. The participant itself gives up after 20 000.
    *
    * @defaultValue 30000
    */

@@ -314,6 +314,21 @@ describe('a bounded feed', () => {
     });
   });
 
+  it('completes at a checkpoint that has reached the end', () => {
+    marbles(({ flush }) => {
+      const { ledger, feed, service } = world({ latencyMs: 5 });
+      const seen = observe(feed({ endInclusive: 5 }));
+      timer(1_000).subscribe(() => {
+        ledger.append(9, checkpoint(9));
+      });
+      flush();
+      expect(seen.values).toEqual([]);
+      expect(seen.completed).toBe(true);
+      expect(seen.endedAt).toBeLessThan(1_100);
+      expect(service.asked).toHaveLength(2);
+    });
+  });
+
   it('completes empty without a request when it ends where it begins', () => {
     marbles(({ flush }) => {
       const { service, feed } = world();
@@ -335,6 +350,23 @@ describe('a bounded feed', () => {
       expect(seen.completed).toBe(true);
       expect(service.asked.every(({ body }) => body['descendingOrder'] === true)).toBe(true);
       expect(service.asked.map(({ body }) => body['endInclusive'])).toEqual([900, 250, 50]);
+    });
+  });
+
+  it('does not take the one update of a ledger that answers upward for the last', () => {
+    marbles(({ flush }) => {
+      // before 3.5 the order is not known
+      const { ledger, service } = world({ latencyMs: 5 });
+      fill(ledger, 1, 2, 3);
+      const upward = scripted((asked) => ledger.answer({ ...asked, body: { ...asked.body, descendingOrder: false } }));
+      const client = createLedger({ baseUrl: 'http://ledger.example', port: upward.port });
+      const seen = observe(
+        client.updates({ beginExclusive: 0, endInclusive: 3, descendingOrder: true, updateFormat }, { maxPageSize: 1 }),
+      );
+      flush();
+      expect(seen.values).toEqual([]);
+      expect(seen.error).toMatchObject({ _tag: 'OrderError' });
+      expect(service.asked).toEqual([]);
     });
   });
 
@@ -416,6 +448,31 @@ describe('a page', () => {
       const seen = observe(feed$.pipe(takeUntil(timer(10_000))));
       flush();
       expect(offsets(seen.values)).toEqual(upTo(500));
+    });
+  });
+});
+
+describe('a service that sends more than it was asked for', () => {
+  it('is not believed beyond the range, and nothing is lost or repeated', () => {
+    marbles(({ flush }) => {
+      const ledger = new VirtualLedger({ latencyMs: 5 });
+      fill(ledger, ...upTo(300));
+      // ten updates beyond the bound come too
+      const service = scripted(({ body, ...asked }) => {
+        const bound = body['endInclusive'];
+        const endInclusive = typeof bound === 'number' ? Math.min(bound + 10, ledger.end) : bound;
+        return ledger.answer({ ...asked, body: { ...body, endInclusive } });
+      });
+      const client = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      const bounded = observe(client.updates({ beginExclusive: 0, endInclusive: 250, updateFormat }));
+      const open = observe(client.updates({ beginExclusive: 0, updateFormat }).pipe(takeUntil(timer(30_000))));
+      // known to the ledger end only after the page that is cut by it
+      timer(6).subscribe(() => {
+        fill(ledger, 301, 302);
+      });
+      flush();
+      expect(offsets(bounded.values)).toEqual(upTo(250));
+      expect(offsets(open.values)).toEqual(upTo(302));
     });
   });
 });

@@ -127,6 +127,16 @@ describe('kyPort', () => {
     expect(await failureOf(post(`${url}/v2/updates`))).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates' });
   });
 
+  it('asks once, also where ky itself would ask again', async () => {
+    let count = 0;
+    const { url } = await serve((request) => {
+      count += 1;
+      request.socket.destroy();
+    });
+    expect(await failureOf({ method: 'GET', url, headers: {} })).toMatchObject({ _tag: 'ConnectionError' });
+    expect(count).toBe(1);
+  });
+
   it('lets neither token nor body into its error', async () => {
     const { url } = await serve((request) => {
       request.socket.destroy();
