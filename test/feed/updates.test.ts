@@ -255,6 +255,22 @@ describe('the live path', () => {
     expect(all[25]).toBeLessThanOrEqual(30);
   });
 
+  it('brings an update soon after another from a service that knows the two operations alone', () => {
+    marbles(({ flush }) => {
+      const { ledger, feed } = world({ hasLedgerEnd: false, latencyMs: 1 });
+      const seen = observe(feed().pipe(takeUntil(timer(60_000))));
+      // the second comes while the feed, after a prompt answer, asks for more than one
+      const at = [10_000, 10_010, 12_000, 20_000, 20_005, 20_011, 25_000];
+      for (const [i, time] of at.entries())
+        timer(time).subscribe(() => {
+          ledger.append(i + 1, transaction(i + 1));
+        });
+      flush();
+      expect(offsets(seen.values)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+      for (const [i, time] of at.entries()) expect((seen.times[i] ?? Infinity) - time).toBeLessThan(100);
+    });
+  });
+
   it('brings an update in time from a service that knows the two operations alone', () => {
     const all = latencies({ hasLedgerEnd: false }, 1_003, 50);
     expect(all).toHaveLength(50);
