@@ -66,6 +66,7 @@ export default defineConfig(
       '@typescript-eslint/no-explicit-any': 'error',
       // what an operator catches and passes on may be anything
       'rxjs-x/throw-error': ['error', { allowThrowingAny: false, allowThrowingUnknown: true }],
+      '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
       'no-nested-ternary': 'error',
       'max-lines': ['error', { max: 200, skipComments: true, skipBlankLines: true }],

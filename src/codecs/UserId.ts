@@ -9,5 +9,5 @@ export const UserId: t.Type<UserId, UserId> = matching(
   'UserId',
   /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]*$/,
   128,
-  "at most 128 of a-z A-Z 0-9 @ ^ $ . ! ` - # + ' ~ _ | : ( )",
+  'at most 128 characters without a space',
 );

@@ -1,6 +1,7 @@
-import { catchError, throwError, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { LedgerResetError } from '../errors/LedgerResetError.js';
+import { mapError } from '../http/mapError.js';
 import { retryTransient } from '../http/retryTransient.js';
 import { askPageOnce, type Ask } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
@@ -10,9 +11,7 @@ import type { Range } from './Range.js';
 /** One page of a range that the ledger has reached; asks again after a transient failure. */
 export const askPage = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
   askPageOnce(feed, range, ask).pipe(
-    catchError((error: unknown) =>
-      throwError(() => (isBeyondEnd(error) ? new LedgerResetError(range.beginExclusive) : error)),
-    ),
+    mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(range.beginExclusive) : error)),
     retryTransient(feed.retry),
   );
 

@@ -1,4 +1,4 @@
-import { asyncScheduler, catchError, defer, map, throwError, type Observable } from 'rxjs';
+import { asyncScheduler, catchError, defer, map, type Observable } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { exchange } from '../http/exchange.js';
 import type { Feed } from './Feed.js';
@@ -40,8 +40,8 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       catchError((error: unknown) => {
         const tookMs = asyncScheduler.now() - sentAt;
         const asked = { cursor: range.beginExclusive, path, limit, idleTimeoutMs, tookMs };
-        const isAnother = isApiError(error) && learnFrom(error, learned, asked);
-        return isAnother ? askPageOnce(feed, range, ask) : throwError(() => error);
+        if (isApiError(error) && learnFrom(error, learned, asked)) return askPageOnce(feed, range, ask);
+        throw error;
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { catchError, map, throwError, timer, type Observable } from 'rxjs';
+import { catchError, map, timer, type Observable } from 'rxjs';
 import { retryTransient } from '../http/retryTransient.js';
 import { isBeyondEnd } from './askPage.js';
 import { askPageOnce } from './askPageOnce.js';
@@ -20,9 +20,10 @@ export const readDownward = (feed: Feed, place: Place): Observable<Step> => {
       const isOver = page.count === 0 || page.last - 1 <= beginExclusive;
       return { page, place: { ...place, cursor: page.last, next: isOver ? 'nothing' : 'pageDown' } };
     }),
-    catchError((error: unknown) =>
-      isBeyondEnd(error) ? timer(lookAgainMs).pipe(map((): Step => ({ place }))) : throwError(() => error),
-    ),
+    catchError((error: unknown) => {
+      if (isBeyondEnd(error)) return timer(lookAgainMs).pipe(map((): Step => ({ place })));
+      throw error;
+    }),
     retryTransient(feed.retry),
   );
 };

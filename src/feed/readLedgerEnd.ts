@@ -1,4 +1,4 @@
-import { asyncScheduler, catchError, map, throwError, type Observable, type ObservableInput } from 'rxjs';
+import { asyncScheduler, catchError, map, type Observable, type ObservableInput } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { LedgerResetError } from '../errors/LedgerResetError.js';
 import { verdict } from '../errors/verdict.js';
@@ -20,7 +20,7 @@ export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
     }),
     retryTransient(feed.retry),
     catchError((error: unknown): ObservableInput<Step> => {
-      if (!isApiError(error) || verdict(error) !== 'switch') return throwError(() => error);
+      if (!isApiError(error) || verdict(error) !== 'switch') throw error;
       learned.hasLedgerEnd = false;
       return [{ place: { ...place, next: catchingUp(feed) } }];
     }),

@@ -1,4 +1,4 @@
-import { catchError, map, throwError, type Observable, type ObservableInput } from 'rxjs';
+import { catchError, map, type Observable, type ObservableInput } from 'rxjs';
 import { retryTransient } from '../http/retryTransient.js';
 import { askPage, isBeyondEnd } from './askPage.js';
 import { askPageOnce } from './askPageOnce.js';
@@ -21,9 +21,10 @@ export const readPage = (feed: Feed, place: Place): Observable<Step> => {
   // the ledger may not have come as far as the caller's bound
   return askPageOnce(feed, range, ask).pipe(
     map(after),
-    catchError((error: unknown): ObservableInput<Step> =>
-      isBeyondEnd(error) ? [{ place: { ...place, next: 'poll' } }] : throwError(() => error),
-    ),
+    catchError((error: unknown): ObservableInput<Step> => {
+      if (isBeyondEnd(error)) return [{ place: { ...place, next: 'poll' } }];
+      throw error;
+    }),
     retryTransient(feed.retry),
   );
 };

@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, throwError, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, type Observable } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { UnauthorizedError } from '../errors/UnauthorizedError.js';
 import { verdict } from '../errors/verdict.js';
@@ -16,7 +16,9 @@ export function authorized<A>(
 ): Observable<A> {
   const token$: Observable<string | undefined> =
     link.token === undefined ? defer(() => [undefined]) : tokenOf(link.token, link.requestTimeoutMs);
-  const unauthorized = (): Observable<never> => throwError(() => new UnauthorizedError(path));
+  const unauthorized = (): never => {
+    throw new UnauthorizedError(path);
+  };
   return token$.pipe(
     concatMap((first) =>
       send(first).pipe(
@@ -33,6 +35,7 @@ export function authorized<A>(
 }
 
 const whenRefused = <A>(otherwise: () => Observable<A>) =>
-  catchError<A, Observable<A>>((error: unknown) =>
-    isApiError(error) && verdict(error) === 'refresh' ? otherwise() : throwError(() => error),
-  );
+  catchError<A, Observable<A>>((error: unknown) => {
+    if (isApiError(error) && verdict(error) === 'refresh') return otherwise();
+    throw error;
+  });

@@ -1,4 +1,4 @@
-import { catchError, defer, map, take, throwError, throwIfEmpty, type Observable } from 'rxjs';
+import { defer, map, take, throwIfEmpty, type Observable } from 'rxjs';
 import { ConnectionError } from '../errors/ConnectionError.js';
 import { errorOf } from '../errors/errorOf.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -6,6 +6,7 @@ import { RequestTimeoutError } from '../errors/RequestTimeoutError.js';
 import { authorized } from './authorized.js';
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
 import type { Link } from './Link.js';
+import { mapError } from './mapError.js';
 import { pathOf } from './pathOf.js';
 import { retryAfterMs } from './retryAfterMs.js';
 import { within } from './within.js';
@@ -31,9 +32,7 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
         take(1),
         throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
         within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
-        catchError((error: unknown) =>
-          throwError(() => (isLedgerError(error) ? error : new ConnectionError(path, 'the connection failed'))),
-        ),
+        mapError((error) => (isLedgerError(error) ? error : new ConnectionError(path, 'the connection failed'))),
         map((response) => jsonOf(path, response)),
       );
     });

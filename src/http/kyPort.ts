@@ -1,8 +1,8 @@
 import ky from 'ky';
-import { catchError, throwError } from 'rxjs';
 import { ConnectionError } from '../errors/ConnectionError.js';
 import { fromAbortable } from './fromAbortable.js';
 import type { HttpPort } from './HttpPort.js';
+import { mapError } from './mapError.js';
 import { pathOf } from './pathOf.js';
 
 /**
@@ -28,11 +28,7 @@ export const kyPort =
         headers: Object.fromEntries(response.headers),
         text: await response.text(),
       };
-    }).pipe(
-      catchError((error: unknown) =>
-        throwError(() => new ConnectionError(pathOf(url), 'the connection failed', codeWithin(error))),
-      ),
-    );
+    }).pipe(mapError((error) => new ConnectionError(pathOf(url), 'the connection failed', codeWithin(error))));
 
 /** The system's code, from the innermost error that has one: fetch wraps them, and ky wraps fetch's. */
 function codeWithin(error: unknown): string | undefined {

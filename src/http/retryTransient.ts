@@ -1,4 +1,4 @@
-import { asyncScheduler, defer, retry, throwError, timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import { asyncScheduler, defer, retry, timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isLedgerResetError } from '../errors/LedgerResetError.js';
@@ -19,12 +19,12 @@ export const retryTransient =
       let failures = 0;
       let failingSince = 0;
       const again = (error: unknown): Observable<unknown> => {
-        if (!isLedgerError(error)) return throwError(() => error);
+        if (!isLedgerError(error)) throw error;
         if (failures === 0) failingSince = asyncScheduler.now();
         const wait = waitBefore(failures, error, policy);
         failures += 1;
-        const isOver = asyncScheduler.now() + wait - failingSince > patience(error, policy);
-        return isOver ? throwError(() => error) : timer(wait);
+        if (asyncScheduler.now() + wait - failingSince > patience(error, policy)) throw error;
+        return timer(wait);
       };
       return source.pipe(retry({ delay: again }));
     });

@@ -1,6 +1,7 @@
-import { catchError, defer, take, throwError, type Observable } from 'rxjs';
+import { defer, take, type Observable } from 'rxjs';
 import { TokenError } from '../errors/TokenError.js';
 import type { Token } from './Link.js';
+import { mapError } from './mapError.js';
 import { within } from './within.js';
 
 /** The token to send now. Errors with a {@link TokenError} where the provider has none within the time. */
@@ -11,6 +12,6 @@ export const tokenOf = (token: Token, withinMs: number): Observable<string> =>
   }).pipe(
     take(1),
     // what the provider says of its failure may be secret
-    catchError(() => throwError(() => new TokenError('the provider failed'))),
+    mapError(() => new TokenError('the provider failed')),
     within(withinMs, () => new TokenError('the provider gave none in time')),
   );
