@@ -33,12 +33,9 @@ export interface Ledger {
    *   .pipe(ofVariant('Transaction'));
    * ```
    */
-  updates(
-    request: UpdatesRequest,
-    options: UpdatesOptions & { readonly onInvalid: 'emit' },
-  ): Observable<Update | InvalidUpdate>;
-  /** The updates after `beginExclusive`; one that does not decode ends the feed. */
   updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
+  /** The updates after `beginExclusive`; one that does not decode is passed on as an {@link InvalidUpdate}. */
+  updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | InvalidUpdate>;
   /**
    * Executes a submission that was prepared and signed, and emits the committed transaction, once. Its `events` may be
    * empty, when the format shows none of them.

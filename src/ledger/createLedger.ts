@@ -32,11 +32,8 @@ import { serviceOf } from './serviceOf.js';
  */
 export function createLedger(options: LedgerOptions): Ledger {
   const service = serviceOf(options);
-  function read(
-    request: UpdatesRequest,
-    how: UpdatesOptions & { readonly onInvalid: 'emit' },
-  ): Observable<Update | InvalidUpdate>;
-  function read(request: UpdatesRequest, how?: UpdatesOptions): Observable<Update>;
+  function read(request: UpdatesRequest, how?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
+  function read(request: UpdatesRequest, how: UpdatesOptions): Observable<Update | InvalidUpdate>;
   function read(request: UpdatesRequest, how: UpdatesOptions = {}): Observable<Update | InvalidUpdate> {
     checkOptions(how);
     return defer(() => updates(feedOf(service, request, how, options.retry)));

@@ -95,6 +95,28 @@ describe('an error', () => {
   });
 });
 
+describe('matchLedgerError', () => {
+  it('throws what is no error of the ledger on', () => {
+    const never = (): string => 'taken for another';
+    const match = api.matchLedgerError<string>({
+      ApiError: never,
+      ConnectionError: never,
+      DecodeError: never,
+      InvalidRequestError: never,
+      LedgerResetError: never,
+      OrderError: never,
+      PageLimitError: never,
+      PrunedError: never,
+      RequestTimeoutError: never,
+      TokenError: never,
+      UnauthorizedError: never,
+    });
+    const bug = new RangeError('mine');
+    // @ts-expect-error -- as it happens where an error is any
+    expect(() => match(bug)).toThrow(bug);
+  });
+});
+
 describe('errorOf', () => {
   it('keeps what the ledger says', () => {
     const text = JSON.stringify({

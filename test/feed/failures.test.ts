@@ -358,13 +358,13 @@ describe('a token', () => {
   it('is asked for anew for every request', () => {
     marbles(({ flush }) => {
       let n = 0;
-      const { ledger, service, feed } = world({ client: { token: () => of(`token ${(n += 1)}`) } });
+      const { ledger, service, feed } = world({ client: { token: () => of(`token-${(n += 1)}`) } });
       const feed$ = feed().pipe(takeUntil(timer(100)));
       expect(n).toBe(0);
       fill(ledger, 1);
       observe(feed$);
       flush();
-      expect(service.asked.map(({ token }) => token)).toEqual(['token 1', 'token 2', 'token 3']);
+      expect(service.asked.map(({ token }) => token)).toEqual(['token-1', 'token-2', 'token-3']);
     });
   });
 
@@ -406,13 +406,27 @@ describe('a token', () => {
   it('that is refused twice, though another, ends the feed', () => {
     marbles(({ flush }) => {
       let n = 0;
-      const { service, feed } = world({ client: { token: () => `stale ${(n += 1)}` }, fault: () => unauthorized });
+      const { service, feed } = world({ client: { token: () => `stale-${(n += 1)}` }, fault: () => unauthorized });
       const seen = observe(feed());
       flush();
       expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError' });
       expect(service.asked).toHaveLength(2);
     });
   });
+
+  it.each([undefined, null, '', 'with a blank', 'a\nb', 42])(
+    'that is none is a TokenError, and nothing is sent: %j',
+    (given) => {
+      marbles(({ flush }) => {
+        // @ts-expect-error -- an answer that nobody checked
+        const { service, feed } = world({ client: { retry: { giveUpAfterMs: 1 }, token: () => of(given) } });
+        const seen = observe(feed());
+        flush();
+        expect(seen.error).toMatchObject({ _tag: 'TokenError', reason: 'what the provider gave is no token' });
+        expect(service.asked).toEqual([]);
+      });
+    },
+  );
 
   it('that no provider gives is a transient failure with a name', () => {
     marbles(({ flush }) => {

@@ -136,14 +136,14 @@ describe('a feed', () => {
   });
 
   it('asks for a token per request, and goes on with another one', async () => {
-    let valid = 'token 1';
+    let valid = 'token-1';
     const sandbox = await start({ checkToken: (token) => token === valid });
     sandbox.generate(500, { seed: 4 });
     const ledger = createLedger({ baseUrl: sandbox.url, token: () => Promise.resolve(valid) });
     const seen = await seenUpTo(
       ledger.updates({ beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) }).pipe(
         tap(({ offset }) => {
-          if (offset % 7 === 0) valid = `token ${offset}`;
+          if (offset % 7 === 0) valid = `token-${offset}`;
         }),
       ),
       sandbox.ledgerEnd,
