@@ -32,7 +32,8 @@ function cantonErrorIn(text: string): JsCantonError | undefined {
 }
 
 function earliestOffset({ context }: JsCantonError): Offset | undefined {
-  const offset = Number(context['earliest_offset'] ?? Number.NaN);
+  const text = context['earliest_offset'] ?? '';
+  const offset = /^\d+$/.test(text) ? Number(text) : undefined;
   return Offset.is(offset) ? offset : undefined;
 }
 

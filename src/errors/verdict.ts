@@ -44,10 +44,11 @@ const transientCategories = [1, 2, 3, 12];
 const ofCategory = ({ errorCategory }: ApiError): Verdict | undefined => {
   // below 1 the ledger keeps the category to itself
   if (errorCategory === undefined || errorCategory < 1) return undefined;
+  if (errorCategory === 6) return 'refresh';
   return transientCategories.includes(errorCategory) ? 'retry' : 'stop';
 };
 
-const transientStatuses = [408, 425, 429, 502, 503, 504];
+const transientStatuses = [408, 425, 429, 499, 502, 503, 504];
 
 function ofStatus({ status, code }: ApiError): Verdict {
   const isFromLedger = code !== undefined;

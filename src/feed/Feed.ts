@@ -1,5 +1,5 @@
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { RetryPolicy } from '../http/RetryPolicy.js';
+import type { CompleteRetryPolicy } from '../http/RetryPolicy.js';
 import type { Service } from './Service.js';
 
 /** What stays the same through all requests of one feed. */
@@ -10,5 +10,5 @@ export interface Feed {
   readonly maxPageSize: number;
   readonly idleTimeoutMs: number;
   readonly onInvalid: 'fail' | 'emit';
-  readonly retry: Required<RetryPolicy>;
+  readonly retry: CompleteRetryPolicy;
 }

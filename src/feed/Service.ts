@@ -13,8 +13,10 @@ export interface Learned {
   pageLimit: number;
   /** The longest that the service may be asked to wait, in milliseconds, as far as is known. */
   longestPollMs: number;
-  /** Whether the service tells its ledger end. */
-  hasLedgerEnd: boolean;
+  /** How many offsets one page may reach over, as far as is known: a service may not be able to search more in time. */
+  longestRange: number;
+  /** Until when the service is not asked for its ledger end, since it does not tell it; 0 if it does. */
+  endUntoldUntil: number;
 }
 
 /** A ledger service: the way to it, and what is known of it. */

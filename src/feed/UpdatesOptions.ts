@@ -8,21 +8,21 @@ export interface UpdatesOptions {
    *
    * @defaultValue 200
    */
-  readonly maxPageSize?: number;
+  readonly maxPageSize?: number | undefined;
   /**
    * How long a request for what has not happened yet waits for it, in milliseconds; the wire's `stream_idle_timeout_ms`.
    * Should be well below the request timeouts on the way, the participant's own being 20 000.
    *
    * @defaultValue 5000
    */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
   /**
    * What an update that does not decode does: `'fail'` ends the feed with a `DecodeError` after everything before it;
    * `'emit'` passes an {@link InvalidUpdate} on and goes on.
    *
    * @defaultValue 'fail'
    */
-  readonly onInvalid?: 'fail' | 'emit';
+  readonly onInvalid?: 'fail' | 'emit' | undefined;
   /** How to ask again after a transient failure. Default: the ledger's. */
-  readonly retry?: RetryPolicy;
+  readonly retry?: RetryPolicy | undefined;
 }

@@ -1,5 +1,5 @@
 import { asyncScheduler, catchError, defer, map, type Observable } from 'rxjs';
-import { isApiError } from '../errors/ApiError.js';
+import { PageLimitError } from '../errors/PageLimitError.js';
 import { exchange } from '../http/exchange.js';
 import type { Feed } from './Feed.js';
 import { learnFrom } from './learnFrom.js';
@@ -27,7 +27,9 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
     const { link, learned } = feed.service;
     const path = learned.updatesPath;
     const limit = Math.min(ask.limit, learned.pageLimit);
-    const idleTimeoutMs = ask.idleTimeoutMs && Math.min(ask.idleTimeoutMs, learned.longestPollMs);
+    // a ledger before 3.5 answers upward: of that, a page of one would look right
+    if (range.descendingOrder === true && limit < 2) throw new PageLimitError(range.beginExclusive);
+    const idleTimeoutMs = ask.idleTimeoutMs && Math.floor(Math.min(ask.idleTimeoutMs, learned.longestPollMs));
     const sentAt = asyncScheduler.now();
     return exchange(link, {
       method: 'POST',
@@ -39,8 +41,8 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       map((json) => pageOf({ path, json, range, limit, onInvalid })),
       catchError((error: unknown) => {
         const tookMs = asyncScheduler.now() - sentAt;
-        const asked = { cursor: range.beginExclusive, path, limit, idleTimeoutMs, tookMs };
-        if (isApiError(error) && learnFrom(error, learned, asked)) return askPageOnce(feed, range, ask);
+        const asked = { range, path, limit, idleTimeoutMs, tookMs };
+        if (learnFrom(error, learned, asked)) return askPageOnce(feed, range, ask);
         throw error;
       }),
     );

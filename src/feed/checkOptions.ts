@@ -1,7 +1,11 @@
+import { checkPositive } from '../http/checkPositive.js';
+import { retryPolicy } from '../http/RetryPolicy.js';
 import type { UpdatesOptions } from './UpdatesOptions.js';
 
 /** Throws a TypeError for options that make no sense: a mistake in the program, not of the ledger. */
-export function checkOptions({ maxPageSize = 1, idleTimeoutMs = 1 }: UpdatesOptions): void {
-  for (const [name, value] of Object.entries({ maxPageSize, idleTimeoutMs }))
-    if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`${name} is not a whole number from 1`);
+export function checkOptions({ maxPageSize = 1, idleTimeoutMs = 1, retry }: UpdatesOptions): void {
+  checkPositive({ maxPageSize, idleTimeoutMs });
+  if (!Number.isSafeInteger(maxPageSize)) throw new TypeError('maxPageSize is not a whole number');
+  if (!Number.isSafeInteger(idleTimeoutMs)) throw new TypeError('idleTimeoutMs is not a whole number');
+  retryPolicy(retry);
 }

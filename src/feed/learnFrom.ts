@@ -1,11 +1,14 @@
-import type { ApiError } from '../errors/ApiError.js';
+import type { Offset } from '../codecs/Offset.js';
+import { isApiError } from '../errors/ApiError.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { PageLimitError } from '../errors/PageLimitError.js';
 import { verdict } from '../errors/verdict.js';
+import type { Range } from './Range.js';
 import type { Learned, UpdatesPath } from './Service.js';
 
 /** What a page was asked for with, and how long its answer took. */
 export interface Asked {
-  readonly cursor: number;
+  readonly range: Range;
   readonly path: UpdatesPath;
   readonly limit: number;
   /** For a poll. */
@@ -13,14 +16,15 @@ export interface Asked {
   readonly tookMs: number;
 }
 
-/** No service is asked to wait less than this: it would be asked too often. */
-const leastIdleMs = 1_000;
+/** What took less was no lack of patience; and no service is asked to wait less: it would be asked too often. */
+const leastPatienceMs = 1_000;
 
-/** Learns about the service from an error. `true` says that the same page is now to be asked for in another way. */
-export function learnFrom(error: ApiError, learned: Learned, asked: Asked): boolean {
+/** Learns about the service from an error. `true` says that the same is now to be asked for in another way. */
+export function learnFrom(error: unknown, learned: Learned, asked: Asked): boolean {
+  if (!isLedgerError(error)) return false;
   switch (verdict(error)) {
     case 'shrink':
-      if (asked.limit === 1) throw new PageLimitError(asked.cursor);
+      if (asked.limit === 1) throw new PageLimitError(asked.range.beginExclusive);
       learned.pageLimit = Math.min(learned.pageLimit, Math.floor(asked.limit / 2));
       return true;
     case 'switch':
@@ -28,15 +32,24 @@ export function learnFrom(error: ApiError, learned: Learned, asked: Asked): bool
       learned.updatesPath = '/v2/updates';
       return true;
     default:
-      return isImpatient(error, asked) && shorten(learned, asked);
+      return isImpatience(error, asked) && askLess(learned, asked);
   }
 }
 
-/** A service whose request timeout is shorter than the idle timeout refuses every poll that waits in vain. */
-const isImpatient = ({ status, code }: ApiError, { idleTimeoutMs, tookMs }: Asked): boolean =>
-  status === 503 && code === undefined && idleTimeoutMs !== undefined && tookMs >= leastIdleMs;
+/** Somebody on the way did not want to wait any longer: the participant's HTTP layer, a proxy, or we. */
+function isImpatience(error: LedgerError, { tookMs }: Asked): boolean {
+  if (tookMs < leastPatienceMs) return false;
+  if (isApiError(error)) return error.code === undefined && [408, 503, 504].includes(error.status);
+  return error._tag === 'RequestTimeoutError' || error._tag === 'ConnectionError';
+}
 
-function shorten(learned: Learned, { idleTimeoutMs = 0, tookMs }: Asked): boolean {
-  learned.longestPollMs = Math.max(leastIdleMs, Math.floor(tookMs / 2));
-  return learned.longestPollMs < idleTimeoutMs;
+/** A poll is to wait for a shorter time, a page is to reach over fewer offsets; `false` where that does not help. */
+function askLess(learned: Learned, { range, idleTimeoutMs, tookMs }: Asked): boolean {
+  if (idleTimeoutMs !== undefined) {
+    learned.longestPollMs = Math.max(leastPatienceMs, Math.floor(tookMs / 2));
+    return learned.longestPollMs < idleTimeoutMs;
+  }
+  const reach: Offset = (range.endInclusive ?? range.beginExclusive) - range.beginExclusive;
+  learned.longestRange = Math.max(1, Math.floor(reach / 4));
+  return false;
 }

@@ -1,12 +1,16 @@
+import { asyncScheduler } from 'rxjs';
 import type { Offset } from '../codecs/Offset.js';
 import type { Feed } from './Feed.js';
 import type { Place } from './Place.js';
 
+/** Whether the service tells its ledger end, as far as is known; a service that did not is asked again now and then. */
+export const tellsEnd = ({ service }: Feed): boolean => asyncScheduler.now() >= service.learned.endUntoldUntil;
+
 /** What to ask for when there may be something to catch up on. */
-export function catchingUp({ service, request }: Feed): Place['next'] {
-  if (service.learned.hasLedgerEnd) return 'ledgerEnd';
+export function catchingUp(feed: Feed): Place['next'] {
+  if (tellsEnd(feed)) return 'ledgerEnd';
   // without the ledger end, only a range that the caller bounds can be read in pages
-  return typeof request.endInclusive === 'number' ? 'page' : 'poll';
+  return typeof feed.request.endInclusive === 'number' ? 'page' : 'poll';
 }
 
 /** What to ask for when everything there is has been read. */

@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, map, concatMap, timer, type Observable } from 'rxjs';
 import { askPage } from './askPage.js';
 import type { Feed } from './Feed.js';
-import { catchingUp } from './nextOf.js';
+import { catchingUp, tellsEnd } from './nextOf.js';
 import type { Page } from './Page.js';
 import type { Place, Step } from './Place.js';
 import { pollLimitAfter } from './pollLimitAfter.js';
@@ -42,7 +42,8 @@ const afterPause =
   ({ fruitless, polledAt }: Place) =>
   <A>(source: Observable<A>): Observable<A> =>
     defer(() => {
-      const wait = fruitless < 2 ? 0 : polledAt + leastPollMs - asyncScheduler.now();
+      // at most that long, should the clock have been set back
+      const wait = fruitless < 2 ? 0 : Math.min(leastPollMs, polledAt + leastPollMs - asyncScheduler.now());
       return wait > 0 ? timer(wait).pipe(concatMap(() => source)) : source;
     });
 
@@ -50,8 +51,11 @@ function placeAfter(feed: Feed, place: Place, page: Page): Place {
   const now = asyncScheduler.now();
   const end = feed.request.endInclusive ?? Infinity;
   const isFruitful = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
-  const isStale = page.count === 0 && (end < Infinity || now - place.endReadAt > endMaxAgeMs);
-  const { hasLedgerEnd } = feed.service.learned;
+  const isStale = page.count === 0 && (end < Infinity || Math.abs(now - place.endReadAt) > endMaxAgeMs);
+  const { learned } = feed.service;
+  const hasLedgerEnd = tellsEnd(feed);
+  // a poll that was answered in time may be longer again, little by little
+  learned.longestPollMs *= 1.1;
   const next = isFruitful || isStale || !hasLedgerEnd ? catchingUp(feed) : 'poll';
   return {
     ...place,

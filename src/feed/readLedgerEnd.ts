@@ -1,5 +1,5 @@
 import { asyncScheduler, catchError, map, type Observable, type ObservableInput } from 'rxjs';
-import { isApiError } from '../errors/ApiError.js';
+import { isApiError, type ApiError } from '../errors/ApiError.js';
 import { LedgerResetError } from '../errors/LedgerResetError.js';
 import { verdict } from '../errors/verdict.js';
 import { retryTransient } from '../http/retryTransient.js';
@@ -8,7 +8,14 @@ import { ledgerEnd } from './ledgerEnd.js';
 import { catchingUp, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
 
-/** Finds out how far there is to catch up. A service that does not tell is asked no more. */
+/** How long a service that does not tell its ledger end is not asked for it: the path may only be gone for a moment. */
+const askAgainMs = 60_000;
+
+/** The path is not served, or a gateway does not let it through. */
+const isUntold = (error: ApiError): boolean =>
+  verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);
+
+/** Finds out how far there is to catch up. A service that does not tell is left alone for a while. */
 export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
   const { link, learned } = feed.service;
   return ledgerEnd(link).pipe(
@@ -16,13 +23,14 @@ export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
       if (end < place.cursor) throw new LedgerResetError(place.cursor, end);
       const target = Math.min(end, feed.request.endInclusive ?? end);
       const next = target > place.cursor ? 'page' : waiting(feed, place.cursor);
+      learned.endUntoldUntil = 0;
       return { place: { ...place, target, endReadAt: asyncScheduler.now(), next } };
     }),
     retryTransient(feed.retry),
     catchError((error: unknown): ObservableInput<Step> => {
-      if (!isApiError(error) || verdict(error) !== 'switch') throw error;
-      learned.hasLedgerEnd = false;
-      return [{ place: { ...place, next: catchingUp(feed) } }];
+      if (!isApiError(error) || !isUntold(error)) throw error;
+      learned.endUntoldUntil = asyncScheduler.now() + askAgainMs;
+      return [{ place: { ...place, next: catchingUp(feed), target: feed.request.endInclusive ?? place.target } }];
     }),
   );
 };

@@ -1,30 +1,43 @@
-import { catchError, map, type Observable, type ObservableInput } from 'rxjs';
+import { catchError, defer, map, type Observable, type ObservableInput } from 'rxjs';
+import { LedgerResetError } from '../errors/LedgerResetError.js';
 import { retryTransient } from '../http/retryTransient.js';
-import { askPage, isBeyondEnd } from './askPage.js';
+import { isBeyondEnd } from './askPage.js';
 import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
-import { waiting } from './nextOf.js';
-import type { Page } from './Page.js';
+import { ledgerEnd } from './ledgerEnd.js';
+import { tellsEnd, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
 
 /** Catches up: one page of what lies between the cursor and the target. Never with an idle timeout, which could cut it. */
-export const readPage = (feed: Feed, place: Place): Observable<Step> => {
-  const { cursor, target } = place;
-  const range = { beginExclusive: cursor, endInclusive: target };
-  const ask = { limit: feed.maxPageSize };
-  const after = (page: Page): Step => {
-    // only an empty page proves that there is no more: a service may send less than it was asked for
-    const reached = page.count === 0 ? target : Math.min(page.last, target);
-    return { page, place: { ...place, cursor: reached, next: reached < target ? 'page' : waiting(feed, reached) } };
-  };
-  if (feed.service.learned.hasLedgerEnd) return askPage(feed, range, ask).pipe(map(after));
-  // the ledger may not have come as far as the caller's bound
-  return askPageOnce(feed, range, ask).pipe(
-    map(after),
+export const readPage = (feed: Feed, place: Place): Observable<Step> =>
+  defer(() => {
+    const { cursor, target } = place;
+    const { learned } = feed.service;
+    const end = Math.min(target, cursor + learned.longestRange);
+    return askPageOnce(feed, { beginExclusive: cursor, endInclusive: end }, { limit: feed.maxPageSize }).pipe(
+      map((page): Step => {
+        learned.longestRange *= 2;
+        // only an empty page proves that there is no more: a service may send less than it was asked for
+        const reached = page.count === 0 ? end : Math.min(page.last, end);
+        return { page, place: { ...place, cursor: reached, next: reached < target ? 'page' : waiting(feed, reached) } };
+      }),
+    );
+  }).pipe(
     catchError((error: unknown): ObservableInput<Step> => {
-      if (isBeyondEnd(error)) return [{ place: { ...place, next: 'poll' } }];
+      if (isBeyondEnd(error)) return aimedAnew(feed, place, error);
       throw error;
     }),
     retryTransient(feed.retry),
   );
-};
+
+/** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */
+function aimedAnew(feed: Feed, place: Place, error: unknown): ObservableInput<Step> {
+  if (!tellsEnd(feed)) return [{ place: { ...place, next: 'poll' } }];
+  return ledgerEnd(feed.service.link).pipe(
+    map((end): Step => {
+      if (end < place.cursor) throw new LedgerResetError(place.cursor, end);
+      if (end >= place.target) throw error;
+      return { place: { ...place, target: end, next: end > place.cursor ? 'page' : waiting(feed, end) } };
+    }),
+  );
+}

@@ -1,3 +1,5 @@
+import { checkPositive } from './checkPositive.js';
+
 /** How a feed asks again after a transient failure: exponential back-off with full jitter, for a while. */
 export interface RetryPolicy {
   /**
@@ -5,23 +7,31 @@ export interface RetryPolicy {
    *
    * @defaultValue 250
    */
-  readonly baseDelayMs?: number;
+  readonly baseDelayMs?: number | undefined;
   /**
    * The longest wait before any retry, in milliseconds, unless the service asks for a longer one.
    *
    * @defaultValue 30000
    */
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: number | undefined;
   /**
    * How long a feed goes on without a healthy answer, in milliseconds, before it ends with the last error.
    *
    * @defaultValue 300000
    */
-  readonly giveUpAfterMs?: number;
+  readonly giveUpAfterMs?: number | undefined;
 }
 
-/** Fills in what neither policy says; the feed's own goes before the ledger's. */
-export const retryPolicy = (ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}): Required<RetryPolicy> => {
-  const { baseDelayMs = 250, maxDelayMs = 30_000, giveUpAfterMs = 300_000 } = { ...ledgers, ...feeds };
-  return { baseDelayMs, maxDelayMs, giveUpAfterMs };
-};
+/** Fills in what neither policy says; the feed's own goes before the ledger's. Throws a TypeError for what makes no sense. */
+export function retryPolicy(ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}): CompleteRetryPolicy {
+  const policy = {
+    baseDelayMs: feeds.baseDelayMs ?? ledgers.baseDelayMs ?? 250,
+    maxDelayMs: feeds.maxDelayMs ?? ledgers.maxDelayMs ?? 30_000,
+    giveUpAfterMs: feeds.giveUpAfterMs ?? ledgers.giveUpAfterMs ?? 300_000,
+  };
+  checkPositive(policy);
+  return policy;
+}
+
+/** A policy that leaves nothing open. */
+export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number };

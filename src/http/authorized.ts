@@ -1,9 +1,15 @@
 import { catchError, concatMap, defer, type Observable } from 'rxjs';
-import { isApiError } from '../errors/ApiError.js';
+import { isApiError, type ApiError } from '../errors/ApiError.js';
 import { UnauthorizedError } from '../errors/UnauthorizedError.js';
 import { verdict } from '../errors/verdict.js';
 import type { Link } from './Link.js';
 import { tokenOf } from './tokenOf.js';
+
+/** What of a request decides whether the service refused it before it did anything. */
+interface Refusable {
+  readonly path: string;
+  readonly isSubmission?: boolean;
+}
 
 /**
  * Sends a request with the link's token. When the service refuses it, the provider is asked once more: another token
@@ -11,21 +17,21 @@ import { tokenOf } from './tokenOf.js';
  */
 export function authorized<A>(
   link: Link,
-  path: string,
+  call: Refusable,
   send: (token: string | undefined) => Observable<A>,
 ): Observable<A> {
   const token$: Observable<string | undefined> =
     link.token === undefined ? defer(() => [undefined]) : tokenOf(link.token, link.requestTimeoutMs);
   const unauthorized = (): never => {
-    throw new UnauthorizedError(path);
+    throw new UnauthorizedError(call.path);
   };
   return token$.pipe(
     concatMap((first) =>
       send(first).pipe(
-        whenRefused<A>(() =>
+        whenRefused<A>(call, () =>
           token$.pipe(
             concatMap((second) =>
-              second === first ? unauthorized() : send(second).pipe(whenRefused<A>(unauthorized)),
+              second === first ? unauthorized() : send(second).pipe(whenRefused<A>(call, unauthorized)),
             ),
           ),
         ),
@@ -34,8 +40,12 @@ export function authorized<A>(
   );
 }
 
-const whenRefused = <A>(otherwise: () => Observable<A>) =>
+const whenRefused = <A>(call: Refusable, otherwise: () => Observable<A>) =>
   catchError<A, Observable<A>>((error: unknown) => {
-    if (isApiError(error) && verdict(error) === 'refresh') return otherwise();
+    if (isApiError(error) && isRefused(error, call)) return otherwise();
     throw error;
   });
+
+/** A token that expired while a submission was waited for says nothing of the submission. */
+const isRefused = (error: ApiError, { isSubmission = false }: Refusable): boolean =>
+  isSubmission ? error.status === 401 : verdict(error) === 'refresh';

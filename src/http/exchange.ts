@@ -19,16 +19,18 @@ export interface Call {
   readonly body?: unknown;
   /** Default: the link's. */
   readonly timeoutMs?: number;
+  /** Whether it changes the ledger: it is then sent again only where it was certainly not carried out. */
+  readonly isSubmission?: boolean;
 }
 
 /** The JSON that the service answers to one request; every failure is a `LedgerError`. Asks once, whatever comes. */
 export const exchange = (link: Link, call: Call): Observable<unknown> =>
   defer(() => {
     const { timeoutMs = link.requestTimeoutMs } = call;
-    return authorized(link, call.path, (token) => {
+    return authorized(link, call, (token) => {
       const request = requestOf(link, call, token);
       const path = pathOf(request.url);
-      return link.port(request).pipe(
+      return defer(() => link.port(request)).pipe(
         take(1),
         throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
         within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),

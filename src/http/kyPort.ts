@@ -19,6 +19,8 @@ export const kyPort =
         signal,
         retry: 0,
         timeout: false,
+        // to another place nothing that is signed is sent, nor any header
+        redirect: 'manual',
         throwHttpErrors: false,
         ...(body !== undefined && { body }),
         ...(fetch !== undefined && { fetch }),
@@ -26,7 +28,8 @@ export const kyPort =
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),
-        text: await response.text(),
+        // what is no UTF-8 must not come out as something else
+        text: new TextDecoder('utf-8', { fatal: true }).decode(await response.arrayBuffer()),
       };
     }).pipe(mapError((error) => new ConnectionError(pathOf(url), 'the connection failed', codeWithin(error))));
 

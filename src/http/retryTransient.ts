@@ -3,39 +3,50 @@ import { isApiError } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isLedgerResetError } from '../errors/LedgerResetError.js';
 import { isTransient } from '../errors/verdict.js';
-import type { RetryPolicy } from './RetryPolicy.js';
+import { atMost } from './atMost.js';
+import type { CompleteRetryPolicy } from './RetryPolicy.js';
 
 /** How long a cursor beyond the ledger end is given to be asked too early, before it is a ledger that was reset. */
 const resetGraceMs = 10_000;
 
+/** The most that one attempt counts for: a clock that was set, or a machine that slept, is no failure of the service. */
+const mostPerAttemptMs = 60_000;
+
 /**
- * Asks again after a transient failure, until the policy's time is over. The time starts with the first failure of this
- * subscription: a request that is subscribed anew after its answer starts with a full budget.
+ * Asks again after a transient failure, until the policy's time is over. The time is that of the attempts and of the
+ * waits between them, from the first failure of this subscription on: a request that is subscribed anew after its answer
+ * starts with a full budget.
  */
 export const retryTransient =
-  <A>(policy: Required<RetryPolicy>): MonoTypeOperatorFunction<A> =>
+  <A>(policy: CompleteRetryPolicy): MonoTypeOperatorFunction<A> =>
   (source) =>
     defer(() => {
       let failures = 0;
-      let failingSince = 0;
+      let spentMs = 0;
+      let resetMs = 0;
+      let attemptAt = 0;
       const again = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error)) throw error;
-        if (failures === 0) failingSince = asyncScheduler.now();
-        const wait = waitBefore(failures, error, policy);
+        const now = asyncScheduler.now();
+        const tookMs = failures === 0 ? 0 : Math.min(mostPerAttemptMs, Math.max(0, now - attemptAt));
+        spentMs += tookMs;
+        resetMs = isLedgerResetError(error) ? resetMs + tookMs : 0;
+        const left = isLedgerResetError(error)
+          ? Math.min(resetGraceMs - resetMs, policy.giveUpAfterMs - spentMs)
+          : policy.giveUpAfterMs - spentMs;
+        if (left <= 0 || !(isTransient(error) || isLedgerResetError(error))) throw error;
+        const wait = Math.min(left, waitBefore(failures, error, policy));
         failures += 1;
-        if (asyncScheduler.now() + wait - failingSince > patience(error, policy)) throw error;
-        return timer(wait);
+        spentMs += wait;
+        resetMs += wait;
+        attemptAt = now + wait;
+        return timer(atMost(wait));
       };
       return source.pipe(retry({ delay: again }));
     });
 
-function patience(error: LedgerError, { giveUpAfterMs }: Required<RetryPolicy>): number {
-  if (isLedgerResetError(error)) return Math.min(resetGraceMs, giveUpAfterMs);
-  return isTransient(error) ? giveUpAfterMs : -1;
-}
-
 /** Full jitter: anything up to the back-off, so that the clients of a service that comes back do not come all at once. */
-function waitBefore(failures: number, error: LedgerError, { baseDelayMs, maxDelayMs }: Required<RetryPolicy>): number {
+function waitBefore(failures: number, error: LedgerError, { baseDelayMs, maxDelayMs }: CompleteRetryPolicy): number {
   const jitter = Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
   return Math.max(jitter, (isApiError(error) ? error.retryAfterMs : undefined) ?? 0);
 }

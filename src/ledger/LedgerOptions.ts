@@ -10,27 +10,27 @@ export interface LedgerOptions {
    * The bearer token, or a function that provides it as a string, an Observable or a Promise. A function is asked anew
    * for every request: participants accept tokens of a few minutes only. Default: no token is sent.
    */
-  readonly token?: Token;
+  readonly token?: Token | undefined;
   /** Headers for every request, beside those that the library sets. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Used in place of the global `fetch`, to trace or to route requests. */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /**
    * How long an answer may take, in milliseconds; a request that waits for what has not happened yet may take its idle
    * timeout longer. The participant itself gives up after 20 000.
    *
    * @defaultValue 30000
    */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** How feeds ask again after a transient failure. */
-  readonly retry?: RetryPolicy;
+  readonly retry?: RetryPolicy | undefined;
   /**
    * Where updates are served. `'auto'` asks `/v2/updates/flats`, and where that is gone (3.6) goes over to `/v2/updates`
    * for good, in mid-stream too.
    *
    * @defaultValue 'auto'
    */
-  readonly updatesPath?: 'auto' | '/v2/updates/flats' | '/v2/updates';
+  readonly updatesPath?: 'auto' | '/v2/updates/flats' | '/v2/updates' | undefined;
   /** The way to the service, in place of ky: for tests, or for another HTTP client. `fetch` has no effect beside it. */
-  readonly port?: HttpPort;
+  readonly port?: HttpPort | undefined;
 }

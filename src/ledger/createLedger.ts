@@ -23,7 +23,7 @@ import { serviceOf } from './serviceOf.js';
  *
  * const ledger = createLedger({
  *   baseUrl: 'http://127.0.0.1:7575',
- *   token: () => Promise.resolve('a token of a few minutes'),
+ *   token: () => Promise.resolve('a-token-of-a-few-minutes'),
  * });
  * ledger.ledgerEnd().subscribe((offset) => {
  *   console.log(`the ledger ends at ${offset}`);

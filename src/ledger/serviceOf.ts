@@ -1,16 +1,19 @@
 import type { Service } from '../feed/Service.js';
+import { checkPositive } from '../http/checkPositive.js';
 import { kyPort } from '../http/kyPort.js';
+import { retryPolicy } from '../http/RetryPolicy.js';
 import type { LedgerOptions } from './LedgerOptions.js';
 
 /** The service that a ledger's options tell of, and of which nothing is known yet. */
 export function serviceOf(options: LedgerOptions): Service {
   const { baseUrl, token, headers = {}, requestTimeoutMs = 30_000, updatesPath = 'auto' } = options;
-  if (!URL.canParse(baseUrl)) throw new TypeError('baseUrl is not an absolute URL');
+  checkPositive({ requestTimeoutMs });
+  retryPolicy(options.retry);
   return {
     link: {
       port: options.port ?? kyPort(options.fetch),
-      baseUrl: baseUrl.replace(/\/+$/, ''),
-      headers: Object.fromEntries(new Headers(headers)),
+      baseUrl: addressOf(baseUrl),
+      headers: headersOf(headers),
       token,
       requestTimeoutMs,
     },
@@ -19,7 +22,24 @@ export function serviceOf(options: LedgerOptions): Service {
       maySwitch: updatesPath === 'auto',
       pageLimit: Infinity,
       longestPollMs: Infinity,
-      hasLedgerEnd: true,
+      longestRange: Infinity,
+      endUntoldUntil: 0,
     },
   };
+}
+
+function addressOf(baseUrl: string): string {
+  const { protocol, username, password, search, hash } = URL.canParse(baseUrl) ? new URL(baseUrl) : { protocol: '' };
+  if (!/^https?:$/.test(protocol) || username || password || search || hash)
+    throw new TypeError('baseUrl is not an http or https URL without credentials, query and hash');
+  return baseUrl.replace(/\/+$/, '');
+}
+
+function headersOf(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  try {
+    return Object.fromEntries(new Headers(headers));
+  } catch {
+    // the platform's own words would quote the value
+    throw new TypeError('headers has a name or a value that cannot be sent');
+  }
 }

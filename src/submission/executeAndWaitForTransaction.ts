@@ -17,6 +17,7 @@ export const executeAndWaitForTransaction = (link: Link, request: ExecuteRequest
     return exchange(link, {
       method: 'POST',
       path,
+      isSubmission: true,
       body: { ...body, submissionId: body.submissionId ?? randomUuid() },
     });
   }).pipe(map(decoded(path, ExecuteResponse)));

@@ -145,6 +145,10 @@ describe('errorOf', () => {
       'earliestOffset',
       undefined,
     );
+    expect(errorOf({ path: '/x', status: 400, text: pruned({ earliest_offset: '' }) })).toHaveProperty(
+      'earliestOffset',
+      undefined,
+    );
     expect(errorOf({ path: '/x', status: 400, text: pruned({}) })).toMatchObject({ _tag: 'PrunedError' });
   });
 

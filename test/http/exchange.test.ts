@@ -88,6 +88,13 @@ describe('exchange', () => {
       () => throwError(() => new Error('hush')),
       { _tag: 'ConnectionError', reason: 'the connection failed' },
     ],
+    [
+      'what a port throws',
+      () => {
+        throw new Error('hush');
+      },
+      { _tag: 'ConnectionError', reason: 'the connection failed' },
+    ],
     ['a port without an answer', () => EMPTY, { _tag: 'ConnectionError', reason: 'there was no answer' }],
     [
       'an answer that is not JSON',

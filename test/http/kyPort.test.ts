@@ -147,6 +147,26 @@ describe('kyPort', () => {
     expect(shown).not.toContain('payload');
   });
 
+  it('follows no redirect: what is signed goes to nobody else', async () => {
+    let elsewhere = 0;
+    const other = await serve((_, response) => {
+      elsewhere += 1;
+      response.end('[]');
+    });
+    const { url } = await serve((_, response) => {
+      response.writeHead(307, { location: other.url }).end();
+    });
+    expect(await firstValueFrom(kyPort()(post(url)))).toMatchObject({ status: 307 });
+    expect(elsewhere).toBe(0);
+  });
+
+  it('takes a body that is no UTF-8 for one that is not whole', async () => {
+    const { url } = await serve((_, response) => {
+      response.end(Buffer.from([0x22, 0xc3, 0x28, 0x22]));
+    });
+    expect(await failureOf(post(url))).toMatchObject({ _tag: 'ConnectionError' });
+  });
+
   it('uses the fetch that it is given', async () => {
     const { url } = await serve((_, response) => {
       response.end('[]');

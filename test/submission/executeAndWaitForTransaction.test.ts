@@ -193,6 +193,24 @@ describe('executeAndWaitForTransaction', () => {
     expect(sandbox.updates).toHaveLength(1);
   });
 
+  it('is not sent again for a token that expired while it was waited for', async () => {
+    const service = scripted(() => [failed(409, canton('ACCESS_TOKEN_EXPIRED', 2))]);
+    let asked = 0;
+    const ledger = createLedger({
+      baseUrl: 'http://ledger.example',
+      port: service.port,
+      token: () => {
+        asked += 1;
+        return `token-${asked}`;
+      },
+    });
+    const { request } = await prepared();
+    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({
+      code: 'ACCESS_TOKEN_EXPIRED',
+    });
+    expect(service.asked).toHaveLength(1);
+  });
+
   it('names an answer that does not decode, without the payload', async () => {
     const service = scripted(() => of(ok({ transaction: { updateId: 7, secret: 'hush' } })));
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });

@@ -1,4 +1,5 @@
 import * as t from 'io-ts';
+import { addAll } from './addAll.js';
 
 /** A list, of at least and at most so many items. */
 export const list = <A>(
@@ -17,7 +18,7 @@ export const list = <A>(
       const decoded: A[] = [];
       for (const [i, element] of u.entries()) {
         const result = item.validate(element, t.appendContext(context, String(i), item, element));
-        if (result._tag === 'Left') errors.push(...result.left);
+        if (result._tag === 'Left') addAll(errors, result.left);
         else decoded.push(result.right);
       }
       return errors.length > 0 ? t.failures(errors) : t.success(decoded);

@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
 import { isRecord } from './isRecord.js';
+import { addAll } from './addAll.js';
 
 /**
  * A map of a request. Unlike `t.record`, which drops an entry whose key does not decode, it refuses the key: a party's
@@ -20,8 +21,8 @@ export const mapOf = <A>(
       for (const [k, content] of Object.entries(u)) {
         const name = key.validate(k, t.appendContext(context, k, key, k));
         const result = value.validate(content, t.appendContext(context, k, value, content));
-        if (name._tag === 'Left') errors.push(...name.left);
-        if (result._tag === 'Left') errors.push(...result.left);
+        if (name._tag === 'Left') addAll(errors, name.left);
+        if (result._tag === 'Left') addAll(errors, result.left);
         else decoded.push([k, result.right]);
       }
       return errors.length > 0 ? t.failures(errors) : t.success(Object.fromEntries(decoded));

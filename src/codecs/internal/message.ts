@@ -1,5 +1,6 @@
 import * as t from 'io-ts';
 import { isRecord } from './isRecord.js';
+import { addAll } from './addAll.js';
 
 /** One codec a field; what may be absent in `A` takes a codec that says so: `optional`, `nullable`, `withDefault`. */
 export type FieldsOf<A> = {
@@ -29,7 +30,7 @@ export function message<A extends object>(name: string, fields: FieldsOf<A>, clo
       const decoded: Record<string, unknown> = { ...u };
       for (const [key, codec] of codecs) {
         const result = codec.validate(u[key], t.appendContext(context, key, codec, u[key]));
-        if (result._tag === 'Left') errors.push(...result.left);
+        if (result._tag === 'Left') addAll(errors, result.left);
         else put(decoded, key, result.right);
       }
       return isComplete(decoded, errors) ? t.success(decoded) : t.failures(errors);
