@@ -51,7 +51,7 @@ export class ApiError extends Error {
         Code: canton?.code,
         Category: canton?.errorCategory,
         Path: path,
-        'Correlation id': canton?.correlationId,
+        Correlation: canton?.correlationId,
       }),
     );
     this.path = path;

@@ -19,10 +19,7 @@ export class DecodeError extends Error {
     readonly offset?: Offset,
   ) {
     super(
-      [
-        lines('An answer of the ledger does not decode.', { Offset: offset, Path: path }),
-        ...problems.map(formatProblem),
-      ].join('\n'),
+      [lines('The answer does not decode.', { Offset: offset, Path: path }), ...problems.map(formatProblem)].join('\n'),
     );
   }
 }

@@ -18,9 +18,7 @@ export class LedgerResetError extends Error {
     /** Where the ledger ends, where it is known. */
     readonly ledgerEnd?: Offset,
   ) {
-    super(
-      lines('The place to resume from is beyond the end of the ledger.', { Cursor: cursor, 'Ledger end': ledgerEnd }),
-    );
+    super(lines('The cursor is beyond the ledger end.', { Cursor: cursor, 'Ledger end': ledgerEnd }));
   }
 }
 

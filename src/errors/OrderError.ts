@@ -15,7 +15,7 @@ export class OrderError extends Error {
     /** The offset before it. */
     readonly previous: Offset,
   ) {
-    super(lines('The ledger service sent updates out of order.', { Offset: offset, After: previous }));
+    super(lines('The updates are out of order.', { Offset: offset, After: previous }));
   }
 }
 

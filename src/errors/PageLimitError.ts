@@ -13,7 +13,7 @@ export class PageLimitError extends Error {
     /** Where the feed stands. */
     readonly cursor: Offset,
   ) {
-    super(lines('The ledger service refuses a page of one update as too large.', { Cursor: cursor }));
+    super(lines('The ledger service refuses a page of one update.', { Cursor: cursor }));
   }
 }
 

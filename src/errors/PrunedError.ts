@@ -18,7 +18,7 @@ export class PrunedError extends Error {
     /** The smallest `beginExclusive` that is still valid, where the ledger says it. */
     readonly earliestOffset?: Offset,
   ) {
-    super(lines('The ledger is pruned beyond the place asked for.', { 'Earliest offset': earliestOffset, Path: path }));
+    super(lines('The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path }));
   }
 }
 

@@ -4,8 +4,6 @@ import type { UpdatesOptions } from './UpdatesOptions.js';
 
 /** Throws a TypeError for options that make no sense: a mistake in the program, not of the ledger. */
 export function checkOptions({ maxPageSize = 1, idleTimeoutMs = 1, retry }: UpdatesOptions): void {
-  checkPositive({ maxPageSize, idleTimeoutMs });
-  if (!Number.isSafeInteger(maxPageSize)) throw new TypeError('maxPageSize is not a whole number');
-  if (!Number.isSafeInteger(idleTimeoutMs)) throw new TypeError('idleTimeoutMs is not a whole number');
+  checkPositive({ maxPageSize, idleTimeoutMs }, true);
   retryPolicy(retry);
 }

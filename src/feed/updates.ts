@@ -1,4 +1,4 @@
-import { concatMap, defer, EMPTY, repeat, takeWhile, type Observable } from 'rxjs';
+import { concatMap, defer, expand, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { Feed } from './Feed.js';
@@ -13,18 +13,10 @@ import { stepFrom } from './stepFrom.js';
  * before the next step begins, so that nothing is ever asked for that may not be needed, and nothing piles up.
  */
 export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
-  defer(() => {
-    let place = startOf(feed);
-    if (place.next === 'nothing') return EMPTY;
-    return defer(() => stepFrom(feed, place)).pipe(
-      repeat(),
-      takeWhile((step) => step.place.next !== 'nothing', true),
-      concatMap((step) => {
-        place = step.place;
-        return emitted(step);
-      }),
-    );
-  });
+  defer((): Step[] => [{ place: startOf(feed) }]).pipe(
+    expand(({ place }) => stepFrom(feed, place), 1),
+    concatMap(emitted),
+  );
 
 function emitted({ page }: Step): Iterable<Update | InvalidUpdate> {
   return page?.failure === undefined ? (page?.updates ?? []) : untilFailure(page.updates, page.failure);

@@ -27,14 +27,13 @@ export const retryTransient =
       let attemptAt = 0;
       const again = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error)) throw error;
+        const isReset = isLedgerResetError(error);
         const now = asyncScheduler.now();
         const tookMs = failures === 0 ? 0 : Math.min(mostPerAttemptMs, Math.max(0, now - attemptAt));
         spentMs += tookMs;
-        resetMs = isLedgerResetError(error) ? resetMs + tookMs : 0;
-        const left = isLedgerResetError(error)
-          ? Math.min(resetGraceMs - resetMs, policy.giveUpAfterMs - spentMs)
-          : policy.giveUpAfterMs - spentMs;
-        if (left <= 0 || !(isTransient(error) || isLedgerResetError(error))) throw error;
+        resetMs = isReset ? resetMs + tookMs : 0;
+        const left = Math.min(policy.giveUpAfterMs - spentMs, isReset ? resetGraceMs - resetMs : Infinity);
+        if (left <= 0 || !(isReset || isTransient(error))) throw error;
         const wait = Math.min(left, waitBefore(failures, error, policy));
         failures += 1;
         spentMs += wait;

@@ -13,12 +13,12 @@ export const tokenOf = (token: Token, withinMs: number): Observable<string> =>
     take(1),
     // what the provider says of its failure may be secret
     mapError(() => new TokenError('the provider failed')),
-    within(withinMs, () => new TokenError('the provider gave none, or not in time')),
+    within(withinMs, () => new TokenError('the provider gave none in time')),
     map(checked),
   );
 
 /** Whatever the types say: a provider may well hand on the `undefined` of an answer that it did not check. */
 function checked(token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
-  throw new TokenError('what the provider gave is no token');
+  throw new TokenError('the provider gave no token');
 }

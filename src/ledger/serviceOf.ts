@@ -29,9 +29,9 @@ export function serviceOf(options: LedgerOptions): Service {
 }
 
 function addressOf(baseUrl: string): string {
-  const { protocol, username, password, search, hash } = URL.canParse(baseUrl) ? new URL(baseUrl) : { protocol: '' };
-  if (!/^https?:$/.test(protocol) || username || password || search || hash)
-    throw new TypeError('baseUrl is not an http or https URL without credentials, query and hash');
+  // no credentials, query or hash: a path is added to it, and errors may show it
+  if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new TypeError('baseUrl is no plain http(s) URL');
   return baseUrl.replace(/\/+$/, '');
 }
 
@@ -40,6 +40,6 @@ function headersOf(headers: Readonly<Record<string, string>>): Readonly<Record<s
     return Object.fromEntries(new Headers(headers));
   } catch {
     // the platform's own words would quote the value
-    throw new TypeError('headers has a name or a value that cannot be sent');
+    throw new TypeError('headers cannot be sent');
   }
 }

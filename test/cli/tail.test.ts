@@ -296,7 +296,7 @@ describe('a failure of the ledger', () => {
     const { code, err } = await tailed('--from', '3');
 
     expect(code).toBe(1);
-    expect(err.text()).toMatch(/^The ledger is pruned beyond the place asked for\.\nEarliest offset: 50\n/);
+    expect(err.text()).toMatch(/^The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
     expect(err.text()).toContain('resume with --from 3\n');
   });
 

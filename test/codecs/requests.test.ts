@@ -466,8 +466,8 @@ describe('the signatures of an execution', () => {
       'ED25519',
       'one of SIGNING_ALGORITHM_SPEC_UNSPECIFIED, SIGNING_ALGORITHM_SPEC_ED25519, SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256, SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_384, SIGNING_ALGORITHM_SPEC_ML_DSA_65',
     ],
-    ['signature', 'ff0', 'Base64, padded, not empty'],
-    ['signature', '', 'Base64, padded, not empty'],
+    ['signature', 'ff0', 'padded Base64'],
+    ['signature', '', 'padded Base64'],
     ['signedBy', 1, 'string'],
   ])('have no %s %j', (field, value, expected) => {
     const path = `${at}.0.signatures.0.${field}`;

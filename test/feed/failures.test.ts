@@ -422,7 +422,7 @@ describe('a token', () => {
         const { service, feed } = world({ client: { retry: { giveUpAfterMs: 1 }, token: () => of(given) } });
         const seen = observe(feed());
         flush();
-        expect(seen.error).toMatchObject({ _tag: 'TokenError', reason: 'what the provider gave is no token' });
+        expect(seen.error).toMatchObject({ _tag: 'TokenError', reason: 'the provider gave no token' });
         expect(service.asked).toEqual([]);
       });
     },
