@@ -15,7 +15,8 @@ export interface RetryPolicy {
    */
   readonly maxDelayMs?: number | undefined;
   /**
-   * How long a feed goes on without a healthy answer, in milliseconds, before it ends with the last error.
+   * How long a feed goes on without a healthy answer, in milliseconds, before it ends with the last error: the time of its
+   * attempts and of the waits between them, not that of a machine asleep. 0 never asks again.
    *
    * @defaultValue 300000
    */
@@ -29,7 +30,8 @@ export function retryPolicy(ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}):
     maxDelayMs: feeds.maxDelayMs ?? ledgers.maxDelayMs ?? 30_000,
     giveUpAfterMs: feeds.giveUpAfterMs ?? ledgers.giveUpAfterMs ?? 300_000,
   };
-  checkPositive(policy);
+  // no time at all is a policy too: never again
+  checkPositive({ ...policy, giveUpAfterMs: policy.giveUpAfterMs + 1 });
   return policy;
 }
 

@@ -77,6 +77,16 @@ describe('a transient failure', () => {
     });
   });
 
+  it('is delivered at once where no time is given', () => {
+    marbles(({ flush }) => {
+      const { feed, service } = world({ fault: () => failed(503, 'no') });
+      const seen = observe(feed({}, { retry: { giveUpAfterMs: 0 } }));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 503 });
+      expect(service.asked).toHaveLength(1);
+    });
+  });
+
   it('is delivered when the time is over without a healthy answer', () => {
     marbles(({ flush }) => {
       const { feed, service } = world({ fault: () => failed(503, 'no') });

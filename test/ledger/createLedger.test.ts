@@ -27,6 +27,7 @@ describe('createLedger', () => {
     { requestTimeoutMs: -1 },
     { retry: { baseDelayMs: 0 } },
     { retry: { giveUpAfterMs: Number.NaN } },
+    { retry: { giveUpAfterMs: -1 } },
   ])('refuses options that make no sense: %j', (options) => {
     expect(() => createLedger({ baseUrl: 'http://h', port, ...options })).toThrow(TypeError);
   });
