@@ -1,12 +1,11 @@
 import { catchError, defer, map, type Observable, type ObservableInput } from 'rxjs';
-import { LedgerResetError } from '../errors/LedgerResetError.js';
 import { retryTransient } from '../http/retryTransient.js';
 import { isBeyondEnd } from './askPage.js';
 import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
-import { ledgerEnd } from './ledgerEnd.js';
 import { tellsEnd, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
+import { readLedgerEnd } from './readLedgerEnd.js';
 
 /** Catches up: one page of what lies between the cursor and the target. Never with an idle timeout, which could cut it. */
 export const readPage = (feed: Feed, place: Place): Observable<Step> =>
@@ -33,11 +32,11 @@ export const readPage = (feed: Feed, place: Place): Observable<Step> =>
 /** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */
 function aimedAnew(feed: Feed, place: Place, error: unknown): ObservableInput<Step> {
   if (!tellsEnd(feed)) return [{ place: { ...place, next: 'poll' } }];
-  return ledgerEnd(feed.service.link).pipe(
-    map((end): Step => {
-      if (end < place.cursor) throw new LedgerResetError(place.cursor, end);
-      if (end >= place.target) throw error;
-      return { place: { ...place, target: end, next: end > place.cursor ? 'page' : waiting(feed, end) } };
+  return readLedgerEnd(feed, place).pipe(
+    map((step) => {
+      // the same again: to be waited for
+      if (step.place.next === 'page' && step.place.target >= place.target) throw error;
+      return step;
     }),
   );
 }

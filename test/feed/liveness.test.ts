@@ -147,6 +147,24 @@ describe('a feed goes on', () => {
     });
   });
 
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
+    'to a bound that is far ahead on a service that does not tell its ledger end: %i',
+    (i) => {
+      marbles(({ flush }) => {
+        // so slow that the end is asked for again in the middle of a page, with one of these
+        const { ledger, feed } = world({ hasLedgerEnd: false, latencyMs: 500 + 97 * i });
+        const seen = observe(feed({ endInclusive: 10 }, { retry: { giveUpAfterMs: 60_000 } }));
+        timer(600_000).subscribe(() => {
+          fill(ledger, 9, 12);
+        });
+        flush();
+        expect(seen.error).toBeUndefined();
+        expect(offsets(seen.values)).toEqual([9]);
+        expect(seen.completed).toBe(true);
+      });
+    },
+  );
+
   it('where a replica tells an end that another has not reached', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
