@@ -183,13 +183,29 @@ describe('a feed goes on', () => {
 });
 
 describe('a feed does not ask in a loop', () => {
+  it('where a service tells an end and refuses to go as far', () => {
+    marbles(({ flush }) => {
+      const { ledger, service, feed } = world({
+        latencyMs: 5,
+        fault: ({ path }) => (isPage(path) ? failed(400, canton('OFFSET_AFTER_LEDGER_END', 12)) : undefined),
+      });
+      fill(ledger, 100);
+      const seen = observe(feed({ beginExclusive: 50 }));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'OFFSET_AFTER_LEDGER_END' });
+      expect(service.asked.length).toBeLessThan(100);
+    });
+  });
+
   it('when it is told to wait for longer than a timer can count', () => {
     marbles(({ flush }) => {
       const { service, feed } = world({ fault: () => failed(429, '', { 'retry-after': '1000000000' }) });
-      const seen = observe(feed({}, { retry: { giveUpAfterMs: Infinity } }).pipe(takeUntil(timer(3_600_000))));
+      // what a timer can count to is not quite 25 days
+      const days = 24 * 3_600_000;
+      const seen = observe(feed({}, { retry: { giveUpAfterMs: Infinity } }).pipe(takeUntil(timer(30 * days))));
       flush();
       expect(seen.error).toBeUndefined();
-      expect(service.asked).toHaveLength(1);
+      expect(service.asked).toHaveLength(2);
     });
   });
 
@@ -201,6 +217,26 @@ describe('a feed does not ask in a loop', () => {
       expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 429 });
       expect(seen.endedAt).toBe(300_000);
       expect(service.asked).toHaveLength(2);
+    });
+  });
+});
+
+describe('a feed that was cut once', () => {
+  it('waits as long as before again, little by little', () => {
+    marbles(({ flush }) => {
+      let cut = false;
+      const { service, feed } = world({
+        fault: ({ query }) => {
+          if (cut || !('stream_idle_timeout_ms' in query)) return undefined;
+          cut = true;
+          return timer(2_000).pipe(map(() => untimely));
+        },
+      });
+      observe(feed().pipe(takeUntil(timer(200_000))));
+      flush();
+      const waits = service.asked.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
+      expect(waits.slice(0, 3)).toEqual([5_000, 1_000, 1_100]);
+      expect(waits.at(-1)).toBe(5_000);
     });
   });
 });

@@ -327,6 +327,7 @@ describe('a bounded feed', () => {
       flush();
       expect(seen.values).toEqual([]);
       expect(seen.completed).toBe(true);
+      expect(seen.endedAt).toBeLessThan(15_000);
     });
   });
 
