@@ -15,7 +15,7 @@ export const problemsOf = (errors: t.Errors): readonly Problem[] =>
       .map(({ key }) => key)
       .filter((key) => key !== '')
       .join('.'),
-    expected: message ?? context.at(-1)?.type.name ?? 'something else',
+    expected: message ?? context.at(-1)?.type.name ?? '',
   }));
 
 /** A problem on one line. */

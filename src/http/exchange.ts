@@ -48,7 +48,6 @@ function requestOf(link: Link, { method, path, query, body }: Call, token: strin
     method,
     url: `${link.baseUrl}${path}${search === '' ? '' : `?${search}`}`,
     headers: {
-      accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...link.headers,

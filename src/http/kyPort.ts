@@ -22,7 +22,7 @@ export const kyPort =
         // to another place nothing that is signed is sent, nor any header
         redirect: 'manual',
         throwHttpErrors: false,
-        ...(body !== undefined && { body }),
+        body: body ?? null,
         ...(fetch !== undefined && { fetch }),
       });
       return {

@@ -38,7 +38,6 @@ describe('exchange', () => {
         method: 'POST',
         url: 'https://ledger.example/prefix/v2/updates?limit=2&stream_idle_timeout_ms=5',
         headers: {
-          accept: 'application/json',
           'content-type': 'application/json',
           authorization: 'Bearer abc',
           'x-tenant': 'blue',
@@ -59,7 +58,7 @@ describe('exchange', () => {
         { method: 'GET', path: '/x' },
       ),
     );
-    expect(sent[0]?.headers).toEqual({ accept: 'application/json' });
+    expect(sent[0]?.headers).toEqual({});
     expect(sent[0]).not.toHaveProperty('body');
   });
 
