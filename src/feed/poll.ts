@@ -62,6 +62,7 @@ function placeAfter(feed: Feed, place: Place, page: Page): Place {
     cursor: Math.min(page.last, end),
     next: page.last >= end ? 'nothing' : next,
     pollLimit: pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit: place.pollLimit, tookMs: now - place.polledAt }),
-    fruitless: isFruitful ? 0 : place.fruitless + 1,
+    // that there is no more behind an update is no idleness
+    fruitless: isFruitful || place.pollLimit > 2 ? 0 : place.fruitless + 1,
   };
 }

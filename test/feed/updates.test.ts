@@ -278,6 +278,12 @@ describe('the live path', () => {
     expect(all.at(-1)).toBeLessThanOrEqual(600);
   });
 
+  it('brings an update within 600 ms from a service that knows the two operations alone and sends checkpoints early', () => {
+    const all = latencies({ hasLedgerEnd: false, earlyCheckpointMs: 500, latencyMs: 1 }, 1_003, 100);
+    expect(all).toHaveLength(100);
+    expect(all.at(-1)).toBeLessThanOrEqual(600);
+  });
+
   it('keeps up with 500 updates a second', () => {
     const all = latencies({}, 2, 5_000);
     expect(all).toHaveLength(5_000);
