@@ -15,7 +15,7 @@ export interface Place {
   readonly pollLimit: number;
   /** When the last poll was sent, in milliseconds. */
   readonly polledAt: number;
-  /** How many polls in a row have brought no update. */
+  /** How many polls in a row have waited for an update in vain. */
   readonly fruitless: number;
 }
 

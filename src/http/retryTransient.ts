@@ -31,13 +31,12 @@ export const retryTransient =
         const now = asyncScheduler.now();
         const tookMs = failures === 0 ? 0 : Math.min(mostPerAttemptMs, Math.max(0, now - attemptAt));
         spentMs += tookMs;
-        resetMs = isReset ? resetMs + tookMs : 0;
         const left = Math.min(policy.giveUpAfterMs - spentMs, isReset ? resetGraceMs - resetMs : Infinity);
         if (left <= 0 || !(isReset || isTransient(error))) throw error;
         const wait = Math.min(left, waitBefore(failures, error, policy));
         failures += 1;
         spentMs += wait;
-        resetMs += wait;
+        resetMs = isReset ? resetMs + wait : 0;
         attemptAt = now + wait;
         return timer(atMost(wait));
       };

@@ -165,6 +165,24 @@ describe('a feed goes on', () => {
     },
   );
 
+  it('with its whole grace, however long the last wait of an outage was', () => {
+    marbles(({ flush }) => {
+      jest.spyOn(Math, 'random').mockReturnValue(1);
+      const replies = [...upTo(7).map(() => failed(503, 'down')), { status: 200, headers: {}, text: '{"offset":3}' }];
+      const { ledger, feed } = world({
+        latencyMs: 5,
+        fault: ({ path }, n) => (path.endsWith('ledger-end') ? replies[n - 1] : undefined),
+      });
+      fill(ledger, 5, 6);
+      // waits double up to 16 seconds, then one answer lags
+      const retry = { baseDelayMs: 250, maxDelayMs: 16_000 };
+      const seen = observe(feed({ beginExclusive: 5 }, { retry }).pipe(takeUntil(timer(120_000))));
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(offsets(seen.values)).toEqual([6]);
+    });
+  });
+
   it('where a replica tells an end that another has not reached', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
