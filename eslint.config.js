@@ -17,13 +17,14 @@ const node = { regex: '^node:', message: 'only sandbox/ and cli/ run in Node alo
 const house = {
   codecs: [],
   errors: ['codecs'],
-  http: ['codecs', 'errors'],
-  feed: ['codecs', 'errors', 'http'],
+  events: ['codecs', 'errors'],
+  http: ['codecs', 'errors', 'events'],
+  feed: ['codecs', 'errors', 'events', 'http'],
   submission: ['codecs', 'errors', 'http'],
   operators: ['codecs', 'errors'],
-  ledger: ['codecs', 'errors', 'http', 'feed', 'submission'],
+  ledger: ['codecs', 'errors', 'events', 'http', 'feed', 'submission'],
   sandbox: ['codecs'],
-  cli: ['codecs', 'errors', 'operators', 'ledger', 'sandbox'],
+  cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'sandbox'],
 };
 const inNode = ['sandbox', 'cli'];
 

@@ -9,10 +9,28 @@ export { createLedger } from './ledger/createLedger.js';
 export type { Ledger } from './ledger/Ledger.js';
 export type { LedgerOptions } from './ledger/LedgerOptions.js';
 export type { InvalidUpdate } from './feed/InvalidUpdate.js';
+export type { Gap } from './feed/Gap.js';
 export type { UpdatesOptions } from './feed/UpdatesOptions.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
 export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
+
+// What it is doing
+export type { LedgerEvent } from './events/LedgerEvent.js';
+export type {
+  CaughtUp,
+  EndpointSwitched,
+  FeedEnded,
+  FeedStarted,
+  FellBehind,
+  GapFound,
+  Happening,
+  PageLimitLearned,
+  PageReceived,
+  PollSent,
+  RetryScheduled,
+  TokenRefreshed,
+} from './events/Happening.js';
 
 // Operators
 export { ofEvent } from './operators/ofEvent.js';
@@ -109,6 +127,7 @@ export { Base64 } from './codecs/Base64.js';
 export { isLedgerError, type LedgerError } from './errors/LedgerError.js';
 export { matchLedgerError, type LedgerErrorCases } from './errors/matchLedgerError.js';
 export { isTransient } from './errors/verdict.js';
+export { AnswerTooLargeError, isAnswerTooLargeError } from './errors/AnswerTooLargeError.js';
 export { ApiError, isApiError, type ApiErrorFacts } from './errors/ApiError.js';
 export { ConnectionError, isConnectionError } from './errors/ConnectionError.js';
 export { DecodeError, isDecodeError } from './errors/DecodeError.js';
@@ -118,6 +137,7 @@ export { isOrderError, OrderError } from './errors/OrderError.js';
 export { isPageLimitError, PageLimitError } from './errors/PageLimitError.js';
 export { isPrunedError, PrunedError } from './errors/PrunedError.js';
 export { isRequestTimeoutError, RequestTimeoutError } from './errors/RequestTimeoutError.js';
+export type { Retried } from './errors/Retried.js';
 export { isTokenError, TokenError } from './errors/TokenError.js';
 export { isUnauthorizedError, UnauthorizedError } from './errors/UnauthorizedError.js';
 export { JsCantonError } from './codecs/JsCantonError.js';

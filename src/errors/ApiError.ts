@@ -1,6 +1,7 @@
 import type { JsCantonError } from '../codecs/JsCantonError.js';
 import { hasTag } from './internal/hasTag.js';
 import { lines } from './internal/lines.js';
+import type { Retried } from './Retried.js';
 
 /** What an {@link ApiError} tells. */
 export interface ApiErrorFacts {
@@ -22,6 +23,8 @@ export class ApiError extends Error {
   override readonly name = 'ApiError' as const;
   /** Tells the errors apart. */
   readonly _tag = 'ApiError' as const;
+  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  declare readonly retried?: Retried;
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */

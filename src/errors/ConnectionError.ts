@@ -1,5 +1,6 @@
 import { hasTag } from './internal/hasTag.js';
 import { lines } from './internal/lines.js';
+import type { Retried } from './Retried.js';
 
 /** The service was not reached, or its answer did not arrive whole. Transient. */
 export class ConnectionError extends Error {
@@ -7,6 +8,8 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError' as const;
   /** Tells the errors apart. */
   readonly _tag = 'ConnectionError' as const;
+  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  declare readonly retried?: Retried;
 
   constructor(
     /** The path of the request. */

@@ -1,3 +1,4 @@
+import type { AnswerTooLargeError } from './AnswerTooLargeError.js';
 import type { ApiError } from './ApiError.js';
 import type { ConnectionError } from './ConnectionError.js';
 import type { DecodeError } from './DecodeError.js';
@@ -12,6 +13,7 @@ import type { UnauthorizedError } from './UnauthorizedError.js';
 
 /** Everything that an Observable of this library may end with; told apart by `_tag`. */
 export type LedgerError =
+  | AnswerTooLargeError
   | ApiError
   | ConnectionError
   | DecodeError
@@ -25,6 +27,7 @@ export type LedgerError =
   | UnauthorizedError;
 
 const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
+  'AnswerTooLargeError',
   'ApiError',
   'ConnectionError',
   'DecodeError',

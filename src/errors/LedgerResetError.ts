@@ -1,6 +1,7 @@
 import type { Offset } from '../codecs/Offset.js';
 import { hasTag } from './internal/hasTag.js';
 import { lines } from './internal/lines.js';
+import type { Retried } from './Retried.js';
 
 /**
  * The place to resume from is beyond the end of the ledger, and stays there: the participant was restored from an older
@@ -11,6 +12,8 @@ export class LedgerResetError extends Error {
   override readonly name = 'LedgerResetError' as const;
   /** Tells the errors apart. */
   readonly _tag = 'LedgerResetError' as const;
+  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  declare readonly retried?: Retried;
 
   constructor(
     /** Where the feed stands. */

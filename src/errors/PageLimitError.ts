@@ -2,7 +2,7 @@ import type { Offset } from '../codecs/Offset.js';
 import { hasTag } from './internal/hasTag.js';
 import { lines } from './internal/lines.js';
 
-/** The service refuses even a page of one update as too large. */
+/** Even a page of one update is too large: for the service, or for the ledger's `maxAnswerBytes`. */
 export class PageLimitError extends Error {
   /** The class's name. */
   override readonly name = 'PageLimitError' as const;
@@ -13,7 +13,7 @@ export class PageLimitError extends Error {
     /** Where the feed stands. */
     readonly cursor: Offset,
   ) {
-    super(lines('The ledger service refuses a page of one update.', { Cursor: cursor }));
+    super(lines('A page of one update is too large.', { Cursor: cursor }));
   }
 }
 

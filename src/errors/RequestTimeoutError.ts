@@ -1,5 +1,6 @@
 import { hasTag } from './internal/hasTag.js';
 import { lines } from './internal/lines.js';
+import type { Retried } from './Retried.js';
 
 /** The service did not answer in time; the request was aborted. Transient. */
 export class RequestTimeoutError extends Error {
@@ -7,6 +8,8 @@ export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError' as const;
   /** Tells the errors apart. */
   readonly _tag = 'RequestTimeoutError' as const;
+  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  declare readonly retried?: Retried;
 
   constructor(
     /** The path of the request. */

@@ -37,5 +37,6 @@ function earliestOffset({ context }: JsCantonError): Offset | undefined {
   return Offset.is(offset) ? offset : undefined;
 }
 
-/** Enough of a proxy's page to recognise it. */
-const firstWords = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200);
+/** Enough of a proxy's page to recognise it. What looks like JSON may be data, and says little to people. */
+const firstWords = (text: string): string =>
+  /^\s*[[{"]/.test(text) ? '' : text.slice(0, 1_000).replace(/\s+/g, ' ').trim().slice(0, 200);

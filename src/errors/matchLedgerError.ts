@@ -15,6 +15,7 @@ export type LedgerErrorCases<R> = {
  *
  * const advice = (error: LedgerError): string => (isTransient(error) ? 'try again' : explain(error));
  * const explain = matchLedgerError<string>({
+ *   AnswerTooLargeError: ({ maxBytes }) => `more than ${maxBytes} bytes`,
  *   ApiError: ({ code, status }) => `the ledger answered ${code ?? status}`,
  *   ConnectionError: ({ reason }) => reason,
  *   DecodeError: ({ offset }) => `update ${offset ?? '?'} cannot be read`,
@@ -34,6 +35,8 @@ export const matchLedgerError =
   (error: LedgerError): R => {
     // one call a tag: the compiler cannot see that the case and the error go together
     switch (error._tag) {
+      case 'AnswerTooLargeError':
+        return cases.AnswerTooLargeError(error);
       case 'ApiError':
         return cases.ApiError(error);
       case 'ConnectionError':

@@ -14,6 +14,8 @@ export function verdict(error: LedgerError): Verdict {
     case 'RequestTimeoutError':
     case 'TokenError':
       return 'retry';
+    case 'AnswerTooLargeError':
+      return 'shrink';
     case 'ApiError':
       return ofCode(error) ?? ofCategory(error) ?? ofStatus(error);
     default:

@@ -1,5 +1,9 @@
+import type { ObservableInput } from 'rxjs';
+import type { Offset } from '../codecs/Offset.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { Report } from '../events/Report.js';
 import type { CompleteRetryPolicy } from '../http/RetryPolicy.js';
+import type { Gap } from './Gap.js';
 import type { Service } from './Service.js';
 
 /** What stays the same through all requests of one feed. */
@@ -10,5 +14,7 @@ export interface Feed {
   readonly maxPageSize: number;
   readonly idleTimeoutMs: number;
   readonly onInvalid: 'fail' | 'emit';
+  readonly onGap: 'fail' | ((gap: Gap) => ObservableInput<Offset>);
   readonly retry: CompleteRetryPolicy;
+  readonly report: Report;
 }

@@ -5,10 +5,14 @@ import type { Page } from './Page.js';
 export interface Place {
   /** Everything up to here has been emitted, or does not match the request; down to here, in descending order. */
   readonly cursor: Offset;
+  /** Where a feed that goes downward ends. */
+  readonly floor: Offset;
   /** What to ask for next. */
   readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'nothing';
   /** How far pages go: as far as the ledger is known to have come, or as the request asks. */
   readonly target: Offset;
+  /** Whether all that there was has been emitted, and less than a page has come since. */
+  readonly hasCaughtUp: boolean;
   /** When the ledger end was read last, in milliseconds. */
   readonly endReadAt: number;
   /** How many elements the next poll asks for. */
@@ -23,4 +27,6 @@ export interface Place {
 export interface Step {
   readonly place: Place;
   readonly page?: Page;
+  /** What it has come to: nothing left to do but to wait, or more than a page again. */
+  readonly turn?: 'CaughtUp' | 'FellBehind';
 }

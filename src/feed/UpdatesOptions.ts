@@ -1,4 +1,7 @@
+import type { ObservableInput } from 'rxjs';
+import type { Offset } from '../codecs/Offset.js';
 import type { RetryPolicy } from '../http/RetryPolicy.js';
+import type { Gap } from './Gap.js';
 
 /** How a feed reads. */
 export interface UpdatesOptions {
@@ -23,6 +26,15 @@ export interface UpdatesOptions {
    * @defaultValue 'fail'
    */
   readonly onInvalid?: 'fail' | 'emit' | undefined;
+  /**
+   * What happens where the ledger cannot be read on without a gap: it is pruned beyond the cursor, or ends before it.
+   * `'fail'` ends the feed with the gap's error. A function says where to go on: the first offset that it gives is the
+   * new `beginExclusive`; nothing, or for a pruned ledger an offset that is not beyond the cursor, ends the feed with the
+   * gap's error. What lies between is not emitted by this feed: read the active contracts at that offset, say, or stop.
+   *
+   * @defaultValue 'fail'
+   */
+  readonly onGap?: 'fail' | ((gap: Gap) => ObservableInput<Offset>) | undefined;
   /** How to ask again after a transient failure. Default: the ledger's. */
   readonly retry?: RetryPolicy | undefined;
 }

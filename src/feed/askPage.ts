@@ -12,7 +12,7 @@ import type { Range } from './Range.js';
 export const askPage = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
   askPageOnce(feed, range, ask).pipe(
     mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(range.beginExclusive) : error)),
-    retryTransient(feed.retry),
+    retryTransient(feed),
   );
 
 /** Whether the ledger has not come as far as the range that was asked for. */

@@ -1,4 +1,5 @@
-import { asyncScheduler, catchError, defer, map, type Observable } from 'rxjs';
+import { asyncScheduler, catchError, defer, map, tap, type Observable } from 'rxjs';
+import type { PageReceived } from '../events/Happening.js';
 import { PageLimitError } from '../errors/PageLimitError.js';
 import { exchange } from '../http/exchange.js';
 import type { Feed } from './Feed.js';
@@ -23,7 +24,7 @@ export interface Ask {
  */
 export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
   defer(() => {
-    const { request, onInvalid } = feed;
+    const { request, onInvalid, report } = feed;
     const { link, learned } = feed.service;
     const path = learned.updatesPath;
     const limit = Math.min(ask.limit, learned.pageLimit);
@@ -31,6 +32,15 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
     if (range.descendingOrder === true && limit < 2) throw new PageLimitError(range.beginExclusive);
     const idleTimeoutMs = ask.idleTimeoutMs && Math.floor(Math.min(ask.idleTimeoutMs, learned.longestPollMs));
     const sentAt = asyncScheduler.now();
+    const { beginExclusive, endInclusive } = range;
+    report(() => ({
+      _tag: 'PollSent',
+      path,
+      beginExclusive,
+      limit,
+      ...(endInclusive !== undefined && { endInclusive }),
+      ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
+    }));
     return exchange(link, {
       method: 'POST',
       path,
@@ -39,11 +49,27 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       timeoutMs: link.requestTimeoutMs + (idleTimeoutMs ?? 0),
     }).pipe(
       map((json) => pageOf({ path, json, range, limit, onInvalid })),
+      tap((page) => {
+        report(() => received(page, path, asyncScheduler.now() - sentAt));
+      }),
       catchError((error: unknown) => {
         const tookMs = asyncScheduler.now() - sentAt;
         const asked = { range, path, limit, idleTimeoutMs, tookMs };
-        if (learnFrom(error, learned, asked)) return askPageOnce(feed, range, ask);
+        if (learnFrom(error, feed, asked)) return askPageOnce(feed, range, ask);
         throw error;
       }),
     );
   });
+
+function received({ count, updates }: Page, path: string, durationMs: number): PageReceived {
+  const first = updates[0]?.offset;
+  const last = updates.at(-1)?.offset;
+  return {
+    _tag: 'PageReceived',
+    path,
+    count,
+    ...(first !== undefined && { first }),
+    ...(last !== undefined && { last }),
+    durationMs,
+  };
+}

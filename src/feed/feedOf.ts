@@ -1,4 +1,5 @@
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { reportTo } from '../events/Report.js';
 import { checked } from '../http/checked.js';
 import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
 import type { Feed } from './Feed.js';
@@ -9,7 +10,7 @@ import type { UpdatesOptions } from './UpdatesOptions.js';
 export const feedOf = (
   service: Service,
   request: UpdatesRequest,
-  { maxPageSize = 200, idleTimeoutMs = 5_000, onInvalid = 'fail', retry }: UpdatesOptions,
+  { maxPageSize = 200, idleTimeoutMs = 5_000, onInvalid = 'fail', onGap = 'fail', retry }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
 ): Feed => ({
   service,
@@ -17,5 +18,7 @@ export const feedOf = (
   maxPageSize,
   idleTimeoutMs,
   onInvalid,
+  onGap,
   retry: retryPolicy(ledgerRetry, retry),
+  report: reportTo(service.events, (service.feeds += 1)),
 });

@@ -4,6 +4,7 @@ import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { PageLimitError } from '../errors/PageLimitError.js';
 import { verdict } from '../errors/verdict.js';
 import type { Range } from './Range.js';
+import type { Feed } from './Feed.js';
 import type { Learned, UpdatesPath } from './Service.js';
 
 /** What a page was asked for with, and how long its answer took. */
@@ -20,16 +21,18 @@ export interface Asked {
 const leastPatienceMs = 1_000;
 
 /** Learns about the service from an error. `true` says that the same is now to be asked for in another way. */
-export function learnFrom(error: unknown, learned: Learned, asked: Asked): boolean {
+export function learnFrom(error: unknown, { service: { learned }, report }: Feed, asked: Asked): boolean {
   if (!isLedgerError(error)) return false;
   switch (verdict(error)) {
     case 'shrink':
       if (asked.limit === 1) throw new PageLimitError(asked.range.beginExclusive);
       learned.pageLimit = Math.min(learned.pageLimit, Math.floor(asked.limit / 2));
+      report(() => ({ _tag: 'PageLimitLearned', pageLimit: learned.pageLimit }));
       return true;
     case 'switch':
       if (asked.path !== '/v2/updates/flats' || !learned.maySwitch) return false;
       learned.updatesPath = '/v2/updates';
+      report(() => ({ _tag: 'EndpointSwitched', from: asked.path, to: learned.updatesPath }));
       return true;
     default:
       return isImpatience(error, asked) && askLess(learned, asked);

@@ -13,17 +13,17 @@ const lookAgainMs = 1_000;
  * know the order and answers ascending, a page of one would look right.
  */
 export const readDownward = (feed: Feed, place: Place): Observable<Step> => {
-  const { beginExclusive } = feed.request;
-  const range = { beginExclusive, endInclusive: place.cursor - 1, descendingOrder: true };
+  const { floor } = place;
+  const range = { beginExclusive: floor, endInclusive: place.cursor - 1, descendingOrder: true };
   return askPageOnce(feed, range, { limit: Math.max(2, feed.maxPageSize) }).pipe(
     map((page): Step => {
-      const isOver = page.count === 0 || page.last - 1 <= beginExclusive;
+      const isOver = page.count === 0 || page.last - 1 <= floor;
       return { page, place: { ...place, cursor: page.last, next: isOver ? 'nothing' : 'pageDown' } };
     }),
     catchError((error: unknown) => {
       if (isBeyondEnd(error)) return timer(lookAgainMs).pipe(map((): Step => ({ place })));
       throw error;
     }),
-    retryTransient(feed.retry),
+    retryTransient(feed),
   );
 };

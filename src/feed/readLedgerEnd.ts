@@ -26,7 +26,7 @@ export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
       learned.endUntoldUntil = 0;
       return { place: { ...place, target, endReadAt: asyncScheduler.now(), next } };
     }),
-    retryTransient(feed.retry),
+    retryTransient(feed),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isApiError(error) || !isUntold(error)) throw error;
       learned.endUntoldUntil = asyncScheduler.now() + askAgainMs;

@@ -26,7 +26,7 @@ export const readPage = (feed: Feed, place: Place): Observable<Step> =>
       if (isBeyondEnd(error)) return aimedAnew(feed, place, error);
       throw error;
     }),
-    retryTransient(feed.retry),
+    retryTransient(feed),
   );
 
 /** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */

@@ -1,15 +1,16 @@
-import type { Feed } from './Feed.js';
+import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Place } from './Place.js';
 
-/** The place before the first request. */
-export function startOf({ request }: Feed): Place {
-  const { beginExclusive, endInclusive, descendingOrder } = request;
+/** The place before the first request of a range. */
+export function startOf({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Place {
   const target = endInclusive ?? beginExclusive;
   const first = descendingOrder === true ? 'pageDown' : 'ledgerEnd';
   return {
+    floor: beginExclusive,
     cursor: descendingOrder === true ? target + 1 : beginExclusive,
-    next: endInclusive === beginExclusive ? 'nothing' : first,
+    next: beginExclusive >= (endInclusive ?? Infinity) ? 'nothing' : first,
     target,
+    hasCaughtUp: false,
     endReadAt: 0,
     pollLimit: 1,
     polledAt: 0,

@@ -1,4 +1,5 @@
 import type { ObservableInput } from 'rxjs';
+import type { Report } from '../events/Report.js';
 import type { HttpPort } from './HttpPort.js';
 
 /** A bearer token, or what provides one; a provider is asked anew for every request. */
@@ -12,4 +13,5 @@ export interface Link {
   readonly headers: Readonly<Record<string, string>>;
   readonly token: Token | undefined;
   readonly requestTimeoutMs: number;
+  readonly report: Report;
 }

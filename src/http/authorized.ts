@@ -30,9 +30,11 @@ export function authorized<A>(
       send(first).pipe(
         whenRefused<A>(call, () =>
           token$.pipe(
-            concatMap((second) =>
-              second === first ? unauthorized() : send(second).pipe(whenRefused<A>(call, unauthorized)),
-            ),
+            concatMap((second) => {
+              if (second === first) return unauthorized();
+              link.report(() => ({ _tag: 'TokenRefreshed', path: call.path }));
+              return send(second).pipe(whenRefused<A>(call, unauthorized));
+            }),
           ),
         ),
       ),

@@ -10,6 +10,7 @@ import { mapError } from './mapError.js';
 import { pathOf } from './pathOf.js';
 import { retryAfterMs } from './retryAfterMs.js';
 import { within } from './within.js';
+import { withoutSecrets } from './withoutSecrets.js';
 
 /** One request to the service. */
 export interface Call {
@@ -35,7 +36,7 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
         throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
         within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
         mapError((error) => (isLedgerError(error) ? error : new ConnectionError(path, 'the connection failed'))),
-        map((response) => jsonOf(path, response)),
+        map((response) => jsonOf(request, response)),
       );
     });
   });
@@ -56,10 +57,16 @@ function requestOf(link: Link, { method, path, query, body }: Call, token: strin
   };
 }
 
-function jsonOf(path: string, { status, headers, text }: HttpResponse): unknown {
+function jsonOf(request: HttpRequest, { status, headers, text }: HttpResponse): unknown {
+  const path = pathOf(request.url);
   if (status < 200 || status > 299) {
     const wait = retryAfterMs(headers['retry-after']);
-    throw errorOf({ path, status, text, ...(wait !== undefined && { retryAfterMs: wait }) });
+    throw errorOf({
+      path,
+      status,
+      text: withoutSecrets(text, request),
+      ...(wait !== undefined && { retryAfterMs: wait }),
+    });
   }
   try {
     return JSON.parse(text);

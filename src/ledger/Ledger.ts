@@ -6,6 +6,7 @@ import type { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { LedgerEvent } from '../events/LedgerEvent.js';
 import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 
@@ -51,4 +52,9 @@ export interface Ledger {
   prepare(request: PrepareRequest): Observable<PreparedSubmission>;
   /** Emits the offset at which the ledger ends now, once. */
   ledgerEnd(): Observable<Offset>;
+  /**
+   * What this ledger is doing, for logs, metrics and progress displays: polls, pages, retries, gaps, whether its feeds
+   * have caught up. Hot, and never ends; costs nothing while nobody listens. Of a submission only a refreshed token is told.
+   */
+  readonly events$: Observable<LedgerEvent>;
 }

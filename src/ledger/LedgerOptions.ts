@@ -22,6 +22,13 @@ export interface LedgerOptions {
    * @defaultValue 30000
    */
   readonly requestTimeoutMs?: number | undefined;
+  /**
+   * The largest answer that is read, in bytes: what a service that runs wild may take of this machine's memory. A feed
+   * asks for smaller pages instead; anything else ends with an `AnswerTooLargeError`. Has no effect beside `port`.
+   *
+   * @defaultValue 33554432, 32 MiB
+   */
+  readonly maxAnswerBytes?: number | undefined;
   /** How feeds ask again after a transient failure. */
   readonly retry?: RetryPolicy | undefined;
   /**

@@ -43,5 +43,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     executeAndWaitForTransaction: (request) => executeAndWaitForTransaction(service.link, request),
     prepare: (request) => prepare(service.link, request),
     ledgerEnd: () => ledgerEnd(service.link),
+    events$: service.events.asObservable(),
   };
 }

@@ -1,4 +1,7 @@
 import type { Service } from '../feed/Service.js';
+import { Subject } from 'rxjs';
+import type { LedgerEvent } from '../events/LedgerEvent.js';
+import { reportTo } from '../events/Report.js';
 import { checkPositive } from '../http/checkPositive.js';
 import { kyPort } from '../http/kyPort.js';
 import { retryPolicy } from '../http/RetryPolicy.js';
@@ -7,16 +10,20 @@ import type { LedgerOptions } from './LedgerOptions.js';
 /** The service that a ledger's options tell of, and of which nothing is known yet. */
 export function serviceOf(options: LedgerOptions): Service {
   const { baseUrl, token, headers = {}, requestTimeoutMs = 30_000, updatesPath = 'auto' } = options;
-  checkPositive({ requestTimeoutMs });
+  checkPositive({ requestTimeoutMs, maxAnswerBytes: options.maxAnswerBytes ?? 1 });
   retryPolicy(options.retry);
+  const events = new Subject<LedgerEvent>();
   return {
     link: {
-      port: options.port ?? kyPort(options.fetch),
+      port: options.port ?? kyPort(options),
       baseUrl: addressOf(baseUrl),
       headers: headersOf(headers),
       token,
       requestTimeoutMs,
+      report: reportTo(events),
     },
+    events,
+    feeds: 0,
     learned: {
       updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
       maySwitch: updatesPath === 'auto',

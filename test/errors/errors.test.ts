@@ -4,6 +4,7 @@ import { errorOf } from '../../src/errors/errorOf.js';
 import { canton } from '../helpers/scripted.js';
 
 const one: readonly api.LedgerError[] = [
+  new api.AnswerTooLargeError('/x', 30),
   new api.ApiError({ path: '/x', status: 400, text: 'no' }),
   new api.ConnectionError('/x', 'the connection was refused', 'ECONNREFUSED'),
   new api.DecodeError('/x', [{ path: 'update', expected: 'Update' }], 7),
@@ -17,6 +18,7 @@ const one: readonly api.LedgerError[] = [
   new api.UnauthorizedError('/x'),
 ];
 const guards = {
+  AnswerTooLargeError: api.isAnswerTooLargeError,
   ApiError: api.isApiError,
   ConnectionError: api.isConnectionError,
   DecodeError: api.isDecodeError,
@@ -51,13 +53,14 @@ describe('an error', () => {
 
   it('says what it knows, a line each', () => {
     expect(one.map(({ message }) => message)).toEqual([
+      'The answer is larger than 30 bytes.\nPath: /x',
       'The ledger service answered 400: no\nPath: /x',
       'The ledger service was not reached: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
       'The answer does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
       'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',
       'The cursor is beyond the ledger end.\nCursor: 40\nLedger end: 10',
       'The updates are out of order.\nOffset: 3\nAfter: 5',
-      'The ledger service refuses a page of one update.\nCursor: 7',
+      'A page of one update is too large.\nCursor: 7',
       'The ledger is pruned beyond the cursor.\nEarliest offset: 25\nPath: /x',
       'The ledger service did not answer within 30 ms.\nPath: /x',
       'There is no token to send: the provider failed.',
@@ -67,6 +70,7 @@ describe('an error', () => {
 
   it('is taken apart by its tag', () => {
     const name = api.matchLedgerError<string>({
+      AnswerTooLargeError: ({ maxBytes }) => `large ${maxBytes}`,
       ApiError: ({ status }) => `api ${status}`,
       ConnectionError: ({ code }) => `connection ${code ?? ''}`,
       DecodeError: ({ offset }) => `decode ${offset ?? ''}`,
@@ -80,6 +84,7 @@ describe('an error', () => {
       UnauthorizedError: ({ path }) => `unauthorized ${path}`,
     });
     expect(one.map(name)).toEqual([
+      'large 30',
       'api 400',
       'connection ECONNREFUSED',
       'decode 7',
@@ -99,6 +104,7 @@ describe('matchLedgerError', () => {
   it('throws what is no error of the ledger on', () => {
     const never = (): string => 'taken for another';
     const match = api.matchLedgerError<string>({
+      AnswerTooLargeError: never,
       ApiError: never,
       ConnectionError: never,
       DecodeError: never,
@@ -151,6 +157,13 @@ describe('errorOf', () => {
     );
     expect(errorOf({ path: '/x', status: 400, text: pruned({}) })).toMatchObject({ _tag: 'PrunedError' });
   });
+
+  it.each(['[{"update":{}}]', ' {"amount":"17"}', '"17"', '{"amount'])(
+    'quotes no JSON that is no error: %s',
+    (text) => {
+      expect(errorOf({ path: '/x', status: 502, text }).message).toBe('The ledger service answered 502.\nPath: /x');
+    },
+  );
 
   it('keeps the first words of anything else', () => {
     const error = errorOf({ path: '/x', status: 502, text: `<html>${'x'.repeat(10_000)}` });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, map, NEVER, of, takeUntil, timer } from 'rxjs';
+import { AnswerTooLargeError } from '../../src/errors/AnswerTooLargeError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
@@ -83,6 +84,7 @@ describe('a transient failure', () => {
       const seen = observe(feed({}, { retry: { giveUpAfterMs: 0 } }));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 503 });
+      expect(seen.error).not.toHaveProperty('retried');
       expect(service.asked).toHaveLength(1);
     });
   });
@@ -96,6 +98,10 @@ describe('a transient failure', () => {
       expect(seen.endedAt).toBeGreaterThan(250_000);
       expect(seen.endedAt).toBeLessThanOrEqual(300_000);
       expect(service.open).toBe(0);
+      // with how often and how long it was asked again
+      const times = service.asked.length - 1;
+      expect(seen.error).toMatchObject({ retried: { times, forMs: 300_000 } });
+      expect(String(seen.error)).toContain(`Retried: ${times} times in 300000 ms`);
     });
   });
 
@@ -205,6 +211,28 @@ describe('a page that is refused as too large', () => {
       flush();
       expect(offsets(second.values)).toEqual(upTo(100));
       expect(service.asked[1]?.query['limit']).toBe('25');
+    });
+  });
+
+  it('and one that is too large to be read is asked for in halves, too', () => {
+    marbles(({ flush }) => {
+      const { ledger, feed, service } = world({
+        latencyMs: 5,
+        fault: ({ path, query }) =>
+          isPage(path) && Number(query['limit']) > 6 ? new AnswerTooLargeError(path, 1_000) : undefined,
+      });
+      fill(ledger, ...upTo(100));
+      const seen = observe(feed().pipe(takeUntil(timer(1_000))));
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(100));
+      expect(service.asked.slice(1, 7).map(({ query }) => query['limit'])).toEqual([
+        '200',
+        '100',
+        '50',
+        '25',
+        '12',
+        '6',
+      ]);
     });
   });
 

@@ -13,6 +13,7 @@ const link = (port: HttpPort, more: Partial<Link> = {}): Link => ({
   headers: {},
   token: undefined,
   requestTimeoutMs: 1_000,
+  report: () => undefined,
   ...more,
 });
 

@@ -167,6 +167,49 @@ describe('kyPort', () => {
     expect(await failureOf(post(url))).toMatchObject({ _tag: 'ConnectionError' });
   });
 
+  it.each([
+    ['announces it', { 'content-length': '200000000' }],
+    ['does not', {}],
+  ])('reads no answer beyond the limit, whether it %s, and hangs up', async (_, headers) => {
+    let sent = 0;
+    const { url, aborted } = await serve((__, response) => {
+      response.writeHead(200, headers);
+      const more = (): void => {
+        while (!response.destroyed && sent < 200_000_000 && response.write('x'.repeat((sent += 10_000) && 10_000)));
+        response.once('drain', more);
+      };
+      more();
+    });
+    const port = kyPort({ maxAnswerBytes: 1_500 });
+    const failure = await firstValueFrom(port(post(`${url}/v2/x`)).pipe(catchError((error: unknown) => of(error))));
+    expect(failure).toMatchObject({ _tag: 'AnswerTooLargeError', path: '/v2/x', maxBytes: 1_500 });
+    await aborted;
+    expect(sent).toBeLessThan(200_000_000);
+  });
+
+  it('reads an answer that is just as large, in whatever pieces it comes', async () => {
+    const { url } = await serve((_, response) => {
+      const bytes = Buffer.from('"äöü€𝄞"');
+      response.write(bytes.subarray(0, 2));
+      setImmediate(() => response.end(bytes.subarray(2)));
+    });
+    const port = kyPort({ maxAnswerBytes: Buffer.byteLength('"äöü€𝄞"') });
+    expect(await firstValueFrom(port(post(url)))).toMatchObject({ text: '"äöü€𝄞"' });
+  });
+
+  it('reads an answer without a body', async () => {
+    const fetch = (): Promise<Response> => Promise.resolve(new Response(null, { status: 204 }));
+    expect(await firstValueFrom(kyPort({ fetch })(post('http://ledger.example')))).toMatchObject({ text: '' });
+  });
+
+  it('takes only what looks like one for a code of the system', async () => {
+    const fetch = (): Promise<Response> => Promise.reject(Object.assign(new Error('x'), { code: secret }));
+    const failure = await firstValueFrom(
+      kyPort({ fetch })(post('http://ledger.example')).pipe(catchError((error: unknown) => of(error))),
+    );
+    expect(failure).toMatchObject({ _tag: 'ConnectionError', code: undefined });
+  });
+
   it('uses the fetch that it is given', async () => {
     const { url } = await serve((_, response) => {
       response.end('[]');
@@ -176,7 +219,7 @@ describe('kyPort', () => {
       seen.push(input instanceof Request ? input.url : 'not a request');
       return globalThis.fetch(input, init);
     };
-    await firstValueFrom(kyPort(fetch)(post(`${url}/a`)));
+    await firstValueFrom(kyPort({ fetch })(post(`${url}/a`)));
     expect(seen).toEqual([`${url}/a`]);
   });
 });

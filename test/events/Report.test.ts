@@ -1,0 +1,28 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Subject } from 'rxjs';
+import type { Happening } from '../../src/events/Happening.js';
+import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import { reportTo } from '../../src/events/Report.js';
+import { observe } from '../helpers/observe.js';
+
+describe('a report', () => {
+  it('is not even made while nobody listens', () => {
+    const make = jest.fn((): Happening => ({ _tag: 'CaughtUp', cursor: 7 }));
+    const events = new Subject<LedgerEvent>();
+    reportTo(events, 1)(make);
+    expect(make).not.toHaveBeenCalled();
+    const seen = observe(events);
+    reportTo(events, 1)(make);
+    seen.subscription.unsubscribe();
+    reportTo(events, 1)(make);
+    expect(make).toHaveBeenCalledTimes(1);
+    expect(seen.values).toEqual([{ _tag: 'CaughtUp', cursor: 7, feed: 1, at: expect.any(Number) }]);
+  });
+
+  it('on behalf of no feed names none', () => {
+    const events = new Subject<LedgerEvent>();
+    const seen = observe(events);
+    reportTo(events)(() => ({ _tag: 'TokenRefreshed', path: '/x' }));
+    expect(seen.values[0]).not.toHaveProperty('feed');
+  });
+});

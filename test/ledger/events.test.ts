@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { take, takeUntil, timer } from 'rxjs';
+import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import { marbles } from '../helpers/marbles.js';
+import { observe } from '../helpers/observe.js';
+import { canton, failed, notFound } from '../helpers/scripted.js';
+import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
+
+beforeEach(() => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+type Tag = LedgerEvent['_tag'];
+const tagsOf = (events: readonly LedgerEvent[]): Tag[] => events.map(({ _tag }) => _tag);
+const only = <T extends Tag>(events: readonly LedgerEvent[], tag: T): Extract<LedgerEvent, { _tag: T }>[] =>
+  events.filter((event): event is Extract<LedgerEvent, { _tag: T }> => event._tag === tag);
+
+/** What a ledger tells of a feed within a while. */
+function told(
+  options: WorldOptions,
+  during: (given: World) => void,
+  how: Parameters<World['feed']>[1] = {},
+  range: Parameters<World['feed']>[0] = {},
+): LedgerEvent[] {
+  const events: LedgerEvent[] = [];
+  marbles(({ flush }) => {
+    const given = world(options);
+    given.client.events$.subscribe((event) => events.push(event));
+    observe(given.feed(range, how).pipe(takeUntil(timer(20_000))));
+    during(given);
+    flush();
+  });
+  return events;
+}
+
+describe('events$', () => {
+  it('tells of a bounded feed from its start to its end, with offsets and durations', () => {
+    const events = told(
+      { latencyMs: 5 },
+      ({ ledger }) => {
+        fill(ledger, ...upTo(5));
+      },
+      { maxPageSize: 3 },
+      { beginExclusive: 1, endInclusive: 5 },
+    );
+    const at = events[0]?.at ?? 0;
+    const path = '/v2/updates/flats';
+    const more = { feed: 1, path };
+    expect(events.map((event) => ({ ...event, at: event.at - at }))).toEqual([
+      { _tag: 'FeedStarted', at: 0, feed: 1, beginExclusive: 1, endInclusive: 5 },
+      { _tag: 'PollSent', at: 5, ...more, beginExclusive: 1, endInclusive: 5, limit: 3 },
+      { _tag: 'PageReceived', at: 10, ...more, count: 3, first: 2, last: 4, durationMs: 5 },
+      { _tag: 'PollSent', at: 10, ...more, beginExclusive: 4, endInclusive: 5, limit: 3 },
+      { _tag: 'PageReceived', at: 15, ...more, count: 1, first: 5, last: 5, durationMs: 5 },
+      { _tag: 'FeedEnded', at: 15, feed: 1, how: 'completed' },
+    ]);
+  });
+
+  it('tells when a feed has caught up, after what was there is emitted, and once', () => {
+    const events: (LedgerEvent | number)[] = [];
+    marbles(({ flush }) => {
+      const { ledger, client, feed } = world({ latencyMs: 5 });
+      fill(ledger, ...upTo(5));
+      client.events$.subscribe((event) => events.push(event));
+      feed()
+        .pipe(takeUntil(timer(20_000)))
+        .subscribe(({ offset }) => events.push(offset));
+      timer(9_000).subscribe(() => {
+        fill(ledger, 6);
+      });
+      flush();
+    });
+    const marks = events.map((event) => (typeof event === 'number' ? event : event._tag));
+    expect(marks.filter((mark) => typeof mark === 'number' || mark === 'CaughtUp')).toEqual([
+      1,
+      2,
+      3,
+      4,
+      5,
+      'CaughtUp',
+      6,
+    ]);
+    const caughtUp = events.find((event) => typeof event !== 'number' && event._tag === 'CaughtUp');
+    expect(caughtUp).toMatchObject({ cursor: 5 });
+    expect(marks.at(-1)).toBe('FeedEnded');
+  });
+
+  it.each([true, false])('tells when a feed falls behind and catches up again; ledger end told: %p', (hasLedgerEnd) => {
+    const events = told(
+      { latencyMs: 5, hasLedgerEnd, maxListElements: 200 },
+      ({ ledger }) => {
+        timer(9_000).subscribe(() => {
+          fill(ledger, ...upTo(50));
+        });
+      },
+      { maxPageSize: 4 },
+    );
+    expect(tagsOf(events).filter((tag) => tag === 'CaughtUp' || tag === 'FellBehind')).toEqual([
+      'CaughtUp',
+      'FellBehind',
+      'CaughtUp',
+    ]);
+    const [behind] = only(events, 'FellBehind');
+    if (hasLedgerEnd) expect(behind).toMatchObject({ cursor: 5, lag: 45 });
+    else expect(behind).not.toHaveProperty('lag');
+    expect(only(events, 'CaughtUp').at(-1)).toMatchObject({ cursor: 50 });
+  });
+
+  it('does not call a single new update falling behind', () => {
+    const events = told({ latencyMs: 5 }, ({ ledger }) => {
+      for (const offset of upTo(10))
+        timer(1_000 * offset).subscribe(() => {
+          fill(ledger, offset);
+        });
+    });
+    expect(only(events, 'CaughtUp')).toHaveLength(1);
+    expect(only(events, 'FellBehind')).toHaveLength(0);
+  });
+
+  it('tells of each retry: why, when, which one it is and how much of the time is used up', () => {
+    const events = told(
+      {
+        fault: (_, n) => (n <= 3 ? failed(503, canton('SERVICE_NOT_RUNNING', 1)) : undefined),
+        client: { retry: { baseDelayMs: 100 } },
+      },
+      () => undefined,
+    );
+    expect(only(events, 'RetryScheduled')).toMatchObject([
+      { feed: 1, cause: { _tag: 'ApiError', code: 'SERVICE_NOT_RUNNING' }, delayMs: 50, failures: 1, spentMs: 50 },
+      { delayMs: 100, failures: 2, spentMs: 150 },
+      { delayMs: 200, failures: 3, spentMs: 350 },
+    ]);
+  });
+
+  it('tells what is learned: the page limit, the path', () => {
+    const events = told(
+      { latencyMs: 5, maxListElements: 3, fault: ({ path }) => (path.endsWith('/flats') ? notFound : undefined) },
+      ({ ledger }) => {
+        fill(ledger, ...upTo(20));
+      },
+      { maxPageSize: 8 },
+    );
+    expect(only(events, 'EndpointSwitched')).toMatchObject([{ from: '/v2/updates/flats', to: '/v2/updates' }]);
+    expect(only(events, 'PageLimitLearned').map(({ pageLimit }) => pageLimit)).toEqual([4, 2]);
+  });
+
+  it('tells of a refused token that another took the place of', () => {
+    let asked = 0;
+    const events = told(
+      {
+        client: { token: () => `token-${(asked += 1)}` },
+        fault: ({ token }) => (token === 'token-1' ? failed(401, canton('NA', -1)) : undefined),
+      },
+      () => undefined,
+    );
+    expect(only(events, 'TokenRefreshed')).toMatchObject([{ path: '/v2/state/ledger-end' }]);
+    expect(JSON.stringify(events)).not.toContain('token-');
+  });
+
+  it.each([
+    [undefined, { how: 'failed', error: { _tag: 'PrunedError' } }],
+    [30, { how: 'unsubscribed' }],
+  ])('tells of a gap, and where the feed goes on: %p', (choice, end) => {
+    const events = told(
+      {
+        fault: ({ path, body }) =>
+          path.startsWith('/v2/updates') && Number(body['beginExclusive']) < 30
+            ? failed(400, canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '30' }))
+            : undefined,
+      },
+      ({ ledger }) => {
+        fill(ledger, ...upTo(40));
+      },
+      choice === undefined ? {} : { onGap: () => [choice] },
+    );
+    const [gap, ...others] = only(events, 'GapFound');
+    expect(others).toEqual([]);
+    expect(gap).toMatchObject({ cursor: 0, cause: { _tag: 'PrunedError' } });
+    expect(gap?.resumesFrom).toBe(choice);
+    expect(events.at(-1)).toMatchObject({ _tag: 'FeedEnded', ...end });
+  });
+
+  it('tells nothing of a feed whose subscriber left while a page was emitted', () => {
+    marbles(({ flush }) => {
+      const { ledger, client, feed } = world({ latencyMs: 5 });
+      fill(ledger, ...upTo(5));
+      const events: LedgerEvent[] = [];
+      client.events$.subscribe((event) => events.push(event));
+      observe(feed().pipe(take(5)));
+      flush();
+      expect(tagsOf(events)).toEqual(['FeedStarted', 'PollSent', 'PageReceived', 'FeedEnded']);
+      expect(events.at(-1)).toMatchObject({ how: 'unsubscribed' });
+    });
+  });
+
+  it('names the feeds apart, and those of other ledgers are told there', () => {
+    marbles(({ flush }) => {
+      const { client, feed } = world();
+      const other = world();
+      const seen = observe(client.events$);
+      observe(feed().pipe(takeUntil(timer(10))));
+      observe(feed({ endInclusive: 0 }));
+      observe(other.feed().pipe(takeUntil(timer(10))));
+      flush();
+      expect(new Set(seen.values.map((event) => event.feed))).toEqual(new Set([1, 2]));
+      expect(seen.completed).toBe(false);
+    });
+  });
+});
