@@ -1,7 +1,13 @@
 import { describe, it, expect } from '@jest/globals';
 import { firstValueFrom, Subject } from 'rxjs';
+import { paceOf, type Pace } from '../../src/cli/tail/paceOf.js';
 import { progressText, type ProgressSample } from '../../src/cli/tail/progressText.js';
 import { statusLine } from '../../src/cli/tail/statusLine.js';
+import { ApiError } from '../../src/errors/ApiError.js';
+import { ConnectionError } from '../../src/errors/ConnectionError.js';
+import type { LedgerError } from '../../src/errors/LedgerError.js';
+import { RequestTimeoutError } from '../../src/errors/RequestTimeoutError.js';
+import type { Happening } from '../../src/events/Happening.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { captured, play } from './support.js';
 
@@ -9,32 +15,75 @@ const erase = '\r\u001B[K';
 const sample = (at: number, cursor: number | undefined, count: number): ProgressSample => ({ at, cursor, count });
 
 describe('progressText', () => {
+  const behind = { hasCaughtUp: false, end: undefined, to: undefined };
+  const live = { ...behind, hasCaughtUp: true };
+
   it.each([
-    ['asking', [sample(0, undefined, 0)], undefined, undefined, '… / …  ·  0/s  ·  asking'],
+    ['asking', [sample(0, undefined, 0)], behind, '… / …  ·  0/s  ·  asking'],
     [
       'catching up',
       [sample(0, 10, 5), sample(2_000, 12_345, 4_005)],
-      99_999,
-      undefined,
+      { ...behind, end: 99_999 },
       '12 345 / 99 999  ·  2 000/s  ·  catching up',
     ],
-    ['caught up', [sample(0, 12, 5), sample(250, 12, 5)], 12, undefined, '12 / 12  ·  0/s  ·  caught up'],
-    ['past the end last told', [sample(0, 12, 5), sample(500, 14, 7)], 12, undefined, '14 / 14  ·  4/s  ·  caught up'],
-    ['nothing to match', [sample(0, 12, 5), sample(250, 12, 5)], 40, undefined, '12 / 40  ·  0/s  ·  waiting'],
-    ['a bounded range', [sample(0, 12, 5), sample(500, 14, 6)], 40, 20, '14 / 20  ·  2/s  ·  catching up'],
+    ['caught up', [sample(0, 12, 5), sample(250, 12, 5)], { ...live, end: 12 }, '12 / 12  ·  0/s  ·  caught up'],
     [
-      'no ledger end',
-      [sample(0, 12, 5)],
-      'unknown' as const,
-      undefined,
-      '12 / …  ·  0/s  ·  the ledger end is not known',
+      'past the end last told',
+      [sample(0, 12, 5), sample(500, 14, 7)],
+      { ...live, end: 12 },
+      '14 / 14  ·  4/s  ·  caught up',
     ],
-  ])('%s', (_, recent, end, to, expected) => {
-    const { text, styled } = progressText(recent, end, to);
+    ['nothing to match', [sample(0, 12, 5), sample(250, 12, 5)], { ...behind, end: 40 }, '12 / 40  ·  0/s  ·  waiting'],
+    [
+      'a bounded range',
+      [sample(0, 12, 5), sample(500, 14, 6)],
+      { ...behind, end: 40, to: 20 },
+      '14 / 20  ·  2/s  ·  catching up',
+    ],
+    ['no ledger end', [sample(0, 12, 5)], live, '12 / …  ·  0/s  ·  caught up'],
+    [
+      'an outage',
+      [sample(0, 12, 5)],
+      { ...live, trouble: 'ECONNREFUSED' },
+      '12 / …  ·  0/s  ·  trying again: ECONNREFUSED',
+    ],
+  ])('%s', (_, recent, going, expected) => {
+    const { text, styled } = progressText(recent, going);
 
     expect(text).toBe(expected);
     // eslint-disable-next-line no-control-regex
     expect(styled.replaceAll(/\u001B\[\d+m/g, '')).toBe(expected);
+  });
+});
+
+describe('paceOf', () => {
+  const after = (...events: readonly Happening[]): Pace =>
+    events.reduce<Pace>((pace, event) => paceOf(pace, { ...event, at: 0 }), { hasCaughtUp: false });
+  const retry = (cause: LedgerError): Happening => ({
+    _tag: 'RetryScheduled',
+    cause,
+    delayMs: 1,
+    failures: 1,
+    spentMs: 1,
+  });
+  const page: Happening = { _tag: 'PageReceived', path: '/x', count: 0, durationMs: 1 };
+
+  it('follows a feed as it catches up, falls behind and starts anew', () => {
+    expect(after({ _tag: 'CaughtUp', cursor: 7 })).toEqual({ hasCaughtUp: true });
+    expect(after({ _tag: 'CaughtUp', cursor: 7 }, { _tag: 'FellBehind', cursor: 7 })).toEqual({ hasCaughtUp: false });
+    expect(after({ _tag: 'CaughtUp', cursor: 7 }, { _tag: 'FeedStarted', beginExclusive: 7 })).toEqual({
+      hasCaughtUp: false,
+    });
+  });
+
+  it.each([
+    ['ECONNREFUSED', new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED')],
+    ['there was no answer', new ConnectionError('/x', 'there was no answer')],
+    ['503', new ApiError({ path: '/x', status: 503 })],
+    ['RequestTimeoutError', new RequestTimeoutError('/x', 30)],
+  ])('says what the trouble is, %s, until the feed is answered', (trouble, cause) => {
+    expect(after({ _tag: 'CaughtUp', cursor: 7 }, retry(cause))).toEqual({ hasCaughtUp: true, trouble });
+    expect(after({ _tag: 'CaughtUp', cursor: 7 }, retry(cause), page)).toEqual({ hasCaughtUp: true });
   });
 });
 

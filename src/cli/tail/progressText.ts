@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Offset } from '../../codecs/Offset.js';
+import type { Pace } from './paceOf.js';
 import type { Progress } from './Progress.js';
 
 /** How far a tail had come at a time. */
@@ -7,18 +8,23 @@ export interface ProgressSample extends Progress {
   readonly at: number;
 }
 
-/** The ledger end: not known yet, or not told by the service. */
-export type End = Offset | 'unknown' | undefined;
+/** Where it is to go, and how it gets on. */
+export interface Going extends Pace {
+  /** The ledger end; absent before it is known, and where the service does not tell it. */
+  readonly end: Offset | undefined;
+  /** The end of the range, if it has one. */
+  readonly to: Offset | undefined;
+}
 
 /** What the status line says: `12 345 / 67 890  ·  1 200/s  ·  catching up`, plain and with colours. */
-export function progressText(recent: readonly ProgressSample[], end: End, to: Offset | undefined) {
+export function progressText(recent: readonly ProgressSample[], { end, to, ...pace }: Going) {
   const [first, last] = [recent[0], recent.at(-1)];
   const cursor = last?.cursor;
   const rate = first === undefined || last === undefined ? 0 : rateOf(first, last);
-  const target = typeof end === 'number' ? Math.max(cursor ?? 0, Math.min(end, to ?? end)) : undefined;
+  const target = end === undefined ? undefined : Math.max(cursor ?? 0, Math.min(end, to ?? end));
   const place = `${grouped(cursor)} / ${grouped(target)}`;
   const speed = `${grouped(rate)}/s`;
-  const state = stateOf(cursor, rate, end, target);
+  const state = stateOf(pace, rate, cursor);
   return {
     text: [place, speed, state.name].join('  ·  '),
     // the caller has made sure of the terminal
@@ -28,10 +34,10 @@ export function progressText(recent: readonly ProgressSample[], end: End, to: Of
 
 const always = { validateStream: false };
 
-function stateOf(cursor: Offset | undefined, rate: number, end: End, target: Offset | undefined) {
-  if (end === undefined || cursor === undefined) return { name: 'asking', colour: 'dim' } as const;
-  if (end === 'unknown') return { name: 'the ledger end is not known', colour: 'red' } as const;
-  if (target !== undefined && cursor >= target) return { name: 'caught up', colour: 'green' } as const;
+function stateOf({ hasCaughtUp, trouble }: Pace, rate: number, cursor: Offset | undefined) {
+  if (trouble !== undefined) return { name: `trying again: ${trouble}`, colour: 'red' } as const;
+  if (cursor === undefined) return { name: 'asking', colour: 'dim' } as const;
+  if (hasCaughtUp) return { name: 'caught up', colour: 'green' } as const;
   // nothing that is asked for between here and the end, or a ledger that takes its time
   return rate > 0
     ? ({ name: 'catching up', colour: 'yellow' } as const)

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Offset } from '../../codecs/Offset.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { Progress } from './Progress.js';
+import { paceOf, type Pace } from './paceOf.js';
 import { progressText, type ProgressSample } from './progressText.js';
 import type { StatusLine } from './statusLine.js';
 
@@ -10,6 +11,8 @@ const askEveryMs = 2_000;
 const showEveryMs = 250;
 /** The rate is that of the last two seconds. */
 const samples = 9;
+
+const atFirst: Pace = { hasCaughtUp: false };
 
 interface Shown {
   readonly progress: Progress;
@@ -22,15 +25,16 @@ interface Shown {
 export function showProgress(ledger: Ledger, { progress, status, to }: Shown): Observable<unknown> {
   if (!status.isVisible) return EMPTY;
   const end$ = timer(0, askEveryMs).pipe(
-    exhaustMap(() => ledger.ledgerEnd().pipe(catchError(() => of('unknown' as const)))),
+    exhaustMap(() => ledger.ledgerEnd().pipe(catchError(() => of(undefined)))),
     startWith(undefined),
   );
+  const pace$ = ledger.events$.pipe(scan(paceOf, atFirst), startWith(atFirst));
   return timer(showEveryMs, showEveryMs).pipe(
     map((): ProgressSample => ({ ...progress, at: Date.now() })),
     scan((recent: readonly ProgressSample[], sample) => [...recent, sample].slice(-samples), []),
-    withLatestFrom(end$),
-    tap(([recent, end]) => {
-      const { text, styled } = progressText(recent, end, to);
+    withLatestFrom(end$, pace$),
+    tap(([recent, end, pace]) => {
+      const { text, styled } = progressText(recent, { ...pace, end, to });
       status.show(text, styled);
     }),
     finalize(() => {
