@@ -1,7 +1,8 @@
 import type { ExternalParty } from './ExternalParty.js';
-import type { Fault } from './Fault.js';
-import type { FaultScope } from './Fault.js';
+import type { Fault } from './faults/Fault.js';
+import type { FaultScope } from './faults/FaultScope.js';
 import type { GenerateOptions } from './GenerateOptions.js';
+import type { RestartOptions } from './RestartOptions.js';
 import type { SandboxChanges } from './SandboxChanges.js';
 import type { SandboxRequest } from './SandboxRequest.js';
 import type { WireUpdate } from './wire/WireUpdate.js';
@@ -47,6 +48,16 @@ export interface Sandbox {
   fault(fault: Fault, where?: FaultScope): void;
   /** Changes settings while running. */
   configure(changes: SandboxChanges): void;
+  /**
+   * Takes the service down and up again with changed settings, as an operator does. All connections end at once, and
+   * requests under way are lost; ledger, parties, deduplication, queued faults, the log of requests and the port stay.
+   * A restart that is asked for during another begins after it. A closed sandbox stays closed.
+   *
+   * @param options - the settings to change, and how long it is down
+   * @returns a promise that resolves once the service listens again, or was closed meanwhile, and rejects if the port
+   * has been taken; another restart may then be tried
+   */
+  restart(options?: RestartOptions): Promise<void>;
   /** Makes a key pair and hosts the party that belongs to it. */
   externalParty(hint: string): ExternalParty;
   /** Ends open requests and the service. Calling it again does no harm. */

@@ -9,6 +9,7 @@ export type SandboxChanges = Partial<
     | 'listWaitTimeMs'
     | 'requestTimeoutMs'
     | 'earlyCheckpointMs'
+    | 'idleCheckpointMs'
     | 'checkToken'
     | 'interfaceOnly'
     | 'deprecatedApis'

@@ -17,6 +17,11 @@ export interface SandboxOptions {
    * By default `false` on 3.4 and 500 on 3.5 and 3.6.
    */
   readonly earlyCheckpointMs?: number | false;
+  /**
+   * How many idle milliseconds give a tailing stream a checkpoint, if it has not had that one yet; `false` for never.
+   * Default 60000: more than `requestTimeoutMs`, so that it shows in tests only if set to less.
+   */
+  readonly idleCheckpointMs?: number | false;
   /** Decides on the bearer token of each request; a refused one is a 401. By default nothing is checked. */
   readonly checkToken?: (token: string | undefined) => boolean;
   /** Whether browsers of other origins may call: preflights are answered and the headers set; default false. */

@@ -14,6 +14,6 @@ export interface SandboxRequest {
   readonly at: number;
   /** The HTTP status, once answered. */
   readonly status?: number;
-  /** Whether the client went away before its answer. */
+  /** Whether the client went away before the end of its answer. */
   readonly aborted: boolean;
 }

@@ -9,6 +9,7 @@ export { cantonError } from './errors/cantonError.js';
 export type { Sandbox } from './Sandbox.js';
 export type { SandboxOptions } from './SandboxOptions.js';
 export type { SandboxChanges } from './SandboxChanges.js';
+export type { RestartOptions } from './RestartOptions.js';
 export type { SandboxProfile } from './SandboxProfile.js';
 export type { SandboxRequest } from './SandboxRequest.js';
 export type { GenerateOptions } from './GenerateOptions.js';
@@ -36,13 +37,13 @@ export type { WireTopologyEvent } from './wire/WireTopologyEvent.js';
 export type { WireAuthorization } from './wire/WireAuthorization.js';
 export type { WireRevocation } from './wire/WireRevocation.js';
 export type { WireTraceContext } from './wire/WireTraceContext.js';
-export type {
-  Fault,
-  FaultBody,
-  FaultDelay,
-  FaultHang,
-  FaultReset,
-  FaultScope,
-  FaultStatus,
-  FaultTruncate,
-} from './Fault.js';
+export type { Fault } from './faults/Fault.js';
+export type { FaultScope } from './faults/FaultScope.js';
+export type { FaultStatus } from './faults/FaultStatus.js';
+export type { FaultReset } from './faults/FaultReset.js';
+export type { FaultTruncate } from './faults/FaultTruncate.js';
+export type { FaultStall } from './faults/FaultStall.js';
+export type { FaultHang } from './faults/FaultHang.js';
+export type { FaultDelay } from './faults/FaultDelay.js';
+export type { FaultBody } from './faults/FaultBody.js';
+export type { FaultRewrite } from './faults/FaultRewrite.js';

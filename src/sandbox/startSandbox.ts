@@ -1,7 +1,7 @@
 import { completeUpdates } from './append/completeUpdates.js';
 import { FaultQueue } from './http/FaultQueue.js';
-import { listen } from './http/listen.js';
 import type { RequestRecord } from './http/RequestRecord.js';
+import { restartable } from './http/restartable.js';
 import { Participant } from './participant/Participant.js';
 import { Settings } from './participant/Settings.js';
 import { createExternalParty } from './submission/createExternalParty.js';
@@ -33,7 +33,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = new FaultQueue();
   const log: RequestRecord[] = [];
   const traffic = new TrafficState();
-  const { url, close } = await listen(options.port ?? 0, { participant, faults, log });
+  const { url, restart, close } = await restartable(options.port ?? 0, { participant, faults, log });
   return {
     url,
     close,
@@ -71,6 +71,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
     configure: (changes) => {
       settings.change(changes);
+    },
+    restart({ downMs = 0, ...changes } = {}) {
+      settings.change(changes);
+      return restart(downMs);
     },
     externalParty: (hint) => createExternalParty(hint, hosted),
   };

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
-import { get, sandboxWith } from './support.js';
+import { creation, everything, get, offsets, post, sandboxWith } from './support.js';
+import { createCommand, executePath, signed } from './submissions.js';
 
 const end = '/v2/state/ledger-end';
 
@@ -12,9 +13,16 @@ async function raw(sandbox: Sandbox, path: string): Promise<{ readonly text: str
   let error: unknown;
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
   socket.on('error', (cause: NodeJS.ErrnoException) => (error = cause.code));
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: sandbox\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n\r\n`);
   await new Promise((resolve) => socket.once('close', resolve));
   return { text, error };
+}
+
+/** What as many requests after another are answered. */
+async function statuses(sandbox: Sandbox, count: number): Promise<readonly number[]> {
+  const seen: number[] = [];
+  for (let sent = 0; sent < count; sent++) seen.push((await get(sandbox, end)).status);
+  return seen;
 }
 
 describe('a fault', () => {
@@ -43,10 +51,26 @@ describe('a fault', () => {
     sandbox.fault({ kind: 'status', status: 500 }, { path: '/v2/version' });
     sandbox.fault({ kind: 'status', status: 503 }, { path: /ledger-end$/g, times: 2 });
     sandbox.fault({ kind: 'status', status: 504 });
-    const statuses: number[] = [];
-    for (let sent = 0; sent < 4; sent++) statuses.push((await get(sandbox, end)).status);
-    expect(statuses).toEqual([503, 503, 504, 200]);
+    expect(await statuses(sandbox, 4)).toEqual([503, 503, 504, 200]);
     expect((await get(sandbox, '/v2/version')).status).toBe(500);
+  });
+
+  it('lets as many requests pass first as it says', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'status', status: 503 }, { path: end, after: 2, times: 2 });
+    expect((await get(sandbox, '/v2/version')).status).toBe(200);
+    expect(await statuses(sandbox, 5)).toEqual([200, 200, 503, 503, 200]);
+  });
+
+  it('counts for itself the requests that others hit, and waits for the next one if another is first', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'status', status: 500 }, { after: 1 });
+    sandbox.fault({ kind: 'status', status: 502 }, { after: 3 });
+    expect(await statuses(sandbox, 5)).toEqual([200, 500, 200, 502, 200]);
+    sandbox.fault({ kind: 'status', status: 500 }, { after: 1 });
+    sandbox.fault({ kind: 'status', status: 502 }, { after: 1 });
+    sandbox.fault({ kind: 'status', status: 504 });
+    expect(await statuses(sandbox, 4)).toEqual([504, 500, 502, 200]);
   });
 
   it('resets the connection', async () => {
@@ -69,6 +93,51 @@ describe('a fault', () => {
       [200, false],
       [200, false],
     ]);
+  });
+
+  it('cuts an answer off by a reset', async () => {
+    const sandbox = await sandboxWith();
+    for (const [how, error] of [['reset', 'ECONNRESET'] as const, ['close', undefined] as const]) {
+      sandbox.fault({ kind: 'truncate', bytes: 4, how });
+      const cut = await raw(sandbox, end);
+      expect(cut.error).toBe(error);
+      expect(cut.text).toMatch(/content-length: 12\r\n[^]*\r\n\r\n{"of$/i);
+    }
+    expect(sandbox.requests).toMatchObject([{ status: 200, aborted: false }, { status: 200 }]);
+  });
+
+  it('lets an answer begin and not go on, until the client gives up', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'stall', bytes: 4 });
+    const client = new AbortController();
+    const response = await fetch(sandbox.url + end, { signal: client.signal });
+    expect(response.headers.get('content-length')).toBe('12');
+    const reader = response.body?.getReader();
+    const chunk = await reader?.read();
+    expect(Buffer.from(chunk?.value ?? []).toString()).toBe('{"of');
+    const rest = expect(reader?.read()).rejects.toThrow('abort');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(sandbox.requests[0]).toMatchObject({ status: 200, aborted: false });
+    client.abort();
+    await rest;
+    while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('lets an answer begin and not go on, until the sandbox is closed', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'stall', bytes: 0 });
+    const response = await fetch(sandbox.url + end);
+    const text = expect(response.text()).rejects.toThrow();
+    await sandbox.close();
+    await text;
+    expect(sandbox.requests[0]).toMatchObject({ status: 200, aborted: false });
+  });
+
+  it('that lets more of an answer arrive than it has does not harm it', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'stall', bytes: 12 });
+    expect((await raw(sandbox, end)).text).toMatch(/{"offset":0}$/);
+    expect(sandbox.requests[0]).toMatchObject({ status: 200, aborted: false });
   });
 
   it('answers late', async () => {
@@ -94,6 +163,52 @@ describe('a fault', () => {
     expect(await response.text()).toBe('{"offset":');
   });
 
+  it('makes an answer over, and leaves the ledger as it is', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation(), creation());
+    const body = (answer: unknown) => {
+      const list = [answer].flat().reverse();
+      return [...list, ...list];
+    };
+    sandbox.fault({ kind: 'rewrite', body });
+    const request = { beginExclusive: 0, endInclusive: 2, updateFormat: everything };
+    expect(offsets(await post(sandbox, '/v2/updates', request))).toEqual([2, 1, 2, 1]);
+    expect(offsets(await post(sandbox, '/v2/updates', request))).toEqual([1, 2]);
+  });
+
+  it('makes an answer over to any text, an error too, and loses none of the work', async () => {
+    const sandbox = await sandboxWith();
+    const execution = await signed(sandbox, sandbox.externalParty('eve'), createCommand);
+    sandbox.fault({ kind: 'rewrite', body: () => '{"transaction":' });
+    const reply = await fetch(sandbox.url + executePath, { method: 'POST', body: JSON.stringify(execution) });
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(await reply.text()).toBe('{"transaction":');
+    expect(sandbox.updates).toHaveLength(1);
+    sandbox.fault({ kind: 'rewrite', body: (answer) => ({ ...Object(answer), code: 'OTHER' }) as unknown });
+    expect(await post(sandbox, executePath, execution)).toMatchObject({
+      status: 409,
+      json: { code: 'OTHER', errorCategory: 10 },
+    });
+  });
+
+  it('makes over nothing but JSON', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'rewrite', body: () => 'made over' });
+    expect(await get(sandbox, '/v2/updates')).toMatchObject({ status: 405, text: 'Method Not Allowed' });
+  });
+
+  it.each([
+    ['that throws', () => JSON.parse('secret') as unknown],
+    ['that returns nothing', () => undefined],
+    ['that returns no JSON', () => 1n],
+  ])('to make an answer over %s is a 500 that does not tell why', async (_, body) => {
+    const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'rewrite', body });
+    const reply = await get(sandbox, end);
+    expect(reply).toMatchObject({ status: 500, type: 'text/plain; charset=UTF-8' });
+    expect(reply.text).toBe('The sandbox could not rewrite its answer.');
+  });
+
   it('never answers, until the client gives up', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'hang' });
@@ -104,31 +219,14 @@ describe('a fault', () => {
 
   it('that loses an answer lets the work be done', async () => {
     const sandbox = await sandboxWith();
-    const eve = sandbox.externalParty('eve');
-    const command = { CreateCommand: { templateId: '#a:M:A', createArguments: {} } };
-    const request = {
-      commandId: 'c',
-      commands: [command],
-      actAs: [eve.party],
-      synchronizerId: '',
-      packageIdSelectionPreference: [],
-    };
-    const init = (body: unknown) => ({ method: 'POST', body: JSON.stringify(body) });
-    const prepared: unknown = await (
-      await fetch(`${sandbox.url}/v2/interactive-submission/prepare`, init(request))
-    ).json();
-    if (typeof prepared !== 'object' || prepared === null || !('preparedTransactionHash' in prepared))
-      throw new Error('no hash');
-    const signature = eve.sign(String(prepared.preparedTransactionHash));
-    const partySignatures = { signatures: [{ party: eve.party, signatures: [signature] }] };
-    const execution = { ...prepared, partySignatures, submissionId: 's', deduplicationPeriod: { Empty: {} } };
-    const path = '/v2/interactive-submission/executeAndWaitForTransaction';
+    const execution = await signed(sandbox, sandbox.externalParty('eve'), createCommand);
+    const path = executePath;
     sandbox.fault({ kind: 'reset', when: 'before' }, { path });
-    await expect(fetch(sandbox.url + path, init(execution))).rejects.toThrow();
+    await expect(post(sandbox, path, execution)).rejects.toThrow();
     expect(sandbox.updates).toHaveLength(0);
     sandbox.fault({ kind: 'reset', when: 'after' }, { path });
-    await expect(fetch(sandbox.url + path, init(execution))).rejects.toThrow();
+    await expect(post(sandbox, path, execution)).rejects.toThrow();
     expect(sandbox.updates).toHaveLength(1);
-    expect((await fetch(sandbox.url + path, init(execution))).status).toBe(409);
+    expect((await post(sandbox, path, execution)).status).toBe(409);
   });
 });

@@ -13,36 +13,11 @@ import {
   send,
   textAt,
 } from './support.js';
+import { createCommand, executePath, prepareBody, preparePath, signed } from './submissions.js';
 
-const preparePath = '/v2/interactive-submission/prepare';
-const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
-const createCommand = { CreateCommand: { templateId: '#assets:Main:Asset', createArguments: { amount: '1.0' } } };
 const archiveCommand = (contractId: string) => ({
   ExerciseCommand: { templateId: '#assets:Main:Asset', contractId, choice: 'Archive', choiceArgument: {} },
 });
-
-const prepareBody = (party: string, command: unknown, commandId = 'cmd-1') => ({
-  userId: '',
-  commandId,
-  commands: [command],
-  actAs: [party],
-  readAs: [],
-  synchronizerId: '',
-  packageIdSelectionPreference: [],
-});
-
-/** Prepares and signs a command; the body of the execute request. */
-async function signed(sandbox: Sandbox, signer: ExternalParty, command: unknown, commandId?: string) {
-  const { json } = await post(sandbox, preparePath, prepareBody(signer.party, command, commandId));
-  const signature = signer.sign(textAt(json, 'preparedTransactionHash'));
-  return {
-    preparedTransaction: textAt(json, 'preparedTransaction'),
-    partySignatures: { signatures: [{ party: signer.party, signatures: [signature] }] },
-    deduplicationPeriod: { Empty: {} },
-    submissionId: 'sub-1',
-    hashingSchemeVersion: textAt(json, 'hashingSchemeVersion'),
-  };
-}
 
 async function created(sandbox: Sandbox, owner: ExternalParty): Promise<string> {
   const { json } = await post(sandbox, executePath, await signed(sandbox, owner, createCommand, 'creation'));

@@ -88,6 +88,53 @@ describe('checkpoints', () => {
     expect(offsets(reply)).toEqual([3]);
   });
 
+  it('come late on an idle stream, in each release, and again only when the ledger has moved on', async () => {
+    const sandbox = await sandboxWith({ profile: '3.4', idleCheckpointMs: 20 });
+    sandbox.append(creation());
+    const reply = post(sandbox, '/v2/updates?limit=4&stream_idle_timeout_ms=10000', body);
+    await asked(sandbox);
+    await after(70);
+    sandbox.advance(2);
+    await after(70);
+    sandbox.append(creation());
+    const all = await reply;
+    expect(variants(all)).toEqual(['Transaction', 'OffsetCheckpoint', 'OffsetCheckpoint', 'Transaction']);
+    expect(offsets(all)).toEqual([1, 1, 3, 4]);
+  });
+
+  it('are put off by each element, and come no more once the list is idle for long enough', async () => {
+    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 150 });
+    const reply = post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=10000', body);
+    await asked(sandbox);
+    for (let sent = 0; sent < 2; sent++) {
+      await after(90);
+      sandbox.append(creation());
+    }
+    expect(variants(await reply)).toEqual(['Transaction', 'Transaction', 'OffsetCheckpoint']);
+    sandbox.configure({ idleCheckpointMs: 20 });
+    const idle = await post(sandbox, '/v2/updates?stream_idle_timeout_ms=60', body);
+    expect(variants(idle)).toEqual(['Transaction', 'Transaction', 'OffsetCheckpoint']);
+    sandbox.configure({ idleCheckpointMs: false });
+    const none = await post(sandbox, '/v2/updates?stream_idle_timeout_ms=60', body);
+    expect(variants(none)).toEqual(['Transaction', 'Transaction']);
+  });
+
+  it('are given up with their list', async () => {
+    let checked = 0;
+    const checkToken = () => (checked += 1) > 0;
+    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 30, checkToken });
+    await post(sandbox, '/v2/updates?stream_idle_timeout_ms=10', body);
+    await after(50);
+    expect(checked).toBe(1);
+  });
+
+  it('keep a list from ending as idle', async () => {
+    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 60 });
+    const before = Date.now();
+    expect(variants(await post(sandbox, '/v2/updates?stream_idle_timeout_ms=90', body))).toEqual(['OffsetCheckpoint']);
+    expect(Date.now() - before).toBeGreaterThanOrEqual(145);
+  });
+
   it('never come with an end, nor early on 3.4', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: 1 });
     sandbox.append(creation());

@@ -1,21 +1,29 @@
-import type { Fault } from '../Fault.js';
-import type { FaultScope } from '../Fault.js';
+import type { Fault } from '../faults/Fault.js';
+import type { FaultScope } from '../faults/FaultScope.js';
+
+interface Entry {
+  readonly fault: Fault;
+  readonly path: string | RegExp | undefined;
+  after: number;
+  left: number;
+}
 
 /** The faults to come. */
 export class FaultQueue {
-  readonly #queue: { readonly fault: Fault; readonly path: string | RegExp | undefined; left: number }[] = [];
+  readonly #queue: Entry[] = [];
 
-  add(fault: Fault, { path, times = 1 }: FaultScope = {}): void {
-    this.#queue.push({ fault, path, left: times });
+  add(fault: Fault, { path, after = 0, times = 1 }: FaultScope = {}): void {
+    this.#queue.push({ fault, path, after, left: times });
   }
 
-  /** Uses up the first fault that is for a path. */
+  /** Uses up the first due fault that is for a path; those not due yet let one more pass. */
   take(path: string): Fault | undefined {
-    const found = this.#queue.findIndex(({ path: wanted }) => isFor(path, wanted));
-    const entry = this.#queue[found];
+    const concerned = this.#queue.filter(({ path: wanted }) => isFor(path, wanted));
+    const entry = concerned.find(({ after }) => after <= 0);
+    for (const waiting of concerned) waiting.after -= 1;
     if (entry === undefined) return undefined;
     entry.left -= 1;
-    if (entry.left <= 0) this.#queue.splice(found, 1);
+    if (entry.left <= 0) this.#queue.splice(this.#queue.indexOf(entry), 1);
     return entry.fault;
   }
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fault } from '../Fault.js';
+import type { Fault } from '../faults/Fault.js';
 import type { Answer } from './Answer.js';
 import { bearerToken } from './bearerToken.js';
 import { dispatch } from './dispatch.js';
 import { inTime } from './inTime.js';
+import { rewritten } from './rewritten.js';
 import { statusAnswer } from './statusAnswer.js';
 import { traceOf } from './traceOf.js';
 import type { Work } from './Work.js';
@@ -21,6 +22,8 @@ export async function answerOf(work: Work, fault: Fault | undefined): Promise<An
       return fault.when === 'after' ? process(work, 0) : undefined;
     case 'delay':
       return process(work, fault.ms);
+    case 'rewrite':
+      return rewritten(await process(work, 0), fault);
     default:
       return process(work, 0);
   }

@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Fault } from '../Fault.js';
+import type { Fault } from '../faults/Fault.js';
 import type { Answer } from './Answer.js';
 import type { RequestRecord } from './RequestRecord.js';
+
+/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
+const readMs = 10;
 
 /** Sends an answer, or does to the connection what the fault says instead. */
 export function deliver(
@@ -11,18 +14,26 @@ export function deliver(
   record: RequestRecord,
 ): void {
   if (fault?.kind === 'hang') return;
-  record.settle();
+  const body = Buffer.from(answer?.body ?? '');
+  const stalls = fault?.kind === 'stall' && fault.bytes < body.length;
+  if (!stalls) record.settle();
   if (fault?.kind === 'reset') response.socket?.resetAndDestroy();
   if (fault?.kind === 'reset' || answer === undefined) return;
-  const body = Buffer.from(answer.body);
   const type = answer.contentType === undefined ? {} : { 'content-type': answer.contentType };
   const length = answer.status === 204 ? {} : { 'content-length': body.length };
   record.status = answer.status;
   response.writeHead(answer.status, { ...type, ...length, ...answer.headers });
-  if (fault?.kind === 'truncate') {
-    response.flushHeaders();
-    response.write(body.subarray(0, fault.bytes), () => response.destroy());
-  } else {
+  if (!stalls && fault?.kind !== 'truncate') {
     response.end(body);
+    return;
   }
+  response.flushHeaders();
+  response.write(body.subarray(0, fault.bytes), () => {
+    if (fault.kind === 'truncate') cut(response, fault.how);
+  });
+}
+
+function cut(response: ServerResponse, how: 'close' | 'reset' = 'close'): void {
+  if (how === 'close') response.destroy();
+  else setTimeout(() => response.socket?.resetAndDestroy(), readMs).unref();
 }

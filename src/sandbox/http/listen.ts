@@ -6,6 +6,7 @@ import type { Service } from './Service.js';
 
 interface Listening {
   readonly url: string;
+  readonly port: number;
   readonly close: () => Promise<void>;
 }
 
@@ -23,5 +24,6 @@ export async function listen(port: number, service: Service): Promise<Listening>
     server.closeAllConnections();
     return ended;
   };
-  return { url: `http://127.0.0.1:${address.port}`, close: () => (closed ??= close()) };
+  const { port: bound } = address;
+  return { url: `http://127.0.0.1:${bound}`, port: bound, close: () => (closed ??= close()) };
 }

@@ -30,7 +30,7 @@ export async function serve(request: IncomingMessage, response: ServerResponse, 
     record.body = parsed(body);
     const work = { method, path, query, headers, body, participant, signal: gone.signal };
     const answer = preflight ? { status: 204, body: '' } : await answerOf(work, fault);
-    if (gone.signal.aborted) return;
+    if (request.socket.destroyed) return;
     deliver(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
   } catch {
     // the client went away while sending or waiting: nobody is left to tell

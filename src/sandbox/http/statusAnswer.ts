@@ -1,4 +1,4 @@
-import type { FaultStatus } from '../Fault.js';
+import type { FaultStatus } from '../faults/FaultStatus.js';
 import type { Answer } from './Answer.js';
 import { jsonAnswer } from './jsonAnswer.js';
 import { textAnswer } from './textAnswer.js';

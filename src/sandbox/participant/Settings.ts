@@ -9,6 +9,7 @@ export class Settings {
   maxListElements = 200;
   listWaitTimeMs = 500;
   requestTimeoutMs = 20_000;
+  idleCheckpointMs: number | false = 60_000;
   checkToken: ((token: string | undefined) => boolean) | undefined = undefined;
   interfaceOnly = false;
   deprecatedApis = false;
@@ -31,6 +32,7 @@ export class Settings {
     this.maxListElements = changes.maxListElements ?? this.maxListElements;
     this.listWaitTimeMs = changes.listWaitTimeMs ?? this.listWaitTimeMs;
     this.requestTimeoutMs = changes.requestTimeoutMs ?? this.requestTimeoutMs;
+    this.idleCheckpointMs = changes.idleCheckpointMs ?? this.idleCheckpointMs;
     this.checkToken = changes.checkToken ?? this.checkToken;
     this.interfaceOnly = changes.interfaceOnly ?? this.interfaceOnly;
     this.deprecatedApis = changes.deprecatedApis ?? this.deprecatedApis;

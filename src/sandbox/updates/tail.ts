@@ -12,13 +12,15 @@ import type { UpdatesRequest } from './UpdatesRequest.js';
 export function tail(call: Call, request: UpdatesRequest, count: number, idleMs: number): Promise<readonly object[]> {
   const { signal, participant, isAuthorized } = call;
   const { ledger, settings } = participant;
-  const { profile, earlyCheckpointMs } = settings;
+  const { profile, earlyCheckpointMs, idleCheckpointMs } = settings;
   return new Promise((resolve, reject) => {
     const elements: object[] = [];
     let readTo = request.beginExclusive;
+    let checkpointAt = -1;
     // started first: with equal times the list ends before its early checkpoint, as it may on a real node
     const idle = setTimeout(finish, timerMs(idleMs));
     const early = earlyCheckpointMs === false ? undefined : setTimeout(sendCheckpoint, timerMs(earlyCheckpointMs));
+    const late = idleCheckpointMs === false ? undefined : setInterval(sendCheckpoint, timerMs(idleCheckpointMs));
     const unlisten = ledger.listen(onChange);
     signal.addEventListener('abort', drop, { once: true });
     send(read());
@@ -32,7 +34,10 @@ export function tail(call: Call, request: UpdatesRequest, count: number, idleMs:
     function send(added: readonly object[]) {
       elements.push(...added);
       if (elements.length >= count) finish();
-      else if (added.length > 0) idle.refresh();
+      else if (added.length > 0) {
+        idle.refresh();
+        late?.refresh();
+      }
     }
 
     function sendLater(added: readonly object[]) {
@@ -47,6 +52,9 @@ export function tail(call: Call, request: UpdatesRequest, count: number, idleMs:
     }
 
     function sendCheckpoint() {
+      // repeated, it would keep a list from ever being idle; participants do not repeat it either
+      if (readTo <= checkpointAt) return;
+      checkpointAt = readTo;
       sendLater([checkpoint(readTo, ledger)]);
     }
 
@@ -63,6 +71,7 @@ export function tail(call: Call, request: UpdatesRequest, count: number, idleMs:
     function drop() {
       clearTimeout(idle);
       clearTimeout(early);
+      clearInterval(late);
       unlisten();
       signal.removeEventListener('abort', drop);
     }

@@ -1,0 +1,5 @@
+/** The request is accepted and never answered; it ends with the client, or with `restart()` or `close()`. */
+export interface FaultHang {
+  /** Tells the faults apart. */
+  readonly kind: 'hang';
+}

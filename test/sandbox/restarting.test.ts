@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { connect, createServer, Server } from 'node:net';
+import { setImmediate as turnOfTheLoop, setTimeout as after } from 'node:timers/promises';
+import { describe, expect, it, jest } from '@jest/globals';
+import { startSandbox, type Sandbox } from '../../src/sandbox/index.js';
+import { creation, everything, get, offsets, post, sandboxWith } from './support.js';
+import { createCommand, executePath, signed } from './submissions.js';
+
+const end = '/v2/state/ledger-end';
+const tail = { beginExclusive: 0, updateFormat: everything };
+
+const portOf = ({ url }: Sandbox) => Number(new URL(url).port);
+
+/** Whether anything listens there. */
+async function isUp(sandbox: Sandbox): Promise<boolean> {
+  const socket = connect(portOf(sandbox), '127.0.0.1');
+  const up = await Promise.race([
+    once(socket, 'connect').then(() => true),
+    once(socket, 'error').then(() => false),
+  ]).catch(() => false);
+  socket.destroy();
+  return up;
+}
+
+/** Resolves once the last request is being worked on. */
+async function asked({ requests }: Sandbox): Promise<void> {
+  while (requests.at(-1)?.body === undefined) await after(1);
+}
+
+describe('a restart', () => {
+  it('loses what is under way and comes back at the same place with other settings', async () => {
+    const sandbox = await sandboxWith({ maxListElements: 10 });
+    sandbox.append(creation(), creation());
+    const lost = expect(post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=60000', tail)).rejects.toThrow();
+    await asked(sandbox);
+    const { url } = sandbox;
+    const back = sandbox.restart({ profile: '3.4', maxListElements: 1 });
+    sandbox.append(creation());
+    await Promise.all([lost, back]);
+    expect(sandbox.url).toBe(url);
+    expect(sandbox.requests[0]).toMatchObject({ aborted: false });
+    expect(sandbox.requests[0]?.status).toBeUndefined();
+    expect((await get(sandbox, '/v2/version')).json).toMatchObject({ version: expect.stringMatching(/^3\.4/) });
+    expect((await post(sandbox, '/v2/updates', { ...tail, endInclusive: 3 })).status).toBe(413);
+    expect(offsets(await post(sandbox, '/v2/updates?limit=1', { ...tail, endInclusive: 3 }))).toEqual([1]);
+  });
+
+  it('closes the connections that are idle or in the middle of a request', async () => {
+    const sandbox = await sandboxWith();
+    const sockets = ['', 'POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'].map((text) => {
+      const socket = connect(portOf(sandbox), '127.0.0.1').on('error', () => undefined);
+      socket.write(text);
+      return socket;
+    });
+    while (sandbox.requests.length === 0) await after(1);
+    const closed = Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
+    await sandbox.restart();
+    await closed;
+    expect(sandbox.requests[0]?.aborted).toBe(false);
+  });
+
+  it('keeps ledger, parties, deduplication, faults and the log', async () => {
+    const sandbox = await sandboxWith();
+    const eve = sandbox.externalParty('eve');
+    const execution = await signed(sandbox, eve, createCommand);
+    expect((await post(sandbox, executePath, execution)).status).toBe(200);
+    sandbox.fault({ kind: 'status', status: 503 }, { path: end });
+    await sandbox.restart();
+    expect(sandbox.parties).toContain(eve.party);
+    expect(await post(sandbox, executePath, execution)).toMatchObject({
+      status: 409,
+      json: { code: 'DUPLICATE_COMMAND' },
+    });
+    expect((await get(sandbox, end)).status).toBe(503);
+    expect((await get(sandbox, end)).text).toBe('{"offset":1}');
+    expect(sandbox.requests.map(({ status }) => status)).toEqual([200, 200, 409, 503, 200]);
+  });
+
+  it('is down for as long as it says, and works meanwhile on what it is told', async () => {
+    const sandbox = await sandboxWith();
+    const before = Date.now();
+    const back = sandbox.restart({ downMs: 50 });
+    expect(await isUp(sandbox)).toBe(false);
+    sandbox.append(creation());
+    await back;
+    expect(Date.now() - before).toBeGreaterThanOrEqual(48);
+    expect((await get(sandbox, end)).text).toBe('{"offset":1}');
+  });
+
+  it('waits for another one', async () => {
+    const sandbox = await sandboxWith();
+    const ups: string[] = [];
+    const first = sandbox.restart({ downMs: 40, maxListElements: 5 }).then(() => ups.push('first'));
+    const second = sandbox.restart({ downMs: 20, maxListElements: 1 }).then(() => ups.push('second'));
+    await Promise.all([first, second]);
+    expect(ups).toEqual(['first', 'second']);
+    sandbox.append(creation(), creation());
+    expect((await post(sandbox, '/v2/updates', { ...tail, endInclusive: 2 })).status).toBe(413);
+    await sandbox.close();
+    expect(await isUp(sandbox)).toBe(false);
+  });
+
+  it('fails if the port has been taken meanwhile, and may be tried again', async () => {
+    const sandbox = await sandboxWith();
+    const back = expect(sandbox.restart({ downMs: 30 })).rejects.toThrow('EADDRINUSE');
+    await turnOfTheLoop();
+    const other = createServer().listen(portOf(sandbox), '127.0.0.1');
+    await once(other, 'listening');
+    await back;
+    await new Promise((resolve) => other.close(resolve));
+    expect(await isUp(sandbox)).toBe(false);
+    await sandbox.restart();
+    expect((await get(sandbox, end)).status).toBe(200);
+  });
+
+  it('does not wait any longer, and leaves nothing running, when the sandbox is closed meanwhile', async () => {
+    const sandbox = await startSandbox();
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    const backs = [sandbox.restart({ downMs: 600_000 }), sandbox.restart({ downMs: 600_000 })];
+    await after(5);
+    await sandbox.close();
+    await Promise.all(backs);
+    expect(timers()).toBeLessThanOrEqual(before);
+    expect(await isUp(sandbox)).toBe(false);
+  });
+
+  it.each([0, 1, 2, 3])('is undone by a close %i turns of the loop later', async (turns) => {
+    const sandbox = await startSandbox();
+    const back = sandbox.restart();
+    for (let turn = 0; turn < turns; turn++) await turnOfTheLoop();
+    await sandbox.close();
+    expect(await isUp(sandbox)).toBe(false);
+    await back;
+    expect(await isUp(sandbox)).toBe(false);
+  });
+
+  it('is undone by a close while the port is being opened', async () => {
+    const sandbox = await startSandbox();
+    const opening = new Promise<void>((resolve) => {
+      const listen = jest.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args) {
+        listen.mockRestore();
+        this.listen(...args);
+        resolve(sandbox.close());
+        return this;
+      });
+    });
+    await Promise.all([sandbox.restart(), opening]);
+    expect(await isUp(sandbox)).toBe(false);
+  });
+
+  it('does not open again what was closed', async () => {
+    const sandbox = await startSandbox();
+    await sandbox.close();
+    await sandbox.restart();
+    expect(await isUp(sandbox)).toBe(false);
+  });
+
+  it('can be done many times, and each time requests work at once', async () => {
+    const sandbox = await sandboxWith();
+    for (let times = 1; times <= 20; times++) {
+      await sandbox.restart();
+      expect((await get(sandbox, end)).status).toBe(200);
+    }
+  });
+});
