@@ -1,6 +1,9 @@
 import * as t from 'io-ts';
 import { addAll } from './addAll.js';
 
+/** How many problems of a list are told: of millions, each would take more memory than what it tells of. */
+const enough = 100;
+
 /** A list, of at least and at most so many items. */
 export const list = <A>(
   item: t.Type<A, unknown>,
@@ -20,6 +23,7 @@ export const list = <A>(
         const result = item.validate(element, t.appendContext(context, String(i), item, element));
         if (result._tag === 'Left') addAll(errors, result.left);
         else decoded.push(result.right);
+        if (errors.length >= enough) break;
       }
       return errors.length > 0 ? t.failures(errors) : t.success(decoded);
     },

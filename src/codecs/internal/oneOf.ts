@@ -20,6 +20,9 @@ export interface Unknown<U extends Kept> {
   readonly expected: string;
 }
 
+/** How a variant is called where a problem is told: what is no name may be anything, of any length. */
+const named = (variant: string): string => (/^\w{1,80}$/.test(variant) ? variant : '…');
+
 /**
  * A one-of of the wire, an object with one key: the variant's name. Decodes to the variant, which carries that name as
  * its `_tag`; a name that is not listed goes to `unknown`, so that a newer ledger does not end a feed.
@@ -41,7 +44,7 @@ export function oneOf<A extends Tagged, U extends Kept>(
       if (codec !== undefined) return codec.validate(content, t.appendContext(context, variant, codec, content));
       const decoded = unknown.decode(variant, content);
       return decoded === undefined
-        ? t.failure(content, t.appendContext(context, variant, json, content), unknown.expected)
+        ? t.failure(content, t.appendContext(context, named(variant), json, content), unknown.expected)
         : t.success(decoded);
     },
     (a) => {

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { secretsIn } from './secretsIn.js';
+
+const secret = 'TOKEN-SECRET/+"0123456789';
+const at = (value: unknown): string[] => secretsIn(value, ['another', secret]);
+
+class WithGetter {
+  get deep(): unknown {
+    return { secret };
+  }
+}
+const cyclic: Record<string, unknown> = { secret };
+cyclic['self'] = cyclic;
+
+describe('the walk', () => {
+  it.each([
+    ['a string', secret],
+    ['a key', { [secret]: 1 }],
+    ['a property', { a: [{ b: `x${secret}y` }] }],
+    ['a hidden property', Object.defineProperty({}, 'hidden', { value: secret, enumerable: false })],
+    ['a symbol key', { [Symbol(secret)]: 1 }],
+    ['what stands under a symbol', { [Symbol('s')]: secret }],
+    ['a prototype', Object.create({ inherited: secret }) as unknown],
+    ['a getter of the class', new WithGetter()],
+    [
+      'a getter that throws',
+      {
+        get broken() {
+          throw new Error(secret);
+        },
+      },
+    ],
+    ['a message', new Error(secret)],
+    ['a stack', Object.assign(new Error('x'), { stack: secret })],
+    ['a cause of a cause', new Error('x', { cause: new Error('y', { cause: { headers: secret } }) })],
+    ['one of many errors', new AggregateError([new Error('x'), new Error(secret)])],
+    ['a map', new Map([[{ secret }, 1]])],
+    ['a set', new Set([[secret]])],
+    ['headers', new Headers({ authorization: `Bearer ${encodeURIComponent(secret)}` })],
+    ['a buffer', { body: Buffer.from(secret) }],
+    ['an array buffer', new TextEncoder().encode(secret).buffer],
+    ['a function', Object.assign(() => 1, { secret })],
+    ['what JSON makes of it', { toJSON: () => ({ secret }) }],
+    ['base64', { body: Buffer.from(secret).toString('base64') }],
+    ['a URL', { url: `http://h/?q=${encodeURIComponent(secret)}` }],
+    ['JSON text', { body: JSON.stringify({ secret }) }],
+    ['a circle', cyclic],
+  ])('finds a secret in %s', (_, value) => {
+    expect(at(value)).not.toEqual([]);
+  });
+
+  it('says where', () => {
+    expect(at({ a: { b: secret } })).toEqual(['$.a.b', '<inspect>', '<json>']);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['an error', new Error('x', { cause: { code: 'ECONNRESET' } })],
+    ['a class', Map],
+    ['half of it', { half: secret.slice(0, -1) }],
+  ])('finds none in %s', (_, value) => {
+    expect(secretsIn(value, [secret])).toEqual([]);
+  });
+});

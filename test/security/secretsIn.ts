@@ -1,0 +1,111 @@
+import { inspect } from 'node:util';
+
+/** A value that is still to be looked at, and how it is reached. */
+interface Place {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+/**
+ * Where secrets occur in a value: in whatever a logger, a debugger or a curious program could read from it. Looks at own
+ * and inherited properties, hidden ones and symbols, at the content of maps, sets, headers and buffers, and at what
+ * printing makes of the whole. Only closures and `#private` fields stay unseen.
+ */
+export function secretsIn(value: unknown, secrets: readonly string[]): string[] {
+  const forbidden = secrets.flatMap(spellings);
+  const isForbidden = (text: string): boolean => forbidden.some((secret) => text.includes(secret));
+  const found = printings(value).filter(({ value: text }) => isForbidden(text));
+  const seen = new Set<unknown>();
+  const places: Place[] = [{ value, path: '$' }];
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    const text = textOf(place.value);
+    if (text !== undefined && isForbidden(text)) found.push({ value: text, path: place.path });
+    if (!isObject(place.value) || seen.has(place.value)) continue;
+    seen.add(place.value);
+    places.push(...within(place.value, place.path));
+  }
+  return found.map(({ path }) => path).sort();
+}
+
+/** A secret as it may look after somebody has passed it on. */
+const spellings = (secret: string): readonly string[] => {
+  const bytes = Buffer.from(secret);
+  const quoted = JSON.stringify(secret).slice(1, -1);
+  return [
+    secret,
+    quoted,
+    encodeURIComponent(secret),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('hex'),
+  ];
+};
+
+const isObject = (u: unknown): u is object => (typeof u === 'object' && u !== null) || typeof u === 'function';
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'symbol') return value.description;
+  if (typeof value === 'function') return Function.prototype.toString.call(value);
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
+  return value instanceof ArrayBuffer ? Buffer.from(value).toString() : undefined;
+}
+
+/** What is reached in one step. */
+function within(object: object, path: string): readonly Place[] {
+  const places: Place[] = entriesOf(object).flatMap(([key, content], index) => [
+    { value: key, path: `${path}<key ${index}>` },
+    { value: content, path: `${path}<entry ${index}>` },
+  ]);
+  const isBytes = ArrayBuffer.isView(object);
+  for (let owner: unknown = object; isObject(owner); owner = Reflect.getPrototypeOf(owner)) {
+    for (const key of Reflect.ownKeys(owner)) {
+      const name = typeof key === 'symbol' ? `[${String(key)}]` : `.${key}`;
+      // its bytes have been looked at as one text
+      if (isBytes && /^\.\d+$/.test(name)) continue;
+      places.push({ value: key, path: `${path}<key${name}>` });
+      places.push({ value: tried(() => Reflect.get(object, key)), path: `${path}${name}` });
+    }
+  }
+  return places;
+}
+
+/** Of a map, a set, headers, a form: all that has entries beside its properties. */
+function entriesOf(object: object): readonly (readonly [unknown, unknown])[] {
+  const entries: unknown = tried(() => ('entries' in object ? object.entries : undefined));
+  if (Array.isArray(object) || ArrayBuffer.isView(object) || typeof entries !== 'function') return [];
+  const listed: unknown = tried((): unknown => Reflect.apply(entries, object, []));
+  const isIterable = (u: unknown): u is Iterable<unknown> => isObject(u) && Symbol.iterator in u;
+  const pairs: unknown = tried(() => (isIterable(listed) ? [...listed] : []));
+  return Array.isArray(pairs) ? pairs.filter((pair) => isPair(pair)) : [];
+}
+
+const isPair = (u: unknown): u is readonly [unknown, unknown] => Array.isArray(u) && u.length === 2;
+
+/** What a logger writes. */
+const printings = (value: unknown): readonly { readonly value: string; readonly path: string }[] =>
+  [
+    { path: '<string>', print: () => String(value) },
+    { path: '<json>', print: () => JSON.stringify(value) },
+    { path: '<inspect>', print: () => inspect(value, everything) },
+  ].flatMap(({ path, print }) => {
+    const text: unknown = tried(print);
+    return typeof text === 'string' ? [{ path, value: text }] : [];
+  });
+
+const everything = {
+  depth: Infinity,
+  showHidden: true,
+  getters: true,
+  maxArrayLength: Infinity,
+  maxStringLength: Infinity,
+  breakLength: Infinity,
+};
+
+/** A getter of somebody else's may throw, and its error may hold something too. */
+function tried(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return error;
+  }
+}
