@@ -13,7 +13,7 @@ export class DecodeError extends Error {
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** Every place that does not decode. */
+    /** The places that do not decode, of a list about a hundred at most. */
     readonly problems: readonly Problem[],
     /** The offset of the update that does not decode, where it can be read. */
     readonly offset?: Offset,

@@ -1,6 +1,7 @@
 import { JsCantonError } from '../codecs/JsCantonError.js';
 import { Offset } from '../codecs/Offset.js';
 import { ApiError } from './ApiError.js';
+import { quotable } from './internal/quotable.js';
 import { PrunedError } from './PrunedError.js';
 
 /** What an answer that is no success tells. */
@@ -13,13 +14,27 @@ export interface FailedAnswer {
   readonly text: string;
   /** How long the service asks to wait, in milliseconds, where it does. */
   readonly retryAfterMs?: number;
+  /** What was sent and must not be quoted: a service, or a proxy that shows what it got, may send it back. */
+  readonly secrets?: readonly string[];
 }
 
 /** The typed error of an answer that is no success: of the ledger, of a proxy, of nobody knows whom. */
-export function errorOf({ text, ...answer }: FailedAnswer): ApiError | PrunedError {
+export function errorOf({ text, secrets = [], ...answer }: FailedAnswer): ApiError | PrunedError {
+  const quoted = (words: string): string => quotable(words, secrets);
   const canton = cantonErrorIn(text);
-  if (canton?.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
-  return new ApiError(canton === undefined ? { ...answer, text: firstWords(text) } : { ...answer, canton });
+  if (canton === undefined) return new ApiError({ ...answer, text: firstWords(quoted(text)) });
+  if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
+  const { code, cause, correlationId, context } = canton;
+  return new ApiError({
+    ...answer,
+    canton: {
+      ...canton,
+      code: quoted(code),
+      cause: quoted(cause),
+      ...(correlationId !== undefined && { correlationId: quoted(correlationId) }),
+      context: Object.fromEntries(Object.entries(context).map(([key, value]) => [quoted(key), quoted(value)])),
+    },
+  });
 }
 
 function cantonErrorIn(text: string): JsCantonError | undefined {
@@ -37,6 +52,9 @@ function earliestOffset({ context }: JsCantonError): Offset | undefined {
   return Offset.is(offset) ? offset : undefined;
 }
 
-/** Enough of a proxy's page to recognise it. What looks like JSON may be data, and says little to people. */
+/** Enough of a proxy's page to recognise it. What looks like JSON may be data, wherever it stands, and says little to people. */
 const firstWords = (text: string): string =>
-  /^\s*[[{"]/.test(text) ? '' : text.slice(0, 1_000).replace(/\s+/g, ' ').trim().slice(0, 200);
+  text
+    .replace(/(["[{]|&quot;).*/s, '')
+    .trim()
+    .slice(0, 200);

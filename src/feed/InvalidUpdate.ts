@@ -7,6 +7,6 @@ export interface InvalidUpdate {
   readonly _tag: 'InvalidUpdate';
   /** Where it stands on the ledger. One whose offset cannot be read ends the feed in any case: nobody could go past it. */
   readonly offset: Offset;
-  /** Every place that does not decode; never what stands there. */
+  /** The places that do not decode, of a list about a hundred at most; never what stands there. */
   readonly problems: readonly Problem[];
 }

@@ -1,16 +1,17 @@
 import { defer, map, take, throwIfEmpty, type Observable } from 'rxjs';
 import { ConnectionError } from '../errors/ConnectionError.js';
 import { errorOf } from '../errors/errorOf.js';
-import { isLedgerError } from '../errors/LedgerError.js';
+import { InvalidRequestError } from '../errors/InvalidRequestError.js';
 import { RequestTimeoutError } from '../errors/RequestTimeoutError.js';
 import { authorized } from './authorized.js';
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
 import type { Link } from './Link.js';
 import { mapError } from './mapError.js';
 import { pathOf } from './pathOf.js';
+import { failureOf } from './failureOf.js';
 import { retryAfterMs } from './retryAfterMs.js';
+import { secretsOf } from './secretsOf.js';
 import { within } from './within.js';
-import { withoutSecrets } from './withoutSecrets.js';
 
 /** One request to the service. */
 export interface Call {
@@ -33,9 +34,9 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
       const path = pathOf(request.url);
       return defer(() => link.port(request)).pipe(
         take(1),
+        mapError((error) => failureOf(path, error)),
         throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
         within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
-        mapError((error) => (isLedgerError(error) ? error : new ConnectionError(path, 'the connection failed'))),
         map((response) => jsonOf(request, response)),
       );
     });
@@ -53,8 +54,17 @@ function requestOf(link: Link, { method, path, query, body }: Call, token: strin
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...link.headers,
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: jsonText(body) }),
   };
+}
+
+function jsonText(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    // a cycle, or a bigint; the platform's own words quote where it is
+    throw new InvalidRequestError([{ path: '', expected: 'what can be written as JSON' }]);
+  }
 }
 
 function jsonOf(request: HttpRequest, { status, headers, text }: HttpResponse): unknown {
@@ -64,7 +74,8 @@ function jsonOf(request: HttpRequest, { status, headers, text }: HttpResponse): 
     throw errorOf({
       path,
       status,
-      text: withoutSecrets(text, request),
+      text,
+      secrets: secretsOf(request),
       ...(wait !== undefined && { retryAfterMs: wait }),
     });
   }

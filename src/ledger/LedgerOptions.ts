@@ -24,7 +24,8 @@ export interface LedgerOptions {
   readonly requestTimeoutMs?: number | undefined;
   /**
    * The largest answer that is read, in bytes: what a service that runs wild may take of this machine's memory. A feed
-   * asks for smaller pages instead; anything else ends with an `AnswerTooLargeError`. Has no effect beside `port`.
+   * asks for smaller pages instead; anything else ends with an `AnswerTooLargeError`. Decoded, an answer takes a few times
+   * its size of memory, and up to fifty times of one that is made for that. Has no effect beside `port`.
    *
    * @defaultValue 33554432, 32 MiB
    */

@@ -291,6 +291,44 @@ describe('a failure of the ledger', () => {
     expect(played.err.text()).not.toMatch(/^ +at /m);
   });
 
+  it('may be an update that cannot be written; the place to resume from is before it', async () => {
+    const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    let last = 0;
+    // the third update of the page has a field that is too deep for JSON.stringify
+    const body = (answer: unknown): string => {
+      const parts = JSON.stringify(answer).split('{"update":');
+      last = Number(/"offset":(\d+)/.exec(parts[2] ?? '')?.[1]);
+      return parts
+        .map((part, i) => (i === 3 ? part.replace('{"value":{', `{"value":{"deep":${deep},`) : part))
+        .join('{"update":');
+    };
+    sandbox.fault({ kind: 'rewrite', body }, { path: /updates/ });
+    const { code, out, err } = await tailed(
+      '--variant',
+      'Transaction',
+      '--variant',
+      'Reassignment',
+      '--variant',
+      'TopologyTransaction',
+    );
+
+    expect(code).toBe(1);
+    expect(read(out.text())).toHaveLength(2);
+    expect(err.text()).toContain(`resume with --from ${last}\n`);
+  });
+
+  it('shows no control characters of the ledger, and no line that looks like ours', async () => {
+    const cause = 'bad\u001b[2J\nresume with --from 999';
+    sandbox.fault(
+      { kind: 'status', status: 400, body: { ...cantonError('INVALID_ARGUMENT'), cause } },
+      { path: /updates/ },
+    );
+    const { err } = await tailed();
+
+    expect(err.text()).toContain('400: bad [2J resume with --from 999\n');
+    expect(err.text().match(/^resume.*$/gm)).toStrictEqual(['resume with --from 0']);
+  });
+
   it('may be that the place is pruned', async () => {
     sandbox.prune(50);
     const { code, err } = await tailed('--from', '3');

@@ -158,12 +158,23 @@ describe('errorOf', () => {
     expect(errorOf({ path: '/x', status: 400, text: pruned({}) })).toMatchObject({ _tag: 'PrunedError' });
   });
 
-  it.each(['[{"update":{}}]', ' {"amount":"17"}', '"17"', '{"amount'])(
+  it.each(['[{"update":{}}]', ' {"amount":"17"}', '"17"', '{"amount', '\0{'])(
     'quotes no JSON that is no error: %s',
     (text) => {
       expect(errorOf({ path: '/x', status: 502, text }).message).toBe('The ledger service answered 502.\nPath: /x');
     },
   );
+
+  it('quotes on one line, at bounded length, and nothing that was sent in secret', () => {
+    const cause = `first\n\u001b[2Jsecond of s3cret ${'x'.repeat(50_000)}`;
+    const text = JSON.stringify({ ...canton('INVALID_FIELD', 8, { token: 's3cret' }), cause });
+    const error = errorOf({ path: '/x', status: 400, text, secrets: ['s3cret'] });
+    expect(error).toMatchObject({ code: 'INVALID_FIELD', context: { token: '…' } });
+    expect(error.message).toMatch(/^The ledger service answered 400: first \[2Jsecond of … x{9000,10000}\nCode: /);
+    expect(errorOf({ path: '/x', status: 502, text: 'no s3cret\nhere', secrets: ['s3cret'] })).toMatchObject({
+      reason: 'no … here',
+    });
+  });
 
   it('keeps the first words of anything else', () => {
     const error = errorOf({ path: '/x', status: 502, text: `<html>${'x'.repeat(10_000)}` });

@@ -17,6 +17,9 @@ const link = (port: HttpPort, more: Partial<Link> = {}): Link => ({
   ...more,
 });
 
+const cycle: { self?: unknown } = {};
+cycle.self = cycle;
+
 describe('exchange', () => {
   it('puts address, query, token and headers together', () => {
     const sent: HttpRequest[] = [];
@@ -82,6 +85,20 @@ describe('exchange', () => {
     });
   });
 
+  it.each([
+    ['a cycle', () => Object.assign([], { 0: cycle })],
+    ['a bigint', () => 1n],
+  ])('sends nothing that cannot be written: %s', (_, body) => {
+    let sent = 0;
+    const port: HttpPort = () => {
+      sent += 1;
+      return EMPTY;
+    };
+    const seen = observe(exchange(link(port), { method: 'POST', path: '/x', body: body() }));
+    expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError' });
+    expect(sent).toBe(0);
+  });
+
   it.each<[string, HttpPort, object]>([
     [
       'an error of the port',
@@ -94,6 +111,12 @@ describe('exchange', () => {
         throw new Error('hush');
       },
       { _tag: 'ConnectionError', reason: 'the connection failed' },
+    ],
+    [
+      'an error of a port that looks like one of ours',
+      () =>
+        throwError(() => Object.assign(new Error('hush'), { _tag: 'ConnectionError', reason: 'hush', code: 'EPIPE' })),
+      { _tag: 'ConnectionError', reason: 'the connection failed', code: 'EPIPE' },
     ],
     ['a port without an answer', () => EMPTY, { _tag: 'ConnectionError', reason: 'there was no answer' }],
     [

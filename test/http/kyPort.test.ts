@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { catchError, firstValueFrom, of } from 'rxjs';
 import { ConnectionError } from '../../src/errors/ConnectionError.js';
-import { kyPort } from '../../src/http/kyPort.js';
+import { failureOf } from '../../src/http/failureOf.js';
+import { kyPort, type KyPortOptions } from '../../src/http/kyPort.js';
 import type { HttpRequest } from '../../src/http/HttpPort.js';
 import { httpServer, type HttpServer } from '../helpers/httpServer.js';
 
@@ -23,8 +24,9 @@ const post = (url: string): HttpRequest => ({
   headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
   body: '{"signature":"payload"}',
 });
-const failureOf = async (request: HttpRequest): Promise<unknown> =>
-  firstValueFrom(kyPort()(request).pipe(catchError((error: unknown) => of(error))));
+/** What comes of a request that fails, as `exchange` names it. */
+const failed = async (request: HttpRequest, options: KyPortOptions = {}): Promise<unknown> =>
+  firstValueFrom(kyPort(options)(request).pipe(catchError((error: unknown) => of(failureOf(new URL(request.url).pathname, error)))));
 
 describe('kyPort', () => {
   it('sends the request as it is and emits the answer, once', async () => {
@@ -105,7 +107,7 @@ describe('kyPort', () => {
   it('names a connection that is refused', async () => {
     const server = await httpServer(() => undefined);
     await server.close();
-    const error = await failureOf(post(`${server.url}/v2/updates`));
+    const error = await failed(post(`${server.url}/v2/updates`));
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: 'ECONNREFUSED', path: '/v2/updates' });
   });
@@ -124,7 +126,7 @@ describe('kyPort', () => {
         request.socket.destroy();
       });
     });
-    expect(await failureOf(post(`${url}/v2/updates`))).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates' });
+    expect(await failed(post(`${url}/v2/updates`))).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates' });
   });
 
   it('asks once, also where ky itself would ask again', async () => {
@@ -133,7 +135,7 @@ describe('kyPort', () => {
       count += 1;
       request.socket.destroy();
     });
-    expect(await failureOf({ method: 'GET', url, headers: {} })).toMatchObject({ _tag: 'ConnectionError' });
+    expect(await failed({ method: 'GET', url, headers: {} })).toMatchObject({ _tag: 'ConnectionError' });
     expect(count).toBe(1);
   });
 
@@ -141,7 +143,7 @@ describe('kyPort', () => {
     const { url } = await serve((request) => {
       request.socket.destroy();
     });
-    const shown = inspect(await failureOf(post(url)), { depth: 20, showHidden: true });
+    const shown = inspect(await failed(post(url)), { depth: 20, showHidden: true });
     expect(shown).toContain('ConnectionError');
     expect(shown).not.toContain(secret);
     expect(shown).not.toContain('payload');
@@ -164,7 +166,7 @@ describe('kyPort', () => {
     const { url } = await serve((_, response) => {
       response.end(Buffer.from([0x22, 0xc3, 0x28, 0x22]));
     });
-    expect(await failureOf(post(url))).toMatchObject({ _tag: 'ConnectionError' });
+    expect(await failed(post(url))).toMatchObject({ _tag: 'ConnectionError' });
   });
 
   it.each([
@@ -180,9 +182,11 @@ describe('kyPort', () => {
       };
       more();
     });
-    const port = kyPort({ maxAnswerBytes: 1_500 });
-    const failure = await firstValueFrom(port(post(`${url}/v2/x`)).pipe(catchError((error: unknown) => of(error))));
-    expect(failure).toMatchObject({ _tag: 'AnswerTooLargeError', path: '/v2/x', maxBytes: 1_500 });
+    expect(await failed(post(`${url}/v2/x`), { maxAnswerBytes: 1_500 })).toMatchObject({
+      _tag: 'AnswerTooLargeError',
+      path: '/v2/x',
+      maxBytes: 1_500,
+    });
     await aborted;
     expect(sent).toBeLessThan(200_000_000);
   });
@@ -204,10 +208,10 @@ describe('kyPort', () => {
 
   it('takes only what looks like one for a code of the system', async () => {
     const fetch = (): Promise<Response> => Promise.reject(Object.assign(new Error('x'), { code: secret }));
-    const failure = await firstValueFrom(
-      kyPort({ fetch })(post('http://ledger.example')).pipe(catchError((error: unknown) => of(error))),
-    );
-    expect(failure).toMatchObject({ _tag: 'ConnectionError', code: undefined });
+    expect(await failed(post('http://ledger.example'), { fetch })).toMatchObject({
+      _tag: 'ConnectionError',
+      code: undefined,
+    });
   });
 
   it('uses the fetch that it is given', async () => {

@@ -19,11 +19,11 @@ interface Printer {
 /** Prints the updates that the options ask for, one JSON object a line; emits once, when all are printed. */
 export function printed(ledger: Ledger, options: TailOptions, printer: Printer): Observable<true> {
   const { stdout, status, progress } = printer;
-  const print = (update: Update): void => {
+  let line = '';
+  const print = (): void => {
     // a terminal that shows both must not have them in one line
     if (stdout.isTTY === true) status.clear();
-    const { _tag, ...fields } = update;
-    stdout.write(`${JSON.stringify({ _tag, ...fields })}\n`);
+    stdout.write(line);
   };
   const readFrom = (beginExclusive: number): Observable<Update> =>
     ledger.updates({
@@ -37,8 +37,10 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
       return whileRoom(stdout, () =>
         defer(() => readFrom(progress.cursor ?? begin)).pipe(
           // of what is left out, too; whatever passes is printed before anybody else has a say
-          tap(({ offset }) => {
-            progress.cursor = offset;
+          tap((update) => {
+            // before the cursor moves: what is too deep to be written must not be passed over
+            line = lineOf(update);
+            progress.cursor = update.offset;
             progress.count += 1;
           }),
           selected(options),
@@ -50,3 +52,5 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
     endWith(true as const),
   );
 }
+
+const lineOf = ({ _tag, ...fields }: Update): string => `${JSON.stringify({ _tag, ...fields })}\n`;

@@ -6,13 +6,13 @@ const signed = /"(?:signature|preparedTransaction)":"([^"]+)"/g;
 /** A short one is no secret, and may well be a word of the answer. */
 const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
 
-/** An answer without the secrets of its request: a service, or a proxy that shows what it got, may send them back. */
-export function withoutSecrets(text: string, { headers, body = '' }: HttpRequest): string {
+/** What of a request must not come out again: its token, the caller's own headers, what was signed and the signatures. */
+export function secretsOf({ headers, body = '' }: HttpRequest): readonly string[] {
   const { authorization = '', ...others } = headers;
-  const secrets = [
-    authorization.replace(/^Bearer /, ''),
+  return [
+    // without the name of its scheme
+    authorization.split(' ').at(-1) ?? '',
     ...Object.entries(others).flatMap(([name, value]) => (isSecret(name, value) ? [value] : [])),
     ...Array.from(body.matchAll(signed), ([, secret = '']) => secret),
-  ];
-  return secrets.filter(Boolean).reduce((rest, secret) => rest.replaceAll(secret, '…'), text);
+  ].filter(Boolean);
 }
