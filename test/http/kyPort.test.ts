@@ -26,7 +26,9 @@ const post = (url: string): HttpRequest => ({
 });
 /** What comes of a request that fails, as `exchange` names it. */
 const failed = async (request: HttpRequest, options: KyPortOptions = {}): Promise<unknown> =>
-  firstValueFrom(kyPort(options)(request).pipe(catchError((error: unknown) => of(failureOf(new URL(request.url).pathname, error)))));
+  firstValueFrom(
+    kyPort(options)(request).pipe(catchError((error: unknown) => of(failureOf(new URL(request.url).pathname, error)))),
+  );
 
 describe('kyPort', () => {
   it('sends the request as it is and emits the answer, once', async () => {
