@@ -1,4 +1,4 @@
-import { defer, map, Observable, of, Subject, Subscription, switchMap, timer } from 'rxjs';
+import { defer, map, merge, Observable, of, Subject, Subscription, switchMap, take, timer } from 'rxjs';
 import { canton, failed, notFound, ok, type Asked, type Reply } from './scripted.js';
 import { checkpoint } from './wire.js';
 
@@ -6,12 +6,15 @@ import { checkpoint } from './wire.js';
 export interface VirtualOptions {
   readonly maxListElements?: number;
   /** When a tail gets a checkpoint after its start, in milliseconds; never, if absent. */
-  readonly earlyCheckpointMs?: number;
+  readonly earlyCheckpointMs?: number | undefined;
   readonly hasLedgerEnd?: boolean;
   readonly latencyMs?: number;
+  /** Whether `/v2/updates/flats` is there; 3.6 answers it with an error of its own, or not at all. */
+  readonly flats?: 'served' | 'disabled' | 'gone';
+  readonly updates?: 'served' | 'gone';
 }
 
-interface Entry {
+export interface Entry {
   readonly offset: number;
   readonly element: object;
 }
@@ -20,62 +23,114 @@ interface Entry {
 export class VirtualLedger {
   /** How far the ledger has come, also by what matches no request. */
   end = 0;
-  private readonly entries: Entry[] = [];
-  private readonly appended = new Subject<object>();
+  /** Up to where it is pruned. */
+  pruned = 0;
+  private entries: Entry[] = [];
+  private readonly appended = new Subject<Entry>();
+  private readonly cuts = new Subject<Error>();
+  private readonly lists = new WeakMap<object, readonly Entry[]>();
 
-  constructor(private readonly options: VirtualOptions = {}) {}
+  constructor(private options: VirtualOptions = {}) {}
 
-  append(offset: number, element: object): void {
-    this.end = offset;
-    this.entries.push({ offset, element });
-    this.appended.next(element);
+  /** Changes what the service is like, as an upgrade or another replica does. */
+  become(changes: VirtualOptions): void {
+    this.options = { ...this.options, ...changes };
   }
 
-  /** For `scripted`. */
-  readonly answer = (asked: Asked): Observable<Reply> => {
+  append(offset: number, element: object): void {
+    const entry = { offset, element };
+    this.end = offset;
+    this.entries.push(entry);
+    this.appended.next(entry);
+  }
+
+  /** Breaks all connections, as a restart does. */
+  cut(): void {
+    this.cuts.next(new Error('restarting'));
+  }
+
+  /** Forgets everything behind an offset, as the restore of an older backup does. */
+  restore(offset: number): void {
+    this.entries = this.entries.filter((entry) => entry.offset <= offset);
+    this.end = offset;
+    this.cut();
+  }
+
+  /** What has been appended, pruned or not. */
+  between(beginExclusive: number, endInclusive: number): readonly Entry[] {
+    return this.entries.filter(({ offset }) => offset > beginExclusive && offset <= endInclusive);
+  }
+
+  /** An answer with these elements. */
+  page(entries: readonly Entry[]): Reply {
+    const reply = ok(entries.map(({ element }) => element));
+    this.lists.set(reply, entries);
+    return reply;
+  }
+
+  /** The elements of such an answer. */
+  entriesIn(reply: Reply): readonly Entry[] | undefined {
+    return this.lists.get(reply);
+  }
+
+  /** For `scripted`; `end` is how far the replica has come that answers. */
+  readonly answer = (asked: Asked, end?: number): Observable<Reply> => {
     const { latencyMs = 0, hasLedgerEnd = true } = this.options;
     const reply$ = asked.path.endsWith('/v2/state/ledger-end')
-      ? defer(() => of(hasLedgerEnd ? ok({ offset: this.end }) : notFound))
-      : defer(() => this.list(asked));
-    return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
+      ? defer(() => of(hasLedgerEnd ? ok({ offset: end ?? this.end }) : notFound))
+      : defer(() => this.refusalOf(asked) ?? this.list(asked, end));
+    const answer$ = latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
+    return merge(this.cuts, answer$).pipe(take(1));
   };
 
-  private list({ query, body }: Asked): Observable<Reply> {
+  private refusalOf({ path }: Asked): Observable<Reply> | undefined {
+    const { flats = 'served', updates = 'served' } = this.options;
+    const served = path.endsWith('/v2/updates/flats') ? flats : updates;
+    if (served === 'gone') return of(notFound);
+    return served === 'disabled' ? of(failed(400, canton('DEPRECATED_API_DISABLED', 9))) : undefined;
+  }
+
+  private list({ query, body }: Asked, laggingEnd?: number): Observable<Reply> {
     const { maxListElements = 200 } = this.options;
     const begin = Number(body['beginExclusive']);
     const bound = typeof body['endInclusive'] === 'number' ? body['endInclusive'] : undefined;
-    if (Math.max(begin, bound ?? 0) > this.end) return of(failed(400, canton('OFFSET_AFTER_LEDGER_END', 12)));
+    const end = laggingEnd ?? this.end;
+    if (Math.max(begin, bound ?? 0) > end) return of(failed(400, canton('OFFSET_AFTER_LEDGER_END', 12)));
+    if (begin < this.pruned)
+      return of(failed(400, canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(this.pruned) })));
+    if (begin > (bound ?? Infinity)) return of(failed(400, canton('OFFSET_OUT_OF_RANGE', 9)));
     const limit = Math.min(Number(query['limit'] ?? Infinity), maxListElements + 1);
-    const known = this.entries.filter(({ offset }) => offset > begin && offset <= (bound ?? Infinity));
+    const known = [...this.between(begin, Math.min(bound ?? Infinity, end))];
     const sorted = body['descendingOrder'] === true ? known.reverse() : known;
-    const elements = sorted.slice(0, limit).map(({ element }) => element);
+    const entries = sorted.slice(0, limit);
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
-    const all$ = bound === undefined && elements.length < limit ? this.tail(elements, limit, idleMs) : of(elements);
+    const isTail = bound === undefined && entries.length < limit && laggingEnd === undefined;
+    const all$ = isTail ? this.tail(entries, limit, idleMs) : of(entries);
     return all$.pipe(
       map((list) =>
         list.length > maxListElements
           ? failed(413, canton('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
-          : ok(list),
+          : this.page(list),
       ),
     );
   }
 
   /** The known elements and those that come, until the limit is reached or nothing comes for a while. */
-  private tail(known: readonly object[], limit: number, idleMs: number): Observable<readonly object[]> {
+  private tail(known: readonly Entry[], limit: number, idleMs: number): Observable<readonly Entry[]> {
     return new Observable((subscriber) => {
-      const elements = [...known];
+      const entries = [...known];
       let idle = new Subscription();
       const finish = (): void => {
-        subscriber.next(elements);
+        subscriber.next(entries);
         subscriber.complete();
       };
       const rest = (): void => {
         idle.unsubscribe();
         idle = timer(idleMs).subscribe(finish);
       };
-      const push = (element: object): void => {
-        elements.push(element);
-        if (elements.length >= limit) finish();
+      const push = (entry: Entry): void => {
+        entries.push(entry);
+        if (entries.length >= limit) finish();
         else rest();
       };
       const { earlyCheckpointMs } = this.options;
@@ -83,7 +138,7 @@ export class VirtualLedger {
       if (earlyCheckpointMs !== undefined)
         all.add(
           timer(earlyCheckpointMs).subscribe(() => {
-            push(checkpoint(this.end));
+            push({ offset: this.end, element: checkpoint(this.end) });
           }),
         );
       rest();
