@@ -48,7 +48,7 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       body: updatesBody(request, range, path),
       timeoutMs: link.requestTimeoutMs + (idleTimeoutMs ?? 0),
     }).pipe(
-      map((json) => pageOf({ path, json, range, limit, onInvalid })),
+      map((json) => upTo(request.endInclusive ?? Infinity, pageOf({ path, json, range, limit, onInvalid }))),
       tap((page) => {
         report(() => received(page, path, asyncScheduler.now() - sentAt));
       }),
@@ -60,6 +60,10 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       }),
     );
   });
+
+/** A poll has no end, and what it brings may lie beyond that of the feed. */
+const upTo = (end: number, page: Page): Page =>
+  page.last > end ? { ...page, updates: page.updates.filter(({ offset }) => offset <= end) } : page;
 
 function received({ count, updates }: Page, path: string, durationMs: number): PageReceived {
   const first = updates[0]?.offset;

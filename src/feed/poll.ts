@@ -28,12 +28,8 @@ export const poll = (feed: Feed, place: Place): Observable<Step> =>
     const limit = Math.min(place.pollLimit, feed.maxPageSize);
     const idleTimeoutMs = limit > 2 ? Math.min(drainIdleMs, feed.idleTimeoutMs) : feed.idleTimeoutMs;
     const polledAt = asyncScheduler.now();
-    const end = feed.request.endInclusive ?? Infinity;
     return askPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
-      map((page) => ({
-        page: { ...page, updates: page.updates.filter(({ offset }) => offset <= end) },
-        place: placeAfter(feed, { ...place, polledAt, pollLimit: limit }, page),
-      })),
+      map((page) => ({ page, place: placeAfter(feed, { ...place, polledAt, pollLimit: limit }, page) })),
     );
   }).pipe(afterPause(place));
 
@@ -60,6 +56,8 @@ function placeAfter(feed: Feed, place: Place, page: Page): Place {
   return {
     ...place,
     cursor: Math.min(page.last, end),
+    // an end that was told before may lie behind the cursor by now
+    target: next === 'page' ? end : place.target,
     next: page.last >= end ? 'nothing' : next,
     pollLimit: pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit: place.pollLimit, tookMs: now - place.polledAt }),
     // that there is no more behind an update is no idleness

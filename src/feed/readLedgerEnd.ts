@@ -16,7 +16,11 @@ const isUntold = (error: ApiError): boolean =>
   verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);
 
 /** Finds out how far there is to catch up. A service that does not tell is left alone for a while. */
-export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
+export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> =>
+  readLedgerEndOnce(feed, place).pipe(retryTransient(feed));
+
+/** The same, without asking again after a transient failure. */
+export const readLedgerEndOnce = (feed: Feed, place: Place): Observable<Step> => {
   const { link, learned } = feed.service;
   return ledgerEnd(link).pipe(
     map((end): Step => {
@@ -26,7 +30,6 @@ export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> => {
       learned.endUntoldUntil = 0;
       return { place: { ...place, target, endReadAt: asyncScheduler.now(), next } };
     }),
-    retryTransient(feed),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isApiError(error) || !isUntold(error)) throw error;
       learned.endUntoldUntil = asyncScheduler.now() + askAgainMs;

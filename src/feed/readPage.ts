@@ -5,7 +5,7 @@ import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
 import { tellsEnd, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
-import { readLedgerEnd } from './readLedgerEnd.js';
+import { readLedgerEndOnce } from './readLedgerEnd.js';
 
 /** Catches up: one page of what lies between the cursor and the target. Never with an idle timeout, which could cut it. */
 export const readPage = (feed: Feed, place: Place): Observable<Step> =>
@@ -31,9 +31,12 @@ export const readPage = (feed: Feed, place: Place): Observable<Step> =>
 
 /** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */
 function aimedAnew(feed: Feed, place: Place, error: unknown): ObservableInput<Step> {
-  if (!tellsEnd(feed)) return [{ place: { ...place, next: 'poll' } }];
-  return readLedgerEnd(feed, place).pipe(
+  const polling: Step = { place: { ...place, next: 'poll' } };
+  if (!tellsEnd(feed)) return [polling];
+  // each attempt is one of the page's: patience is not to be had twice
+  return readLedgerEndOnce(feed, place).pipe(
     map((step) => {
+      if (!tellsEnd(feed)) return polling;
       // the same again: to be waited for
       if (step.place.next === 'page' && step.place.target >= place.target) throw error;
       return step;

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import fc from 'fast-check';
+import type fc from 'fast-check';
 
 /** What the environment asks for: more schedules than in CI, or those of one seed again. */
 const { CANTON_RX_CAMPAIGN_RUNS: runs, CANTON_RX_CAMPAIGN_SEED: seed } = process.env;

@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { faultArbitrary, passingFaultArbitrary, stoppingFaultArbitrary } from './faultsOf.js';
+import { poolSize } from './pool.js';
+import type { Change, GapChoice, Growth, ProfileName, Schedule, Strike } from './Schedule.js';
+import { passing, refusing } from './statuses.js';
+
+const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
+const optional = <A>(arbitrary: fc.Arbitrary<A>): fc.Arbitrary<A | null> => fc.option(arbitrary, { nil: null });
+
+const growth: fc.Arbitrary<Growth> = fc.record({
+  gap: fc.oneof(fc.constant(1), between(1, 40), between(1, 5_000)),
+  sample: fc.oneof(
+    { weight: 6, arbitrary: fc.nat({ max: poolSize - 1 }) },
+    { weight: 1, arbitrary: fc.constant(null) },
+  ),
+  afterMs: fc.oneof(fc.constant(0), between(1, 50), between(1, 2_500)),
+});
+
+const strikeWith = (fault: Strike['fault'] extends infer F ? fc.Arbitrary<F> : never): fc.Arbitrary<Strike> =>
+  fc.record({
+    on: fc.constantFrom<Strike['on']>('any', 'page', 'bounded', 'poll', 'end'),
+    when: fc.oneof(
+      { weight: 3, arbitrary: fc.record({ request: between(1, 40) }) },
+      { weight: 1, arbitrary: fc.record({ fromMs: between(0, 30_000), forMs: between(1, 12_000) }) },
+    ),
+    fault,
+  });
+
+const served: readonly ProfileName[] = ['3.4', '3.5', '3.6 disabled', '3.6 gone'];
+const profile = fc.constantFrom<ProfileName>('interface', ...served);
+
+const restart: fc.Arbitrary<Change> = fc.record({
+  kind: fc.constant('restart' as const),
+  atMs: between(0, 30_000),
+  maxListElements: between(1, 40),
+});
+
+/** Forward only. The interface alone has no other path: its replicas cannot be mixed with those of 3.6. */
+const upgrade = (from: ProfileName): fc.Arbitrary<Change> =>
+  fc.record({
+    kind: fc.constant('upgrade' as const),
+    atMs: between(0, 30_000),
+    rollingMs: from === 'interface' ? fc.constant(0) : between(0, 15_000),
+    to: fc.constantFrom<ProfileName>(...served.slice(Math.max(0, served.indexOf(from)))),
+  });
+
+const fields = {
+  ledger: fc.array(growth, { maxLength: 80, size: 'max' }),
+  known: fc.nat({ max: 80 }),
+  begin: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, between(0, 1_000)),
+  bound: fc.oneof(fc.constant(null), between(1, 300), between(1, 60_000)),
+  isDownward: fc.constant(false),
+  latencyMs: fc.constantFrom(1, 7, 60, 400),
+  maxListElements: between(1, 40),
+  checkpointMs: optional(fc.constantFrom(0, 1, 300, 499, 501, 900, 2_000)),
+  strikes: fc.array(strikeWith(passingFaultArbitrary), { maxLength: 30, size: 'max' }),
+  lag: optional(fc.record({ fromMs: between(0, 20_000), forMs: between(1, 4_000), by: between(1, 60) })),
+  token: optional(
+    fc.record({
+      validMs: between(15_000, 25_000),
+      cachedMs: between(0, 15_000),
+      refusal: fc.constantFrom(...Object.keys(refusing)),
+      trouble: optional(
+        fc.record({
+          kind: fc.constantFrom('fails' as const, 'hangs' as const),
+          fromMs: between(0, 20_000),
+          forMs: between(1, 10_000),
+        }),
+      ),
+    }),
+  ),
+  maxPageSize: between(1, 30),
+  idleTimeoutMs: fc.constantFrom(1, 400, 1_500, 5_000),
+  giveUpAfterMs: fc.constant(1_000_000),
+  onGap: fc.constant(null),
+  isLegacy: fc.boolean(),
+  jitter: fc.nat(),
+};
+
+type Fields = { readonly [K in keyof Omit<Schedule, 'profile' | 'changes'>]?: fc.Arbitrary<Schedule[K]> };
+
+const scheduleWith = (
+  other: Fields,
+  changesOf: (from: ProfileName) => fc.Arbitrary<readonly Change[]>,
+): fc.Arbitrary<Schedule> =>
+  profile.chain((from) => fc.record({ ...fields, ...other, profile: fc.constant(from), changes: changesOf(from) }));
+
+const operated = (from: ProfileName): fc.Arbitrary<readonly Change[]> =>
+  fc
+    .tuple(fc.array(restart, { maxLength: 2 }), fc.array(upgrade(from), { maxLength: 1 }))
+    .map(([restarts, upgrades]) => [...restarts, ...upgrades]);
+const untouched = (): fc.Arbitrary<readonly Change[]> => fc.constant([]);
+
+const calm: Fields = { strikes: fc.constant([]), lag: fc.constant(null), token: fc.constant(null) };
+const few = fc.array(strikeWith(passingFaultArbitrary), { maxLength: 6 });
+
+/** Nothing happens that a feed cannot outlive. */
+export const passingSchedule = scheduleWith({}, operated);
+
+/** Downward, where a page of less than two is no page; the end is there from the start. */
+export const downwardSchedule = scheduleWith(
+  {
+    isDownward: fc.constant(true),
+    bound: between(1, 2_000),
+    maxListElements: between(4, 40),
+    strikes: fc.array(strikeWith(passingFaultArbitrary), { maxLength: 3 }),
+  },
+  untouched,
+);
+
+/** Among other things, an answer comes that ends the feed, if it gets as far. */
+export const stoppingSchedule = scheduleWith(
+  {
+    strikes: fc
+      .tuple(strikeWith(stoppingFaultArbitrary), few)
+      .map(([{ on, when, fault }, others]) => [
+        { on, when: 'request' in when ? { request: (when.request % 15) + 1 } : when, fault },
+        ...others,
+      ]),
+    // one element more than a page may have is one too many
+    maxListElements: fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 5, arbitrary: between(1, 40) }),
+  },
+  untouched,
+);
+
+const gapChoice = fc.constantFrom<GapChoice | null>(null, 'offered', 'ledger end', 'nothing', 'behind', 'later');
+
+/** The participant is pruned, once or twice, now and then beyond the cursor. */
+export const prunedSchedule = scheduleWith({ strikes: few, onGap: gapChoice, token: fc.constant(null) }, () =>
+  fc.array(
+    fc.record({
+      kind: fc.constant('prune' as const),
+      atMs: fc.oneof(between(0, 100), between(0, 1_000), between(0, 20_000)),
+      share: between(0, 1_000),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+);
+
+/** The participant is restored from an older backup, and perhaps grows again in time. */
+export const restoredSchedule = scheduleWith({ ...calm, onGap: gapChoice, bound: fc.constant(null) }, () =>
+  fc.tuple(
+    fc.record({
+      kind: fc.constant('restore' as const),
+      atMs: between(0, 30_000),
+      back: fc.oneof(between(1, 50), between(1, 5_000)),
+      growsAfterMs: fc.oneof(fc.constant(null), between(0, 4_000)),
+    }),
+  ),
+);
+
+/** The service is down from some time on, for less or for more than the feed's patience. */
+export const outageSchedule = scheduleWith(
+  {
+    ...calm,
+    giveUpAfterMs: fc.constantFrom(0, 1_000, 5_000, 20_000),
+    strikes: fc
+      .record({
+        on: fc.constantFrom<Strike['on']>('any', 'page'),
+        when: fc.record({ fromMs: between(0, 20_000), forMs: fc.constantFrom(500, 3_500, 15_000, 70_000) }),
+        fault: fc.oneof(
+          fc.record({
+            kind: fc.constant('status' as const),
+            status: fc.constantFrom(...Object.keys(passing)),
+            afterMs: fc.constant(0),
+          }),
+          fc.constant({ kind: 'reset' as const, afterMs: 0 }),
+          fc.record({ kind: fc.constant('cut' as const), at: between(0, 999) }),
+        ),
+      })
+      .map((strike) => [strike]),
+  },
+  untouched,
+);
+
+/** Tokens that do not live long enough, or that the provider does not renew. */
+export const tokenSchedule = scheduleWith(
+  {
+    strikes: fc.array(strikeWith(faultArbitrary), { maxLength: 4 }),
+    token: fc.record({
+      validMs: between(0, 12_000),
+      cachedMs: fc.oneof(fc.constant(0), between(0, 40_000)),
+      refusal: fc.constantFrom(...Object.keys(refusing)),
+      trouble: fc.constant(null),
+    }),
+  },
+  untouched,
+);
