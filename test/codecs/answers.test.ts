@@ -191,6 +191,8 @@ describe('an absent field', () => {
 
   it('offset of a ledger end is the begin of the ledger', () => {
     expect(decoded(LedgerEnd, {})).toStrictEqual({ offset: 0, synchronizerTimes: [] });
+    expect(LedgerEnd.decode({ status: 'ok' })._tag).toBe('Left');
+    expect(decoded(LedgerEnd, { offset: 7, later: true })).toMatchObject({ offset: 7 });
   });
 
   it('reassignmentId stands under its former name', () => {
