@@ -20,7 +20,7 @@ const house = {
   events: ['codecs', 'errors'],
   http: ['codecs', 'errors', 'events'],
   feed: ['codecs', 'errors', 'events', 'http'],
-  submission: ['codecs', 'errors', 'http'],
+  submission: ['codecs', 'errors', 'http', 'feed'],
   operators: ['codecs', 'errors'],
   ledger: ['codecs', 'errors', 'events', 'http', 'feed', 'submission'],
   sandbox: ['codecs'],

@@ -11,6 +11,10 @@ export type { LedgerOptions } from './ledger/LedgerOptions.js';
 export type { InvalidUpdate } from './feed/InvalidUpdate.js';
 export type { Gap } from './feed/Gap.js';
 export type { UpdatesOptions } from './feed/UpdatesOptions.js';
+export type { ExecuteOptions } from './submission/ExecuteOptions.js';
+export type { Signer } from './submission/Signer.js';
+export type { SubmitOptions } from './submission/SubmitOptions.js';
+export type { Verifier } from './submission/Verifier.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
 export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
@@ -29,12 +33,21 @@ export type {
   PageReceived,
   PollSent,
   RetryScheduled,
+  SubmissionCommitted,
+  SubmissionFailed,
+  SubmissionPrepared,
+  SubmissionSent,
+  SubmissionSigned,
+  SubmissionUnclear,
+  SubmissionVerified,
   TokenRefreshed,
 } from './events/Happening.js';
 
 // Operators
+export { awaitIngested } from './operators/awaitIngested.js';
 export { ofEvent } from './operators/ofEvent.js';
 export { ofTemplate, type TemplateEvent } from './operators/ofTemplate.js';
+export { ofTransaction } from './operators/ofTransaction.js';
 export { ofVariant } from './operators/ofVariant.js';
 export { onSynchronizer } from './operators/onSynchronizer.js';
 export { recordTimes } from './operators/recordTimes.js';
@@ -133,12 +146,18 @@ export { ConnectionError, isConnectionError } from './errors/ConnectionError.js'
 export { DecodeError, isDecodeError } from './errors/DecodeError.js';
 export { InvalidRequestError, isInvalidRequestError } from './errors/InvalidRequestError.js';
 export { isLedgerResetError, LedgerResetError } from './errors/LedgerResetError.js';
+export { isNotSentError, NotSentError } from './errors/NotSentError.js';
+export { isOutcomeUnknownError, OutcomeUnknownError } from './errors/OutcomeUnknownError.js';
+export { isSubmissionExpiredError, SubmissionExpiredError } from './errors/SubmissionExpiredError.js';
+export { isSubmissionRejectedError, SubmissionRejectedError } from './errors/SubmissionRejectedError.js';
 export { isOrderError, OrderError } from './errors/OrderError.js';
 export { isPageLimitError, PageLimitError } from './errors/PageLimitError.js';
 export { isPrunedError, PrunedError } from './errors/PrunedError.js';
 export { isRequestTimeoutError, RequestTimeoutError } from './errors/RequestTimeoutError.js';
 export type { Retried } from './errors/Retried.js';
+export type { Submission } from './errors/Submission.js';
 export { isTokenError, TokenError } from './errors/TokenError.js';
 export { isUnauthorizedError, UnauthorizedError } from './errors/UnauthorizedError.js';
+export { isVerificationError, VerificationError, type VerificationReason } from './errors/VerificationError.js';
 export { JsCantonError } from './codecs/JsCantonError.js';
 export { formatProblem, problemsOf, type Problem } from './codecs/Problem.js';

@@ -4,12 +4,17 @@ import type { ConnectionError } from './ConnectionError.js';
 import type { DecodeError } from './DecodeError.js';
 import type { InvalidRequestError } from './InvalidRequestError.js';
 import type { LedgerResetError } from './LedgerResetError.js';
+import type { NotSentError } from './NotSentError.js';
+import type { OutcomeUnknownError } from './OutcomeUnknownError.js';
+import type { SubmissionExpiredError } from './SubmissionExpiredError.js';
+import type { SubmissionRejectedError } from './SubmissionRejectedError.js';
 import type { OrderError } from './OrderError.js';
 import type { PageLimitError } from './PageLimitError.js';
 import type { PrunedError } from './PrunedError.js';
 import type { RequestTimeoutError } from './RequestTimeoutError.js';
 import type { TokenError } from './TokenError.js';
 import type { UnauthorizedError } from './UnauthorizedError.js';
+import type { VerificationError } from './VerificationError.js';
 
 /** Everything that an Observable of this library may end with; told apart by `_tag`. */
 export type LedgerError =
@@ -19,12 +24,17 @@ export type LedgerError =
   | DecodeError
   | InvalidRequestError
   | LedgerResetError
+  | NotSentError
+  | OutcomeUnknownError
+  | SubmissionExpiredError
+  | SubmissionRejectedError
   | OrderError
   | PageLimitError
   | PrunedError
   | RequestTimeoutError
   | TokenError
-  | UnauthorizedError;
+  | UnauthorizedError
+  | VerificationError;
 
 const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
   'AnswerTooLargeError',
@@ -33,12 +43,17 @@ const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
   'DecodeError',
   'InvalidRequestError',
   'LedgerResetError',
+  'NotSentError',
+  'OutcomeUnknownError',
+  'SubmissionExpiredError',
+  'SubmissionRejectedError',
   'OrderError',
   'PageLimitError',
   'PrunedError',
   'RequestTimeoutError',
   'TokenError',
   'UnauthorizedError',
+  'VerificationError',
 ]);
 
 /** Whether a value is an error of this library. */

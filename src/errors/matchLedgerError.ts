@@ -21,12 +21,17 @@ export type LedgerErrorCases<R> = {
  *   DecodeError: ({ offset }) => `update ${offset ?? '?'} cannot be read`,
  *   InvalidRequestError: ({ message }) => message,
  *   LedgerResetError: () => 'this is not the ledger it was',
+ *   NotSentError: () => 'nothing was committed',
+ *   OutcomeUnknownError: ({ submission }) => `look for it after ${submission.beginExclusive ?? '?'}`,
+ *   SubmissionExpiredError: () => 'prepare and sign again',
+ *   SubmissionRejectedError: ({ reason }) => `nothing was committed: ${reason}`,
  *   OrderError: () => 'the ledger service is broken',
  *   PageLimitError: () => 'one update is too large',
  *   PrunedError: ({ earliestOffset }) => `go on from ${earliestOffset ?? '?'}, with a gap`,
  *   RequestTimeoutError: ({ afterMs }) => `no answer in ${afterMs} ms`,
  *   TokenError: ({ reason }) => reason,
  *   UnauthorizedError: () => 'log in again',
+ *   VerificationError: ({ explanation }) => `not signed: ${explanation}`,
  * });
  * ```
  */
@@ -47,6 +52,14 @@ export const matchLedgerError =
         return cases.InvalidRequestError(error);
       case 'LedgerResetError':
         return cases.LedgerResetError(error);
+      case 'NotSentError':
+        return cases.NotSentError(error);
+      case 'OutcomeUnknownError':
+        return cases.OutcomeUnknownError(error);
+      case 'SubmissionExpiredError':
+        return cases.SubmissionExpiredError(error);
+      case 'SubmissionRejectedError':
+        return cases.SubmissionRejectedError(error);
       case 'OrderError':
         return cases.OrderError(error);
       case 'PageLimitError':
@@ -59,6 +72,8 @@ export const matchLedgerError =
         return cases.TokenError(error);
       case 'UnauthorizedError':
         return cases.UnauthorizedError(error);
+      case 'VerificationError':
+        return cases.VerificationError(error);
     }
     // JavaScript, or an `any` of a subscriber: a bug of somebody else's must not vanish here
     const other: unknown = error;

@@ -1,12 +1,12 @@
 import { asyncScheduler, defer, retry, timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
-import { isApiError } from '../errors/ApiError.js';
-import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { isLedgerResetError } from '../errors/LedgerResetError.js';
 import { withRetried } from '../errors/Retried.js';
 import { isTransient } from '../errors/verdict.js';
 import { atMost } from './atMost.js';
 import type { Report } from '../events/Report.js';
 import type { CompleteRetryPolicy } from './RetryPolicy.js';
+import { waitBefore } from './waitBefore.js';
 
 /** How long a cursor beyond the ledger end is given to be asked too early, before it is a ledger that was reset. */
 const resetGraceMs = 10_000;
@@ -53,9 +53,3 @@ export const retryTransient =
       };
       return source.pipe(retry({ delay: again }));
     });
-
-/** Full jitter: anything up to the back-off, so that the clients of a service that comes back do not come all at once. */
-function waitBefore(failures: number, error: LedgerError, { baseDelayMs, maxDelayMs }: CompleteRetryPolicy): number {
-  const jitter = Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
-  return Math.max(jitter, (isApiError(error) ? error.retryAfterMs : undefined) ?? 0);
-}

@@ -8,6 +8,9 @@ import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { LedgerEvent } from '../events/LedgerEvent.js';
 import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
+import type { ExecuteOptions } from '../submission/ExecuteOptions.js';
+import type { Signer } from '../submission/Signer.js';
+import type { SubmitOptions } from '../submission/SubmitOptions.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 
 /** A Canton participant's ledger. Everything here is cold: nothing is sent before `subscribe`, and each subscription is its own. */
@@ -41,15 +44,29 @@ export interface Ledger {
    * Executes a submission that was prepared and signed, and emits the committed transaction, once. Its `events` may be
    * empty, when the format shows none of them.
    *
-   * Sent once; and once more only where the service refused the token and the provider has another. After a
-   * `ConnectionError`, a `RequestTimeoutError`, a `DecodeError` or a transient `ApiError` the submission may have been
-   * committed all the same; the same signed bytes with a new `submissionId` can be sent again safely, since the ledger
-   * refuses the second of one change with `DUPLICATE_COMMAND`.
+   * Ends in one of these, and in nothing else: the transaction; `SubmissionRejectedError` or `SubmissionExpiredError`,
+   * nothing was or will be committed by it; `NotSentError`, it never reached the service; `OutcomeUnknownError`, it may
+   * have been committed, and could not be found out in time; `UnauthorizedError`, the service refused the token; and
+   * `InvalidRequestError` before anything is sent.
+   *
+   * Where the answer is lost, the same signed bytes are sent again (`recover`): the ledger commits a change once, and tells
+   * where it did. So is a submission that the service refuses for the moment. Subscribing again sends the same change, too.
    * Unsubscribing aborts the request, not the submission.
    */
-  executeAndWaitForTransaction(request: ExecuteRequest): Observable<Transaction>;
+  executeAndWaitForTransaction(request: ExecuteRequest, options?: ExecuteOptions): Observable<Transaction>;
   /** Has a submission prepared for signing, and emits it, once. Changes nothing on the ledger. */
   prepare(request: PrepareRequest): Observable<PreparedSubmission>;
+  /**
+   * Prepares a submission, verifies what was prepared, has it signed, executes it and finds out what became of it: emits
+   * the committed transaction, once.
+   *
+   * Ends otherwise as `prepare` and `executeAndWaitForTransaction` do; with a `VerificationError`, or whatever the verifier
+   * says, where what was prepared must not be signed; or with a signer's own error. Until it is executed, nothing can
+   * have been committed. Subscribing again prepares anew, with the same command id: the ledger commits it once.
+   *
+   * @throws TypeError at once, where `verify` was not chosen
+   */
+  submit(request: PrepareRequest, signer: Signer | readonly Signer[], options: SubmitOptions): Observable<Transaction>;
   /** Emits the offset at which the ledger ends now, once. */
   ledgerEnd(): Observable<Offset>;
   /**

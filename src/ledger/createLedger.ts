@@ -7,8 +7,9 @@ import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { updates } from '../feed/updates.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
-import { executeAndWaitForTransaction } from '../submission/executeAndWaitForTransaction.js';
+import { executor } from '../submission/executor.js';
 import { prepare } from '../submission/prepare.js';
+import { submit } from '../submission/submit.js';
 import type { Ledger } from './Ledger.js';
 import type { LedgerOptions } from './LedgerOptions.js';
 import { serviceOf } from './serviceOf.js';
@@ -40,7 +41,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
   return {
     updates: read,
-    executeAndWaitForTransaction: (request) => executeAndWaitForTransaction(service.link, request),
+    executeAndWaitForTransaction: (request, how = {}) => executor(service, how, options.retry)(request),
+    submit: (request, signer, how) => submit(service, request, signer, how, options.retry),
     prepare: (request) => prepare(service.link, request),
     ledgerEnd: () => ledgerEnd(service.link),
     events$: service.events.asObservable(),

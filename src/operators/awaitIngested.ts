@@ -1,0 +1,31 @@
+import { first, map, type OperatorFunction } from 'rxjs';
+import type { Offset } from '../codecs/Offset.js';
+import type { Update } from '../codecs/Update.js';
+
+/**
+ * Waits until a running feed has come as far as an offset: emits the offset of the first update or checkpoint at or
+ * beyond it, and completes. Put it behind what handles the updates, and reads after it see what was written.
+ *
+ * A feed that shows nothing at or beyond the offset, not even a checkpoint, has nothing to say yet: add `timeout`. One that
+ * ends before errors with RxJS' `EmptyError`.
+ *
+ * @param offset - such as that of the transaction that `executeAndWaitForTransaction` emits
+ * @example
+ * ```ts
+ * import { acsDelta, awaitIngested, createLedger } from 'canton-rx';
+ * import { share, timeout } from 'rxjs';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * const feed$ = ledger.updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }).pipe(share());
+ * feed$.pipe(awaitIngested(12), timeout(10_000)).subscribe((offset) => {
+ *   console.log(`everything up to ${offset} is there`);
+ * });
+ * ```
+ */
+export const awaitIngested =
+  (offset: Offset): OperatorFunction<Pick<Update, 'offset'>, Offset> =>
+  (source) =>
+    source.pipe(
+      first((update) => update.offset >= offset),
+      map((update) => update.offset),
+    );

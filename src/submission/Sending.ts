@@ -1,0 +1,26 @@
+import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
+import type { Submission } from '../errors/Submission.js';
+import type { Service } from '../feed/Service.js';
+import type { CompleteRetryPolicy } from '../http/RetryPolicy.js';
+
+/** What stays the same through all tries of one submission. */
+export interface Sending {
+  readonly service: Service;
+  /** Checked. */
+  readonly request: ExecuteRequest;
+  readonly submission: Omit<Submission, 'attempts'>;
+  /** Whether it is sent for the first time at all. */
+  readonly isFirst: boolean;
+  /** How long to go on after a failure; 0 for a single try. */
+  readonly withinMs: number;
+  readonly retry: CompleteRetryPolicy;
+}
+
+/** How far it has come. */
+export interface Tried {
+  readonly attempts: number;
+  /** Whether a try may have been committed. */
+  readonly isUnknown: boolean;
+  /** How much of `withinMs` is used up. */
+  readonly spentMs: number;
+}

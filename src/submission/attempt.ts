@@ -1,0 +1,76 @@
+import { asyncScheduler, catchError, concatMap, defer, map, timer, type Observable } from 'rxjs';
+import { ExecuteResponse } from '../codecs/ExecuteResponse.js';
+import type { Transaction } from '../codecs/Transaction.js';
+import { isApiError } from '../errors/ApiError.js';
+import { isConnectionError } from '../errors/ConnectionError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { NotSentError } from '../errors/NotSentError.js';
+import { OutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
+import { SubmissionExpiredError } from '../errors/SubmissionExpiredError.js';
+import { SubmissionRejectedError } from '../errors/SubmissionRejectedError.js';
+import { isTokenError } from '../errors/TokenError.js';
+import { decoded } from '../http/decoded.js';
+import { exchange } from '../http/exchange.js';
+import { waitBefore } from '../http/waitBefore.js';
+import { bodyOf } from './bodyOf.js';
+import { outcomeOf } from './outcomeOf.js';
+import { readCommitted } from './readCommitted.js';
+import type { Sending, Tried } from './Sending.js';
+
+const path = '/v2/interactive-submission/executeAndWaitForTransaction';
+
+/** The least that a try is given, also when the time is nearly over. */
+const leastMs = 5_000;
+
+/** Sends a submission, and goes on until what became of it is known, or the time is over. */
+export const attempt = (sending: Sending, tried: Tried): Observable<Transaction> =>
+  defer(() => {
+    const { service, submission, withinMs } = sending;
+    const { link } = service;
+    const { submissionId } = submission;
+    const attempts = tried.attempts + 1;
+    const left = Math.max(leastMs, withinMs - tried.spentMs);
+    const sentAt = asyncScheduler.now();
+    link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
+    return exchange(link, {
+      method: 'POST',
+      path,
+      isSubmission: true,
+      body: bodyOf(sending, attempts),
+      ...(attempts > 1 && { timeoutMs: Math.min(link.requestTimeoutMs, left) }),
+    }).pipe(
+      map(decoded(path, ExecuteResponse)),
+      catchError((error: unknown) => {
+        const tookMs = attempts === 1 ? 0 : Math.max(0, asyncScheduler.now() - sentAt);
+        return afterFailure(sending, { ...tried, attempts, spentMs: tried.spentMs + tookMs }, error);
+      }),
+    );
+  });
+
+function afterFailure(sending: Sending, tried: Tried, error: unknown): Observable<Transaction> {
+  if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
+  const submission = { ...sending.submission, attempts: tried.attempts };
+  const outcome = outcomeOf(error);
+  if (isApiError(error)) {
+    if (outcome === 'committed') return readCommitted(sending, submission, error);
+    if (outcome === 'expired') throw new SubmissionExpiredError(error, submission);
+    if (outcome === 'rejected' || (outcome === 'unheard' && !tried.isUnknown))
+      throw new SubmissionRejectedError(error, submission);
+  }
+  const isUnknown = tried.isUnknown || outcome === 'unknown';
+  if (!isUnknown && outcome === 'unheard') throw error;
+  if (!isUnknown && (isConnectionError(error) || isTokenError(error)))
+    throw new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
+  const left = sending.withinMs - tried.spentMs;
+  if (left <= 0) {
+    if (!isUnknown && isApiError(error)) throw new SubmissionRejectedError(error, submission);
+    throw new OutcomeUnknownError(submission, error);
+  }
+  const delayMs = Math.min(left, waitBefore(tried.attempts - 1, error, sending.retry));
+  const { submissionId } = submission;
+  const { report } = sending.service.link;
+  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: tried.attempts, cause: error, delayMs }));
+  return timer(delayMs).pipe(
+    concatMap(() => attempt(sending, { ...tried, isUnknown, spentMs: tried.spentMs + delayMs })),
+  );
+}

@@ -1,0 +1,54 @@
+import { concatMap, defer, of, tap, type Observable } from 'rxjs';
+import type { Base64 } from '../codecs/Base64.js';
+import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
+import type { Transaction } from '../codecs/Transaction.js';
+import type { Service } from '../feed/Service.js';
+import { checked } from '../http/checked.js';
+import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
+import { attempt } from './attempt.js';
+import { begin, type Begun } from './begin.js';
+import type { ExecuteOptions } from './ExecuteOptions.js';
+import { randomUuid } from './randomUuid.js';
+import { tellOutcome } from './tellOutcome.js';
+import { withinMsOf } from './withinMsOf.js';
+
+/** The longest wait before a submission is sent again: somebody wants to know. */
+const longestWaitMs = 5_000;
+
+/**
+ * Executes signed submissions of one change, and finds out what became of it where an answer is lost. When the change was
+ * sent first is kept from one subscription to the next, so that the ledger commits it once however often it is sent.
+ */
+export function executor(
+  service: Service,
+  options: ExecuteOptions,
+  ledgerRetry: RetryPolicy | undefined,
+): (request: ExecuteRequest, transactionHash?: Base64) => Observable<Transaction> {
+  const withinMs = withinMsOf(options);
+  const policy = retryPolicy(ledgerRetry);
+  const retry = { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs), giveUpAfterMs: withinMs };
+  let first: Begun | undefined;
+  return (request, transactionHash = options.transactionHash) =>
+    defer(() => {
+      const body = checked(ExecuteRequest, request);
+      const isFirst = first === undefined;
+      const begun$ = first === undefined ? begin(service.link) : of(first);
+      return begun$.pipe(
+        tap((begun) => {
+          first = begun;
+        }),
+        concatMap((begun) => {
+          const submission = {
+            submissionId: body.submissionId ?? randomUuid(),
+            userId: body.userId ?? '',
+            parties: body.partySignatures.signatures.map(({ party }) => party),
+            ...begun,
+            ...(transactionHash !== undefined && { transactionHash }),
+          };
+          const sending = { service, request: body, submission, isFirst, withinMs, retry };
+          const nothing = { attempts: 0, isUnknown: false, spentMs: 0 };
+          return attempt(sending, nothing).pipe(tellOutcome(service.link, submission.submissionId));
+        }),
+      );
+    });
+}
