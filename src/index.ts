@@ -112,6 +112,12 @@ export { MinLedgerTime } from './codecs/MinLedgerTime.js';
 export { Duration } from './codecs/Duration.js';
 export { Empty } from './codecs/Empty.js';
 
+// Signing
+export type { Signer } from './submission/Signer.js';
+export { webCryptoSigner, type WebCryptoSignerOptions } from './submission/webCryptoSigner.js';
+export { fingerprintOf } from './submission/fingerprintOf.js';
+export type { Verifier } from './submission/Verifier.js';
+
 // Scalars
 export { Offset } from './codecs/Offset.js';
 export { Int64 } from './codecs/Int64.js';
@@ -140,5 +146,6 @@ export { isRequestTimeoutError, RequestTimeoutError } from './errors/RequestTime
 export type { Retried } from './errors/Retried.js';
 export { isTokenError, TokenError } from './errors/TokenError.js';
 export { isUnauthorizedError, UnauthorizedError } from './errors/UnauthorizedError.js';
+export { isVerificationError, VerificationError, type VerificationReason } from './errors/VerificationError.js';
 export { JsCantonError } from './codecs/JsCantonError.js';
 export { formatProblem, problemsOf, type Problem } from './codecs/Problem.js';
