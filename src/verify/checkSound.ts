@@ -44,7 +44,8 @@ function checkTree(
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     const type = rest.get(id);
     if (type === undefined || !rest.delete(id)) throw unsound('its nodes are not a tree');
-    if (type.oneofKind === 'exercise' && !seeds.has(id)) throw unsound('a node has no seed');
+    const hasSeed = type.oneofKind === 'create' || type.oneofKind === 'exercise';
+    if (hasSeed && !seeds.has(id)) throw unsound('a node has no seed');
     for (const child of checkNode(type)) waiting.push(child);
   }
   if (rest.size > 0) throw unsound('its nodes are not a tree');

@@ -20,6 +20,8 @@ import type { VerifierOptions } from './VerifierOptions.js';
  * the name of a package that is not in `packages`; a transaction with an `Int` beyond 2^53, because the vendor's library
  * hashes it wrongly.
  *
+ * What scheme V2 does not hash is not signed either, and not compared: `maxRecordTime`, and the contents of blobs.
+ *
  * @param options - what passes, and what package names mean
  * @returns a verifier; it errors with a `VerificationError`, which names fields and quotes no values
  *

@@ -1,4 +1,4 @@
-import { DamlTransaction, Exercise, PreparedTransaction, Value } from '@canton-network/core-ledger-proto';
+import { type Create, DamlTransaction, Exercise, PreparedTransaction, Value } from '@canton-network/core-ledger-proto';
 import { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -11,12 +11,14 @@ import {
   type Decoded,
   exerciseNode,
   exerciseOf,
+  id,
   preparedOf,
   transactionOf,
   v,
   verdict,
 } from './messages.js';
 import { toBase64 } from '../../src/submission/toBase64.js';
+import { encodedCreate } from './hashV2.js';
 import { vectors } from './vectors.js';
 
 const claimed = (preparedTransaction: Uint8Array): PreparedSubmission => ({
@@ -163,14 +165,32 @@ describe('a hostile prepared transaction', () => {
     expect(await verdict(claimedOf(transactionOf(exerciseNode('0', long))), request)).toBe('undecodable');
   });
 
-  // A seed is hashed without its length: a longer one can hold what follows it in another transaction, whose own fields
-  // then stand in a text. Both have one hash; the ledger would execute the other.
-  it('whose seed holds a part of another transaction is refused, though the library gives it a hash', async () => {
-    const long = within(transactionOf(exerciseNode('0', empty)), {
-      nodeSeeds: [{ nodeId: 0, seed: new Uint8Array(100) }],
+  // A seed is hashed without its length. One that is longer holds the beginning of the node that is really to be
+  // executed, and a text of that node holds the node that is shown.
+  it('whose seed hides another transaction of the same hash is refused', async () => {
+    const seed = new Uint8Array(32).fill(1);
+    const base = {
+      lfVersion: '2.1',
+      contractId: '00',
+      packageName: 'assets',
+      signatories: [alice],
+      stakeholders: [alice],
+    };
+    const shown: Create = { ...base, templateId: id('Asset', 'Main', 'p'), argument: v.record({ it: v.int('1') }) };
+    const [start, end] = [1 + 4 + 3 + 1 + 1 + 32, -2 * (4 + 4 + alice.length)];
+    const disguise = encodedCreate(shown, seed).subarray(start, end);
+    const text = disguise.toString('utf8');
+    const meant: Create = { ...shown, templateId: id('Gift'), argument: v.record({ note: v.text(text) }) };
+    const whole = encodedCreate(meant, seed);
+    const hidden = whole.subarray(start, whole.indexOf(disguise));
+
+    const asShown = within(transactionOf(createNode('0', v.unit(), shown)), {
+      nodeSeeds: [{ nodeId: 0, seed: Buffer.concat([seed, hidden]) }],
     });
-    expect(await hashPreparedTransaction(long)).toHaveLength(44);
-    expect(await verdict(await preparedOf(long), request)).toBe('undecodable');
+    const asMeant = within(transactionOf(createNode('0', v.unit(), meant)), { nodeSeeds: [{ nodeId: 0, seed }] });
+    expect(await hashPreparedTransaction(asShown)).toBe(await hashPreparedTransaction(asMeant));
+    expect(await verdict(await preparedOf(asShown), createOf({ it: '1' }))).toBe('undecodable');
+    expect(await verdict(await preparedOf(asMeant), createOf({ it: '1' }))).toBe('commands commands[0].templateId');
   });
 
   // The library rounds: both have one hash by it, and the ledger would take the second.
