@@ -11,6 +11,7 @@ const forms = [
   { regex: '^rxjs/(operators|internal)', message: "import from 'rxjs'" },
 ];
 const ky = { regex: '^ky$', message: 'only http/ knows ky' };
+const vendor = { regex: '^@canton-network/', message: 'only verify/ knows the optional packages of the vendor' };
 const node = { regex: '^node:', message: 'only sandbox/ and cli/ run in Node alone' };
 
 /** The house: each folder of src and the folders that it may import. */
@@ -21,6 +22,7 @@ const house = {
   http: ['codecs', 'errors', 'events'],
   feed: ['codecs', 'errors', 'events', 'http'],
   submission: ['codecs', 'errors', 'http', 'feed'],
+  verify: ['codecs', 'errors', 'submission'],
   operators: ['codecs', 'errors'],
   ledger: ['codecs', 'errors', 'events', 'http', 'feed', 'submission'],
   sandbox: ['codecs'],
@@ -40,6 +42,7 @@ const direction = (folder, allowed, depth) => {
           patterns: [
             ...forms,
             ...(folder === 'http' ? [] : [ky]),
+            ...(folder === 'verify' ? [] : [vendor]),
             ...(inNode.includes(folder) ? [] : [node]),
             {
               regex: `^(\\.\\./){${depth + 1}}(${others.join('|')})/`,

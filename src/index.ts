@@ -12,9 +12,7 @@ export type { InvalidUpdate } from './feed/InvalidUpdate.js';
 export type { Gap } from './feed/Gap.js';
 export type { UpdatesOptions } from './feed/UpdatesOptions.js';
 export type { ExecuteOptions } from './submission/ExecuteOptions.js';
-export type { Signer } from './submission/Signer.js';
 export type { SubmitOptions } from './submission/SubmitOptions.js';
-export type { Verifier } from './submission/Verifier.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
 export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
@@ -124,6 +122,12 @@ export { DeduplicationPeriod } from './codecs/DeduplicationPeriod.js';
 export { MinLedgerTime } from './codecs/MinLedgerTime.js';
 export { Duration } from './codecs/Duration.js';
 export { Empty } from './codecs/Empty.js';
+
+// Signing
+export type { Signer } from './submission/Signer.js';
+export { webCryptoSigner, type WebCryptoSignerOptions } from './submission/webCryptoSigner.js';
+export { fingerprintOf } from './submission/fingerprintOf.js';
+export type { Verifier } from './submission/Verifier.js';
 
 // Scalars
 export { Offset } from './codecs/Offset.js';

@@ -93,6 +93,28 @@ describe('the packed library', () => {
     60_000,
   );
 
+  it('needs the optional packages of the vendor for the verifier alone, and works with them', async () => {
+    await app.write(
+      'verify.mjs',
+      `import { preparedTransactionVerifier } from 'canton-rx/verify';
+       const prepared = { preparedTransaction: 'AAAA', preparedTransactionHash: 'AAAA', hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2' };
+       await preparedTransactionVerifier()(prepared, {}).catch(({ reason }) => console.log(reason));`,
+    );
+    await app.write('verify.cjs', "console.log(typeof require('canton-rx/verify').preparedTransactionVerifier);");
+    await expect(app.run('node', 'verify.mjs')).rejects.toThrow(/Cannot find package '@canton-network\/core-/);
+    const peers = ['core-ledger-proto', 'core-tx-visualizer'].map((name) => `@canton-network/${name}@1.7.0`);
+    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
+    expect((await app.run('node', 'verify.mjs')).stdout).toBe('undecodable\n');
+    expect((await app.run('node', 'verify.cjs')).stdout).toBe('function\n');
+    const contents =
+      "import { preparedTransactionVerifier } from 'canton-rx/verify'; console.log(preparedTransactionVerifier);";
+    const { size, inputs } = await bundled(contents);
+    const own = await bundled(contents, { external: ['@canton-network/*'] });
+    console.log(`the verifier: ${size} bytes gzip, ${own.size} of them ours`);
+    expect(own.size).toBeLessThan(6_000);
+    expect(Object.keys(inputs).filter((file) => /node_modules.(ky|io-ts|fp-ts)/.test(file))).toEqual([]);
+  }, 60_000);
+
   it('has a command line', async () => {
     expect((await app.run(join('node_modules', '.bin', 'canton-rx'), '--version')).stdout).toMatch(/\d+\.\d+\.\d+/);
   });

@@ -1,0 +1,51 @@
+import { firstValueFrom, from } from 'rxjs';
+import { fingerprintOf, isVerificationError, webCryptoSigner } from '../../src/index.js';
+import { toBase64 } from '../../src/submission/toBase64.js';
+import { preparedTransactionVerifier } from '../../src/verify/index.js';
+import { vectors } from './vectors.js';
+
+/** What a key of the browser has signed, with what is needed to verify it elsewhere. */
+export interface SignedInBrowser {
+  readonly signature: unknown;
+  readonly spki: string;
+  readonly fingerprint: string;
+  readonly isExtractable: boolean;
+}
+
+/** What was seen in the browser. */
+export interface SeenInBrowser {
+  readonly signed: readonly SignedInBrowser[];
+  readonly verdicts: readonly string[];
+}
+
+/** Runs in a page: signs with keys that stay there, and verifies what is honest and what is not. */
+async function run(): Promise<SeenInBrowser> {
+  const hash = new Uint8Array(32).fill(7);
+  const algorithms = [{ name: 'Ed25519' }, { name: 'ECDSA', namedCurve: 'P-256' }];
+  const signed = await Promise.all(
+    algorithms.map(async (algorithm): Promise<SignedInBrowser> => {
+      const key = await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']);
+      if (!('privateKey' in key)) throw new Error('no pair');
+      return {
+        signature: await firstValueFrom(from(webCryptoSigner({ party: 'alice::1220ab', key }).sign(hash))),
+        spki: toBase64(new Uint8Array(await crypto.subtle.exportKey('spki', key.publicKey))),
+        fingerprint: await fingerprintOf(key.publicKey),
+        isExtractable: key.privateKey.extractable,
+      };
+    }),
+  );
+  const verdicts: string[] = [];
+  for (const { prepared, request } of vectors) {
+    for (const asked of [request, { ...request, commandId: 'other' }, { ...request, commands: [] }]) {
+      try {
+        await firstValueFrom(from(preparedTransactionVerifier()(prepared, asked)));
+        verdicts.push('accepted');
+      } catch (error) {
+        verdicts.push(isVerificationError(error) ? error.reason : String(error));
+      }
+    }
+  }
+  return { signed, verdicts };
+}
+
+Object.assign(globalThis, { seen: run() });

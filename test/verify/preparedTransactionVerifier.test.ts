@@ -1,0 +1,198 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Command, PreparedSubmission, PrepareRequest } from '../../src/index.js';
+import type { VerifierOptions } from '../../src/verify/index.js';
+import {
+  alice,
+  contractId,
+  createNode,
+  createOf,
+  exerciseNode,
+  exerciseOf,
+  id,
+  packageId,
+  preparedOf,
+  synchronizerId,
+  transactionOf,
+  v,
+  verdict,
+} from './messages.js';
+import { vectors } from './vectors.js';
+
+const argument = v.record({ owner: v.party(alice), amount: v.numeric('10.0000000000') });
+const json = { owner: alice, amount: '10.0' };
+const created = transactionOf(createNode('0', argument));
+const exercised = transactionOf(
+  exerciseNode('0', argument, { children: ['1', '2'] }),
+  createNode('1', argument),
+  exerciseNode('2', v.record({}), { choiceId: 'Archive', children: [] }),
+);
+const both: Command = {
+  CreateAndExerciseCommand: {
+    templateId: '#assets:Main:Asset',
+    createArguments: json,
+    choice: 'Give',
+    choiceArgument: { to: 'bob' },
+  },
+};
+const give = v.record({ to: v.text('bob') });
+const otherId = `00${'77'.repeat(32)}`;
+
+describe('the verifier', () => {
+  it.each(vectors)('accepts what a real participant has prepared: $name', async ({ prepared, request }) => {
+    expect(await verdict(prepared, request)).toBe('accepted');
+  });
+
+  it.each(vectors)('refuses it with any digit of its hash changed: $name', async ({ prepared, request }) => {
+    const hash = Buffer.from(prepared.preparedTransactionHash, 'base64');
+    for (let index = 0; index < hash.length; index++) {
+      const changed = Buffer.from(hash.map((byte, at) => (at === index ? byte ^ 1 : byte))).toString('base64');
+      expect(await verdict({ ...prepared, preparedTransactionHash: changed }, request)).toBe('hash');
+    }
+  });
+
+  it('accepts what was asked for', async () => {
+    expect(await verdict(await preparedOf(created), createOf(json))).toBe('accepted');
+    expect(await verdict(await preparedOf(created), createOf(json, { synchronizerId }))).toBe('accepted');
+    expect(await verdict(await preparedOf(created), createOf(json, { synchronizerId: '' }))).toBe('accepted');
+    expect(await verdict(await preparedOf(created), createOf(json, { actAs: [alice, alice] }))).toBe('accepted');
+    expect(await verdict(await preparedOf(exercised), exerciseOf(json))).toBe('accepted');
+    const twice = transactionOf(createNode('0', argument), exerciseNode('1', give));
+    expect(await verdict(await preparedOf(twice), createOf(json, { commands: [both] }))).toBe('accepted');
+    const separate = [...createOf(json).commands, ...exerciseOf({ to: 'bob' }).commands];
+    expect(await verdict(await preparedOf(twice), createOf(json, { commands: separate }))).toBe('accepted');
+  });
+
+  it.each<[string, Partial<PrepareRequest>, string]>([
+    ['another party', { actAs: ['bob::1220ab'] }, 'parties actAs'],
+    ['one party less', { actAs: [alice, 'bob::1220ab'] }, 'parties actAs'],
+    ['another command id', { commandId: 'c-2' }, 'parties commandId'],
+    ['another synchronizer', { synchronizerId: 'other::1220ab' }, 'parties synchronizerId'],
+    ['nothing asked for', { commands: [] }, 'commands'],
+    ['fewer nodes', { commands: [...createOf(json).commands, ...createOf(json).commands] }, 'commands commands[1]'],
+    ['another kind', { commands: exerciseOf(json).commands }, 'commands commands[0]'],
+    ['a create alone', { commands: [both] }, 'commands commands[0]'],
+  ])('refuses a transaction of %s', async (_, change, expected) => {
+    expect(await verdict(await preparedOf(created), createOf(json, change))).toBe(expected);
+  });
+
+  it('refuses one party more', async () => {
+    const transaction = {
+      ...created,
+      metadata: { ...created.metadata, submitterInfo: { actAs: [alice, 'bob::1220ab'], commandId: 'c-1' } },
+    };
+    expect(await verdict(await preparedOf(transaction), createOf(json))).toBe('parties actAs');
+  });
+
+  it('refuses one root node more', async () => {
+    const more = transactionOf(createNode('0', argument), exerciseNode('1', argument));
+    expect(await verdict(await preparedOf(more), createOf(json))).toBe('commands');
+  });
+
+  it.each<[string, string, VerifierOptions, string]>([
+    ['by name', '#assets:Main:Asset', {}, 'accepted'],
+    ['by package id', `${packageId}:Main:Asset`, {}, 'accepted'],
+    ['by a name that stands for it', '#assets:Main:Asset', { packages: { assets: ['00', packageId] } }, 'accepted'],
+    ['by a name that stands for others', '#assets:Main:Asset', { packages: { assets: ['00'] } }, 'refused'],
+    ['of another package name', '#asset:Main:Asset', {}, 'refused'],
+    [
+      'of another package name, which stands for it',
+      '#asset:Main:Asset',
+      { packages: { asset: [packageId] } },
+      'refused',
+    ],
+    ['of another package id', `${'ce'.repeat(32)}:Main:Asset`, {}, 'refused'],
+    ['of a package id that is the name', 'assets:Main:Asset', {}, 'refused'],
+    ['of another module', '#assets:Other:Asset', {}, 'refused'],
+    ['of another name', '#assets:Main:Cash', {}, 'refused'],
+    ['in no form', 'Asset', {}, 'refused'],
+    ['with more', '#assets:Main:Asset:More', {}, 'refused'],
+  ])('looks at the template: %s', async (_, templateId, options, expected) => {
+    const request = createOf(json, { commands: [{ CreateCommand: { templateId, createArguments: json } }] });
+    const seen = await verdict(await preparedOf(created), request, options);
+    expect(seen).toBe(expected === 'accepted' ? expected : 'commands commands[0].templateId');
+  });
+
+  it.each<[string, string, VerifierOptions, string]>([
+    ['by package id', `${'aa'.repeat(32)}:Api:Holding`, {}, 'accepted'],
+    ['by a name that stands for it', '#api:Api:Holding', { packages: { api: ['aa'.repeat(32)] } }, 'accepted'],
+    ['by a name that stands for others', '#api:Api:Holding', { packages: { api: ['ab'.repeat(32)] } }, 'refused'],
+    ['by a name alone', '#api:Api:Holding', {}, 'refused'],
+    ['by the name of the package of the template', '#assets:Api:Holding', {}, 'refused'],
+    ['not by its template', '#assets:Main:Asset', {}, 'refused'],
+  ])('looks at the interface of a choice: %s', async (_, templateId, options, expected) => {
+    const interfaceId = id('Holding', 'Api', 'aa'.repeat(32));
+    const prepared = await preparedOf(transactionOf(exerciseNode('0', argument, { interfaceId })));
+    const command = { templateId, contractId, choice: 'Give', choiceArgument: json };
+    const seen = await verdict(prepared, exerciseOf(json, { commands: [{ ExerciseCommand: command }] }), options);
+    expect(seen).toBe(expected === 'accepted' ? expected : 'commands commands[0].templateId');
+  });
+
+  it.each([
+    ['contract', { contractId: otherId }, 'commands commands[0].contractId'],
+    ['choice', { choiceId: 'Take' }, 'commands commands[0].choice'],
+    [
+      'argument',
+      { chosenValue: v.record({ owner: v.party(alice), amount: v.numeric('11.0') }) },
+      'commands commands[0].choiceArgument.amount',
+    ],
+    ['template', { templateId: id('Cash') }, 'commands commands[0].templateId'],
+    ['package', { packageName: 'other' }, 'commands commands[0].templateId'],
+  ])('refuses an exercise of another %s', async (_, change, expected) => {
+    const prepared = await preparedOf(transactionOf(exerciseNode('0', argument, change)));
+    expect(await verdict(prepared, exerciseOf(json))).toBe(expected);
+  });
+
+  it.each([
+    ['the exercise is of another contract', { contractId: otherId }, 'commands commands[0].contractId'],
+    ['the exercise has another argument', { chosenValue: argument }, 'commands commands[0].choiceArgument'],
+  ])('refuses a create and exercise where %s', async (_, change, expected) => {
+    const prepared = await preparedOf(transactionOf(createNode('0', argument), exerciseNode('1', give, change)));
+    expect(await verdict(prepared, createOf(json, { commands: [both] }))).toBe(expected);
+  });
+
+  it('refuses a contract by key: no transaction says the key', async () => {
+    const command = { templateId: '#assets:Main:Asset', contractKey: {}, choice: 'Give', choiceArgument: json };
+    const request = exerciseOf(json, { commands: [{ ExerciseByKeyCommand: command }] });
+    expect(await verdict(await preparedOf(exercised), request)).toBe('commands commands[0].contractKey');
+  });
+
+  it('refuses the hash of another transaction', async () => {
+    const { preparedTransactionHash } = await preparedOf(exercised);
+    expect(await verdict({ ...(await preparedOf(created)), preparedTransactionHash }, createOf(json))).toBe('hash');
+  });
+
+  it.each(['', 'AAAA', '%', `${'A'.repeat(43)}=`])(
+    'refuses a hash that is none: %p',
+    async (preparedTransactionHash) => {
+      expect(await verdict({ ...(await preparedOf(created)), preparedTransactionHash }, createOf(json))).toBe('hash');
+    },
+  );
+
+  describe('with another hashing scheme', () => {
+    const inV3 = async (): Promise<PreparedSubmission> => ({
+      ...(await preparedOf(created)),
+      preparedTransactionHash: 'AAAA',
+      hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V3',
+    });
+
+    it('refuses', async () => {
+      expect(await verdict(await inV3(), createOf(json))).toBe('scheme');
+      expect(await verdict(await inV3(), createOf(json), { unknownScheme: 'refuse' })).toBe('scheme');
+    });
+
+    it('accepts it where told to, but looks at the transaction', async () => {
+      const options = { unknownScheme: 'accept' } as const;
+      expect(await verdict(await inV3(), createOf(json), options)).toBe('accepted');
+      expect(await verdict(await inV3(), createOf(json, { commandId: 'c-2' }), options)).toBe('parties commandId');
+      expect(await verdict(await inV3(), createOf({ ...json, amount: '11' }), options)).toBe(
+        'commands commands[0].createArguments.amount',
+      );
+      expect(await verdict({ ...(await inV3()), preparedTransaction: 'AAAA' }, createOf(json), options)).toBe(
+        'undecodable',
+      );
+      // V2 is known, and its hash is looked at
+      const v2 = { ...(await inV3()), hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2' } as const;
+      expect(await verdict(v2, createOf(json), options)).toBe('hash');
+    });
+  });
+});
