@@ -22,14 +22,15 @@ const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 /** The least that a try is given, also when the time is nearly over. */
 const leastMs = 5_000;
 
+const leftOf = ({ withinMs }: Sending, { spentMs }: Tried): number => Math.max(leastMs, withinMs - spentMs);
+
 /** Sends a submission, and goes on until what became of it is known, or the time is over. */
 export const attempt = (sending: Sending, tried: Tried): Observable<Transaction> =>
   defer(() => {
-    const { service, submission, withinMs } = sending;
+    const { service, submission } = sending;
     const { link } = service;
     const { submissionId } = submission;
     const attempts = tried.attempts + 1;
-    const left = Math.max(leastMs, withinMs - tried.spentMs);
     const sentAt = asyncScheduler.now();
     link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
     return exchange(link, {
@@ -37,7 +38,7 @@ export const attempt = (sending: Sending, tried: Tried): Observable<Transaction>
       path,
       isSubmission: true,
       body: bodyOf(sending, attempts),
-      ...(attempts > 1 && { timeoutMs: Math.min(link.requestTimeoutMs, left) }),
+      ...(attempts > 1 && { timeoutMs: Math.min(link.requestTimeoutMs, leftOf(sending, tried)) }),
     }).pipe(
       map(decoded(path, ExecuteResponse)),
       catchError((error: unknown) => {
@@ -52,7 +53,7 @@ function afterFailure(sending: Sending, tried: Tried, error: unknown): Observabl
   const submission = { ...sending.submission, attempts: tried.attempts };
   const outcome = outcomeOf(error);
   if (isApiError(error)) {
-    if (outcome === 'committed') return readCommitted(sending, submission, error);
+    if (outcome === 'committed') return readCommitted(sending, submission, error, leftOf(sending, tried));
     if (outcome === 'expired') throw new SubmissionExpiredError(error, submission);
     if (outcome === 'rejected' || (outcome === 'unheard' && !tried.isUnknown))
       throw new SubmissionRejectedError(error, submission);

@@ -4,6 +4,9 @@ import { coveringPeriod } from './coveringPeriod.js';
 import { randomUuid } from './randomUuid.js';
 import type { Sending } from './Sending.js';
 
+/** A token may be waited for twice, the answer once, and what was given up on may arrive still. */
+const mostOnTheWay = 4;
+
 /**
  * The body of a try. What was signed stays, and so the change is the same; each try has an id of its own, and looks far
  * enough back for those before it.
@@ -12,8 +15,7 @@ export function bodyOf({ request, submission, isFirst, service }: Sending, attem
   const { submissionId, sentAt, beginExclusive } = submission;
   const { deduplicationPeriod } = request;
   if (isFirst && attempt === 1) return { ...request, submissionId };
-  // what the request itself may take counts as well
-  const elapsedMs = asyncScheduler.now() - sentAt + service.link.requestTimeoutMs;
+  const elapsedMs = asyncScheduler.now() - sentAt + mostOnTheWay * service.link.requestTimeoutMs;
   const since = { elapsedMs, ...(beginExclusive !== undefined && { beginExclusive }) };
   return {
     ...request,

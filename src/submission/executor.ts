@@ -2,6 +2,7 @@ import { concatMap, defer, of, tap, type Observable } from 'rxjs';
 import type { Base64 } from '../codecs/Base64.js';
 import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { Transaction } from '../codecs/Transaction.js';
+import { isOutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
 import type { Service } from '../feed/Service.js';
 import { checked } from '../http/checked.js';
 import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
@@ -17,7 +18,8 @@ const longestWaitMs = 5_000;
 
 /**
  * Executes signed submissions of one change, and finds out what became of it where an answer is lost. When the change was
- * sent first is kept from one subscription to the next, so that the ledger commits it once however often it is sent.
+ * sent first, and how many of its subscriptions have no answer yet, is kept from one to the next, so that the ledger
+ * commits it once however often it is sent.
  */
 export function executor(
   service: Service,
@@ -28,26 +30,38 @@ export function executor(
   const policy = retryPolicy(ledgerRetry);
   const retry = { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs), giveUpAfterMs: withinMs };
   let first: Begun | undefined;
+  let unanswered = 0;
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const body = checked(ExecuteRequest, request);
-      const isFirst = first === undefined;
       const begun$ = first === undefined ? begin(service.link) : of(first);
       return begun$.pipe(
-        tap((begun) => {
-          first = begun;
-        }),
         concatMap((begun) => {
+          // another subscription may have been quicker
+          const isFirst = first === undefined;
+          first ??= begun;
           const submission = {
             submissionId: body.submissionId ?? randomUuid(),
             userId: body.userId ?? '',
             parties: body.partySignatures.signatures.map(({ party }) => party),
-            ...begun,
+            ...first,
             ...(transactionHash !== undefined && { transactionHash }),
           };
           const sending = { service, request: body, submission, isFirst, withinMs, retry };
-          const nothing = { attempts: 0, isUnknown: false, spentMs: 0 };
-          return attempt(sending, nothing).pipe(tellOutcome(service.link, submission.submissionId));
+          const nothing = { attempts: 0, isUnknown: unanswered > 0, spentMs: 0 };
+          unanswered += 1;
+          const answered = (): void => {
+            unanswered -= 1;
+          };
+          return attempt(sending, nothing).pipe(
+            tap({
+              next: answered,
+              error: (error: unknown) => {
+                if (!isOutcomeUnknownError(error)) answered();
+              },
+            }),
+            tellOutcome(service.link, submission.submissionId),
+          );
         }),
       );
     });

@@ -4,8 +4,8 @@ import type { LedgerError } from '../errors/LedgerError.js';
 
 /**
  * What the failure of one try says of it: that the change has been committed; that this try was refused, for good, for now,
- * or because it is out of its time bounds; that it never reached the service; that the service refused to listen, which
- * says nothing of an earlier try; or nothing at all.
+ * or because it is out of its time bounds; that it never reached the service; that it was refused in a way that says
+ * nothing of an earlier try; or nothing at all.
  */
 export type Outcome = 'committed' | 'rejected' | 'busy' | 'expired' | 'notSent' | 'unheard' | 'unknown';
 
@@ -66,12 +66,14 @@ function ofCategory({ errorCategory = 0, code = '', definiteAnswer }: ApiError):
       return 'unheard';
     case 5:
     case 8:
+      return 'rejected';
+    // because of the state in which this try found the participant, perhaps before it looked for an earlier one
     case 9:
     case 10:
     case 11:
     case 12:
     case 14:
-      return 'rejected';
+      return definiteAnswer === true || certain.test(code) ? 'rejected' : 'unheard';
     default:
       return undefined;
   }

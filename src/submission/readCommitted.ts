@@ -5,14 +5,20 @@ import { Offset } from '../codecs/Offset.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { ApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { OutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
+import { isOutcomeUnknownError, OutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
 import type { Submission } from '../errors/Submission.js';
 import { retryTransient } from '../http/retryTransient.js';
+import { within } from '../http/within.js';
 import type { Sending } from './Sending.js';
 import { transactionAt } from './transactionAt.js';
 
-/** The transaction of a change that the ledger refuses to commit once more, since it has. */
-export function readCommitted(sending: Sending, submission: Submission, duplicate: ApiError): Observable<Transaction> {
+/** The transaction of a change that the ledger refuses to commit once more, since it has; read within a time. */
+export function readCommitted(
+  sending: Sending,
+  submission: Submission,
+  duplicate: ApiError,
+  withinMs: number,
+): Observable<Transaction> {
   const { request, retry, service } = sending;
   const { parties } = submission;
   const offset = completionOffset(duplicate);
@@ -30,8 +36,11 @@ export function readCommitted(sending: Sending, submission: Submission, duplicat
     take(1),
     throwIfEmpty(() => duplicate),
     retryTransient({ retry, report: service.link.report }),
+    within(withinMs, () => new OutcomeUnknownError(submission, duplicate, offset)),
     catchError((error: unknown) => {
-      throw isLedgerError(error) ? new OutcomeUnknownError(submission, error, offset) : error;
+      throw isLedgerError(error) && !isOutcomeUnknownError(error)
+        ? new OutcomeUnknownError(submission, error, offset)
+        : error;
     }),
   );
 }
