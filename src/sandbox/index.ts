@@ -15,6 +15,8 @@ export type { SandboxRequest } from './SandboxRequest.js';
 export type { GenerateOptions } from './GenerateOptions.js';
 export type { UpdateVariant } from './UpdateVariant.js';
 export type { ExternalParty } from './ExternalParty.js';
+export type { ExternalPartyOptions, PublicKey } from './ExternalPartyOptions.js';
+export type { HostedParty } from './HostedParty.js';
 export type { WireSignature } from './wire/WireSignature.js';
 export type { WireCantonError } from './wire/WireCantonError.js';
 export type { WireUpdate } from './wire/WireUpdate.js';

@@ -4,7 +4,7 @@ import type { RequestRecord } from './http/RequestRecord.js';
 import { restartable } from './http/restartable.js';
 import { Participant } from './participant/Participant.js';
 import { Settings } from './participant/Settings.js';
-import { createExternalParty } from './submission/createExternalParty.js';
+import { externalPartyOn } from './submission/externalPartyOn.js';
 import { generate } from './traffic/generate.js';
 import { TrafficState } from './traffic/TrafficState.js';
 import type { Sandbox } from './Sandbox.js';
@@ -76,6 +76,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       settings.change(changes);
       return restart(downMs);
     },
-    externalParty: (hint) => createExternalParty(hint, hosted),
+    externalParty: externalPartyOn(hosted),
   };
 }

@@ -4,7 +4,7 @@ import type { PreparedSubmission } from './PreparedSubmission.js';
 
 /** Refuses what the interpretation of a command would refuse. */
 export function checkCommand({ command, party }: PreparedSubmission, { ledger, hosted }: Participant): void {
-  if (hosted.keyOf(party) === undefined) {
+  if (hosted.find(party) === undefined) {
     throw refused(
       'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT',
       `${party} is no external party of this participant`,
