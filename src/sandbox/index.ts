@@ -49,3 +49,5 @@ export type { FaultHang } from './faults/FaultHang.js';
 export type { FaultDelay } from './faults/FaultDelay.js';
 export type { FaultBody } from './faults/FaultBody.js';
 export type { FaultRewrite } from './faults/FaultRewrite.js';
+export type { FaultLie } from './faults/FaultLie.js';
+export type { FaultCommitLate } from './faults/FaultCommitLate.js';

@@ -28,7 +28,7 @@ import type { SandboxOptions } from './SandboxOptions.js';
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = new Settings(options);
   const participant = new Participant(settings);
-  const { ledger, hosted, deduplication } = participant;
+  const { ledger, hosted, deduplication, pending } = participant;
   const { synchronizers } = settings;
   const faults = new FaultQueue();
   const log: RequestRecord[] = [];
@@ -36,7 +36,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { url, restart, close } = await restartable(options.port ?? 0, { participant, faults, log });
   return {
     url,
-    close,
+    close() {
+      pending.clear();
+      return close();
+    },
     get ledgerEnd() {
       return ledger.end;
     },

@@ -7,7 +7,7 @@ import type { Signed } from './Signed.js';
 
 /** Refuses what a participant does not even send to the synchronizer, in the order in which it finds the reasons. */
 export function checkAcceptance({ execution, prepared, hash, changeId }: Signed, participant: Participant): void {
-  const { settings, hosted, deduplication } = participant;
+  const { settings, hosted, deduplication, pending } = participant;
   const { party, synchronizerId } = prepared;
   checkHashingScheme(execution.hashingSchemeVersion, settings.profile, 'FAILED_TO_EXECUTE_TRANSACTION');
   checkSignatures(execution.signatures, party, hash, hosted);
@@ -19,6 +19,7 @@ export function checkAcceptance({ execution, prepared, hash, changeId }: Signed,
   }
   const earlier = deduplication.find(changeId);
   if (earlier !== undefined && execution.isDuplicate(earlier)) throw duplicate(earlier);
+  if (pending.has(changeId)) throw refused('SUBMISSION_ALREADY_IN_FLIGHT', 'The submission is already in-flight');
 }
 
 function duplicate({ completionOffset, submissionId }: Accepted) {

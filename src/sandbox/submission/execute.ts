@@ -8,7 +8,7 @@ import { accept } from './accept.js';
 import { readExecution } from './readExecution.js';
 
 /** `POST /v2/interactive-submission/executeAndWaitForTransaction` */
-export async function execute({ body, participant, trace }: Call): Promise<Answer> {
+export async function execute({ body, participant, trace, fault }: Call): Promise<Answer> {
   const vendor = await loadVendor();
   const execution = readExecution(parseBody(body), participant.settings.profile);
   const { submissionId, userId } = execution;
@@ -16,7 +16,7 @@ export async function execute({ body, participant, trace }: Call): Promise<Answe
     const { prepared, hash } = await decodePrepared(execution.preparedTransaction, vendor);
     const changeId = JSON.stringify([userId, prepared.party, prepared.commandId]);
     // from here on nothing waits: what is checked is what is committed
-    return accept({ execution, prepared, hash, changeId, trace }, participant);
+    return accept({ execution, prepared, hash, changeId, trace }, participant, fault);
   } catch (error) {
     if (!(error instanceof Refusal) || typeof error.body === 'string') throw error;
     throw new Refusal(error.status, { ...error.body, correlationId: submissionId });

@@ -1,4 +1,4 @@
-import type { Cursor } from '../decoding/Cursor.js';
+import { Cursor } from '../decoding/Cursor.js';
 import { parseBody } from '../decoding/parseBody.js';
 import type { Answer } from '../http/Answer.js';
 import type { Call } from '../http/Call.js';
@@ -12,14 +12,19 @@ import type { Vendor } from '../prepared/Vendor.js';
 import { checkCommand } from './checkCommand.js';
 import { checkHashingScheme } from './checkHashingScheme.js';
 import { estimateCost } from './estimateCost.js';
+import { lieAbout } from './lieAbout.js';
 import { locate } from './locate.js';
 import { readPrepare } from './readPrepare.js';
 
 /** `POST /v2/interactive-submission/prepare` */
-export async function prepare({ body, participant }: Call): Promise<Answer> {
+export async function prepare({ body, participant, fault }: Call): Promise<Answer> {
   const vendor = await loadVendor();
   const request = parseBody(body);
-  const { bytes, hash } = await prepared(request, participant, vendor);
+  const truth = await prepared(request, participant, vendor);
+  const lie =
+    fault?.kind === 'lie' ? await prepared(new Cursor(lieAbout(request.value, fault)), participant, vendor) : truth;
+  const { bytes } = fault?.kind === 'lie' && fault.about === 'hash' ? truth : lie;
+  const { hash } = fault?.kind === 'lie' && fault.about === 'transaction' ? truth : lie;
   const verbose = request.field('verboseHashing').boolean();
   const estimate = request.field('estimateTrafficCost').optional((asked) => !asked.field('disabled').boolean()) ?? true;
   return jsonAnswer({
