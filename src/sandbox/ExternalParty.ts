@@ -1,11 +1,8 @@
+import type { HostedParty } from './HostedParty.js';
 import type { WireSignature } from './wire/WireSignature.js';
 
-/** A party with its own key, hosted on the sandbox. */
-export interface ExternalParty {
-  /** The party id, `hint::fingerprint`. */
-  readonly party: string;
-  /** The fingerprint of the public key. */
-  readonly fingerprint: string;
+/** A party with a key that the sandbox made, hosted on the sandbox. */
+export interface ExternalParty extends HostedParty {
   /**
    * Signs what a prepare answer calls `preparedTransactionHash`.
    *

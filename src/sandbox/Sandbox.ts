@@ -1,7 +1,9 @@
 import type { ExternalParty } from './ExternalParty.js';
+import type { ExternalPartyOptions } from './ExternalPartyOptions.js';
 import type { Fault } from './faults/Fault.js';
 import type { FaultScope } from './faults/FaultScope.js';
 import type { GenerateOptions } from './GenerateOptions.js';
+import type { HostedParty } from './HostedParty.js';
 import type { RestartOptions } from './RestartOptions.js';
 import type { SandboxChanges } from './SandboxChanges.js';
 import type { SandboxRequest } from './SandboxRequest.js';
@@ -58,8 +60,15 @@ export interface Sandbox {
    * has been taken; another restart may then be tried
    */
   restart(options?: RestartOptions): Promise<void>;
-  /** Makes a key pair and hosts the party that belongs to it. */
+  /** Makes an Ed25519 key pair and hosts the party that belongs to it. */
   externalParty(hint: string): ExternalParty;
+  /**
+   * Hosts a party that signs with keys of the caller's.
+   *
+   * @throws TypeError if a key is of a kind that signs no submissions, or not public
+   * @throws RangeError if there is no key, one of them twice, or a threshold that is not among 1 and their number
+   */
+  externalParty(hint: string, options: ExternalPartyOptions): HostedParty;
   /** Ends open requests and the service. Calling it again does no harm. */
   close(): Promise<void>;
 }

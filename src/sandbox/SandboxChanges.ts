@@ -8,6 +8,8 @@ export type SandboxChanges = Partial<
     | 'maxListElements'
     | 'listWaitTimeMs'
     | 'requestTimeoutMs'
+    | 'preparationTimeToleranceMs'
+    | 'ledgerTimeToleranceMs'
     | 'earlyCheckpointMs'
     | 'idleCheckpointMs'
     | 'checkToken'

@@ -13,6 +13,16 @@ export interface SandboxOptions {
   /** After this long an unanswered request gets the plain-text 503; default 20000. */
   readonly requestTimeoutMs?: number;
   /**
+   * For how many milliseconds after its preparation a transaction can be committed; later it is rejected with
+   * `LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND`. Default 86400000, a day.
+   */
+  readonly preparationTimeToleranceMs?: number;
+  /**
+   * How many milliseconds ahead of the clock the ledger time may be that `minLedgerTime` asks for; beyond it a submission
+   * is rejected with `LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND`. Default 60000.
+   */
+  readonly ledgerTimeToleranceMs?: number;
+  /**
    * How long after its start a tailing stream gets a checkpoint; `false` for never.
    * By default `false` on 3.4 and 500 on 3.5 and 3.6.
    */

@@ -4,7 +4,7 @@ import type { RequestRecord } from './http/RequestRecord.js';
 import { restartable } from './http/restartable.js';
 import { Participant } from './participant/Participant.js';
 import { Settings } from './participant/Settings.js';
-import { createExternalParty } from './submission/createExternalParty.js';
+import { externalPartyOn } from './submission/externalPartyOn.js';
 import { generate } from './traffic/generate.js';
 import { TrafficState } from './traffic/TrafficState.js';
 import type { Sandbox } from './Sandbox.js';
@@ -28,7 +28,7 @@ import type { SandboxOptions } from './SandboxOptions.js';
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = new Settings(options);
   const participant = new Participant(settings);
-  const { ledger, hosted, deduplication } = participant;
+  const { ledger, hosted, deduplication, pending } = participant;
   const { synchronizers } = settings;
   const faults = new FaultQueue();
   const log: RequestRecord[] = [];
@@ -36,7 +36,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { url, restart, close } = await restartable(options.port ?? 0, { participant, faults, log });
   return {
     url,
-    close,
+    close() {
+      pending.clear();
+      return close();
+    },
     get ledgerEnd() {
       return ledger.end;
     },
@@ -76,6 +79,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       settings.change(changes);
       return restart(downMs);
     },
-    externalParty: (hint) => createExternalParty(hint, hosted),
+    externalParty: externalPartyOn(hosted),
   };
 }

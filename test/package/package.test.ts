@@ -48,6 +48,19 @@ describe('the packed library', () => {
     expect((await app.run('node', 'feed.mjs')).stdout).toBe('100\n');
   });
 
+  it('has a sandbox that tells which packages it needs for submissions', async () => {
+    await app.write(
+      'prepare.mjs',
+      `import { startSandbox } from 'canton-rx/sandbox';
+       const sandbox = await startSandbox();
+       const answer = await fetch(sandbox.url + '/v2/interactive-submission/prepare', { method: 'POST', body: '{}' });
+       console.log(answer.status, (await answer.text()).match(/@canton-network.core-[a-z-]+/g).join(' '));
+       await sandbox.close();`,
+    );
+    const packages = '@canton-network/core-ledger-proto @canton-network/core-tx-visualizer';
+    expect((await app.run('node', 'prepare.mjs')).stdout).toBe(`501 ${packages}\n`);
+  });
+
   it.each([
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],

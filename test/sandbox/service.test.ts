@@ -49,6 +49,8 @@ describe('paths', () => {
     expect((await get(sandbox, end)).status).toBe(404);
     expect((await post(sandbox, '/v2/updates', {})).status).toBe(404);
     expect((await post(sandbox, '/v2/interactive-submission/prepare', {})).status).toBe(404);
+    expect((await post(sandbox, '/v2/updates/update-by-offset', {})).status).toBe(404);
+    expect((await post(sandbox, '/v2/updates/update-by-id', {})).status).toBe(404);
     const body = { beginExclusive: 0, updateFormat: everything };
     expect((await post(sandbox, '/v2/updates/flats?limit=0', body)).status).toBe(200);
     expect((await post(sandbox, '/v2/interactive-submission/executeAndWaitForTransaction', {})).status).toBe(400);

@@ -1,3 +1,4 @@
+import type { Fault } from '../faults/Fault.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Trace } from './Trace.js';
 
@@ -7,6 +8,8 @@ export interface Call {
   readonly body: string;
   readonly query: URLSearchParams;
   readonly trace: Trace;
+  /** The fault of the request, for those that need the handler's help. */
+  readonly fault: Fault | undefined;
   /** Fires when there is nobody left to answer. */
   readonly signal: AbortSignal;
   /** Asks again whether the token of the request is good. */

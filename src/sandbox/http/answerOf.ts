@@ -19,28 +19,26 @@ export async function answerOf(work: Work, fault: Fault | undefined): Promise<An
     case 'hang':
       return undefined;
     case 'reset':
-      return fault.when === 'after' ? process(work, 0) : undefined;
-    case 'delay':
-      return process(work, fault.ms);
+      return fault.when === 'after' ? process(work, fault) : undefined;
     case 'rewrite':
-      return rewritten(await process(work, 0), fault);
+      return rewritten(await process(work, fault), fault);
     default:
-      return process(work, 0);
+      return process(work, fault);
   }
 }
 
 /** Processes at once, so that a late or lost answer is one to work that was done. */
-function process(work: Work, delayMs: number): Promise<Answer> {
+function process(work: Work, fault: Fault | undefined): Promise<Answer> {
   const { query, headers, body, participant, signal } = work;
   const { settings } = participant;
   const isAuthorized = () => {
     const token = bearerToken(headers.authorization);
     return settings.checkToken?.(token) ?? true;
   };
-  const call = { participant, body, query, trace: traceOf(headers), isAuthorized };
+  const call = { participant, body, query, trace: traceOf(headers), fault, isAuthorized };
   return inTime(settings.requestTimeoutMs, signal, async (over) => {
     const answer = await dispatch(work, { ...call, signal: over });
-    if (delayMs > 0) await sleep(delayMs, undefined, { signal: over });
+    if (fault?.kind === 'delay' && fault.ms > 0) await sleep(fault.ms, undefined, { signal: over });
     return answer;
   });
 }

@@ -17,8 +17,9 @@ export function deliver(
   const body = Buffer.from(answer?.body ?? '');
   const stalls = fault?.kind === 'stall' && fault.bytes < body.length;
   if (!stalls) record.settle();
-  if (fault?.kind === 'reset') response.socket?.resetAndDestroy();
-  if (fault?.kind === 'reset' || answer === undefined) return;
+  const resets = fault?.kind === 'reset' || answer?.lost === true;
+  if (resets) response.socket?.resetAndDestroy();
+  if (resets || answer === undefined) return;
   const type = answer.contentType === undefined ? {} : { 'content-type': answer.contentType };
   const length = answer.status === 204 ? {} : { 'content-length': body.length };
   record.status = answer.status;

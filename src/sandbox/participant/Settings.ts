@@ -9,6 +9,8 @@ export class Settings {
   maxListElements = 200;
   listWaitTimeMs = 500;
   requestTimeoutMs = 20_000;
+  preparationTimeToleranceMs = 86_400_000;
+  ledgerTimeToleranceMs = 60_000;
   idleCheckpointMs: number | false = 60_000;
   checkToken: ((token: string | undefined) => boolean) | undefined = undefined;
   interfaceOnly = false;
@@ -32,6 +34,8 @@ export class Settings {
     this.maxListElements = changes.maxListElements ?? this.maxListElements;
     this.listWaitTimeMs = changes.listWaitTimeMs ?? this.listWaitTimeMs;
     this.requestTimeoutMs = changes.requestTimeoutMs ?? this.requestTimeoutMs;
+    this.preparationTimeToleranceMs = changes.preparationTimeToleranceMs ?? this.preparationTimeToleranceMs;
+    this.ledgerTimeToleranceMs = changes.ledgerTimeToleranceMs ?? this.ledgerTimeToleranceMs;
     this.idleCheckpointMs = changes.idleCheckpointMs ?? this.idleCheckpointMs;
     this.checkToken = changes.checkToken ?? this.checkToken;
     this.interfaceOnly = changes.interfaceOnly ?? this.interfaceOnly;

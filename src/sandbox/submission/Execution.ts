@@ -10,5 +10,7 @@ export interface Execution {
   readonly submissionId: string;
   readonly userId: string;
   readonly hashingSchemeVersion: string;
+  /** In microseconds since the epoch. */
+  readonly minLedgerTime: number | undefined;
   readonly format: TransactionFormat | undefined;
 }

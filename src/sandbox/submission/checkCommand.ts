@@ -1,10 +1,10 @@
 import { refused } from '../errors/refused.js';
 import type { Participant } from '../participant/Participant.js';
-import type { PreparedSubmission } from './PreparedSubmission.js';
+import type { Submission } from '../prepared/Submission.js';
 
 /** Refuses what the interpretation of a command would refuse. */
-export function checkCommand({ command, party }: PreparedSubmission, { ledger, hosted }: Participant): void {
-  if (hosted.keyOf(party) === undefined) {
+export function checkCommand({ command, party }: Submission, { ledger, hosted }: Participant): void {
+  if (hosted.find(party) === undefined) {
     throw refused(
       'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT',
       `${party} is no external party of this participant`,

@@ -1,4 +1,5 @@
 import type { Cursor } from '../decoding/Cursor.js';
+import { readDuration } from '../decoding/readDuration.js';
 import { undecodable } from '../decoding/undecodable.js';
 import { refused } from '../errors/refused.js';
 import type { Accepted } from './Accepted.js';
@@ -15,7 +16,7 @@ export function readDeduplicationPeriod(cursor: Cursor): (earlier: Accepted) => 
     return ({ completionOffset }) => completionOffset > offset;
   }
   if (kind !== 'DeduplicationDuration') throw undecodable(`Unknown variant ${kind} at '${cursor.at}'`);
-  const periodMs = value.field('seconds').integer() * 1000 + value.field('nanos').integer() / 1e6;
+  const periodMs = readDuration(value);
   if (periodMs < 0 || periodMs > longestMs) {
     throw refused('INVALID_DEDUPLICATION_PERIOD', 'The deduplication period is negative or longer than the maximum', {
       context: { longest_duration: 'PT168H' },

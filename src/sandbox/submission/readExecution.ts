@@ -7,6 +7,7 @@ import type { SandboxProfile } from '../SandboxProfile.js';
 import type { Execution } from './Execution.js';
 import { hashingSchemes } from './hashingSchemes.js';
 import { readDeduplicationPeriod } from './readDeduplicationPeriod.js';
+import { readMinLedgerTime } from './readMinLedgerTime.js';
 import { readSignatures } from './readSignatures.js';
 
 /** Reads the body of an execute request. The decoder needs the deduplication period, whatever the specification says. */
@@ -19,6 +20,7 @@ export function readExecution(body: Cursor, profile: SandboxProfile): Execution 
     submissionId: submissionId.value === '' ? randomUUID() : readLedgerString(submissionId),
     userId: body.field('userId').string(),
     hashingSchemeVersion: body.required('hashingSchemeVersion').oneOfStrings(hashingSchemes),
+    minLedgerTime: body.field('minLedgerTime').optional(readMinLedgerTime),
     format: body.field('transactionFormat').optional((format) => readTransactionFormat(format, profile)),
   };
 }

@@ -1,12 +1,14 @@
 import type { Cursor } from '../decoding/Cursor.js';
 import { readLedgerString } from '../decoding/readLedgerString.js';
+import { readTimestamp } from '../decoding/readTimestamp.js';
 import { refused } from '../errors/refused.js';
+import type { Submission } from '../prepared/Submission.js';
 import { hashingSchemes } from './hashingSchemes.js';
-import type { PreparedSubmission } from './PreparedSubmission.js';
 import { readCommand } from './readCommand.js';
+import { readMinLedgerTime } from './readMinLedgerTime.js';
 
 /** Reads the body of a prepare request: one command of one party. */
-export function readPrepare(body: Cursor): PreparedSubmission {
+export function readPrepare(body: Cursor): Submission & { readonly hashingSchemeVersion: string } {
   const commandId = readLedgerString(body.required('commandId'));
   const [command, ...otherCommands] = body.required('commands').list();
   const [party, ...otherParties] = body.required('actAs').list();
@@ -17,17 +19,16 @@ export function readPrepare(body: Cursor): PreparedSubmission {
   if (party === undefined) throw missing('act_as');
   if (otherCommands.length > 0) throw single('command');
   if (otherParties.length > 0) throw single('acting party');
+  // read for their form only: no party reads more here than it acts as, and users are not told apart
+  body.field('userId').string();
+  for (const reader of body.field('readAs').list()) reader.string();
   return {
-    userId: body.field('userId').string(),
     commandId,
     party: party.string(),
-    readAs: body
-      .field('readAs')
-      .list()
-      .map((reader) => reader.string()),
     synchronizerId,
     hashingSchemeVersion: scheme?.replace('UNSPECIFIED', 'V2') ?? 'HASHING_SCHEME_VERSION_V2',
-    maxRecordTime: body.field('maxRecordTime').optional((time) => time.string()) ?? null,
+    minLedgerTime: body.field('minLedgerTime').optional(readMinLedgerTime),
+    maxRecordTime: body.field('maxRecordTime').optional(readTimestamp),
     command: readCommand(command),
   };
 }

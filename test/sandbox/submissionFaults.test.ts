@@ -1,0 +1,248 @@
+import { decodePreparedTransaction, hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
+import { describe, expect, it } from '@jest/globals';
+import type { ExternalParty, Fault, Sandbox } from '../../src/sandbox/index.js';
+import { at, get, post, sandboxWith, textAt } from './support.js';
+import { archiveCommand, created, executeBody, executePath, prepareBody, preparePath, signed } from './submissions.js';
+
+const asset = (owner: string) => ({
+  CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments: { owner, tag: 'gold', amount: '10.0' } },
+});
+
+async function withParty() {
+  const sandbox = await sandboxWith();
+  return { sandbox, eve: sandbox.externalParty('eve') };
+}
+
+/** Waits, by the event loop's turns, until the ledger has so many updates. */
+async function until(sandbox: Sandbox, updates: number): Promise<void> {
+  while (sandbox.updates.length < updates) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a lie', () => {
+  async function lied(sandbox: Sandbox, { party }: ExternalParty, fault: Fault, command: unknown = asset(party)) {
+    sandbox.fault(fault, { path: preparePath });
+    const { json } = await post(sandbox, preparePath, prepareBody(party, command));
+    const message = decodePreparedTransaction(textAt(json, 'preparedTransaction'));
+    const isItsHash = (await hashPreparedTransaction(message)) === textAt(json, 'preparedTransactionHash');
+    const node = message.transaction?.nodes[0]?.versionedNode;
+    return { json, message, isItsHash, isTrue: JSON.stringify(at(node, 'v1')).includes('"10.0000000000"') };
+  }
+
+  it.each([
+    ['transaction', { isTrue: false, isItsHash: false }],
+    ['hash', { isTrue: true, isItsHash: false }],
+    ['both', { isTrue: false, isItsHash: true }],
+  ] as const)('is about the %s', async (about, expected) => {
+    const { sandbox, eve } = await withParty();
+    expect(await lied(sandbox, eve, { kind: 'lie', about })).toMatchObject(expected);
+    expect((await post(sandbox, preparePath, prepareBody(eve.party, asset(eve.party)))).status).toBe(200);
+  });
+
+  it.each([
+    ['transaction', 400],
+    ['hash', 400],
+    ['both', 200],
+  ] as const)('about the %s, signed blindly, ends with a %d', async (about, status) => {
+    const { sandbox, eve } = await withParty();
+    const { json } = await lied(sandbox, eve, { kind: 'lie', about });
+    const body = executeBody(json, eve.party, eve.sign(textAt(json, 'preparedTransactionHash')));
+    const reply = await post(sandbox, executePath, body);
+    expect(reply.status).toBe(status);
+    const event = at(reply.json, 'transaction', 'events', 0, 'CreatedEvent', 'createArgument');
+    if (status === 200) expect(event).toEqual({ owner: eve.party, tag: 'gold', amount: '910.0000000000' });
+    else expect(sandbox.updates).toEqual([]);
+  });
+
+  it('is of the command id where there is no number', async () => {
+    const { sandbox, eve } = await withParty();
+    const archive = archiveCommand(await created(sandbox, eve));
+    const { message } = await lied(sandbox, eve, { kind: 'lie', about: 'both' }, archive);
+    expect(message.metadata?.submitterInfo?.commandId).toBe('cmd-1-other');
+  });
+
+  it('is what the test makes of the request', async () => {
+    const { sandbox, eve } = await withParty();
+    const mallory = sandbox.externalParty('mallory');
+    const seen: unknown[] = [];
+    const instead = (request: unknown): unknown => {
+      seen.push(request);
+      return JSON.parse(JSON.stringify(request).replaceAll(eve.party, mallory.party));
+    };
+    const { message } = await lied(sandbox, eve, { kind: 'lie', about: 'both', instead });
+    expect(seen).toEqual([prepareBody(eve.party, asset(eve.party))]);
+    expect(message.metadata?.submitterInfo?.actAs).toEqual([mallory.party]);
+    expect(sandbox.requests[0]?.body).toEqual(prepareBody(eve.party, asset(eve.party)));
+  });
+
+  it('that cannot be made up is a 500, and one that the ledger would refuse is refused', async () => {
+    const { sandbox, eve } = await withParty();
+    const reply = async (instead: () => unknown) => {
+      sandbox.fault({ kind: 'lie', about: 'both', instead });
+      return post(sandbox, preparePath, prepareBody(eve.party, asset(eve.party)));
+    };
+    const failing = await reply(() => {
+      throw new Error('secret');
+    });
+    expect(failing).toMatchObject({ status: 500, text: 'The sandbox could not make up a lie.' });
+    expect(await reply(() => ({ ...prepareBody('nobody', asset('nobody')) }))).toMatchObject({ status: 404 });
+    expect(await reply(() => 'nonsense')).toMatchObject({ status: 400 });
+  });
+
+  it('does not harm other requests', async () => {
+    const { sandbox } = await withParty();
+    sandbox.fault({ kind: 'lie', about: 'both' });
+    expect(await get(sandbox, '/v2/state/ledger-end')).toMatchObject({ status: 200, text: '{"offset":0}' });
+  });
+});
+
+describe('a late commit', () => {
+  it('is answered by the request timeout at once, and is in flight until it is there', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, asset(eve.party));
+    sandbox.fault({ kind: 'commitLate', ms: 60 }, { path: executePath });
+    expect(await post(sandbox, executePath, body)).toMatchObject({
+      status: 503,
+      type: 'text/plain; charset=UTF-8',
+      text: expect.stringContaining('timely response'),
+    });
+    expect(sandbox.updates).toHaveLength(0);
+    expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-2' })).toMatchObject({
+      status: 409,
+      json: { code: 'SUBMISSION_ALREADY_IN_FLIGHT', errorCategory: 2, correlationId: 'sub-2' },
+    });
+    // another preparation of the same change is in flight as well; another change is not
+    const [anew, other] = [
+      await signed(sandbox, eve, asset(eve.party)),
+      await signed(sandbox, eve, asset(eve.party), 'other'),
+    ];
+    expect((await post(sandbox, executePath, anew)).json).toMatchObject({ code: 'SUBMISSION_ALREADY_IN_FLIGHT' });
+    expect((await post(sandbox, executePath, other)).status).toBe(200);
+    await until(sandbox, 2);
+    expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-3' })).toMatchObject({
+      status: 409,
+      json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '2', existingSubmissionId: 'sub-1' } },
+    });
+    expect(sandbox.updates).toHaveLength(2);
+  });
+
+  it('is answered by a reset if that is wanted', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, asset(eve.party));
+    sandbox.fault({ kind: 'commitLate', ms: 5, how: 'reset' });
+    await expect(post(sandbox, executePath, body)).rejects.toThrow('fetch failed');
+    await until(sandbox, 1);
+    expect(sandbox.requests.at(-1)).toMatchObject({ path: executePath, aborted: false });
+    expect(sandbox.requests.at(-1)?.status).toBeUndefined();
+  });
+
+  it('wakes those who wait for updates', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, asset(eve.party));
+    sandbox.fault({ kind: 'commitLate', ms: 20 }, { path: executePath });
+    const updateFormat = {
+      includeTransactions: {
+        eventFormat: { filtersByParty: { [eve.party]: { cumulative: [] } }, verbose: false },
+        transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+      },
+    };
+    const tail = post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=5000', { beginExclusive: 0, updateFormat });
+    await post(sandbox, executePath, body);
+    expect(at((await tail).json, 0, 'update', 'Transaction', 'value', 'commandId')).toBe('cmd-1');
+  });
+
+  it('is refused at once as ever, and leaves nothing in flight', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, asset(eve.party));
+    const unsigned = { ...body, partySignatures: { signatures: [] } };
+    sandbox.fault({ kind: 'commitLate', ms: 1 }, { path: executePath });
+    expect((await post(sandbox, executePath, unsigned)).json).toMatchObject({ code: 'FAILED_TO_EXECUTE_TRANSACTION' });
+    expect((await post(sandbox, executePath, body)).status).toBe(200);
+  });
+
+  it('does not come if the contract is archived by then, and frees the change', async () => {
+    const { sandbox, eve } = await withParty();
+    const contractId = await created(sandbox, eve);
+    const [late, early] = [
+      await signed(sandbox, eve, archiveCommand(contractId), 'late'),
+      await signed(sandbox, eve, archiveCommand(contractId), 'early'),
+    ];
+    sandbox.fault({ kind: 'commitLate', ms: 30 }, { path: executePath });
+    expect((await post(sandbox, executePath, late)).status).toBe(503);
+    expect((await post(sandbox, executePath, early)).status).toBe(200);
+    await pause(40);
+    expect(sandbox.updates).toHaveLength(2);
+    expect((await post(sandbox, executePath, late)).json).toMatchObject({ code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS' });
+  });
+
+  it('does not come after the time bounds of the transaction', async () => {
+    const { sandbox, eve } = await withParty();
+    const maxRecordTime = new Date(Date.now() + 100).toISOString();
+    const request = { ...prepareBody(eve.party, asset(eve.party)), maxRecordTime };
+    const { json } = await post(sandbox, preparePath, request);
+    const body = executeBody(json, eve.party, eve.sign(textAt(json, 'preparedTransactionHash')));
+    sandbox.fault({ kind: 'commitLate', ms: 130 }, { path: executePath });
+    expect((await post(sandbox, executePath, body)).status).toBe(503);
+    await pause(150);
+    expect(sandbox.updates).toEqual([]);
+    expect((await post(sandbox, executePath, body)).json).toMatchObject({
+      code: 'LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED',
+    });
+  });
+
+  it('does not come after the sandbox is closed', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, asset(eve.party));
+    sandbox.fault({ kind: 'commitLate', ms: 10 }, { path: executePath });
+    await post(sandbox, executePath, body);
+    await sandbox.close();
+    await pause(20);
+    expect(sandbox.updates).toEqual([]);
+  });
+});
+
+describe('an execution whose answer is lost', () => {
+  it.each<readonly [string, Fault]>([
+    ['by a reset', { kind: 'reset', when: 'after' }],
+    ['by a cut', { kind: 'truncate', bytes: 20 }],
+    ['by a cut and a reset', { kind: 'truncate', bytes: 20, how: 'reset' }],
+    ['by the request timeout', { kind: 'delay', ms: 10_000 }],
+    ['by an answer that is no JSON', { kind: 'rewrite', body: () => '<html>' }],
+  ])('%s is committed exactly once', async (_, fault) => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, asset(eve.party));
+    sandbox.configure({ requestTimeoutMs: 100 });
+    sandbox.fault(fault, { path: executePath });
+    const lost = await post(sandbox, executePath, body).catch(() => undefined);
+    expect(at(lost?.json, 'transaction')).toBeUndefined();
+    sandbox.configure({ requestTimeoutMs: 20_000 });
+    expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-2' })).toMatchObject({
+      status: 409,
+      json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '1', existingSubmissionId: 'sub-1' } },
+    });
+    expect(sandbox.updates).toHaveLength(1);
+  });
+
+  it.each<Fault>([{ kind: 'reset' }, { kind: 'status', status: 503 }, { kind: 'body', body: '{}' }])(
+    'without having been processed is not committed: %j',
+    async (fault) => {
+      const { sandbox, eve } = await withParty();
+      const body = await signed(sandbox, eve, asset(eve.party));
+      sandbox.fault(fault, { path: executePath });
+      await post(sandbox, executePath, body).catch(() => undefined);
+      expect(sandbox.updates).toEqual([]);
+      expect((await post(sandbox, executePath, body)).status).toBe(200);
+    },
+  );
+
+  it('is committed once though it is sent many times at the same time', async () => {
+    const { sandbox, eve } = await withParty();
+    const body = await signed(sandbox, eve, asset(eve.party));
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => post(sandbox, executePath, { ...body, submissionId: `sub-${index}` })),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
+    expect(sandbox.updates).toHaveLength(1);
+  });
+});

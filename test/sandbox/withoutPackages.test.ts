@@ -1,0 +1,30 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { creation, everything, get, post, sandboxWith } from './support.js';
+import { createCommand, executePath, prepareBody, preparePath } from './submissions.js';
+
+jest.unstable_mockModule('@canton-network/core-tx-visualizer', () => {
+  throw new Error('Cannot find package');
+});
+
+describe('a sandbox without the packages of the vendor', () => {
+  it('tells which ones to install when it has to prepare or execute', async () => {
+    const sandbox = await sandboxWith();
+    const { party } = sandbox.externalParty('eve');
+    for (const [path, body] of [
+      [preparePath, prepareBody(party, createCommand)] as const,
+      [executePath, {}] as const,
+    ]) {
+      const reply = await post(sandbox, path, body);
+      expect(reply).toMatchObject({ status: 501, type: 'text/plain; charset=UTF-8' });
+      expect(reply.text).toMatch(/@canton-network\/core-ledger-proto@\S+ @canton-network\/core-tx-visualizer@/);
+    }
+  });
+
+  it('does everything else', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation());
+    expect((await get(sandbox, '/v2/state/ledger-end')).status).toBe(200);
+    const body = { beginExclusive: 0, endInclusive: 1, updateFormat: everything };
+    expect((await post(sandbox, '/v2/updates', body)).json).toHaveLength(1);
+  });
+});
