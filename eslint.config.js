@@ -26,7 +26,7 @@ const house = {
   operators: ['codecs', 'errors'],
   ledger: ['codecs', 'errors', 'events', 'http', 'feed', 'submission'],
   sandbox: ['codecs'],
-  cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'sandbox'],
+  cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'verify', 'sandbox'],
 };
 const inNode = ['sandbox', 'cli'];
 

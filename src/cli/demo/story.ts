@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { concat, concatMap, delay, first, ignoreElements, interval, map, merge, mergeMap, of, shareReplay } from 'rxjs';
 import { take, tap, toArray, type Observable } from 'rxjs';
-import { acsDelta, createLedger, ofEvent, ofVariant, toEvents, type Command, type Transaction } from '../../index.js';
+import { acsDelta, createLedger, ofEvent, ofTransaction, toEvents } from '../../index.js';
+import type { Command, Signer, Transaction } from '../../index.js';
 import type { Sandbox } from '../../sandbox/index.js';
+import { preparedTransactionVerifier } from '../../verify/index.js';
 import type { DemoScreen } from './demoScreen.js';
 import type { Match } from './Match.js';
 
@@ -19,17 +21,12 @@ export function story(sandbox: Sandbox, screen: DemoScreen): Observable<readonly
     .updates({ beginExclusive: 0, updateFormat })
     .pipe(tap(screen.update), shareReplay({ bufferSize: Infinity, refCount: true }));
 
-  // A submission: the ledger prepares it, the party signs its hash, the ledger executes it.
+  // A submission: the ledger prepares it, the verifier compares it with what was asked for, the party signs, the ledger
+  // executes it.
+  const signer: Signer = { party, sign: (hash) => of(sign(Buffer.from(hash).toString('base64'))) };
+  const verify = preparedTransactionVerifier();
   const submit = (command: Command): Observable<Transaction> =>
-    ledger.prepare({ commandId: randomUUID(), commands: [command], actAs: [party] }).pipe(
-      concatMap(({ preparedTransaction, preparedTransactionHash, hashingSchemeVersion }) =>
-        ledger.executeAndWaitForTransaction({
-          preparedTransaction,
-          hashingSchemeVersion,
-          partySignatures: { signatures: [{ party, signatures: [sign(preparedTransactionHash)] }] },
-        }),
-      ),
-    );
+    ledger.submit({ commandId: randomUUID(), commands: [command], actAs: [party] }, signer, { verify });
 
   // A contract is created; then the one that the committed transaction tells of is archived.
   const createArguments = { owner: party, amount: '42.0', tag: 'gold', serial: '1' };
@@ -47,8 +44,7 @@ export function story(sandbox: Sandbox, screen: DemoScreen): Observable<readonly
   // Whatever was committed is in the feed under the same id; it may be there before its own answer.
   const found$ = (committed: Transaction): Observable<Match> =>
     feed$.pipe(
-      ofVariant('Transaction'),
-      first(({ updateId }) => updateId === committed.updateId),
+      ofTransaction(committed),
       map((seen) => ({ committed, seen })),
     );
 
