@@ -11,7 +11,10 @@ const forms = [
   { regex: '^rxjs/(operators|internal)', message: "import from 'rxjs'" },
 ];
 const ky = { regex: '^ky$', message: 'only http/ knows ky' };
-const vendor = { regex: '^@canton-network/', message: 'only verify/ knows the optional packages of the vendor' };
+const vendor = {
+  regex: '^@canton-network/',
+  message: 'only verify/ and sandbox/ know the optional packages of the vendor',
+};
 const node = { regex: '^node:', message: 'only sandbox/ and cli/ run in Node alone' };
 
 /** The house: each folder of src and the folders that it may import. */
@@ -29,6 +32,7 @@ const house = {
   cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'verify', 'sandbox'],
 };
 const inNode = ['sandbox', 'cli'];
+const knowsVendor = ['verify', 'sandbox'];
 
 /** The rules of one folder of the house, `depth` folders below it. */
 const direction = (folder, allowed, depth) => {
@@ -42,7 +46,7 @@ const direction = (folder, allowed, depth) => {
           patterns: [
             ...forms,
             ...(folder === 'http' ? [] : [ky]),
-            ...(folder === 'verify' ? [] : [vendor]),
+            ...(knowsVendor.includes(folder) ? [] : [vendor]),
             ...(inNode.includes(folder) ? [] : [node]),
             {
               regex: `^(\\.\\./){${depth + 1}}(${others.join('|')})/`,

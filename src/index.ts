@@ -11,7 +11,7 @@ export type { LedgerOptions } from './ledger/LedgerOptions.js';
 export type { InvalidUpdate } from './feed/InvalidUpdate.js';
 export type { Gap } from './feed/Gap.js';
 export type { UpdatesOptions } from './feed/UpdatesOptions.js';
-export type { ExecuteOptions } from './submission/ExecuteOptions.js';
+export type { ExecuteOptions, Recovery } from './submission/ExecuteOptions.js';
 export type { SubmitOptions } from './submission/SubmitOptions.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
 export type { Token } from './http/Link.js';

@@ -1,5 +1,11 @@
 import type { Base64 } from '../codecs/Base64.js';
 
+/** How a lost answer is made up for. */
+export interface Recovery {
+  /** For how long after the first failure, in milliseconds. */
+  readonly withinMs: number;
+}
+
 /** What is done where the answer to a submission is lost. */
 export interface ExecuteOptions {
   /**
@@ -9,7 +15,7 @@ export interface ExecuteOptions {
    *
    * @defaultValue `{ withinMs: 120_000 }`
    */
-  readonly recover?: { readonly withinMs: number } | false | undefined;
+  readonly recover?: Recovery | false | undefined;
   /** The hash that was signed, as `prepare` answered it: told in errors, to find the transaction by. */
   readonly transactionHash?: Base64 | undefined;
 }
