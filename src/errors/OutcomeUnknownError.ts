@@ -5,8 +5,8 @@ import type { LedgerError } from './LedgerError.js';
 import type { Submission } from './Submission.js';
 
 /**
- * A submission may have been committed: its answer was lost, and what became of it could not be found out in time. The same
- * request can be sent again safely; or look for the transaction in the feed, from `submission.beginExclusive` on.
+ * A submission may have been committed: its answer was lost, and what became of it could not be found out in time. Subscribe
+ * to the same Observable again, which cannot commit it twice; or look for the transaction in the feed, from `submission.beginExclusive` on.
  */
 export class OutcomeUnknownError extends Error {
   /** The class's name. */

@@ -19,6 +19,8 @@ export interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, number>>;
   readonly body?: unknown;
+  /** Makes the body anew each time that it is sent, in place of `body`. */
+  readonly bodyAt?: () => unknown;
   /** Default: the link's. */
   readonly timeoutMs?: number;
   /** Whether it changes the ledger: it is then sent again only where it was certainly not carried out. */
@@ -42,7 +44,11 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
     });
   });
 
-function requestOf(link: Link, { method, path, query, body }: Call, token: string | undefined): HttpRequest {
+function requestOf(
+  link: Link,
+  { method, path, query, bodyAt, body = bodyAt?.() }: Call,
+  token: string | undefined,
+): HttpRequest {
   const search = new URLSearchParams(
     Object.entries(query ?? {}).map(([key, value]) => [key, String(value)]),
   ).toString();

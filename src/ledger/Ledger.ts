@@ -71,7 +71,7 @@ export interface Ledger {
   ledgerEnd(): Observable<Offset>;
   /**
    * What this ledger is doing, for logs, metrics and progress displays: polls, pages, retries, gaps, whether its feeds
-   * have caught up. Hot, and never ends; costs nothing while nobody listens. Of a submission only a refreshed token is told.
+   * have caught up, how submissions go. Hot, and never ends; costs nothing while nobody listens.
    */
   readonly events$: Observable<LedgerEvent>;
 }

@@ -11,6 +11,8 @@ export interface Sending {
   readonly submission: Omit<Submission, 'attempts'>;
   /** Whether it is sent for the first time at all. */
   readonly isFirst: boolean;
+  /** Whether another subscription of the same change may have committed it. */
+  readonly isOpenElsewhere: () => boolean;
   /** How long to go on after a failure; 0 for a single try. */
   readonly withinMs: number;
   readonly retry: CompleteRetryPolicy;

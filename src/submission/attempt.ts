@@ -9,6 +9,7 @@ import { OutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
 import { SubmissionExpiredError } from '../errors/SubmissionExpiredError.js';
 import { SubmissionRejectedError } from '../errors/SubmissionRejectedError.js';
 import { isTokenError } from '../errors/TokenError.js';
+import { atMost } from '../http/atMost.js';
 import { decoded } from '../http/decoded.js';
 import { exchange } from '../http/exchange.js';
 import { waitBefore } from '../http/waitBefore.js';
@@ -37,7 +38,7 @@ export const attempt = (sending: Sending, tried: Tried): Observable<Transaction>
       method: 'POST',
       path,
       isSubmission: true,
-      body: bodyOf(sending, attempts),
+      bodyAt: () => bodyOf(sending, attempts),
       ...(attempts > 1 && { timeoutMs: Math.min(link.requestTimeoutMs, leftOf(sending, tried)) }),
     }).pipe(
       map(decoded(path, ExecuteResponse)),
@@ -52,13 +53,16 @@ function afterFailure(sending: Sending, tried: Tried, error: unknown): Observabl
   if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
   const submission = { ...sending.submission, attempts: tried.attempts };
   const outcome = outcomeOf(error);
+  const wasUnknown = tried.isUnknown || sending.isOpenElsewhere();
   if (isApiError(error)) {
     if (outcome === 'committed') return readCommitted(sending, submission, error, leftOf(sending, tried));
-    if (outcome === 'expired') throw new SubmissionExpiredError(error, submission);
-    if (outcome === 'rejected' || (outcome === 'unheard' && !tried.isUnknown))
+    // without a verdict it says nothing of an earlier try
+    if (outcome === 'expired' && !(wasUnknown && error.errorCategory === 8))
+      throw new SubmissionExpiredError(error, submission);
+    if (outcome === 'rejected' || (outcome === 'unheard' && !wasUnknown))
       throw new SubmissionRejectedError(error, submission);
   }
-  const isUnknown = tried.isUnknown || outcome === 'unknown';
+  const isUnknown = wasUnknown || outcome === 'unknown';
   if (!isUnknown && outcome === 'unheard') throw error;
   if (!isUnknown && (isConnectionError(error) || isTokenError(error)))
     throw new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
@@ -71,7 +75,7 @@ function afterFailure(sending: Sending, tried: Tried, error: unknown): Observabl
   const { submissionId } = submission;
   const { report } = sending.service.link;
   report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: tried.attempts, cause: error, delayMs }));
-  return timer(delayMs).pipe(
+  return timer(atMost(delayMs)).pipe(
     concatMap(() => attempt(sending, { ...tried, isUnknown, spentMs: tried.spentMs + delayMs })),
   );
 }

@@ -11,10 +11,13 @@ const mostOnTheWay = 4;
  * The body of a try. What was signed stays, and so the change is the same; each try has an id of its own, and looks far
  * enough back for those before it.
  */
-export function bodyOf({ request, submission, isFirst, service }: Sending, attempt: number): ExecuteRequest {
+export function bodyOf(
+  { request, submission, isFirst, isOpenElsewhere, service }: Sending,
+  attempt: number,
+): ExecuteRequest {
   const { submissionId, sentAt, beginExclusive } = submission;
   const { deduplicationPeriod } = request;
-  if (isFirst && attempt === 1) return { ...request, submissionId };
+  if (isFirst && attempt === 1 && !isOpenElsewhere()) return { ...request, submissionId };
   const elapsedMs = asyncScheduler.now() - sentAt + mostOnTheWay * service.link.requestTimeoutMs;
   const since = { elapsedMs, ...(beginExclusive !== undefined && { beginExclusive }) };
   return {

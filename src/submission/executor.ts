@@ -18,8 +18,8 @@ const longestWaitMs = 5_000;
 
 /**
  * Executes signed submissions of one change, and finds out what became of it where an answer is lost. When the change was
- * sent first, and how many of its subscriptions have no answer yet, is kept from one to the next, so that the ledger
- * commits it once however often it is sent.
+ * sent first, and how many of its subscriptions may have committed it, is kept from one to the next, so that the ledger
+ * commits it once however often it is sent, and none is told that nothing was committed.
  */
 export function executor(
   service: Service,
@@ -30,7 +30,7 @@ export function executor(
   const policy = retryPolicy(ledgerRetry);
   const retry = { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs), giveUpAfterMs: withinMs };
   let first: Begun | undefined;
-  let unanswered = 0;
+  let open = 0;
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const body = checked(ExecuteRequest, request);
@@ -47,17 +47,13 @@ export function executor(
             ...first,
             ...(transactionHash !== undefined && { transactionHash }),
           };
-          const sending = { service, request: body, submission, isFirst, withinMs, retry };
-          const nothing = { attempts: 0, isUnknown: unanswered > 0, spentMs: 0 };
-          unanswered += 1;
-          const answered = (): void => {
-            unanswered -= 1;
-          };
-          return attempt(sending, nothing).pipe(
+          open += 1;
+          const isOpenElsewhere = (): boolean => open > 1;
+          const sending = { service, request: body, submission, isFirst, isOpenElsewhere, withinMs, retry };
+          return attempt(sending, { attempts: 0, isUnknown: false, spentMs: 0 }).pipe(
             tap({
-              next: answered,
               error: (error: unknown) => {
-                if (!isOutcomeUnknownError(error)) answered();
+                if (!isOutcomeUnknownError(error)) open -= 1;
               },
             }),
             tellOutcome(service.link, submission.submissionId),

@@ -60,7 +60,7 @@ function ofCategory({ errorCategory = 0, code = '', definiteAnswer }: ApiError):
     case 3:
       return definiteAnswer === true || (errorCategory === 2 && certain.test(code)) ? 'busy' : 'unknown';
     case 4:
-      return definiteAnswer === true ? 'rejected' : 'unknown';
+      return definiteAnswer === true ? 'unheard' : 'unknown';
     case 6:
     case 7:
       return 'unheard';
@@ -73,7 +73,7 @@ function ofCategory({ errorCategory = 0, code = '', definiteAnswer }: ApiError):
     case 11:
     case 12:
     case 14:
-      return definiteAnswer === true || certain.test(code) ? 'rejected' : 'unheard';
+      return certain.test(code) ? 'rejected' : 'unheard';
     default:
       return undefined;
   }

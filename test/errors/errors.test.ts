@@ -3,6 +3,15 @@ import * as api from '../../src/index.js';
 import { errorOf } from '../../src/errors/errorOf.js';
 import { canton } from '../helpers/scripted.js';
 
+const submission: api.Submission = {
+  submissionId: 'try-1',
+  userId: 'me',
+  parties: ['alice::1220ab'],
+  sentAt: 1,
+  beginExclusive: 6,
+  attempts: 2,
+};
+
 const one: readonly api.LedgerError[] = [
   new api.AnswerTooLargeError('/x', 30),
   new api.ApiError({ path: '/x', status: 400, text: 'no' }),
@@ -10,12 +19,17 @@ const one: readonly api.LedgerError[] = [
   new api.DecodeError('/x', [{ path: 'update', expected: 'Update' }], 7),
   new api.InvalidRequestError([{ path: 'beginExclusive', expected: 'Offset' }]),
   new api.LedgerResetError(40, 10),
+  new api.NotSentError('the connection failed', submission, 'ECONNREFUSED'),
   new api.OrderError(3, 5),
+  new api.OutcomeUnknownError(submission, new api.RequestTimeoutError('/x', 30), 8),
   new api.PageLimitError(7),
   new api.PrunedError('/x', 25),
   new api.RequestTimeoutError('/x', 30),
+  new api.SubmissionExpiredError(new api.ApiError({ path: '/x', status: 409, text: 'too old' }), submission),
+  new api.SubmissionRejectedError(new api.ApiError({ path: '/x', status: 400, text: 'forged' }), submission),
   new api.TokenError('the provider failed'),
   new api.UnauthorizedError('/x'),
+  new api.VerificationError('hash', 'the hash is of something else', 'hash'),
 ];
 const guards = {
   AnswerTooLargeError: api.isAnswerTooLargeError,
@@ -24,12 +38,17 @@ const guards = {
   DecodeError: api.isDecodeError,
   InvalidRequestError: api.isInvalidRequestError,
   LedgerResetError: api.isLedgerResetError,
+  NotSentError: api.isNotSentError,
   OrderError: api.isOrderError,
+  OutcomeUnknownError: api.isOutcomeUnknownError,
   PageLimitError: api.isPageLimitError,
   PrunedError: api.isPrunedError,
   RequestTimeoutError: api.isRequestTimeoutError,
+  SubmissionExpiredError: api.isSubmissionExpiredError,
+  SubmissionRejectedError: api.isSubmissionRejectedError,
   TokenError: api.isTokenError,
   UnauthorizedError: api.isUnauthorizedError,
+  VerificationError: api.isVerificationError,
 };
 
 describe('an error', () => {
@@ -59,12 +78,17 @@ describe('an error', () => {
       'The answer does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
       'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',
       'The cursor is beyond the ledger end.\nCursor: 40\nLedger end: 10',
+      'The submission was not sent: the connection failed.\nCode: ECONNREFUSED\nSubmission: try-1',
       'The updates are out of order.\nOffset: 3\nAfter: 5',
+      'The submission was committed, but its transaction could not be read.\nCommitted at: 8\nSubmission: try-1\nAttempts: 2\nAfter: 6\nLast error: RequestTimeoutError',
       'A page of one update is too large.\nCursor: 7',
       'The ledger is pruned beyond the cursor.\nEarliest offset: 25\nPath: /x',
       'The ledger service did not answer within 30 ms.\nPath: /x',
+      'The prepared transaction is out of its time bounds: too old\nSubmission: try-1',
+      'The submission was rejected: forged\nStatus: 400\nSubmission: try-1',
       'There is no token to send: the provider failed.',
       'The ledger service refuses the token.\nPath: /x',
+      'The prepared submission must not be signed: the hash is of something else.\nReason: hash\nPath: hash',
     ]);
   });
 
@@ -76,12 +100,17 @@ describe('an error', () => {
       DecodeError: ({ offset }) => `decode ${offset ?? ''}`,
       InvalidRequestError: ({ problems }) => `request ${problems.length}`,
       LedgerResetError: ({ cursor }) => `reset ${cursor}`,
+      NotSentError: ({ code }) => `not sent ${code ?? ''}`,
       OrderError: ({ previous }) => `order ${previous}`,
+      OutcomeUnknownError: ({ completionOffset }) => `unknown ${completionOffset ?? ''}`,
       PageLimitError: ({ cursor }) => `limit ${cursor}`,
       PrunedError: ({ earliestOffset }) => `pruned ${earliestOffset ?? ''}`,
       RequestTimeoutError: ({ afterMs }) => `timeout ${afterMs}`,
+      SubmissionExpiredError: ({ reason }) => `expired ${reason}`,
+      SubmissionRejectedError: ({ status }) => `rejected ${status}`,
       TokenError: ({ reason }) => `token ${reason}`,
       UnauthorizedError: ({ path }) => `unauthorized ${path}`,
+      VerificationError: ({ reason }) => `verification ${reason}`,
     });
     expect(one.map(name)).toEqual([
       'large 30',
@@ -90,12 +119,17 @@ describe('an error', () => {
       'decode 7',
       'request 1',
       'reset 40',
+      'not sent ECONNREFUSED',
       'order 5',
+      'unknown 8',
       'limit 7',
       'pruned 25',
       'timeout 30',
+      'expired too old',
+      'rejected 400',
       'token the provider failed',
       'unauthorized /x',
+      'verification hash',
     ]);
   });
 });
@@ -110,12 +144,17 @@ describe('matchLedgerError', () => {
       DecodeError: never,
       InvalidRequestError: never,
       LedgerResetError: never,
+      NotSentError: never,
       OrderError: never,
+      OutcomeUnknownError: never,
       PageLimitError: never,
       PrunedError: never,
       RequestTimeoutError: never,
+      SubmissionExpiredError: never,
+      SubmissionRejectedError: never,
       TokenError: never,
       UnauthorizedError: never,
+      VerificationError: never,
     });
     const bug = new RangeError('mine');
     // @ts-expect-error -- as it happens where an error is any

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { filter, firstValueFrom, lastValueFrom, NEVER, of, switchMap, toArray } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, NEVER, switchMap, toArray } from 'rxjs';
 import {
   acsDelta,
   createLedger,
@@ -12,7 +12,8 @@ import {
 import { cantonError, type ExternalParty, type Sandbox } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/sandboxes.js';
-import { canton, failed, ok, scripted } from '../helpers/scripted.js';
+import { canton, failed, notFound, ok, scripted } from '../helpers/scripted.js';
+import { byOffsetPath, endPath } from '../helpers/virtualSubmission.js';
 
 const start = sandboxes();
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
@@ -40,7 +41,7 @@ interface Submitted {
 
 async function prepared(commandId = 'create-1'): Promise<Submitted> {
   const sandbox = await start();
-  const ledger = createLedger({ baseUrl: sandbox.url });
+  const ledger = createLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } });
   const alice = sandbox.externalParty('alice');
   const request = signed(alice, await firstValueFrom(ledger.prepare(creation(alice, commandId))));
   return { sandbox, ledger, alice, request };
@@ -113,7 +114,7 @@ describe('executeAndWaitForTransaction', () => {
       },
     };
     await failureOf(ledger.executeAndWaitForTransaction(whole));
-    expect(service.asked[0]?.body).toEqual(whole);
+    expect(service.asked.find((asked) => asked.path === path)?.body).toEqual(whole);
   });
 
   it('takes a transaction without events for a success', async () => {
@@ -128,32 +129,59 @@ describe('executeAndWaitForTransaction', () => {
 
   it('aborts the request when it is unsubscribed', async () => {
     const { sandbox, ledger, request } = await prepared();
-    sandbox.fault({ kind: 'hang' });
-    const before = sandbox.requests.length;
+    sandbox.fault({ kind: 'hang' }, { path });
+    const executions = (): number => sandbox.requests.filter((seen) => seen.path === path).length;
     const subscription = ledger.executeAndWaitForTransaction(request).subscribe();
-    while (sandbox.requests.length === before) await new Promise(setImmediate);
+    while (executions() === 0) await new Promise(setImmediate);
     subscription.unsubscribe();
     while (sandbox.requests.at(-1)?.aborted !== true) await new Promise(setImmediate);
   });
 
-  it('is never sent again by itself: the failure is delivered, and the same bytes may be sent once more', async () => {
+  it.each([
+    ['before it was received', { kind: 'reset' }],
+    ['after it was committed', { kind: 'reset', when: 'after' }],
+    ['in the middle of its answer', { kind: 'truncate', bytes: 40 }],
+  ] as const)('is found out where the connection breaks %s', async (_, fault) => {
+    const { sandbox, ledger, request } = await prepared();
+    sandbox.fault(fault, { path });
+    const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction(request));
+    expect(transaction).toMatchObject({ commandId: 'create-1', offset: sandbox.ledgerEnd });
+    expect(transaction.events).toMatchObject([{ _tag: 'CreatedEvent', createArgument: { name: 'gold' } }]);
+    expect(sandbox.updates).toHaveLength(1);
+  });
+
+  it('is read back from the feed of a service that does not tell single updates', async () => {
+    const { sandbox, ledger, request } = await prepared();
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path });
+    sandbox.fault({ kind: 'status', status: 404, body: notFound.text }, { path: byOffsetPath });
+    const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction(request));
+    expect(transaction).toMatchObject({ commandId: 'create-1', offset: sandbox.ledgerEnd });
+  });
+
+  it('is read back without events where the format shows none of them', async () => {
+    const { sandbox, ledger, request } = await prepared();
+    const transactionFormat = {
+      eventFormat: { filtersByParty: { 'somebody::1220ab': { cumulative: [] } } },
+      transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+    } as const;
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path });
+    const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction({ ...request, transactionFormat }));
+    expect(transaction).toMatchObject({ commandId: 'create-1', offset: sandbox.ledgerEnd, events: [] });
+  });
+
+  it('is sent once without recovery, and its outcome is unknown; the same Observable finds out', async () => {
     const { sandbox, ledger, request } = await prepared();
     const executions = (): number => sandbox.requests.filter((seen) => seen.path === path).length;
-    sandbox.fault(
-      { kind: 'status', status: 503, body: 'The server was not able to produce a timely response' },
-      { path },
-    );
-    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({
-      _tag: 'ApiError',
-      status: 503,
-    });
     sandbox.fault({ kind: 'reset', when: 'after' }, { path });
-    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({ _tag: 'ConnectionError' });
+    const transaction$ = ledger.executeAndWaitForTransaction(request, { recover: false, transactionHash: 'AAAA' });
+    expect(await failureOf(transaction$)).toMatchObject({
+      _tag: 'OutcomeUnknownError',
+      lastError: { _tag: 'ConnectionError' },
+      submission: { attempts: 1, beginExclusive: 0, transactionHash: 'AAAA' },
+    });
+    expect(executions()).toBe(1);
+    expect(await lastValueFrom(transaction$)).toMatchObject({ offset: sandbox.ledgerEnd });
     expect(executions()).toBe(2);
-    // it had been committed all the same
-    const again = await failureOf(ledger.executeAndWaitForTransaction(request));
-    expect(again).toMatchObject({ _tag: 'ApiError', status: 409, code: 'DUPLICATE_COMMAND', definiteAnswer: true });
-    expect(again).toHaveProperty('context.completion_offset', String(sandbox.ledgerEnd));
     expect(sandbox.updates).toHaveLength(1);
   });
 
@@ -168,7 +196,12 @@ describe('executeAndWaitForTransaction', () => {
         partySignatures: { signatures: [{ party, signatures: [forged] }] },
       }),
     );
-    expect(failure).toMatchObject({ _tag: 'ApiError', status: 400, code: 'FAILED_TO_EXECUTE_TRANSACTION' });
+    expect(failure).toMatchObject({
+      _tag: 'SubmissionRejectedError',
+      status: 400,
+      code: 'FAILED_TO_EXECUTE_TRANSACTION',
+      submission: { attempts: 1, parties: [party] },
+    });
     expect(sandbox.updates).toEqual([]);
     expect(JSON.stringify(failure)).not.toContain(forged.signature);
   });
@@ -191,34 +224,6 @@ describe('executeAndWaitForTransaction', () => {
     );
     expect(transaction._tag).toBe('Transaction');
     expect(sandbox.updates).toHaveLength(1);
-  });
-
-  it('is not sent again for a token that expired while it was waited for', async () => {
-    const service = scripted(() => [failed(409, canton('ACCESS_TOKEN_EXPIRED', 2))]);
-    let asked = 0;
-    const ledger = createLedger({
-      baseUrl: 'http://ledger.example',
-      port: service.port,
-      token: () => {
-        asked += 1;
-        return `token-${asked}`;
-      },
-    });
-    const { request } = await prepared();
-    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({
-      code: 'ACCESS_TOKEN_EXPIRED',
-    });
-    expect(service.asked).toHaveLength(1);
-  });
-
-  it('names an answer that does not decode, without the payload', async () => {
-    const service = scripted(() => of(ok({ transaction: { updateId: 7, secret: 'hush' } })));
-    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
-    const { request } = await prepared();
-    const failure = await failureOf(ledger.executeAndWaitForTransaction(request));
-    expect(failure).toMatchObject({ _tag: 'DecodeError', path });
-    expect(String(failure)).toContain('transaction.updateId: expected string');
-    expect(String(failure)).not.toContain('hush');
   });
 });
 
@@ -277,31 +282,44 @@ describe('a submission that breaks a rule', () => {
   ];
 
   it.each(broken)('is refused before anything is sent, with the name of the field: %s', (field, request) => {
-    const service = scripted(() => NEVER);
+    const service = scripted((asked) => (asked.path === endPath ? [ok({ offset: 10 })] : NEVER));
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
     const seen = observe(ledger.executeAndWaitForTransaction(request));
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: field }] });
     expect(service.asked).toEqual([]);
     // the same request without what is wrong is sent
     const sent = observe(ledger.executeAndWaitForTransaction(fine));
-    expect(service.asked).toHaveLength(1);
+    expect(service.asked.map((asked) => asked.path)).toEqual([endPath, path]);
     sent.subscription.unsubscribe();
   });
 });
 
 describe('a ledger that refuses', () => {
   it.each([
-    ['SUBMISSION_ALREADY_IN_FLIGHT', 409],
-    ['REQUEST_TIME_OUT', 504],
-    ['LOCAL_VERDICT_INACTIVE_CONTRACTS', 404],
-    ['INVALID_ARGUMENT', 400],
-  ] as const)('is heard: %s', async (code, status) => {
+    ['LOCAL_VERDICT_INACTIVE_CONTRACTS', 404, 'SubmissionRejectedError'],
+    ['INVALID_ARGUMENT', 400, 'SubmissionRejectedError'],
+    ['NOT_CONNECTED_TO_SYNCHRONIZER', 400, 'SubmissionRejectedError'],
+    ['LEDGER_TIME_OUTSIDE_BOUNDS', 400, 'SubmissionExpiredError'],
+  ] as const)('for good is heard at once: %s', async (code, status, _tag) => {
     const { sandbox, ledger, request } = await prepared();
     sandbox.fault({ kind: 'status', status, body: cantonError(code) }, { path });
-    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({
-      _tag: 'ApiError',
-      code,
-      status,
-    });
+    expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({ _tag, code });
+    expect(sandbox.requests.filter((seen) => seen.path === path)).toHaveLength(1);
+  });
+
+  it.each([
+    ['SUBMISSION_ALREADY_IN_FLIGHT', 409],
+    ['REQUEST_TIME_OUT', 504],
+    ['PARTICIPANT_BACKPRESSURE', 409],
+    ['LOCAL_VERDICT_LOCKED_CONTRACTS', 409],
+    ['SERVICE_NOT_RUNNING', 503],
+    ['ACCESS_TOKEN_EXPIRED', 409],
+  ] as const)('for now is asked again: %s', async (code, status) => {
+    const { sandbox, ledger, request } = await prepared();
+    sandbox.fault({ kind: 'status', status, body: cantonError(code) }, { path, times: 2 });
+    expect(await lastValueFrom(ledger.executeAndWaitForTransaction(request))).toMatchObject({ _tag: 'Transaction' });
+    const tries = sandbox.requests.filter((seen) => seen.path === path);
+    const ids = tries.map(({ body }) => (body as { readonly submissionId: string }).submissionId);
+    expect(new Set(ids).size).toBe(3);
   });
 });

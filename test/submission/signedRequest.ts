@@ -1,0 +1,27 @@
+import type { ExecuteRequest } from '../../src/index.js';
+
+/** What must not come out anywhere. */
+export const secrets = { prepared: 'c2VjcmV0IHByZXBhcmVk', signature: 'c2VjcmV0IHNpZ25hdHVyZQ==' } as const;
+
+/** A submission that breaks no rule. */
+export const signedRequest: ExecuteRequest = {
+  preparedTransaction: secrets.prepared,
+  partySignatures: {
+    signatures: [
+      {
+        party: 'alice::1220ab',
+        signatures: [
+          {
+            format: 'SIGNATURE_FORMAT_CONCAT',
+            signature: secrets.signature,
+            signedBy: '1220f0',
+            signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519',
+          },
+        ],
+      },
+    ],
+  },
+  submissionId: 'try-1',
+  hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
+  userId: 'me',
+};
