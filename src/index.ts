@@ -19,27 +19,30 @@ export type { RetryPolicy } from './http/RetryPolicy.js';
 
 // What it is doing
 export type { LedgerEvent } from './events/LedgerEvent.js';
+export type { Happening, TokenRefreshed } from './events/Happening.js';
 export type {
   CaughtUp,
   EndpointSwitched,
   FeedEnded,
+  FeedHappening,
   FeedStarted,
   FellBehind,
   GapFound,
-  Happening,
   PageLimitLearned,
   PageReceived,
   PollSent,
   RetryScheduled,
+} from './events/FeedHappening.js';
+export type {
   SubmissionCommitted,
   SubmissionFailed,
+  SubmissionHappening,
   SubmissionPrepared,
   SubmissionSent,
   SubmissionSigned,
   SubmissionUnclear,
   SubmissionVerified,
-  TokenRefreshed,
-} from './events/Happening.js';
+} from './events/SubmissionHappening.js';
 
 // Operators
 export { awaitIngested } from './operators/awaitIngested.js';

@@ -1,5 +1,5 @@
 import { asyncScheduler, catchError, defer, map, tap, type Observable } from 'rxjs';
-import type { PageReceived } from '../events/Happening.js';
+import type { PageReceived } from '../events/FeedHappening.js';
 import { PageLimitError } from '../errors/PageLimitError.js';
 import { exchange } from '../http/exchange.js';
 import type { Feed } from './Feed.js';

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { AnswerTooLargeError } from '../../src/errors/AnswerTooLargeError.js';
 import { ConnectionError } from '../../src/errors/ConnectionError.js';
@@ -10,30 +8,10 @@ import { TokenError } from '../../src/errors/TokenError.js';
 import { UnauthorizedError } from '../../src/errors/UnauthorizedError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { outcomeOf, type Outcome } from '../../src/submission/outcomeOf.js';
+import { knownCodes, type KnownCode } from '../helpers/knownCodes.js';
 import { canton } from '../helpers/scripted.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
-
-interface Known {
-  readonly code: string;
-  readonly errorCategory: number;
-  readonly status: number;
-  readonly isRedacted: boolean;
-}
-
-const known: readonly Known[] = readFileSync(join(import.meta.dirname, '..', 'fixtures', 'errors', 'codes.tsv'), 'utf8')
-  .trim()
-  .split('\n')
-  .slice(1)
-  .map((line) => line.split('\t'))
-  .map(([code = '', errorCategory, status, redacted]) => ({
-    code,
-    errorCategory: Number(errorCategory),
-    status: Number(status),
-    isRedacted: redacted === 'yes',
-  }))
-  // categories that are logged and never sent have no status
-  .filter(({ status }) => status > 0);
 
 /** What a category says of a submission: of this try, and whether of those before it. */
 const ofCategory: Readonly<Record<number, Outcome>> = {
@@ -86,7 +64,7 @@ const exceptions: Readonly<Record<string, Outcome>> = {
 /** Verdicts come from the synchronizer, after the participant has looked for earlier tries. */
 const isVerdict = (code: string): boolean => /^(LOCAL_VERDICT|MEDIATOR_SAYS)_/.test(code);
 
-function expected({ code, errorCategory, status, isRedacted }: Known): Outcome | undefined {
+function expected({ code, errorCategory, status, isRedacted }: KnownCode): Outcome | undefined {
   if (isRedacted) return ofRedacted[status];
   const exception = exceptions[code];
   if (exception !== undefined) return exception;
@@ -97,13 +75,13 @@ const answered = (status: number, body: unknown): LedgerError =>
   errorOf({ path, status, text: typeof body === 'string' ? body : JSON.stringify(body) });
 
 describe('the outcome of a try', () => {
-  it.each(known)('that ends with $code of category $errorCategory, $status', (one) => {
+  it.each(knownCodes)('that ends with $code of category $errorCategory, $status', (one) => {
     const body = one.isRedacted ? canton('NA', -1) : canton(one.code, one.errorCategory);
     expect(outcomeOf(answered(one.status, body))).toBe(expected(one));
   });
 
   it('has an exception only for codes that there are', () => {
-    const codes = known.map(({ code }) => code);
+    const codes = knownCodes.map(({ code }) => code);
     expect(Object.keys(exceptions).filter((code) => !codes.includes(code))).toEqual([]);
   });
 
@@ -175,7 +153,7 @@ describe('the outcome of a try', () => {
     'ECONNABORTED',
     'ECONNREFUSED_NOT',
     'TOMORROWS_CODE',
-  ])('whose connection breaks is not known: %s', (code) => {
+  ])('whose connection breaks is not knownCodes: %s', (code) => {
     expect(outcomeOf(new ConnectionError(path, 'the connection failed', code))).toBe('unknown');
   });
 
