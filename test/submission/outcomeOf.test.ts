@@ -153,7 +153,7 @@ describe('the outcome of a try', () => {
     'ECONNABORTED',
     'ECONNREFUSED_NOT',
     'TOMORROWS_CODE',
-  ])('whose connection breaks is not knownCodes: %s', (code) => {
+  ])('whose connection breaks is not known: %s', (code) => {
     expect(outcomeOf(new ConnectionError(path, 'the connection failed', code))).toBe('unknown');
   });
 
