@@ -4,9 +4,10 @@ import { lines } from './internal/lines.js';
 /**
  * Why a prepared submission must not be signed: it cannot be read (`undecodable`), its hash is built in a way that cannot
  * be checked (`scheme`), the hash is not the one of the transaction (`hash`), or the transaction is another one than was
- * asked for: in its parties, command id or synchronizer (`parties`), or in what it does (`commands`).
+ * asked for: in its parties, command id or synchronizer (`parties`), in what it does (`commands`), or in its time bounds
+ * (`times`). Or a verifier said `false` (`refused`).
  */
-export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands';
+export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands' | 'times' | 'refused';
 
 /** A prepared submission must not be signed. It says why and where, never what was found; nothing was signed or sent. */
 export class VerificationError extends Error {

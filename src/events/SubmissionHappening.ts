@@ -15,6 +15,8 @@ export type SubmissionHappening =
 export interface SubmissionPrepared {
   /** Tells the events apart. */
   readonly _tag: 'SubmissionPrepared';
+  /** The submission id of the first try. */
+  readonly submissionId: string;
   /** The command id of the request. */
   readonly commandId: string;
 }
@@ -23,6 +25,8 @@ export interface SubmissionPrepared {
 export interface SubmissionVerified {
   /** Tells the events apart. */
   readonly _tag: 'SubmissionVerified';
+  /** The submission id of the first try. */
+  readonly submissionId: string;
   /** The command id of the request. */
   readonly commandId: string;
 }
@@ -31,10 +35,10 @@ export interface SubmissionVerified {
 export interface SubmissionSigned {
   /** Tells the events apart. */
   readonly _tag: 'SubmissionSigned';
+  /** The submission id of the first try. */
+  readonly submissionId: string;
   /** The command id of the request. */
   readonly commandId: string;
-  /** How many signatures there are. */
-  readonly signatures: number;
 }
 
 /** A signed submission was sent, for the first time or again. */
@@ -73,7 +77,7 @@ export interface SubmissionCommitted {
   readonly offset: Offset;
 }
 
-/** A submission ended otherwise. */
+/** A submission ended otherwise, whether it was sent or not. */
 export interface SubmissionFailed {
   /** Tells the events apart. */
   readonly _tag: 'SubmissionFailed';

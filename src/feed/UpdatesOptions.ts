@@ -29,8 +29,9 @@ export interface UpdatesOptions {
   /**
    * What happens where the ledger cannot be read on without a gap: it is pruned beyond the cursor, or ends before it.
    * `'fail'` ends the feed with the gap's error. A function says where to go on: the first offset that it gives is the
-   * new `beginExclusive`; nothing, or for a pruned ledger an offset that is not beyond the cursor, ends the feed with the
-   * gap's error. What lies between is not emitted by this feed: read the active contracts at that offset, say, or stop.
+   * new `beginExclusive`; nothing, or an offset that leads nowhere (at or before the cursor of a pruned ledger, at or
+   * beyond that of one that was reset), ends the feed with the gap's error. What lies between is not emitted by this
+   * feed: read the active contracts at that offset, say, or stop.
    *
    * @defaultValue 'fail'
    */

@@ -1,4 +1,4 @@
-import { catchError, from, map, take, throwIfEmpty, type MonoTypeOperatorFunction } from 'rxjs';
+import { catchError, defer, from, map, take, tap, throwIfEmpty, type MonoTypeOperatorFunction } from 'rxjs';
 import { Offset } from '../codecs/Offset.js';
 import type { Feed } from './Feed.js';
 import { isGapError } from './Gap.js';
@@ -16,13 +16,20 @@ export const acrossGap = ({ request, onGap, report }: Feed, place: Place): MonoT
       throw error;
     };
     if (onGap === 'fail') return fail();
-    return from(onGap({ cursor, error })).pipe(
+    return defer(() => from(onGap({ cursor, error }))).pipe(
       take(1),
+      tap({
+        error: () => {
+          report(() => ({ _tag: 'GapFound', cursor, cause: error }));
+        },
+      }),
       throwIfEmpty(fail),
       map((offset): Step => {
         if (!Offset.is(offset)) throw new TypeError('onGap gave no offset');
-        // where it was pruned it still is: that would be asked for again and again
-        if (error._tag === 'PrunedError' && offset <= (isDownward ? floor : cursor)) return fail();
+        // there it is the same again, and would be for ever
+        const isNoWayOn =
+          error._tag === 'PrunedError' ? offset <= (isDownward ? floor : cursor) : !isDownward && offset >= cursor;
+        if (isNoWayOn) return fail();
         report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
         const range = { ...request, beginExclusive: offset };
         return { place: startOf(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };

@@ -1,5 +1,5 @@
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { reportTo } from '../events/Report.js';
+import type { Report } from '../events/Report.js';
 import { checked } from '../http/checked.js';
 import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
 import type { Feed } from './Feed.js';
@@ -12,6 +12,7 @@ export const feedOf = (
   request: UpdatesRequest,
   { maxPageSize = 200, idleTimeoutMs = 5_000, onInvalid = 'fail', onGap = 'fail', retry }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
+  report: Report,
 ): Feed => ({
   service,
   request: checked(UpdatesRequest, request),
@@ -20,5 +21,5 @@ export const feedOf = (
   onInvalid,
   onGap,
   retry: retryPolicy(ledgerRetry, retry),
-  report: reportTo(service.events, (service.feeds += 1)),
+  report,
 });

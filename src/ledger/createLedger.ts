@@ -4,6 +4,7 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { checkOptions } from '../feed/checkOptions.js';
 import { feedOf } from '../feed/feedOf.js';
 import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
+import { reportTo } from '../events/Report.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { updates } from '../feed/updates.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
@@ -37,7 +38,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   function read(request: UpdatesRequest, how: UpdatesOptions): Observable<Update | InvalidUpdate>;
   function read(request: UpdatesRequest, how: UpdatesOptions = {}): Observable<Update | InvalidUpdate> {
     checkOptions(how);
-    return defer(() => updates(feedOf(service, request, how, options.retry)));
+    return defer(() => {
+      const report = reportTo(service.events, (service.feeds += 1));
+      return updates(feedOf(service, request, how, options.retry, report));
+    });
   }
   return {
     updates: read,

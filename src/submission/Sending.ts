@@ -16,6 +16,8 @@ export interface Sending {
   /** How long to go on after a failure; 0 for a single try. */
   readonly withinMs: number;
   readonly retry: CompleteRetryPolicy;
+  /** Where it is known: by it a transaction that is read back is recognised. */
+  readonly commandId: string | undefined;
 }
 
 /** How far it has come. */

@@ -18,7 +18,8 @@ export function bodyOf(
   const { submissionId, sentAt, beginExclusive } = submission;
   const { deduplicationPeriod } = request;
   if (isFirst && attempt === 1 && !isOpenElsewhere()) return { ...request, submissionId };
-  const elapsedMs = asyncScheduler.now() - sentAt + mostOnTheWay * service.link.requestTimeoutMs;
+  // a clock that was set back makes it no shorter
+  const elapsedMs = Math.max(0, asyncScheduler.now() - sentAt) + mostOnTheWay * service.link.requestTimeoutMs;
   const since = { elapsedMs, ...(beginExclusive !== undefined && { beginExclusive }) };
   return {
     ...request,

@@ -25,6 +25,7 @@ export function executor(
   service: Service,
   options: ExecuteOptions,
   ledgerRetry: RetryPolicy | undefined,
+  commandId?: string,
 ): (request: ExecuteRequest, transactionHash?: Base64) => Observable<Transaction> {
   const withinMs = withinMsOf(options);
   const policy = retryPolicy(ledgerRetry);
@@ -33,32 +34,39 @@ export function executor(
   let open = 0;
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
-      const body = checked(ExecuteRequest, request);
+      const submissionId = request.submissionId ?? randomUuid();
       const begun$ = first === undefined ? begin(service.link) : of(first);
-      return begun$.pipe(
-        concatMap((begun) => {
-          // another subscription may have been quicker
-          const isFirst = first === undefined;
-          first ??= begun;
-          const submission = {
-            submissionId: body.submissionId ?? randomUuid(),
-            userId: body.userId ?? '',
-            parties: body.partySignatures.signatures.map(({ party }) => party),
-            ...first,
-            ...(transactionHash !== undefined && { transactionHash }),
-          };
-          open += 1;
-          const isOpenElsewhere = (): boolean => open > 1;
-          const sending = { service, request: body, submission, isFirst, isOpenElsewhere, withinMs, retry };
-          return attempt(sending, { attempts: 0, isUnknown: false, spentMs: 0 }).pipe(
-            tap({
-              error: (error: unknown) => {
-                if (!isOutcomeUnknownError(error)) open -= 1;
-              },
-            }),
-            tellOutcome(service.link, submission.submissionId),
-          );
-        }),
-      );
+      return defer(() => {
+        const body = checked(ExecuteRequest, request);
+        return begun$.pipe(concatMap((begun) => execution(body, begun, submissionId, transactionHash)));
+      }).pipe(tellOutcome(service.link, submissionId));
     });
+
+  function execution(
+    request: ExecuteRequest,
+    begun: Begun,
+    submissionId: string,
+    transactionHash: Base64 | undefined,
+  ): Observable<Transaction> {
+    // another subscription may have been quicker
+    const isFirst = first === undefined;
+    first ??= begun;
+    const submission = {
+      submissionId,
+      userId: request.userId ?? '',
+      parties: request.partySignatures.signatures.map(({ party }) => party),
+      ...first,
+      ...(transactionHash !== undefined && { transactionHash }),
+    };
+    open += 1;
+    const isOpenElsewhere = (): boolean => open > 1;
+    const sending = { service, request, submission, isFirst, isOpenElsewhere, withinMs, retry, commandId };
+    return attempt(sending, { attempts: 0, isUnknown: false, spentMs: 0 }).pipe(
+      tap({
+        error: (error: unknown) => {
+          if (!isOutcomeUnknownError(error)) open -= 1;
+        },
+      }),
+    );
+  }
 }

@@ -25,9 +25,12 @@ export function outcomeOf(error: LedgerError): Outcome {
   }
 }
 
-/** No connection, so that nothing went out: refused, no such host, no way to it, no trust in it. */
+/**
+ * No connection, so that nothing went out: refused, no such host, no trust in it. Not that there is no way to it, which may
+ * be told of a connection that stood as well.
+ */
 const noConnection =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_\w+)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_\w+)$/;
 
 const ofConnection = ({ code = '' }: ConnectionError): Outcome => (noConnection.test(code) ? 'notSent' : 'unknown');
 
@@ -82,10 +85,8 @@ function ofCategory({ errorCategory = 0, code = '', definiteAnswer }: ApiError):
 /** Of these nobody knows how far the request got. */
 const openStatuses = [408, 409, 425, 429, 499];
 
-function ofStatus({ status, code }: ApiError): Outcome {
-  if (status === 401 || status === 403) return 'unheard';
-  if (status === 501) return 'rejected';
-  if (status >= 500 || openStatuses.includes(status)) return 'unknown';
-  // a path that is gone for a moment, say, unless it is the ledger that speaks
-  return code === undefined ? 'unheard' : 'rejected';
+function ofStatus({ status }: ApiError): Outcome {
+  if ((status >= 500 && status !== 501) || openStatuses.includes(status)) return 'unknown';
+  // a path that is gone for a moment, say, or a reason that the ledger keeps to itself
+  return 'unheard';
 }

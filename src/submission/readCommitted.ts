@@ -1,4 +1,4 @@
-import { catchError, concat, defer, map, take, throwIfEmpty, type Observable } from 'rxjs';
+import { catchError, concat, defer, filter, map, take, throwIfEmpty, type Observable } from 'rxjs';
 import { acsDelta } from '../codecs/acsDelta.js';
 import { ledgerEffects } from '../codecs/ledgerEffects.js';
 import { Offset } from '../codecs/Offset.js';
@@ -33,6 +33,7 @@ export function readCommitted(
       map((transaction) => ({ ...transaction, events: [] })),
     ),
   ).pipe(
+    filter((transaction) => isOurs(transaction, sending)),
     take(1),
     throwIfEmpty(() => duplicate),
     retryTransient({ retry, report: service.link.report }),
@@ -44,6 +45,10 @@ export function readCommitted(
     }),
   );
 }
+
+/** Behind a balancer another participant may be asked, where the offset is that of something else. */
+const isOurs = (transaction: Transaction, { commandId = '' }: Sending): boolean =>
+  commandId === '' || (transaction.commandId ?? '') === '' || transaction.commandId === commandId;
 
 /** Where the ledger says that it was committed; some versions wrap the number. */
 function completionOffset({ context }: ApiError): Offset | undefined {

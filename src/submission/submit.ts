@@ -1,15 +1,23 @@
-import { concatMap, defer, endWith, from, ignoreElements, tap, type Observable } from 'rxjs';
+import { concatMap, defer, endWith, from, ignoreElements, map, of, tap, type Observable } from 'rxjs';
+import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
-import type { PrepareRequest } from '../codecs/PrepareRequest.js';
+import { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Transaction } from '../codecs/Transaction.js';
+import { isOutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
+import { VerificationError } from '../errors/VerificationError.js';
 import type { Service } from '../feed/Service.js';
+import { checked } from '../http/checked.js';
 import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
 import { retryTransient } from '../http/retryTransient.js';
+import { checkSigners } from './checkSigners.js';
 import { executor } from './executor.js';
 import { prepare } from './prepare.js';
+import { randomUuid } from './randomUuid.js';
 import { signatures } from './signatures.js';
 import type { Signer } from './Signer.js';
 import type { SubmitOptions } from './SubmitOptions.js';
+import { tellFailure } from './tellOutcome.js';
+import type { Verifier } from './Verifier.js';
 import { withinMsOf } from './withinMsOf.js';
 
 /** Prepares, verifies, signs and executes a submission. */
@@ -25,46 +33,78 @@ export function submit(
   if (verify !== false && typeof verify !== 'function') throw new TypeError('verify is a verifier, or false');
   const { link } = service;
   const { report } = link;
-  const { commandId, userId } = request;
-  const execute = executor(service, options, ledgerRetry);
+  const execute = executor(service, options, ledgerRetry, request.commandId);
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: withinMsOf(options) });
-  const verified = (prepared: PreparedSubmission): Observable<PreparedSubmission> =>
-    verify === false
-      ? from([prepared])
-      : defer(() => from(verify(prepared, request))).pipe(
-          ignoreElements(),
-          endWith(prepared),
-          tap(() => {
-            report(() => ({ _tag: 'SubmissionVerified', commandId }));
-          }),
-        );
-  return prepare(link, request).pipe(
-    // nothing is changed by it
-    retryTransient({ retry, report }),
-    tap(() => {
-      report(() => ({ _tag: 'SubmissionPrepared', commandId }));
-    }),
-    concatMap(verified),
-    concatMap(({ preparedTransaction, preparedTransactionHash, hashingSchemeVersion }) =>
-      signatures([signer].flat(), preparedTransactionHash).pipe(
-        tap((partySignatures) => {
-          const count = partySignatures.signatures.flatMap((party) => party.signatures).length;
-          report(() => ({ _tag: 'SubmissionSigned', commandId, signatures: count }));
-        }),
-        concatMap((partySignatures) =>
-          execute(
-            {
+  const { commandId, userId } = request;
+  const signers = [signer].flat();
+  const prepared$ = (submissionId: string): Observable<PreparedSubmission> =>
+    defer(() => {
+      checkSigners(signers, checked(PrepareRequest, request));
+      return prepare(link, request);
+    }).pipe(
+      // nothing is changed by it
+      retryTransient({ retry, report }),
+      tap(() => {
+        report(() => ({ _tag: 'SubmissionPrepared', submissionId, commandId }));
+      }),
+      concatMap((prepared) => (verify === false ? of(prepared) : verified(verify, prepared, request))),
+      tap(() => {
+        if (verify !== false) report(() => ({ _tag: 'SubmissionVerified', submissionId, commandId }));
+      }),
+    );
+  const signed$ = (submissionId: string): Observable<Signed> =>
+    prepared$(submissionId).pipe(
+      concatMap(({ preparedTransaction, preparedTransactionHash, hashingSchemeVersion }) =>
+        signatures(signers, preparedTransactionHash).pipe(
+          map((partySignatures) => ({
+            hash: preparedTransactionHash,
+            request: {
               preparedTransaction,
               hashingSchemeVersion,
               partySignatures,
+              submissionId,
               deduplicationPeriod,
               transactionFormat,
               userId,
             },
-            preparedTransactionHash,
-          ),
+          })),
         ),
       ),
-    ),
+      tap(() => {
+        report(() => ({ _tag: 'SubmissionSigned', submissionId, commandId }));
+      }),
+      tellFailure(link, submissionId),
+    );
+  // what may have been committed is sent again as it is: what was prepared anew might find its contracts used up by it
+  let signed: Signed | undefined;
+  return defer(() => (signed === undefined ? signed$(randomUuid()) : of(signed))).pipe(
+    concatMap((ready) => {
+      signed = ready;
+      return execute(ready.request, ready.hash);
+    }),
+    tap({
+      error: (error: unknown) => {
+        if (!isOutcomeUnknownError(error)) signed = undefined;
+      },
+    }),
   );
 }
+
+/** A submission that can be executed. */
+interface Signed {
+  readonly request: ExecuteRequest;
+  readonly hash: string;
+}
+
+const verified = (
+  verify: Verifier,
+  prepared: PreparedSubmission,
+  request: PrepareRequest,
+): Observable<PreparedSubmission> =>
+  defer(() => from(verify(prepared, request))).pipe(
+    tap((verdict) => {
+      if (verdict === false) throw new VerificationError('refused', 'the verifier says no');
+    }),
+    ignoreElements(),
+    endWith(prepared),
+  );

@@ -29,10 +29,13 @@ export const transactionAt = (
       if (!isApiError(error) || verdict(error) !== 'switch') throw error;
       // the ledger has come that far: there is no need to ask for its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
-      const feed = {
-        ...feedOf(service, { ...range, updateFormat }, { retry: { ...retry, giveUpAfterMs: 0 } }, undefined),
-        report: service.link.report,
-      };
+      const feed = feedOf(
+        service,
+        { ...range, updateFormat },
+        { retry: { ...retry, giveUpAfterMs: 0 } },
+        undefined,
+        service.link.report,
+      );
       return askPage(feed, range, { limit: 2 }).pipe(
         mergeMap(({ updates, failure }) => {
           if (failure !== undefined) throw failure;

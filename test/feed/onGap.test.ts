@@ -117,6 +117,28 @@ describe('a gap', () => {
     });
   });
 
+  it.each([500, 600])('of a ledger that was reset ends the feed where the choice, %i, is no way back', (offset) => {
+    marbles(({ flush }) => {
+      const { ledger, feed } = world({ latencyMs: 5 });
+      fill(ledger, ...upTo(20));
+      const asked: number[] = [];
+      const seen = observe(
+        feed(
+          { beginExclusive: 500 },
+          {
+            onGap: ({ cursor }) => {
+              asked.push(cursor);
+              return [offset];
+            },
+          },
+        ),
+      );
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', ledgerEnd: 20 });
+      expect(asked).toEqual([500]);
+    });
+  });
+
   it.each([-1, 1.5, Number.NaN, '40'])('takes nothing for an offset that is none: %p', (choice) => {
     marbles(({ flush }) => {
       // @ts-expect-error -- as it happens in JavaScript
@@ -126,10 +148,12 @@ describe('a gap', () => {
     });
   });
 
-  it("passes the caller's own error on", () => {
+  it("passes the caller's own error on, and the gap is told all the same", () => {
     marbles(({ flush }) => {
       const mine = new Error('no active contracts');
-      const seen = observe(pruned(40).feed({}, { onGap: () => throwError(() => mine) }));
+      const { feed, client } = pruned(40);
+      const told = observe(client.events$);
+      const seen = observe(feed({}, { onGap: () => throwError(() => mine) }));
       const thrown = observe(
         pruned(40).feed(
           {},
@@ -143,6 +167,10 @@ describe('a gap', () => {
       flush();
       expect(seen.error).toBe(mine);
       expect(thrown.error).toBe(mine);
+      expect(told.values.slice(-2)).toMatchObject([
+        { _tag: 'GapFound', cursor: 0 },
+        { _tag: 'FeedEnded', how: 'failed' },
+      ]);
     });
   });
 

@@ -203,6 +203,28 @@ describe('kyPort', () => {
     expect(await firstValueFrom(port(post(url)))).toMatchObject({ text: '"äöü€𝄞"' });
   });
 
+  it('hangs up on an answer that is no UTF-8', async () => {
+    const { url, aborted } = await serve((_, response) => {
+      response.write(Buffer.from([0xff, 0xfe]));
+    });
+    expect(await failed(post(url))).toMatchObject({ _tag: 'ConnectionError' });
+    await aborted;
+  });
+
+  it('keeps the status of an error page in another encoding', async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(403).end(Buffer.from('zur\u00fcck', 'latin1'));
+    });
+    expect(await firstValueFrom(kyPort()(post(url)))).toMatchObject({ status: 403 });
+  });
+
+  it('reads what a fetch without streams answers', async () => {
+    const response = new Response('[1]');
+    Object.defineProperty(response, 'body', { value: undefined });
+    const fetch = (): Promise<Response> => Promise.resolve(response);
+    expect(await firstValueFrom(kyPort({ fetch })(post('http://ledger.example')))).toMatchObject({ text: '[1]' });
+  });
+
   it('reads an answer without a body', async () => {
     const fetch = (): Promise<Response> => Promise.resolve(new Response(null, { status: 204 }));
     expect(await firstValueFrom(kyPort({ fetch })(post('http://ledger.example')))).toMatchObject({ text: '' });

@@ -76,7 +76,7 @@ describe('a lie', () => {
     expect(sandbox.requests[0]?.body).toEqual(prepareBody(eve.party, asset(eve.party)));
   });
 
-  it('that cannot be made up is a 500, and one that the ledger would refuse is refused', async () => {
+  it('that cannot be made up is a 400, and one that the ledger would refuse is refused', async () => {
     const { sandbox, eve } = await withParty();
     const reply = async (instead: () => unknown) => {
       sandbox.fault({ kind: 'lie', about: 'both', instead });
@@ -85,7 +85,7 @@ describe('a lie', () => {
     const failing = await reply(() => {
       throw new Error('secret');
     });
-    expect(failing).toMatchObject({ status: 500, text: 'The sandbox could not make up a lie.' });
+    expect(failing).toMatchObject({ status: 400, text: 'The sandbox could not make up a lie.' });
     expect(await reply(() => ({ ...prepareBody('nobody', asset('nobody')) }))).toMatchObject({ status: 404 });
     expect(await reply(() => 'nonsense')).toMatchObject({ status: 400 });
   });

@@ -42,7 +42,7 @@ export async function asked(options: LedgerOptions, what: 'all' | 'updates' = 'a
         ? []
         : [
             collected(ledger.prepare(prepareRequest)),
-            collected(ledger.executeAndWaitForTransaction(executeRequest)),
+            collected(ledger.executeAndWaitForTransaction(executeRequest, { recover: false })),
             collected(ledger.ledgerEnd()),
           ]),
     ]),

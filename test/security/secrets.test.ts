@@ -115,7 +115,9 @@ describe('nothing secret comes out of', () => {
   ])('a token provider that %s', async (_, token) => {
     const given = await asked({ baseUrl: server.url, token, requestTimeoutMs: 20 });
     expect(leaks(given)).toEqual([]);
-    expect(given.errors.map((error) => isLedgerError(error) && error._tag)).toEqual(Array(5).fill('TokenError'));
+    const tags = given.errors.map((error) => isLedgerError(error) && error._tag);
+    expect(tags.filter((tag) => tag === 'TokenError')).toHaveLength(4);
+    expect(tags.filter((tag) => tag === 'NotSentError')).toHaveLength(1);
   });
 });
 

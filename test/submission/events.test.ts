@@ -62,12 +62,12 @@ describe('what is told of a submission', () => {
     ]);
   });
 
-  it('is nothing of one that breaks a rule', () => {
+  it('is that one that breaks a rule has failed', () => {
     const events: LedgerEvent[] = [];
     const client = createLedger({ baseUrl: 'http://ledger.example', port: scripted(() => []).port });
     client.events$.subscribe((event) => events.push(event));
     observe(client.executeAndWaitForTransaction({ ...signedRequest, preparedTransaction: '' }));
-    expect(events).toEqual([]);
+    expect(events).toMatchObject([{ _tag: 'SubmissionFailed', error: { _tag: 'InvalidRequestError' } }]);
   });
 
   it('holds no token, no signature and nothing of what was prepared', () => {

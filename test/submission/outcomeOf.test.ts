@@ -29,11 +29,11 @@ const ofCategory: Readonly<Record<number, Outcome>> = {
 
 /** What is told where the ledger keeps code and category to itself. */
 const ofRedacted: Readonly<Record<number, Outcome>> = {
-  400: 'rejected',
+  400: 'unheard',
   401: 'unheard',
   403: 'unheard',
   500: 'unknown',
-  501: 'rejected',
+  501: 'unheard',
 };
 
 const exceptions: Readonly<Record<string, Outcome>> = {
@@ -103,7 +103,7 @@ describe('the outcome of a try', () => {
     ['a decoder that refuses the body', 400, 'Invalid value for: body', 'unheard'],
     ['somewhere else', 302, '', 'unheard'],
     ['somewhere else for good', 308, '<html></html>', 'unheard'],
-    ['not implemented', 501, '', 'rejected'],
+    ['not implemented', 501, '', 'unheard'],
     ['a code that is new, of contention', 409, canton('TOMORROWS_ERROR', 2), 'unknown'],
     ['a code that is new, of a broken rule', 400, canton('TOMORROWS_ERROR', 8), 'rejected'],
     ['a code that is new, of the state', 400, canton('TOMORROWS_ERROR', 9), 'unheard'],
@@ -131,8 +131,6 @@ describe('the outcome of a try', () => {
     'ECONNREFUSED',
     'ENOTFOUND',
     'EAI_AGAIN',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
     'UND_ERR_CONNECT_TIMEOUT',
     'DEPTH_ZERO_SELF_SIGNED_CERT',
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -145,6 +143,9 @@ describe('the outcome of a try', () => {
   it.each([
     undefined,
     'ECONNRESET',
+    // of a connection that stood as well
+    'EHOSTUNREACH',
+    'ENETUNREACH',
     'EPIPE',
     'ETIMEDOUT',
     'UND_ERR_SOCKET',

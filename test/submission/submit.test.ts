@@ -77,6 +77,9 @@ describe('submit', () => {
       'SubmissionSent',
       'SubmissionCommitted',
     ]);
+    const ids = events.map((event) => ('submissionId' in event ? event.submissionId : undefined));
+    expect(new Set(ids).size).toBe(1);
+    expect(sandbox.requests.at(-1)?.body).toMatchObject({ submissionId: ids[0] });
   });
 
   it('sends nothing before it is subscribed, and does not verify where that was chosen', async () => {
@@ -103,10 +106,16 @@ describe('submit', () => {
     ['rejects', () => Promise.reject(new VerificationError('hash', 'the hash is another'))],
   ])('signs nothing and executes nothing when the verifier %s', async (_, verify) => {
     const { ledger, request, signer, hashes, sandbox } = await given();
+    const events: LedgerEvent[] = [];
+    ledger.events$.subscribe((event) => events.push(event));
     expect(await failureOf(ledger.submit(request, signer, { verify }))).toMatchObject({
       _tag: 'VerificationError',
       reason: 'hash',
     });
+    expect(events).toMatchObject([
+      { _tag: 'SubmissionPrepared', commandId: 'create-1' },
+      { _tag: 'SubmissionFailed', error: { _tag: 'VerificationError' } },
+    ]);
     expect(hashes).toEqual([]);
     expect(posts(sandbox, '/executeAndWaitForTransaction')).toBe(0);
   });
@@ -137,6 +146,19 @@ describe('submit', () => {
     expect(posts(sandbox, '/executeAndWaitForTransaction')).toBe(0);
   });
 
+  it('has no signer sign for a party that does not act, nor goes on without one', async () => {
+    const { ledger, request, signer, hashes, sandbox } = await given();
+    const mallory: Signer = { ...signer, party: 'mallory::1220ab' };
+    expect(await failureOf(ledger.submit(request, [signer, mallory], { verify: false }))).toMatchObject({
+      _tag: 'InvalidRequestError',
+      problems: [{ path: 'signer[1].party' }],
+    });
+    expect(await failureOf(ledger.submit(request, [], { verify: false }))).toMatchObject({
+      problems: [{ path: 'signer' }],
+    });
+    expect([hashes, sandbox.requests]).toEqual([[], []]);
+  });
+
   it('sends several signatures of a party together, of one signer or of several', async () => {
     const { ledger, request, alice, sandbox } = await given();
     const sign = (hash: Uint8Array) => alice.sign(Buffer.from(hash).toString('base64'));
@@ -157,6 +179,52 @@ describe('submit', () => {
     const again: Transaction = await lastValueFrom(transaction$);
     expect(sandbox.updates).toHaveLength(1);
     expect([first, again]).toMatchObject([{ offset: 1 }, { updateId: first.updateId }]);
+  });
+
+  it('sends the same bytes again when it is subscribed after an unknown outcome: what it used up is no failure', async () => {
+    const { ledger, request, signer, sandbox, alice } = await given();
+    const created = await lastValueFrom(ledger.submit(request, signer, { verify: false }));
+    const [event] = created.events;
+    const contractId = event?._tag === 'CreatedEvent' ? event.contractId : '';
+    const templateId = '#sandbox-assets:Main:Asset';
+    const archive: PrepareRequest = {
+      commandId: 'archive-1',
+      actAs: [alice.party],
+      commands: [{ ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: {} } }],
+    };
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path: /executeAndWaitForTransaction$/ });
+    const archived$ = ledger.submit(archive, signer, { verify: false, recover: false });
+    expect(await failureOf(archived$)).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect(sandbox.updates).toHaveLength(2);
+    expect(await lastValueFrom(archived$)).toMatchObject({ commandId: 'archive-1', offset: 2 });
+  });
+
+  it('takes the word of a verifier that says false', async () => {
+    const { ledger, request, signer, hashes } = await given();
+    const failure = await failureOf(ledger.submit(request, signer, { verify: () => Promise.resolve(false) }));
+    expect(failure).toMatchObject({ _tag: 'VerificationError', reason: 'refused' });
+    expect(hashes).toEqual([]);
+  });
+
+  it('has nothing signed that is not the hash of a transaction', async () => {
+    const { ledger, request, signer, hashes, sandbox } = await given();
+    const topology = Buffer.alloc(34, 18).toString('base64');
+    const body = (answer: unknown): unknown => ({ ...Object(answer), preparedTransactionHash: topology });
+    sandbox.fault({ kind: 'rewrite', body }, { path: /prepare$/ });
+    const failure = await failureOf(ledger.submit(request, signer, { verify: false }));
+    expect(failure).toMatchObject({ _tag: 'VerificationError', reason: 'hash' });
+    expect(hashes).toEqual([]);
+  });
+
+  it("takes no other transaction at the offset for its own, as another participant's may be", async () => {
+    const { ledger, request, signer, sandbox } = await given();
+    await lastValueFrom(ledger.submit(request, signer, { verify: false }));
+    const body = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer).replaceAll('create-1', 'another'));
+    sandbox.fault({ kind: 'rewrite', body }, { path: /update-by-offset$/, times: 9 });
+    expect(await failureOf(ledger.submit(request, signer, { verify: false }))).toMatchObject({
+      _tag: 'OutcomeUnknownError',
+      completionOffset: 1,
+    });
   });
 
   it('prepares again after a transient failure', async () => {

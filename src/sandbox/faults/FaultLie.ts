@@ -27,7 +27,7 @@ export interface FaultLie {
   /**
    * The prepare request that the answer is for, made from the one that came. By default the first number among the
    * arguments of a create has a 9 before it, and where there is none, the command id is another. If the ledger would
-   * refuse that request, the client gets the refusal; if the function throws, a 500 in plain text that does not tell why.
+   * refuse that request, the client gets the refusal; if the function throws, a 400 in plain text that does not tell why.
    *
    * @param request - the parsed request, a copy that may be changed and returned
    */

@@ -8,7 +8,7 @@ export function lieAbout(request: unknown, { instead = usualLie }: FaultLie): un
     return instead(structuredClone(request));
   } catch {
     // what the function threw may hold anything
-    throw new Refusal(500, 'The sandbox could not make up a lie.');
+    throw new Refusal(400, 'The sandbox could not make up a lie.');
   }
 }
 
