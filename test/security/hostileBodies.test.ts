@@ -19,7 +19,11 @@ afterEach(() => {
   expect(Reflect.ownKeys(Object.prototype)).toHaveLength(prototypeKeys);
 });
 
-const tagOf = (error: unknown): unknown => (isLedgerError(error) ? error._tag : error);
+/** Of a submission the outcome is unknown, and why. */
+function tagOf(error: unknown): unknown {
+  if (!isLedgerError(error)) return error;
+  return error._tag === 'OutcomeUnknownError' ? error.lastError._tag : error._tag;
+}
 
 describe('what is no answer', () => {
   it.each(bodies.map((body, index) => ({ ...body, index })))('is an error: $name', async ({ index, becomes }) => {
