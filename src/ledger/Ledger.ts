@@ -62,7 +62,8 @@ export interface Ledger {
    *
    * Ends otherwise as `prepare` and `executeAndWaitForTransaction` do; with a `VerificationError`, or whatever the verifier
    * says, where what was prepared must not be signed; or with a signer's own error. Until it is executed, nothing can
-   * have been committed. Subscribing again prepares anew, with the same command id: the ledger commits it once.
+   * have been committed. Subscribing again sends what may have been committed as it is, and otherwise prepares anew, with
+   * the same command id: the ledger commits it once.
    *
    * @throws TypeError at once, where `verify` was not chosen
    */

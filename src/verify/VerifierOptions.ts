@@ -10,6 +10,13 @@ export interface VerifierOptions {
    */
   readonly unknownScheme?: 'refuse' | 'accept';
   /**
+   * By how much the time at which the transaction says it was prepared may differ from this machine's clock, in
+   * milliseconds. One of the future could be executed later, when the ledger no longer looks for the same change.
+   *
+   * @defaultValue 3600000, an hour
+   */
+  readonly maxClockSkewMs?: number;
+  /**
    * The package ids for which a package name may stand in a command.
    *
    * A template by name, `#package-name:Module:Entity`, fits any package of that name where the name is not here. An

@@ -3,6 +3,7 @@ import { checkCommands } from './checkCommands.js';
 import { checkHash } from './checkHash.js';
 import { checkSubmitter } from './checkSubmitter.js';
 import { checkSound } from './checkSound.js';
+import { checkTimes } from './checkTimes.js';
 import { decodeTransaction } from './decodeTransaction.js';
 import { refusal } from './refusal.js';
 import type { VerifierOptions } from './VerifierOptions.js';
@@ -20,7 +21,8 @@ import type { VerifierOptions } from './VerifierOptions.js';
  * the name of a package that is not in `packages`; a transaction with an `Int` beyond 2^53, because the vendor's library
  * hashes it wrongly.
  *
- * What scheme V2 does not hash is not signed either, and not compared: `maxRecordTime`, and the contents of blobs.
+ * What scheme V2 does not hash is not signed either, and not compared: `maxRecordTime`, and the contents of blobs. Nor is
+ * compared which package stands behind a template's name, unless `packages` says it, and how long a `MinLedgerTimeRel` is.
  *
  * @param options - what passes, and what package names mean
  * @returns a verifier; it errors with a `VerificationError`, which names fields and quotes no values
@@ -51,7 +53,7 @@ import type { VerifierOptions } from './VerifierOptions.js';
  * ```
  */
 export const preparedTransactionVerifier =
-  ({ unknownScheme = 'refuse', packages = {} }: VerifierOptions = {}): Verifier =>
+  ({ unknownScheme = 'refuse', packages = {}, maxClockSkewMs = 3_600_000 }: VerifierOptions = {}): Verifier =>
   async (prepared, request) => {
     const isV2 = prepared.hashingSchemeVersion === 'HASHING_SCHEME_VERSION_V2';
     if (!isV2 && unknownScheme !== 'accept') throw refusal('scheme', 'its hash is built by a scheme that is not known');
@@ -60,4 +62,5 @@ export const preparedTransactionVerifier =
     if (isV2) await checkHash({ transaction, metadata }, prepared.preparedTransactionHash);
     checkSubmitter(metadata, request);
     checkCommands(roots, request.commands, packages);
+    checkTimes(metadata, request, maxClockSkewMs);
   };

@@ -19,7 +19,7 @@ import {
 } from './messages.js';
 import { toBase64 } from '../../src/submission/toBase64.js';
 import { encodedCreate } from './hashV2.js';
-import { vectors } from './vectors.js';
+import { longAgo, vectors } from './vectors.js';
 
 const claimed = (preparedTransaction: Uint8Array): PreparedSubmission => ({
   preparedTransaction: Buffer.from(preparedTransaction).toString('base64'),
@@ -51,7 +51,7 @@ describe('a hostile prepared transaction', () => {
     const bytes = Buffer.from(prepared.preparedTransaction, 'base64');
     for (let length = 0; length < bytes.length; length += 7) {
       const preparedTransaction = bytes.subarray(0, length).toString('base64');
-      const seen = await verdict({ ...prepared, preparedTransaction }, asked);
+      const seen = await verdict({ ...prepared, preparedTransaction }, asked, longAgo);
       expect(['undecodable', 'hash']).toContain(seen);
     }
   });
@@ -62,7 +62,7 @@ describe('a hostile prepared transaction', () => {
       const bytes = Buffer.from(prepared.preparedTransaction, 'base64');
       for (let index = 0; index < bytes.length; index++) {
         const changed = bytes.map((byte, at) => (at === index ? byte ^ (1 << (index % 8)) : byte));
-        const seen = await verdict({ ...prepared, preparedTransaction: toBase64(changed) }, asked);
+        const seen = await verdict({ ...prepared, preparedTransaction: toBase64(changed) }, asked, longAgo);
         if (seen !== 'accepted') {
           expect(['undecodable', 'hash', 'commands']).toContain(seen.split(' ')[0]);
         } else {

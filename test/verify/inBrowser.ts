@@ -2,7 +2,7 @@ import { firstValueFrom, from } from 'rxjs';
 import { fingerprintOf, isVerificationError, webCryptoSigner } from '../../src/index.js';
 import { toBase64 } from '../../src/submission/toBase64.js';
 import { preparedTransactionVerifier } from '../../src/verify/index.js';
-import { vectors } from './vectors.js';
+import { longAgo, vectors } from './vectors.js';
 
 /** What a key of the browser has signed, with what is needed to verify it elsewhere. */
 export interface SignedInBrowser {
@@ -38,7 +38,7 @@ async function run(): Promise<SeenInBrowser> {
   for (const { prepared, request } of vectors) {
     for (const asked of [request, { ...request, commandId: 'other' }, { ...request, commands: [] }]) {
       try {
-        await firstValueFrom(from(preparedTransactionVerifier()(prepared, asked)));
+        await firstValueFrom(from(preparedTransactionVerifier(longAgo)(prepared, asked)));
         verdicts.push('accepted');
       } catch (error) {
         verdicts.push(isVerificationError(error) ? error.reason : String(error));

@@ -128,7 +128,7 @@ export function transactionOf(...nodes: DamlTransaction_Node[]): Decoded {
       synchronizerId,
       mediatorGroup: 0,
       transactionUuid: '6a0e2a6e-2f0a-4d8e-9f0a-0a0a0a0a0a0a',
-      preparationTime: 1_700_000_000_000_000n,
+      preparationTime: BigInt(Date.now()) * 1000n,
       inputContracts: [],
       globalKeyMapping: [],
     },

@@ -16,7 +16,7 @@ import {
   v,
   verdict,
 } from './messages.js';
-import { vectors } from './vectors.js';
+import { longAgo, vectors } from './vectors.js';
 
 const argument = v.record({ owner: v.party(alice), amount: v.numeric('10.0000000000') });
 const json = { owner: alice, amount: '10.0' };
@@ -39,7 +39,8 @@ const otherId = `00${'77'.repeat(32)}`;
 
 describe('the verifier', () => {
   it.each(vectors)('accepts what a real participant has prepared: $name', async ({ prepared, request }) => {
-    expect(await verdict(prepared, request)).toBe('accepted');
+    expect(await verdict(prepared, request, longAgo)).toBe('accepted');
+    expect(await verdict(prepared, request)).toBe('times');
   });
 
   it.each(vectors)('refuses it with any digit of its hash changed: $name', async ({ prepared, request }) => {
@@ -48,6 +49,32 @@ describe('the verifier', () => {
       const changed = Buffer.from(hash.map((byte, at) => (at === index ? byte ^ 1 : byte))).toString('base64');
       expect(await verdict({ ...prepared, preparedTransactionHash: changed }, request)).toBe('hash');
     }
+  });
+
+  it.each([
+    ['of the future, to be executed when the ledger no longer looks for the same change', 2 * 3_600_000],
+    ['of the past', -2 * 3_600_000],
+  ])('refuses a time of preparation %s', async (_, byMs) => {
+    const { transaction, metadata } = created;
+    const preparationTime = BigInt(Date.now() + byMs) * 1000n;
+    const prepared = await preparedOf({ transaction, metadata: { ...metadata, preparationTime } });
+    expect(await verdict(prepared, createOf(json))).toBe('times');
+    expect(await verdict(prepared, createOf(json), { maxClockSkewMs: 3 * 3_600_000 })).toBe('accepted');
+  });
+
+  it('refuses a transaction that may be earlier than was asked for', async () => {
+    const { transaction, metadata } = created;
+    const abs = { minLedgerTime: { time: { MinLedgerTimeAbs: { value: '2040-01-01T00:00:00Z' } } } };
+    const rel = { minLedgerTime: { time: { MinLedgerTimeRel: { value: { seconds: 60 } } } } };
+    const at = async (minLedgerEffectiveTime: bigint) =>
+      preparedOf({ transaction, metadata: { ...metadata, minLedgerEffectiveTime } });
+    const asked = BigInt(Date.UTC(2040, 0)) * 1000n;
+    expect(await verdict(await preparedOf(created), createOf(json, abs))).toBe('times minLedgerTime');
+    expect(await verdict(await at(asked - 1n), createOf(json, abs))).toBe('times minLedgerTime');
+    expect(await verdict(await at(asked), createOf(json, abs))).toBe('accepted');
+    expect(await verdict(await preparedOf(created), createOf(json, rel))).toBe('times minLedgerTime');
+    expect(await verdict(await at(asked), createOf(json, rel))).toBe('accepted');
+    expect(await verdict(await at(asked), createOf(json))).toBe('accepted');
   });
 
   it('accepts what was asked for', async () => {

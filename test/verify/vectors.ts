@@ -66,3 +66,6 @@ export const vectors: readonly Vector[] = [
     },
   },
 ];
+
+/** For what was prepared when these were. */
+export const longAgo = { maxClockSkewMs: Infinity };
