@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, NEVER, takeUntil, timer } from 'rxjs';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
@@ -36,6 +36,14 @@ const mostWithin = (times: readonly number[], span: number): number =>
 const later = (times: readonly number[], after: number): number[] => times.filter((at) => at >= after);
 
 describe('a feed in a state that lasts', () => {
+  // by chance, several waits in a row may be short
+  beforeEach(() => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it.each<[string, WorldOptions, number]>([
     ['nothing happens on a 3.4', {}, 2],
     ['nothing happens on a 3.5, which sends checkpoints', { earlyCheckpointMs: 500 }, 2],
