@@ -19,7 +19,7 @@ export class ConnectionError extends Error {
     /** The system's name for it, such as `ECONNREFUSED`, where there is one. */
     readonly code?: string,
   ) {
-    super(lines(`There is no answer of the ledger service: ${reason}.`, { Path: path, Code: code }));
+    super(lines(`The ledger service gave no answer: ${reason}.`, { Path: path, Code: code }));
   }
 }
 

@@ -74,7 +74,7 @@ describe('an error', () => {
     expect(one.map(({ message }) => message)).toEqual([
       'The answer is larger than 30 bytes.\nPath: /x',
       'The ledger service answered 400: no\nPath: /x',
-      'There is no answer of the ledger service: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
+      'The ledger service gave no answer: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
       'The answer does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
       'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',
       'The cursor is beyond the ledger end.\nCursor: 40\nLedger end: 10',
