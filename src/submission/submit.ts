@@ -80,12 +80,14 @@ export function submit(
   return defer(() => (signed === undefined ? signed$(randomUuid()) : of(signed))).pipe(
     concatMap((ready) => {
       signed = ready;
-      return execute(ready.request, ready.hash);
-    }),
-    tap({
-      error: (error: unknown) => {
-        if (!isOutcomeUnknownError(error)) signed = undefined;
-      },
+      return execute(ready.request, ready.hash).pipe(
+        tap({
+          error: (error: unknown) => {
+            // only what is done with: another subscription may have sent bytes of its own since
+            if (signed === ready && !isOutcomeUnknownError(error)) signed = undefined;
+          },
+        }),
+      );
     }),
   );
 }
