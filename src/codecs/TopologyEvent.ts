@@ -1,4 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { Codec, readBy } from './internal/Codec.js';
 import { enveloped } from './internal/enveloped.js';
 import { isRecord } from './internal/isRecord.js';
 import { oneOf, type Unknown } from './internal/oneOf.js';
@@ -55,10 +56,13 @@ const current = enveloped(
 /** `{"<kind>": {...}}`, in 3.3. */
 const former = kinds((content) => content);
 
+const readCurrent = readBy(current);
+const readFormer = readBy(former);
+
 /** Codec of `TopologyEvent`, of either generation of the wire's form; encodes to the current one. */
-export const TopologyEvent: t.Type<TopologyEvent, unknown> = new t.Type<TopologyEvent, unknown, unknown>(
+export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec<TopologyEvent>(
   'TopologyEvent',
   current.is,
-  (u, context) => (isRecord(u) && 'event' in u ? current : former).validate(u, context),
+  (u, why) => (isRecord(u) && 'event' in u ? readCurrent : readFormer)(u, why),
   current.encode,
 );

@@ -66,7 +66,7 @@ describe('problems of an update', () => {
     const events = [{ CreatedEvent: {} }, { ArchivedEvent: { offset: 1, nodeId: 'x' } }];
     const wire = { update: { Transaction: { value: { offset: '1', updateId: 'u', events } } } };
     expect(problems(UpdateElement, wire)).toStrictEqual([
-      `${transaction}.effectiveAt: expected ${TIMESTAMP}`,
+      `${transaction}.offset: expected ${OFFSET}`,
       `${transaction}.events.0.CreatedEvent.offset: expected ${OFFSET}`,
       `${transaction}.events.0.CreatedEvent.nodeId: expected ${INT64}`,
       `${transaction}.events.0.CreatedEvent.contractId: expected string`,
@@ -77,7 +77,7 @@ describe('problems of an update', () => {
       `${transaction}.events.1.ArchivedEvent.contractId: expected string`,
       `${transaction}.events.1.ArchivedEvent.templateId: expected string`,
       `${transaction}.events.1.ArchivedEvent.packageName: expected string`,
-      `${transaction}.offset: expected ${OFFSET}`,
+      `${transaction}.effectiveAt: expected ${TIMESTAMP}`,
       `${transaction}.synchronizerId: expected string`,
       `${transaction}.recordTime: expected ${TIMESTAMP}`,
     ]);

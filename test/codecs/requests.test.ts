@@ -271,8 +271,8 @@ describe('an unknown field', () => {
   it('is reported beside the other problems', () => {
     expect(problems(UpdatesRequest, { begin: 0, endInclusive: '1' })).toStrictEqual([
       'begin: expected no such field here',
-      'beginExclusive: expected Offset, a whole number from 0 to 2^53 - 1',
       'endInclusive: expected Offset, a whole number from 0 to 2^53 - 1',
+      'beginExclusive: expected Offset, a whole number from 0 to 2^53 - 1',
     ]);
   });
 

@@ -1,4 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { Codec, invalid, readBy, under, wrong } from './Codec.js';
 import { isRecord } from './isRecord.js';
 
 type KeyOf<A> = A extends unknown ? keyof A : never;
@@ -18,17 +19,17 @@ export function keyed<A extends object>(
     const [, content, codec] = read(u) ?? [];
     return codec?.is(content) ?? false;
   };
-  return new t.Type<A, unknown>(
+  return new Codec<A>(
     name,
     is,
-    (u, context) => {
+    (u, why) => {
       const [key, content, codec] = read(u) ?? [];
       if (key === undefined || codec === undefined)
-        return t.failure(u, context, `one of the keys ${[...known.keys()].join(', ')}`);
-      const result = codec.validate(content, t.appendContext(context, key, codec, content));
-      if (result._tag === 'Left') return result;
-      const decoded = { [key]: result.right };
-      return is(decoded) ? t.success(decoded) : t.failure(u, context);
+        return wrong(u, why, `one of the keys ${[...known.keys()].join(', ')}`);
+      const value = readBy(codec)(content, under(why, key, codec, content));
+      if (value === invalid) return invalid;
+      const decoded = { [key]: value };
+      return is(decoded) ? decoded : wrong(u, why);
     },
     (a) => {
       const [key, content, codec] = read(a) ?? [];

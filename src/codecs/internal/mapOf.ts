@@ -1,31 +1,32 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { Codec, invalid, readBy, under, wrong } from './Codec.js';
 import { isRecord } from './isRecord.js';
-import { addAll } from './addAll.js';
 
 /**
  * A map of a request. Unlike `t.record`, which drops an entry whose key does not decode, it refuses the key: a party's
  * filter must not be lost without a word.
  */
-export const mapOf = <A>(
+export function mapOf<A>(
   key: t.Type<string, string>,
   value: t.Type<A, unknown>,
-): t.Type<Readonly<Record<string, A>>, unknown> =>
-  new t.Type<Readonly<Record<string, A>>, unknown, unknown>(
+): t.Type<Readonly<Record<string, A>>, unknown> {
+  const readKey = readBy(key);
+  const readValue = readBy(value);
+  return new Codec<Readonly<Record<string, A>>>(
     `{ [${key.name}]: ${value.name} }`,
     (u): u is Readonly<Record<string, A>> =>
       isRecord(u) && Object.entries(u).every(([k, content]) => key.is(k) && value.is(content)),
-    (u, context) => {
-      if (!isRecord(u)) return t.failure(u, context);
-      const errors: t.Errors = [];
+    (u, why) => {
+      if (!isRecord(u)) return wrong(u, why);
       const decoded: [string, A][] = [];
-      for (const [k, content] of Object.entries(u)) {
-        const name = key.validate(k, t.appendContext(context, k, key, k));
-        const result = value.validate(content, t.appendContext(context, k, value, content));
-        if (name._tag === 'Left') addAll(errors, name.left);
-        if (result._tag === 'Left') addAll(errors, result.left);
-        else decoded.push([k, result.right]);
+      const entries = Object.entries(u);
+      for (const [k, content] of entries) {
+        const name = readKey(k, under(why, k, key, k));
+        const a = readValue(content, under(why, k, value, content));
+        if (name !== invalid && a !== invalid) decoded.push([k, a]);
       }
-      return errors.length > 0 ? t.failures(errors) : t.success(Object.fromEntries(decoded));
+      return decoded.length === entries.length ? Object.fromEntries(decoded) : invalid;
     },
     (a) => Object.fromEntries(Object.entries(a).map(([k, content]) => [k, value.encode(content)])),
   );
+}

@@ -1,4 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { Codec, readBy, under, wrong } from './Codec.js';
 import { isRecord } from './isRecord.js';
 import { json } from './json.js';
 
@@ -32,24 +33,25 @@ export function oneOf<A extends Tagged, U extends Kept>(
   variants: { readonly [T in A['_tag']]: t.Type<Extract<A, { readonly _tag: T }>, unknown> },
   unknown: Unknown<U>,
 ): t.Type<A | U, unknown> {
-  const known = new Map<string, t.Type<A, unknown>>(Object.entries(variants));
-  return new t.Type<A | U, unknown, unknown>(
+  const codecs = new Map<string, t.Type<A, unknown>>(Object.entries(variants));
+  const reads = new Map(Array.from(codecs, ([variant, codec]) => [variant, readBy(codec)]));
+  return new Codec<A | U>(
     name,
-    (u): u is A | U => isRecord(u) && (unknown.is(u) || (known.get(String(u['_tag']))?.is(u) ?? false)),
-    (u, context) => {
-      const [variant, ...more] = isRecord(u) ? Object.keys(u) : [];
-      if (!isRecord(u) || variant === undefined || more.length > 0) return t.failure(u, context);
+    (u): u is A | U => isRecord(u) && (unknown.is(u) || (codecs.get(String(u['_tag']))?.is(u) ?? false)),
+    (u, why) => {
+      if (!isRecord(u)) return wrong(u, why);
+      const keys = Object.keys(u);
+      const variant = keys[0];
+      if (variant === undefined || keys.length > 1) return wrong(u, why);
       const content = u[variant];
-      const codec = known.get(variant);
-      if (codec !== undefined) return codec.validate(content, t.appendContext(context, variant, codec, content));
+      const read = reads.get(variant);
+      if (read !== undefined) return read(content, why && under(why, variant, codecs.get(variant) ?? json, content));
       const decoded = unknown.decode(variant, content);
-      return decoded === undefined
-        ? t.failure(content, t.appendContext(context, named(variant), json, content), unknown.expected)
-        : t.success(decoded);
+      return decoded ?? wrong(content, under(why, named(variant), json, content), unknown.expected);
     },
     (a) => {
       if (unknown.is(a)) return { [a.variant]: a.value };
-      return { [a._tag]: known.get(a._tag)?.encode(a) };
+      return { [a._tag]: codecs.get(a._tag)?.encode(a) };
     },
   );
 }

@@ -1,15 +1,18 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { Codec, readBy } from './Codec.js';
 import { isRecord } from './isRecord.js';
 
 /** Takes a field's former name for the one it has now, where only the former is there. */
-export const renamed = <A>(former: string, now: string, codec: t.Type<A, unknown>): t.Type<A, unknown> =>
-  new t.Type<A, unknown, unknown>(
+export function renamed<A>(former: string, now: string, codec: t.Type<A, unknown>): t.Type<A, unknown> {
+  const read = readBy(codec);
+  return new Codec<A>(
     codec.name,
     (u): u is A => codec.is(u),
-    (u, context) => {
-      if (!isRecord(u) || !(former in u) || now in u) return codec.validate(u, context);
+    (u, why) => {
+      if (!isRecord(u) || !(former in u) || now in u) return read(u, why);
       const { [former]: value, ...others } = u;
-      return codec.validate({ ...others, [now]: value }, context);
+      return read({ ...others, [now]: value }, why);
     },
     (a) => codec.encode(a),
   );
+}

@@ -1,5 +1,10 @@
 import * as t from 'io-ts';
+import { Codec, wrong } from './Codec.js';
 
-/** A value that is what it is on the wire; `expected` is what a failure says. */
-export const scalar = <A>(name: string, is: (u: unknown) => u is A, expected = name): t.Type<A> =>
-  new t.Type<A>(name, is, (u, context) => (is(u) ? t.success(u) : t.failure(u, context, expected)), t.identity);
+/** A value that is what it is on the wire; `expected` is what a failure says, `plain` the `typeof` that is enough. */
+export const scalar = <A>(
+  name: string,
+  is: (u: unknown) => u is A,
+  expected = name,
+  plain?: 'string' | 'boolean',
+): t.Type<A> => new Codec<A, A>(name, is, (u, why) => (is(u) ? u : wrong(u, why, expected)), t.identity, plain);

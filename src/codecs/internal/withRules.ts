@@ -1,4 +1,5 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
+import { Codec, invalid, readBy, under, wrong } from './Codec.js';
 
 /** What a request may not say although each of its fields may. */
 export interface Rule<F> {
@@ -15,21 +16,17 @@ export function withRules<F, A extends F>(
 ): t.Type<A, unknown> {
   const brokenBy = (f: F): readonly Rule<F>[] => rules.filter((rule) => rule.broken(f));
   const obeys = (f: F): f is A => brokenBy(f).length === 0;
-  return new t.Type<A, unknown, unknown>(
+  const read = readBy(fields);
+  return new Codec<A>(
     fields.name,
     (u): u is A => fields.is(u) && obeys(u),
-    (u, context) => {
-      const result = fields.validate(u, context);
-      if (result._tag === 'Left') return result;
-      const request = completed(result.right);
-      if (obeys(request)) return t.success(request);
-      return t.failures(
-        brokenBy(request).map(({ field, expected }) => ({
-          value: u,
-          context: t.appendContext(context, field, fields),
-          message: expected,
-        })),
-      );
+    (u, why) => {
+      const decoded = read(u, why);
+      if (decoded === invalid) return invalid;
+      const request = completed(decoded);
+      if (obeys(request)) return request;
+      for (const { field, expected } of brokenBy(request)) wrong(u, under(why, field, fields, undefined), expected);
+      return invalid;
     },
     (a) => fields.encode(completed(a)),
   );
