@@ -13,6 +13,8 @@ export interface Feed {
   readonly request: UpdatesRequest;
   readonly maxPageSize: number;
   readonly idleTimeoutMs: number;
+  /** Absent: as many as pay. */
+  readonly parallelRanges: number | undefined;
   readonly onInvalid: 'fail' | 'emit';
   readonly onGap: 'fail' | ((gap: Gap) => ObservableInput<Offset>);
   readonly retry: CompleteRetryPolicy;

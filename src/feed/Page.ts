@@ -13,6 +13,8 @@ export interface Page {
   readonly isFull: boolean;
   /** The offset of the last element, also of one beyond the range; the range's start where there is none. */
   readonly last: Offset;
+  /** How long the answer took, in milliseconds. */
+  readonly tookMs: number;
   /** What ends the feed behind these updates. */
   readonly failure?: LedgerError;
 }

@@ -1,5 +1,6 @@
 import type { Offset } from '../codecs/Offset.js';
 import type { Page } from './Page.js';
+import type { Reading } from './Reading.js';
 
 /** Where a feed stands between two requests. */
 export interface Place {
@@ -11,6 +12,14 @@ export interface Place {
   readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'nothing';
   /** How far pages go: as far as the ledger is known to have come, or as the request asks. */
   readonly target: Offset;
+  /** What lies ahead of the cursor and is being read already, in order. */
+  readonly ahead: readonly Reading[];
+  /** How many elements the last pages had: the older they are, the less they count. */
+  readonly found: number;
+  /** Over how many offsets those pages reached, counted in the same way. */
+  readonly searched: number;
+  /** How long a page takes at best, in milliseconds, as far as the last ones tell. */
+  readonly fastestMs: number;
   /** Whether all that there was has been emitted, and less than a page has come since. */
   readonly hasCaughtUp: boolean;
   /** When the ledger end was read last, in milliseconds. */

@@ -20,6 +20,14 @@ export interface UpdatesOptions {
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
+   * How many ranges of the ledger are read at a time while the feed catches up. Their updates are emitted in order all
+   * the same; so many pages may be held at most. `1` asks for one page after the other, each only after all of the one
+   * before has been emitted.
+   *
+   * @defaultValue as many as pay, 2 to 16: the longer an answer takes, the more
+   */
+  readonly parallelRanges?: number | undefined;
+  /**
    * What an update that does not decode does: `'fail'` ends the feed with a `DecodeError` after everything before it;
    * `'emit'` passes an {@link InvalidUpdate} on and goes on.
    *

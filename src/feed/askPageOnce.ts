@@ -5,7 +5,7 @@ import { exchange } from '../http/exchange.js';
 import type { Feed } from './Feed.js';
 import { learnFrom } from './learnFrom.js';
 import type { Page } from './Page.js';
-import { pageOf } from './pageOf.js';
+import { pageOf, type Decoded } from './pageOf.js';
 import type { Range } from './Range.js';
 import { updatesBody } from './updatesBody.js';
 
@@ -48,9 +48,12 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       body: updatesBody(request, range, path),
       timeoutMs: link.requestTimeoutMs + (idleTimeoutMs ?? 0),
     }).pipe(
-      map((json) => upTo(request.endInclusive ?? Infinity, pageOf({ path, json, range, limit, onInvalid }))),
+      map((json): Page => {
+        const page = pageOf({ path, json, range, limit, onInvalid });
+        return { ...upTo(request.endInclusive ?? Infinity, page), tookMs: asyncScheduler.now() - sentAt };
+      }),
       tap((page) => {
-        report(() => received(page, path, asyncScheduler.now() - sentAt));
+        report(() => received(page, path));
       }),
       catchError((error: unknown) => {
         const tookMs = asyncScheduler.now() - sentAt;
@@ -62,10 +65,10 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
   });
 
 /** A poll has no end, and what it brings may lie beyond that of the feed. */
-const upTo = (end: number, page: Page): Page =>
+const upTo = (end: number, page: Decoded): Decoded =>
   page.last > end ? { ...page, updates: page.updates.filter(({ offset }) => offset <= end) } : page;
 
-function received({ count, updates }: Page, path: string, durationMs: number): PageReceived {
+function received({ count, updates, tookMs }: Page, path: string): PageReceived {
   const first = updates[0]?.offset;
   const last = updates.at(-1)?.offset;
   return {
@@ -74,6 +77,6 @@ function received({ count, updates }: Page, path: string, durationMs: number): P
     count,
     ...(first !== undefined && { first }),
     ...(last !== undefined && { last }),
-    durationMs,
+    durationMs: tookMs,
   };
 }

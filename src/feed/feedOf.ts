@@ -10,7 +10,7 @@ import type { UpdatesOptions } from './UpdatesOptions.js';
 export const feedOf = (
   service: Service,
   request: UpdatesRequest,
-  { maxPageSize = 200, idleTimeoutMs = 5_000, onInvalid = 'fail', onGap = 'fail', retry }: UpdatesOptions,
+  { maxPageSize = 200, idleTimeoutMs = 5_000, parallelRanges, onInvalid = 'fail', onGap = 'fail', retry }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
 ): Feed => ({
@@ -18,6 +18,7 @@ export const feedOf = (
   request: checked(UpdatesRequest, request),
   maxPageSize,
   idleTimeoutMs,
+  parallelRanges,
   onInvalid,
   onGap,
   retry: retryPolicy(ledgerRetry, retry),

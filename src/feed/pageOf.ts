@@ -14,8 +14,11 @@ export interface Answer {
   readonly onInvalid: 'fail' | 'emit';
 }
 
+/** A page as such: how it came, whoever asked for it knows. */
+export type Decoded = Omit<Page, 'tookMs'>;
+
 /** The page that an answer is: decoded and in order, with what is wrong with it behind what is right. */
-export function pageOf({ path, json, range, limit, onInvalid }: Answer): Page {
+export function pageOf({ path, json, range, limit, onInvalid }: Answer): Decoded {
   if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
   const elements = readElements(path, json, onInvalid);
   const { updates, last, failure: disorder } = inOrder(elements.updates, range);
@@ -28,7 +31,7 @@ const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u);
 
 /** A page of a bounded range that leads nowhere would be asked for again and again. */
 function stuck(
-  { count, last }: Page,
+  { count, last }: Decoded,
   { beginExclusive, endInclusive, descendingOrder }: Range,
 ): OrderError | undefined {
   if (endInclusive === undefined || count === 0) return undefined;

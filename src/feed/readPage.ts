@@ -1,33 +1,55 @@
-import { catchError, defer, map, type Observable, type ObservableInput } from 'rxjs';
+import { catchError, defer, EMPTY, ignoreElements, map, merge, type Observable, type ObservableInput } from 'rxjs';
 import { retryTransient } from '../http/retryTransient.js';
 import { isBeyondEnd } from './askPage.js';
-import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
 import { tellsEnd, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
+import type { Answered, Reading } from './Reading.js';
+import { readingsAt } from './readingsAt.js';
 import { readLedgerEndOnce } from './readLedgerEnd.js';
 
-/** Catches up: one page of what lies between the cursor and the target. Never with an idle timeout, which could cut it. */
+/**
+ * Catches up: one page of what lies between the cursor and the target, while the ranges ahead of it are being read
+ * already. What fails ahead is asked for again in its turn, and only then: a service in trouble gets one request at a time.
+ */
 export const readPage = (feed: Feed, place: Place): Observable<Step> =>
   defer(() => {
-    const { cursor, target } = place;
-    const { learned } = feed.service;
-    const end = Math.min(target, cursor + learned.longestRange);
-    return askPageOnce(feed, { beginExclusive: cursor, endInclusive: end }, { limit: feed.maxPageSize }).pipe(
-      map((page): Step => {
-        learned.longestRange *= 2;
-        // only an empty page proves that there is no more: a service may send less than it was asked for
-        const reached = page.count === 0 ? end : Math.min(page.last, end);
-        return { page, place: { ...place, cursor: reached, next: reached < target ? 'page' : waiting(feed, reached) } };
-      }),
+    const [first, ...ahead] = readingsAt(feed, place);
+    const begun = ahead.filter((reading) => !place.ahead.includes(reading));
+    return merge(
+      first === undefined ? EMPTY : readInTurn(feed, { ...place, ahead }, first),
+      ...begun.map(({ answer$ }) =>
+        answer$.pipe(
+          ignoreElements(),
+          catchError(() => EMPTY),
+        ),
+      ),
     );
-  }).pipe(
+  });
+
+const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading): Observable<Step> =>
+  answer$.pipe(
+    map(({ page, reached }): Step => ({ page, place: placeAfter(feed, place, { page, reached }) })),
     catchError((error: unknown): ObservableInput<Step> => {
-      if (isBeyondEnd(error)) return aimedAnew(feed, place, error);
+      if (isBeyondEnd(error)) return aimedAnew(feed, { ...place, ahead: [] }, error);
       throw error;
     }),
     retryTransient(feed),
   );
+
+function placeAfter(feed: Feed, place: Place, { page, reached }: Answered): Place {
+  return {
+    ...place,
+    cursor: reached,
+    next: reached < place.target ? 'page' : waiting(feed, reached),
+    found: place.found * remembered + page.count,
+    searched: place.searched * remembered + (reached - place.cursor),
+    fastestMs: Math.min(page.tookMs, place.fastestMs * 1.05),
+  };
+}
+
+/** How much of what has been found out so far still counts after another page. */
+const remembered = 0.75;
 
 /** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */
 function aimedAnew(feed: Feed, place: Place, error: unknown): ObservableInput<Step> {

@@ -22,7 +22,7 @@ function isAtEnd(feed: Feed, before: Place, { place, page }: Step): boolean {
 
 /** There is more before it than a page. */
 function isPageBehind(feed: Feed, before: Place, { place, page }: Step): boolean {
-  if (page?.isFull !== true) return false;
-  if (before.next === 'page') return place.next === 'page';
-  return before.next === 'poll' && before.pollLimit >= feed.maxPageSize && !tellsEnd(feed);
+  // where ranges are read ahead, pages are not quite full
+  if (before.next === 'page') return place.next === 'page' && (page?.isFull === true || place.ahead.length > 0);
+  return page?.isFull === true && before.next === 'poll' && before.pollLimit >= feed.maxPageSize && !tellsEnd(feed);
 }

@@ -1,0 +1,50 @@
+import type { Offset } from '../codecs/Offset.js';
+import type { Feed } from './Feed.js';
+import type { Place } from './Place.js';
+import type { Reading } from './Reading.js';
+import { readRange } from './readRange.js';
+
+/** What a page of 200 updates costs a machine, in milliseconds: as long as it is busy with one, others may be on their way. */
+const busyMs = 2.5;
+
+/** How many ranges at most are read at a time, where the caller does not say. */
+const most = 16;
+
+/**
+ * The ranges to read from a place on, in order: those that are being read already, and new ones in the gaps between them
+ * and behind them, as long as there is room. The first begins at the cursor.
+ */
+export function readingsAt(feed: Feed, place: Place): readonly Reading[] {
+  const { cursor, target, ahead, fastestMs } = place;
+  const atATime = feed.parallelRanges ?? Math.min(most, 1 + Math.ceil(fastestMs / busyMs));
+  const width = atATime === 1 ? Infinity : widthOf(feed, place);
+  const readings: Reading[] = [];
+  let room = Math.max(1, atATime - ahead.length);
+  let begin = cursor;
+  const fill = (gapEnd: Offset): void => {
+    for (; begin < gapEnd && room > 0; room -= 1) {
+      const end = Math.min(begin + width, gapEnd);
+      readings.push(readRange(feed, begin, end, end === target));
+      begin = end;
+    }
+  };
+  for (const reading of ahead) {
+    fill(reading.beginExclusive);
+    readings.push(reading);
+    begin = reading.endInclusive;
+  }
+  fill(target);
+  return readings;
+}
+
+/**
+ * How many offsets to ask for, so that a page is nearly full and seldom overflows: two standard deviations below its
+ * limit, where each offset has the same chance to match.
+ */
+function widthOf({ maxPageSize, service }: Feed, { found, searched }: Place): number {
+  if (searched === 0) return Infinity;
+  const limit = Math.min(maxPageSize, service.learned.pageLimit);
+  const density = Math.min(1, found / searched);
+  const aim = Math.max(limit / 2, limit - 2 * Math.sqrt(limit * (1 - density)));
+  return density === 0 ? searched * 4 : Math.max(1, Math.floor(aim / density));
+}
