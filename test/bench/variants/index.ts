@@ -10,7 +10,15 @@ export const variants = {
   decode: (): Promise<Module> => import('./decode.js'),
   decodeNaive: (): Promise<Module> => import('./decodeNaive.js'),
   feed: (): Promise<Module> => import('./feed.js'),
+  filters: (): Promise<Module> => import('./filters.js'),
+  idleFeeds: (): Promise<Module> => import('./idleFeeds.js'),
+  importCore: (): Promise<Module> => import('./importCore.js'),
+  importPackages: (): Promise<Module> => import('./importPackages.js'),
+  liveFeed: (): Promise<Module> => import('./liveFeed.js'),
+  livePoll: (): Promise<Module> => import('./livePoll.js'),
+  longFeed: (): Promise<Module> => import('./longFeed.js'),
   naiveFetch: (): Promise<Module> => import('./naiveFetch.js'),
+  operators: (): Promise<Module> => import('./operators.js'),
   parse: (): Promise<Module> => import('./parse.js'),
 };
 
