@@ -17,7 +17,7 @@ export const steady: Line = {
       return [
         {
           id: 'steady',
-          figure: `time of an update, the last tenth of ${count / 1e6} million / the first`,
+          figure: `time of an update, the last of ${count / 1e6} million / the first`,
           ratios: outcomes.map(({ cost }) => cost),
           goal: { atMost: 1.05 },
         },

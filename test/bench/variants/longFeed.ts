@@ -15,7 +15,7 @@ function heap(): number {
 /** One feed for a long time: does what it takes grow? */
 export function measure({ url, count, step, options }: Load): Promise<Outcome> {
   const windows = new Float64Array(Math.ceil(count / per));
-  const tenth = Math.floor(windows.length / 10);
+  const some = Math.min(50, Math.floor(windows.length / 4));
   let seen = 0;
   let startedAt = performance.now();
   let firstHeap = NaN;
@@ -36,8 +36,8 @@ export function measure({ url, count, step, options }: Load): Promise<Outcome> {
       error: reject,
       complete: () => {
         // the first window is that of the compiler; the first updates are those right after it
-        const first = median([...windows.subarray(1, 1 + tenth)]);
-        const last = median([...windows.subarray(-tenth)]);
+        const first = median([...windows.subarray(1, 1 + some)]);
+        const last = median([...windows.subarray(-some)]);
         resolve({ cost: last / first, figures: { heap: heap() / firstHeap, firstHeap } });
       },
     });
