@@ -19,23 +19,34 @@ interface Element {
   readonly update: Readonly<Record<string, { readonly value: { readonly offset: number } }>>;
 }
 
+/** A range with both its ends. */
+export interface BoundedRange {
+  readonly beginExclusive: number;
+  readonly endInclusive: number;
+}
+
 /** The offset of the last element of an answer. */
 export function lastOffset(page: readonly unknown[]): number {
   const last = page.at(-1) as Element | undefined;
   return Object.values(last?.update ?? {})[0]?.value.offset ?? NaN;
 }
 
-/** What anybody would write: ask, parse, ask for what follows. What else is done with an answer is the caller's. */
-export async function bareRead(
-  { url, count, step }: Load,
-  read: (json: unknown) => readonly unknown[],
+/** Reads a ledger from its start to its end: a page, then the one behind it. */
+export async function readPages(
+  { count, step }: Load,
+  page: (range: BoundedRange) => Promise<unknown>,
 ): Promise<Outcome> {
   const watch = stopwatch(count);
   const endInclusive = origin + count * step;
   for (let beginExclusive = origin; beginExclusive < endInclusive;) {
-    const page = read(await ask(url, 'limit=200', { beginExclusive, endInclusive }));
-    watch.add(page.length);
-    beginExclusive = lastOffset(page);
+    const elements = await page({ beginExclusive, endInclusive });
+    if (!Array.isArray(elements)) throw new Error('a page is no list');
+    watch.add(elements.length);
+    beginExclusive = lastOffset(elements);
   }
   return { cost: watch.each() };
 }
+
+/** What anybody would write: ask, parse, ask for what follows. What else is done with an answer is the caller's. */
+export const bareRead = (load: Load, read: (json: unknown) => unknown): Promise<Outcome> =>
+  readPages(load, async (range) => read(await ask(load.url, 'limit=200', range)));

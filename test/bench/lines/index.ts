@@ -4,6 +4,7 @@ import { decode } from './decode.js';
 import { idle } from './idle.js';
 import { live } from './live.js';
 import { operators } from './operators.js';
+import { peers } from './peers.js';
 import { readAhead } from './readAhead.js';
 import { sparse } from './sparse.js';
 import { startup } from './startup.js';
@@ -22,4 +23,5 @@ export const lines: readonly Line[] = [
   idle,
   operators,
   startup,
+  peers,
 ];

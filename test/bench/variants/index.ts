@@ -20,6 +20,9 @@ export const variants = {
   naiveFetch: (): Promise<Module> => import('./naiveFetch.js'),
   operators: (): Promise<Module> => import('./operators.js'),
   parse: (): Promise<Module> => import('./parse.js'),
+  peerOfficial: (): Promise<Module> => import('./peerOfficial.js'),
+  peerOpenapi: (): Promise<Module> => import('./peerOpenapi.js'),
+  peerZod: (): Promise<Module> => import('./peerZod.js'),
 };
 
 export type VariantName = keyof typeof variants;
