@@ -1,0 +1,54 @@
+import type { Goal, Line, Row } from '../Line.js';
+import { plainLoad, type Load } from '../Load.js';
+import { install } from '../peers/install.js';
+import { official } from '../peers/official.js';
+import { openapi } from '../peers/openapi.js';
+import type { Peer } from '../peers/Peer.js';
+import { sideBySide, speedRatios } from '../sideBySide.js';
+import type { VariantName } from '../variants/index.js';
+import { withServer } from '../withServer.js';
+
+interface Compared {
+  readonly peer: Peer;
+  readonly variant: VariantName;
+  readonly figure: string;
+  readonly goal?: Goal;
+}
+
+const compared: readonly Compared[] = [
+  {
+    peer: official,
+    variant: 'peerOfficial',
+    figure: 'the feed / @canton-network/core-ledger-client 1.8.0, which validates nothing',
+    goal: { atLeast: 1 },
+  },
+  { peer: openapi, variant: 'peerZod', figure: 'the feed / openapi-fetch and zod 4', goal: { atLeast: 1.05 } },
+  { peer: openapi, variant: 'peerOpenapi', figure: 'the feed / openapi-fetch, which validates nothing' },
+];
+
+async function rowOf({ peer, variant, figure, goal }: Compared, sets: number, load: Load): Promise<Row> {
+  const row = { id: variant, figure, ...(goal !== undefined && { goal }) };
+  try {
+    await install(peer);
+    const outcomes = await sideBySide(sets, { theirs: { variant, load }, ours: { variant: 'feed', load } });
+    return { ...row, ratios: speedRatios(outcomes.ours, outcomes.theirs) };
+  } catch (error) {
+    const [reason = ''] = String(error).split('\n');
+    return { ...row, ratios: [], note: `not measured: ${reason.slice(0, 80)}` };
+  }
+}
+
+/** Other clients of the same interface, installed when they are asked for. */
+export const peers: Line = {
+  id: 'peers',
+  about: 'other clients',
+  isOnDemand: true,
+  measure: ({ sets, scale }) => {
+    const count = 200_000 * scale;
+    return withServer({ kind: 'tx', count, step: 1, roundTripMs: 0 }, async ({ url }) => {
+      const rows: Row[] = [];
+      for (const each of compared) rows.push(await rowOf(each, sets, { ...plainLoad, url, count }));
+      return rows;
+    });
+  },
+};

@@ -1,0 +1,115 @@
+import { Buffer } from 'node:buffer';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { clock } from './clock.js';
+import { origin, pagesOf } from './ledgerText.js';
+import type { Served, ServerOrder, ServerSpec } from './ServerSpec.js';
+
+/** A ledger service in a process of its own, by the list algorithm. */
+const { kind, count, step, roundTripMs } = JSON.parse(process.argv[2] ?? '') as ServerSpec;
+const pageOf = pagesOf(kind, step);
+const mostPerPage = 200;
+let length = count;
+let served = { requests: 0, pages: 0, emptyPages: 0, updates: 0 };
+const appendedAt: number[] = [];
+const waiting = new Set<() => void>();
+
+/** Half of the way lies before what is done, half behind it. */
+const travel = (ms: number, then: () => void): void => {
+  if (ms > 0) setTimeout(then, ms);
+  else then();
+};
+const there = Math.floor(roundTripMs / 2);
+const back = Math.ceil(roundTripMs / 2);
+
+function send(response: ServerResponse, body: Buffer | string, status = 200): void {
+  travel(back, () => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+    response.end(body);
+  });
+}
+
+interface Asked {
+  readonly beginExclusive: number;
+  readonly endInclusive?: number;
+}
+const firstAfter = ({ beginExclusive }: Asked): number => Math.max(1, Math.floor((beginExclusive - origin) / step) + 1);
+
+function sendPage(response: ServerResponse, first: number, available: number, limit: number): void {
+  const size = Math.max(0, Math.min(available, limit));
+  served = { ...served, updates: served.updates + size };
+  send(response, pageOf(first, size));
+}
+
+function answerRange(response: ServerResponse, asked: Asked & { readonly endInclusive: number }, limit: number): void {
+  if (asked.endInclusive > origin + length * step) {
+    send(response, '{"code":"OFFSET_AFTER_LEDGER_END","cause":"beyond the ledger end","grpcCodeValue":11}', 400);
+    return;
+  }
+  const first = firstAfter(asked);
+  const available = Math.floor((asked.endInclusive - origin) / step) - first + 1;
+  served = { ...served, pages: served.pages + 1, emptyPages: served.emptyPages + (available > 0 ? 0 : 1) };
+  sendPage(response, first, available, limit);
+}
+
+/** Waits until there are as many as were asked for, or until none has come for the idle time. */
+function answerPoll(response: ServerResponse, asked: Asked, limit: number, idleMs: number): void {
+  const first = firstAfter(asked);
+  const answer = (): void => {
+    waiting.delete(look);
+    clearTimeout(idle);
+    sendPage(response, first, length - first + 1, limit);
+  };
+  const look = (): void => {
+    if (length - first + 1 >= limit) answer();
+    else idle.refresh();
+  };
+  const idle = setTimeout(answer, idleMs);
+  waiting.add(look);
+  look();
+}
+
+function answer(url: string, body: string, response: ServerResponse): void {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  if (pathname === '/v2/state/ledger-end') {
+    send(response, JSON.stringify({ offset: origin + length * step }));
+    return;
+  }
+  const limit = Math.min(mostPerPage, Number(searchParams.get('limit') ?? mostPerPage));
+  const { beginExclusive, endInclusive } = JSON.parse(body) as Asked;
+  if (endInclusive !== undefined) answerRange(response, { beginExclusive, endInclusive }, limit);
+  else answerPoll(response, { beginExclusive }, limit, Number(searchParams.get('stream_idle_timeout_ms') ?? 500));
+}
+
+function append(perSecond: number, left: number): void {
+  if (left === 0) return;
+  setTimeout(
+    () => {
+      length += 1;
+      appendedAt.push(clock());
+      for (const look of [...waiting]) look();
+      append(perSecond, left - 1);
+    },
+    (-Math.log(1 - Math.random()) * 1_000) / perSecond,
+  );
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    served = { ...served, requests: served.requests + 1 };
+    travel(there, () => {
+      answer(request.url ?? '/', Buffer.concat(chunks).toString(), response);
+    });
+  });
+});
+// a connection that is closed while it idles would be an error of the client's
+server.keepAliveTimeout = 600_000;
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+process.on('message', (order: ServerOrder) => {
+  if (order.order === 'append') append(order.perSecond, order.count);
+  else process.send?.({ ...served, appendedAt } satisfies Served);
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,45 @@
+import process from 'node:process';
+import { acsDelta, createLedger } from '../../../src/index.js';
+import { origin } from '../ledgerText.js';
+import type { Load, Outcome } from '../Load.js';
+import { median } from '../ratios.js';
+
+const per = 10_000;
+
+/** How much is in use when all that can go has gone. */
+function heap(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+/** One feed for a long time: does what it takes grow? */
+export function measure({ url, count, step, options }: Load): Promise<Outcome> {
+  const windows = new Float64Array(Math.ceil(count / per));
+  const some = Math.min(50, Math.floor(windows.length / 4));
+  let seen = 0;
+  let startedAt = performance.now();
+  let firstHeap = NaN;
+  const feed$ = createLedger({ baseUrl: url }).updates(
+    { beginExclusive: origin, endInclusive: origin + count * step, updateFormat: acsDelta({ parties: 'any' }) },
+    options,
+  );
+  const next = (): void => {
+    seen += 1;
+    if (seen % per !== 0) return;
+    windows[seen / per - 1] = performance.now() - startedAt;
+    if (seen === 100_000) firstHeap = heap();
+    startedAt = performance.now();
+  };
+  return new Promise((resolve, reject) => {
+    feed$.subscribe({
+      next,
+      error: reject,
+      complete: () => {
+        // the first window is that of the compiler; the first updates are those right after it
+        const first = median([...windows.subarray(1, 1 + some)]);
+        const last = median([...windows.subarray(-some)]);
+        resolve({ cost: last / first, figures: { heap: heap() / firstHeap, firstHeap } });
+      },
+    });
+  });
+}
