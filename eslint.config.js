@@ -6,7 +6,15 @@ import tseslint from 'typescript-eslint';
 
 /** How packages are imported, everywhere. */
 const forms = [
-  { regex: '^fp-ts/', message: "import { either as E } from 'fp-ts': deep paths break Node's ESM or double the copy" },
+  {
+    regex: '^fp-ts/',
+    message: "import type { either as E } from 'fp-ts': deep paths break Node's ESM or double the copy",
+  },
+  {
+    regex: '^fp-ts$',
+    allowTypeImports: true,
+    message: 'its types alone: to load all of it slows the start of every program',
+  },
   { regex: '^io-ts/', message: "import * as t from 'io-ts'" },
   { regex: '^rxjs/(operators|internal)', message: "import from 'rxjs'" },
 ];

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { project, root, type Project } from './project.js';
 
 let app: Project;
@@ -119,68 +117,9 @@ describe('the packed library', () => {
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
     expect((await app.run('node', 'verify.mjs')).stdout).toBe('undecodable\n');
     expect((await app.run('node', 'verify.cjs')).stdout).toBe('function\n');
-    const contents =
-      "import { preparedTransactionVerifier } from 'canton-rx/verify'; console.log(preparedTransactionVerifier);";
-    const { size, inputs } = await bundled(contents);
-    const own = await bundled(contents, { external: ['@canton-network/*'] });
-    console.log(`the verifier: ${size} bytes gzip, ${own.size} of them ours`);
-    expect(own.size).toBeLessThan(6_000);
-    expect(Object.keys(inputs).filter((file) => /node_modules.(ky|io-ts|fp-ts)/.test(file))).toEqual([]);
   }, 60_000);
 
   it('has a command line', async () => {
     expect((await app.run(join('node_modules', '.bin', 'canton-rx'), '--version')).stdout).toMatch(/\d+\.\d+\.\d+/);
-  });
-});
-
-/** As Angular's builder resolves: rxjs in its ES2015 form. */
-const angular: BuildOptions = {
-  mainFields: ['es2020', 'es2015', 'module', 'main'],
-  conditions: ['es2020', 'es2015', 'module'],
-};
-
-const bundled = async (
-  contents: string,
-  how: BuildOptions = {},
-): Promise<{ size: number; inputs: Metafile['inputs'] }> => {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents, resolveDir: app.folder },
-    bundle: true,
-    minify: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    target: 'es2022',
-    platform: 'browser',
-    logLevel: 'silent',
-    ...how,
-  });
-  return { size: gzipSync(outputFiles?.[0]?.contents ?? '', { level: 9 }).length, inputs: metafile?.inputs ?? {} };
-};
-
-describe('a bundle for the browser', () => {
-  const everything = "import { createLedger } from 'canton-rx'; console.log(createLedger);";
-
-  it('of createLedger with its dependencies is as small as stated', async () => {
-    const { size, inputs } = await bundled(everything, angular);
-    const plain = await bundled(everything);
-    console.log(
-      `createLedger: ${size} bytes gzip as Angular resolves, ${plain.size} by esbuild's own defaults (rxjs in ES5)`,
-    );
-    // 29 KiB
-    expect(size).toBeLessThan(29_696);
-    expect(plain.size).toBeLessThan(31_500);
-    expect(Object.entries(inputs).filter(([, { format }]) => format === 'cjs')).toEqual([]);
-    expect(Object.keys(inputs).filter((file) => /canton-rx.dist.(sandbox|cli)/.test(file))).toEqual([]);
-  });
-
-  it('of one operator has nothing else of the library', async () => {
-    const { inputs } = await bundled("import { ofVariant } from 'canton-rx'; console.log(ofVariant);");
-    const ours = Object.keys(inputs).filter((file) => file.includes('canton-rx/dist') && !file.endsWith('index.js'));
-    const { size } = await bundled("import { ofVariant } from 'canton-rx'; console.log(ofVariant);", {
-      external: ['rxjs'],
-    });
-    expect(ours.length).toBeGreaterThan(0);
-    expect(size).toBeLessThan(300);
   });
 });

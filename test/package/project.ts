@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,13 +23,27 @@ export interface Project {
   readonly remove: () => Promise<void>;
 }
 
-/** Packs the library as it is published, and installs it into an empty project. */
+/** The version that the lock of this repository has of a package. */
+const locked = async (name: string): Promise<string> => {
+  const lock = await readFile(join(root, 'package-lock.json'), 'utf8');
+  const version = new RegExp(`"node_modules/${name}": \\{\\s*"version": "([^"]+)"`).exec(lock)?.[1];
+  if (version === undefined) throw new Error(`${name} is not in the lock`);
+  return `${name}@${version}`;
+};
+
+/**
+ * Packs what is built, as it is published, and installs it into an empty project, next to the dependencies that this
+ * repository has: sizes are those of a program, not of the day.
+ */
 export async function project(): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-'));
-  const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root });
+  const { stdout } = await exec('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+  });
   const tarball = /"filename": "([^"]+\.tgz)"/.exec(stdout)?.[1] ?? '';
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true }));
-  await exec('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, 'rxjs@7.8.2'], {
+  const dependencies = await Promise.all(['rxjs', 'ky', 'io-ts', 'fp-ts', 'tslib'].map(locked));
+  await exec('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, ...dependencies], {
     cwd: folder,
   });
   return {

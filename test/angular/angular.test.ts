@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { project, type Project } from '../package/project.js';
+
+/** The newest for Node.js 20 of which all packages were published. */
+const angular = ['core', 'common', 'compiler', 'compiler-cli', 'platform-browser'].map(
+  (name) => `@angular/${name}@21.2.26`,
+);
+const tools = ['@angular/build@21.2.27', '@angular/cli@21.2.27', 'typescript@5.9.3'];
+
+const workspace = {
+  version: 1,
+  cli: { analytics: false },
+  projects: {
+    app: {
+      projectType: 'application',
+      root: '',
+      architect: {
+        build: {
+          builder: '@angular/build:application',
+          options: {
+            browser: 'main.ts',
+            tsConfig: 'tsconfig.json',
+            index: false,
+            outputHashing: 'none',
+            outputPath: 'out',
+          },
+        },
+      },
+    },
+  },
+};
+const compiler = {
+  compilerOptions: {
+    target: 'es2022',
+    module: 'preserve',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    types: [],
+    strict: true,
+    experimentalDecorators: true,
+  },
+  files: ['main.ts'],
+};
+
+const main = (imports: string, value: string): string => `
+  import { Component, provideZonelessChangeDetection } from '@angular/core';
+  import { bootstrapApplication } from '@angular/platform-browser';
+  ${imports}
+  @Component({ selector: 'app-root', template: '{{ value }}' })
+  class App { readonly value: unknown = ${value}; }
+  void bootstrapApplication(App, { providers: [provideZonelessChangeDetection()] });`;
+
+let user: Project;
+let without = 0;
+beforeAll(async () => {
+  user = await project();
+  await user.run('npm', 'install', '--ignore-scripts', '--prefer-offline', ...angular, ...tools);
+  await user.write('angular.json', JSON.stringify(workspace));
+  await user.write('tsconfig.json', JSON.stringify(compiler));
+  without = (await built(main('', '1'))).gzip;
+}, 300_000);
+afterAll(() => user.remove(), 60_000);
+
+/** Builds an application for production: what the builder says, the bundle, and its bytes of gzip. */
+async function built(source: string): Promise<{ said: string; text: string; gzip: number }> {
+  await user.write('main.ts', source);
+  const { stdout, stderr } = await user.run(join('node_modules', '.bin', 'ng'), 'build');
+  const bundle = await readFile(join(user.folder, 'out', 'browser', 'main.js'));
+  return { said: stdout + stderr, text: bundle.toString(), gzip: gzipSync(bundle, { level: 9 }).length };
+}
+
+const apps = [
+  {
+    name: 'a ledger',
+    imports: "import { createLedger } from 'canton-rx';",
+    value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
+    budget: 27_500,
+    codecs: ['PrepareRequest', 'CreatedEvent'],
+  },
+  {
+    name: 'an operator',
+    imports: "import { ofVariant } from 'canton-rx';",
+    value: "ofVariant('Transaction')",
+    budget: 100,
+    codecs: [],
+  },
+  {
+    name: 'a codec',
+    imports: "import { Update } from 'canton-rx';",
+    value: 'Update.decode({})',
+    budget: 5_000,
+    codecs: ['CreatedEvent'],
+  },
+];
+
+describe.each(apps)("an application of Angular's with $name", ({ name, imports, value, budget, codecs }) => {
+  it('is built without a warning, and has no more of the library than it uses', async () => {
+    const { said, text, gzip } = await built(main(imports, value));
+    console.log(`${name}: ${gzip} bytes of gzip, ${gzip - without} more than without it`);
+    expect(said).toContain('bundle generation complete');
+    expect(said).not.toMatch(/warning/i);
+    expect(['PrepareRequest', 'CreatedEvent'].filter((codec) => text.includes(`"${codec}"`))).toEqual(codecs);
+    expect(gzip - without).toBeLessThan(budget);
+  }, 120_000);
+});

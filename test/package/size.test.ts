@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { BuildOptions } from 'esbuild';
+import { angular, bundled } from './bundled.js';
+import { project, type Project } from './project.js';
+
+/** Names that stand as strings in what they name: codecs of requests, codecs of updates, an error. */
+const requests = ['UpdatesRequest', 'PrepareRequest', 'ExecuteRequest', 'DeduplicationPeriod', 'PrefetchContractKey'];
+const preparing = ['PrepareRequest', 'PrefetchContractKey'];
+const updates = ['CreatedEvent', 'AssignmentEvent', 'InterfaceView', 'SynchronizerTime'];
+const errors = ['SubmissionExpiredError'];
+const marks = [...requests, ...updates, ...errors];
+const marksIn = (text: string): readonly string[] => marks.filter((mark) => text.includes(`"${mark}"`));
+
+/** A program for the browser, all that it may weigh in bytes of gzip, and all that it is made of. */
+interface App {
+  /** The one name that it imports, unless a program is given. */
+  readonly app: string;
+  readonly program?: string;
+  /** By the defaults of esbuild, which takes rxjs in ES5. */
+  readonly plain: number;
+  /** As Angular resolves. */
+  readonly angular: number;
+  readonly packages: readonly string[];
+  readonly marks: readonly string[];
+}
+
+const own = ['canton-rx'];
+const flows = ['canton-rx', 'rxjs'];
+const decodes = ['canton-rx', 'fp-ts', 'io-ts'];
+const all = ['canton-rx', 'fp-ts', 'io-ts', 'ky', 'rxjs'];
+
+// each budget is at most three in a hundred above what was measured when it was set
+const apps: readonly App[] = [
+  { app: 'ofVariant', plain: 2_650, angular: 1_920, packages: flows, marks: [] },
+  { app: 'toEvents', plain: 5_360, angular: 4_000, packages: flows, marks: [] },
+  { app: 'toEither', plain: 5_760, angular: 4_380, packages: flows, marks: errors },
+  { app: 'acsDelta', plain: 555, angular: 555, packages: own, marks: [] },
+  { app: 'webCryptoSigner', plain: 873, angular: 873, packages: own, marks: [] },
+  { app: 'Offset', plain: 2_270, angular: 2_270, packages: decodes, marks: [] },
+  { app: 'Update', plain: 4_740, angular: 4_740, packages: decodes, marks: updates },
+  { app: 'PrepareRequest', plain: 4_290, angular: 4_290, packages: decodes, marks: preparing },
+  { app: 'createLedger', plain: 31_500, angular: 29_696, packages: all, marks },
+  {
+    app: 'a feed with its operators',
+    program: `
+      import { acsDelta, createLedger, ofEvent, toEvents } from 'canton-rx';
+      createLedger({ baseUrl: 'http://127.0.0.1:1' })
+        .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
+        .pipe(toEvents(), ofEvent('CreatedEvent'))
+        .subscribe(console.log);`,
+    plain: 31_700,
+    angular: 29_900,
+    packages: all,
+    marks,
+  },
+  {
+    app: 'all of canton-rx',
+    program: "import * as all from 'canton-rx'; console.log(all);",
+    plain: 34_700,
+    angular: 33_200,
+    packages: all,
+    marks,
+  },
+];
+
+/** The other entry points, without the optional packages of the vendor. */
+const entries: readonly { entry: string; imported: string; budget: number; how: BuildOptions }[] = [
+  { entry: 'canton-rx/verify', imported: 'preparedTransactionVerifier', budget: 4_150, how: {} },
+  { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 23_450, how: { platform: 'node' } },
+];
+
+let user: Project;
+const weights: string[] = [];
+beforeAll(async () => {
+  user = await project();
+}, 120_000);
+afterAll(async () => {
+  await user.remove();
+  console.log(weights.join('\n'));
+});
+
+const prints = (name: string, entry = 'canton-rx'): string =>
+  `import { ${name} } from '${entry}'; console.log(${name});`;
+
+describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(app), ...the }) => {
+  it('is within its budget', async () => {
+    const plain = await bundled(user.folder, program);
+    const asAngular = await bundled(user.folder, program, angular);
+    weights.push(`${app}: ${plain.gzip} bytes of gzip, ${asAngular.gzip} as Angular resolves`);
+    expect(plain.gzip).toBeLessThanOrEqual(the.plain);
+    expect(asAngular.gzip).toBeLessThanOrEqual(the.angular);
+  });
+
+  it('has what it uses, of the library and of its dependencies, and no more', async () => {
+    const { text, packages } = await bundled(user.folder, program, angular);
+    expect(marksIn(text)).toEqual(the.marks);
+    expect(packages).toEqual(the.packages);
+  });
+
+  it('has nothing in CommonJS, and nothing for Node.js', async () => {
+    const { commonJs, inputs } = await bundled(user.folder, program, angular);
+    expect(commonJs).toEqual([]);
+    expect(inputs.filter((file) => /canton-rx\/dist\/(sandbox|cli)\//.test(file))).toEqual([]);
+  });
+});
+
+describe.each(entries)('a bundle of $entry', ({ entry, imported, budget, how }) => {
+  const bundle = () => bundled(user.folder, prints(imported, entry), { ...how, external: ['@canton-network/*'] });
+
+  it('is within its budget', async () => {
+    const { gzip } = await bundle();
+    weights.push(`${entry}: ${gzip} bytes of gzip`);
+    expect(gzip).toBeLessThanOrEqual(budget);
+  });
+
+  it('has nothing of the dependencies', async () => {
+    expect((await bundle()).packages).toEqual(own);
+  });
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bundled, type Bundle } from './bundled.js';
+import { project, type Project } from './project.js';
+
+let user: Project;
+/** All that is ours in one module, which imports the packages. */
+let whole: Bundle;
+beforeAll(async () => {
+  user = await project();
+  whole = await bundled(user.folder, "import * as all from 'canton-rx'; globalThis.all = all;", {
+    packages: 'external',
+    alias: { 'canton-rx': './node_modules/canton-rx/dist/index.js' },
+    absWorkingDir: user.folder,
+  });
+}, 120_000);
+afterAll(() => user.remove());
+
+/** The milliseconds that a new process takes to import packages. */
+const importing = async (...packages: readonly string[]): Promise<number> => {
+  const imports = packages.map((name) => `import('${name}')`).join(', ');
+  const script = `const began = performance.now(); await Promise.all([${imports}]); console.log(performance.now() - began);`;
+  return Number((await user.run('node', '--input-type=module', '--eval', script)).stdout);
+};
+
+describe('importing the library in Node.js', () => {
+  it('takes less than 1.3 times what its four packages take', async () => {
+    const four: number[] = [];
+    const ours: number[] = [];
+    // by turns, and the fastest of each, so that what else the machine does hardly counts
+    for (let turn = 0; turn < 15; turn++) {
+      four.push(await importing('rxjs', 'ky', 'io-ts', 'fp-ts'));
+      ours.push(await importing('canton-rx'));
+    }
+    const [mine, theirs] = [Math.min(...ours), Math.min(...four)];
+    console.log(`canton-rx: ${mine.toFixed(0)} ms, its packages: ${theirs.toFixed(0)} ms`);
+    expect(mine / theirs).toBeLessThan(1.3);
+  }, 60_000);
+
+  it('loads the packages that it runs on, and not fp-ts, of which it has the types alone', () => {
+    expect(whole.imports).toEqual(['io-ts', 'ky', 'rxjs']);
+  });
+
+  it('does no work: its modules are evaluated in a few milliseconds', async () => {
+    // imports come first, so that what is timed is ours
+    await user.write(
+      'whole.mjs',
+      `const began = performance.now(); ${whole.text}; console.log(performance.now() - began);`,
+    );
+    const times: number[] = [];
+    for (let turn = 0; turn < 7; turn++) times.push(Number((await user.run('node', 'whole.mjs')).stdout));
+    console.log(`evaluated in ${Math.min(...times).toFixed(1)} ms`);
+    expect(Math.min(...times)).toBeLessThan(4);
+  }, 60_000);
+});
