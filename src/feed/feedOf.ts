@@ -10,7 +10,14 @@ import type { UpdatesOptions } from './UpdatesOptions.js';
 export const feedOf = (
   service: Service,
   request: UpdatesRequest,
-  { maxPageSize = 200, idleTimeoutMs = 5_000, parallelRanges, onInvalid = 'fail', onGap = 'fail', retry }: UpdatesOptions,
+  {
+    maxPageSize = 200,
+    idleTimeoutMs = 5_000,
+    parallelRanges,
+    onInvalid = 'fail',
+    onGap = 'fail',
+    retry,
+  }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
 ): Feed => ({
