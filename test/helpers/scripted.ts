@@ -49,14 +49,19 @@ export function scripted(answer: (asked: Asked, count: number) => ObservableInpu
         service.asked.push(asked);
         service.open += 1;
         let answered = false;
+        // what has been answered is not on the way any more, whatever is done with the answer
+        const settle = (): void => {
+          if (!answered) service.open -= 1;
+          answered = true;
+        };
         const subscription = defer(() => from(answer(asked, service.asked.length))).subscribe({
           next: (reply) => {
-            answered = true;
+            settle();
             if (reply instanceof Error) subscriber.error(reply);
             else subscriber.next(reply);
           },
           error: (error: unknown) => {
-            answered = true;
+            settle();
             subscriber.error(error);
           },
           complete: () => {
@@ -64,8 +69,8 @@ export function scripted(answer: (asked: Asked, count: number) => ObservableInpu
           },
         });
         return () => {
-          service.open -= 1;
           if (!answered) service.aborted.push(asked);
+          settle();
           subscription.unsubscribe();
         };
       }),

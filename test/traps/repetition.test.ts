@@ -202,7 +202,7 @@ describe('polls', () => {
         },
       });
       fill(ledger, ...upTo(500));
-      observe(feed().pipe(takeUntil(timer(300_000))));
+      observe(feed({}, { parallelRanges: 1 }).pipe(takeUntil(timer(300_000))));
       flush();
       expect(service.asked.length).toBeGreaterThan(10);
       expect(most).toBe(1);
