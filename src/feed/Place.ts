@@ -18,7 +18,9 @@ export interface Place {
   readonly found: number;
   /** Over how many offsets those pages reached, counted in the same way. */
   readonly searched: number;
-  /** How long a page takes at best, in milliseconds, as far as the last ones tell. */
+  /** How many ranges to read at a time. */
+  readonly atATime: number;
+  /** How long a page takes at best, in milliseconds, as far as those since the ledger end was read tell. */
   readonly fastestMs: number;
   /** Whether all that there was has been emitted, and less than a page has come since. */
   readonly hasCaughtUp: boolean;

@@ -28,7 +28,8 @@ export const readLedgerEndOnce = (feed: Feed, place: Place): Observable<Step> =>
       const target = Math.min(end, feed.request.endInclusive ?? end);
       const next = target > place.cursor ? 'page' : waiting(feed, place.cursor);
       learned.endUntoldUntil = 0;
-      return { place: { ...place, target, endReadAt: asyncScheduler.now(), next } };
+      const now = asyncScheduler.now();
+      return { place: { ...place, target, endReadAt: now, next, atATime: 1, fastestMs: Infinity } };
     }),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isApiError(error) || !isUntold(error)) throw error;

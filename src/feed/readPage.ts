@@ -37,19 +37,28 @@ const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading): Observable<
     retryTransient(feed),
   );
 
+/** How much of what has been found out so far still counts after another page. */
+const remembered = 0.75;
+
+/** What a page of 200 updates costs a machine, in milliseconds: as long as it is busy with one, others may be on their way. */
+const busyMs = 2.5;
+
+/** How many ranges are read at a time at most, where the caller does not say. */
+const most = 16;
+
 function placeAfter(feed: Feed, place: Place, { page, reached }: Answered): Place {
+  // one more with each page: where many are under way, each takes longer, and says little of the way to the service
+  const fastestMs = Math.min(page.tookMs, place.fastestMs);
   return {
     ...place,
     cursor: reached,
     next: reached < place.target ? 'page' : waiting(feed, reached),
     found: place.found * remembered + page.count,
     searched: place.searched * remembered + (reached - place.cursor),
-    fastestMs: Math.min(page.tookMs, place.fastestMs * 1.05),
+    fastestMs,
+    atATime: Math.min(most, place.atATime + 1, 1 + Math.ceil(fastestMs / busyMs)),
   };
 }
-
-/** How much of what has been found out so far still counts after another page. */
-const remembered = 0.75;
 
 /** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */
 function aimedAnew(feed: Feed, place: Place, error: unknown): ObservableInput<Step> {

@@ -4,19 +4,13 @@ import type { Place } from './Place.js';
 import type { Reading } from './Reading.js';
 import { readRange } from './readRange.js';
 
-/** What a page of 200 updates costs a machine, in milliseconds: as long as it is busy with one, others may be on their way. */
-const busyMs = 2.5;
-
-/** How many ranges at most are read at a time, where the caller does not say. */
-const most = 16;
-
 /**
  * The ranges to read from a place on, in order: those that are being read already, and new ones in the gaps between them
  * and behind them, as long as there is room. The first begins at the cursor.
  */
 export function readingsAt(feed: Feed, place: Place): readonly Reading[] {
-  const { cursor, target, ahead, fastestMs } = place;
-  const atATime = feed.parallelRanges ?? Math.min(most, 1 + Math.ceil(fastestMs / busyMs));
+  const { cursor, target, ahead } = place;
+  const atATime = feed.parallelRanges ?? place.atATime;
   const width = atATime === 1 ? Infinity : widthOf(feed, place);
   const readings: Reading[] = [];
   let room = Math.max(1, atATime - ahead.length);

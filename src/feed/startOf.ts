@@ -13,6 +13,7 @@ export function startOf({ beginExclusive, endInclusive, descendingOrder }: Updat
     ahead: [],
     found: 0,
     searched: 0,
+    atATime: 1,
     fastestMs: Infinity,
     hasCaughtUp: false,
     endReadAt: 0,

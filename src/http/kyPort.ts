@@ -27,8 +27,11 @@ export const kyPort =
         // to another place nothing that is signed is sent, nor any header
         redirect: 'manual',
         throwHttpErrors: false,
-        body: body ?? null,
-        ...(fetch !== undefined && { fetch }),
+        fetch: (request, init) => {
+          // beside ky, which copies a request lest it has to send it again: with its body that costs as much as sending it
+          const whole = { ...init, ...(body !== undefined && { body }) };
+          return fetch === undefined ? globalThis.fetch(request, whole) : fetch(new Request(request, whole));
+        },
       });
       return {
         status: response.status,
