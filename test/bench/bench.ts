@@ -46,5 +46,10 @@ async function bench({ lines: chosen, effort, out }: Options): Promise<void> {
 }
 
 const args = process.argv.slice(2);
-if (args[0] === 'profile') await profiles((text) => process.stdout.write(`${text}\n`));
-else await bench(optionsOf(args, lines, join(cache, 'result.json')));
+try {
+  if (args[0] === 'profile') await profiles((text) => process.stdout.write(`${text}\n`));
+  else await bench(optionsOf(args, lines, join(cache, 'result.json')));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -37,7 +37,7 @@ export const live: Line = {
       async () => feed.push(await follow('liveFeed', count)),
     ];
     // most of a run is waiting
-    for (let set = 0; set < Math.ceil(sets * 0.6); set += 1)
+    for (let set = 0; set < Math.ceil(sets / 2); set += 1)
       for (const measure of set % 2 === 0 ? measures : measures.toReversed()) await measure();
     const shown = (values: readonly number[]): string =>
       `${median(values).toFixed(1)} ms, p99 ${percentile(values, 0.99).toFixed(1)}`;

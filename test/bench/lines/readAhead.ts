@@ -7,7 +7,7 @@ export const readAhead: Line = {
   id: 'read-ahead',
   about: 'a consumer with something to do',
   measure: ({ sets, scale }) => {
-    const count = 80_000 * scale;
+    const count = 60_000 * scale;
     return withServer({ kind: 'tx', count, step: 1, roundTripMs: 5 }, async ({ url }) => {
       const load = { ...plainLoad, url, count, busyUs: 20 };
       const { feed, serial } = await sideBySide(sets, {

@@ -1,13 +1,9 @@
-import process from 'node:process';
-import { setTimeout } from 'node:timers/promises';
 import { acsDelta, createLedger } from '../../../src/index.js';
 import { origin } from '../ledgerText.js';
 import type { Load, Outcome } from '../Load.js';
+import { restingShare } from '../restingShare.js';
 
-const settleMs = 5_000;
-const restMs = 30_000;
-
-/** Many feeds of one ledger where nothing happens: the share of a processor that they take, in percent. */
+/** Many feeds of one ledger where nothing happens. */
 export async function measure({ url, count, options }: Load): Promise<Outcome> {
   const ledger = createLedger({ baseUrl: url });
   const failures: unknown[] = [];
@@ -16,11 +12,7 @@ export async function measure({ url, count, options }: Load): Promise<Outcome> {
       error: (error: unknown) => failures.push(error),
     });
   }
-  await setTimeout(settleMs);
-  const before = process.cpuUsage();
-  const startedAt = performance.now();
-  await setTimeout(restMs);
-  const { user, system } = process.cpuUsage(before);
+  const cost = await restingShare();
   if (failures.length > 0) throw failures[0];
-  return { cost: ((user + system) / 1_000 / (performance.now() - startedAt)) * 100 };
+  return { cost };
 }

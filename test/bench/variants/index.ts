@@ -12,6 +12,7 @@ export const variants = {
   feed: (): Promise<Module> => import('./feed.js'),
   filters: (): Promise<Module> => import('./filters.js'),
   idleFeeds: (): Promise<Module> => import('./idleFeeds.js'),
+  idlePolls: (): Promise<Module> => import('./idlePolls.js'),
   importCore: (): Promise<Module> => import('./importCore.js'),
   importPackages: (): Promise<Module> => import('./importPackages.js'),
   liveFeed: (): Promise<Module> => import('./liveFeed.js'),
