@@ -39,7 +39,7 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
         mapError((error) => failureOf(path, error)),
         throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
         within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
-        map((response) => jsonOf(request, response)),
+        map((response) => jsonOf(request, path, response)),
       );
     });
   });
@@ -73,8 +73,7 @@ function jsonText(body: unknown): string {
   }
 }
 
-function jsonOf(request: HttpRequest, { status, headers, text }: HttpResponse): unknown {
-  const path = pathOf(request.url);
+function jsonOf(request: HttpRequest, path: string, { status, headers, text }: HttpResponse): unknown {
   if (status < 200 || status > 299) {
     const wait = retryAfterMs(headers['retry-after']);
     throw errorOf({

@@ -1,7 +1,6 @@
 import ky from 'ky';
 import { fromAbortable } from './fromAbortable.js';
 import type { HttpPort } from './HttpPort.js';
-import { pathOf } from './pathOf.js';
 import { textOf } from './textOf.js';
 
 /** What the port may be told. */
@@ -21,21 +20,20 @@ export const kyPort =
       const response = await ky(url, {
         method,
         headers: { ...headers },
-        signal,
         retry: 0,
         timeout: false,
         // to another place nothing that is signed is sent, nor any header
         redirect: 'manual',
         throwHttpErrors: false,
+        // ky copies a request, lest it has to send it again: with its body and its signal that costs as much as sending it
         fetch: (request, init) => {
-          // beside ky, which copies a request lest it has to send it again: with its body that costs as much as sending it
-          const whole = { ...init, ...(body !== undefined && { body }) };
+          const whole = { ...init, signal, ...(body !== undefined && { body }) };
           return fetch === undefined ? globalThis.fetch(request, whole) : fetch(new Request(request, whole));
         },
       });
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),
-        text: await textOf(response, { path: pathOf(url), maxBytes: maxAnswerBytes }),
+        text: await textOf(response, { url, maxBytes: maxAnswerBytes }),
       };
     });

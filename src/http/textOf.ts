@@ -1,8 +1,9 @@
 import { AnswerTooLargeError } from '../errors/AnswerTooLargeError.js';
+import { pathOf } from './pathOf.js';
 
 /** How much of an answer is read, and for whom. */
 export interface Reading {
-  readonly path: string;
+  readonly url: string;
   readonly maxBytes: number;
 }
 
@@ -10,11 +11,11 @@ export interface Reading {
  * The text of an answer, read as it comes and only as far as is allowed. What is no UTF-8 is an error, not another text;
  * unless it is an error anyway, whose status is what counts.
  */
-export async function textOf(response: Response, { path, maxBytes }: Reading): Promise<string> {
+export async function textOf(response: Response, { url, maxBytes }: Reading): Promise<string> {
   const { headers, ok } = response;
   const body: unknown = response.body;
   const refuse = (): never => {
-    throw new AnswerTooLargeError(path, maxBytes);
+    throw new AnswerTooLargeError(pathOf(url), maxBytes);
   };
   if (!isStream(body)) {
     // of a fetch that knows no streams

@@ -38,6 +38,9 @@ export function onSynchronizer(
 ): <U extends Update>(source: Observable<U>) => Observable<U> {
   const wanted = [id, ...ids];
   const passes = (update: Update): boolean =>
-    synchronizersOf(update).some((synchronizer) => wanted.includes(synchronizer));
+    // nearly every update is one: it shall cost no list
+    update._tag === 'Transaction'
+      ? wanted.includes(update.synchronizerId)
+      : synchronizersOf(update).some((synchronizer) => wanted.includes(synchronizer));
   return (source) => source.pipe(filter((update) => passes(update)));
 }

@@ -209,9 +209,14 @@ describe('a reader slower than the ledger', () => {
     const end = String(sandbox.ledgerEnd);
     const { code } = play(['tail', '--ledger', sandbox.url, '--to', end], { out });
     await eventually(() => out.output.writableLength >= 2 ** 20);
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    };
+    // what was on its way when it was left arrives yet
+    await turns();
     const asked = sandbox.requests.length;
     // nothing more is asked for while it stands
-    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    await turns();
     expect(sandbox.requests).toHaveLength(asked);
     release?.();
 

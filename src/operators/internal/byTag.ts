@@ -4,4 +4,6 @@ import { filter, type Observable } from 'rxjs';
 export const byTag =
   <T extends string>(tags: readonly T[]) =>
   <U extends { readonly _tag: string }>(source: Observable<U>): Observable<Extract<U, { readonly _tag: T }>> =>
-    source.pipe(filter((u): u is Extract<U, { readonly _tag: T }> => tags.some((tag) => tag === u._tag)));
+    source.pipe(filter((u): u is Extract<U, { readonly _tag: T }> => isOneOf(tags, u._tag)));
+
+const isOneOf = (tags: readonly string[], tag: string): boolean => tags.includes(tag);
