@@ -13,6 +13,8 @@ export interface Feed {
   readonly request: UpdatesRequest;
   readonly maxPageSize: number;
   readonly idleTimeoutMs: number;
+  /** The same once nothing has come for a while. */
+  readonly quietTimeoutMs: number;
   /** Absent: as many as pay. */
   readonly parallelRanges: number | undefined;
   readonly onInvalid: 'fail' | 'emit';

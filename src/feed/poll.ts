@@ -10,7 +10,7 @@ import { pollLimitAfter } from './pollLimitAfter.js';
 const leastPollMs = 1_000;
 
 /** How old the ledger end may become while nothing comes: the cursor must follow it, or pruning overtakes the cursor. */
-const endMaxAgeMs = 15_000;
+const endMaxAgeMs = 30_000;
 
 /**
  * How long a poll for more than the next update waits for another one. So short that a full page of a ledger that
@@ -26,12 +26,18 @@ export const poll = (feed: Feed, place: Place): Observable<Step> =>
   defer(() => {
     const { cursor } = place;
     const limit = Math.min(place.pollLimit, feed.maxPageSize);
-    const idleTimeoutMs = limit > 2 ? Math.min(drainIdleMs, feed.idleTimeoutMs) : feed.idleTimeoutMs;
+    const idleTimeoutMs = idleTimeoutOf(feed, limit, place.fruitless);
     const polledAt = asyncScheduler.now();
     return askPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
       map((page) => ({ page, place: placeAfter(feed, { ...place, polledAt, pollLimit: limit }, page) })),
     );
   }).pipe(afterPause(place));
+
+/** Where nothing happens, requests are to be few. */
+function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: Feed, limit: number, fruitless: number): number {
+  if (limit > 2) return Math.min(drainIdleMs, idleTimeoutMs);
+  return fruitless < 2 ? idleTimeoutMs : quietTimeoutMs;
+}
 
 /** Two polls in a row may be fruitless for a good reason: a checkpoint. */
 const afterPause =

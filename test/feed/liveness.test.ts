@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, map, takeUntil, tap, timer } from 'rxjs';
+import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { canton, failed, notFound } from '../helpers/scripted.js';
@@ -254,8 +255,29 @@ describe('a feed that was cut once', () => {
       flush();
       const waits = service.asked.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
       expect(waits.slice(0, 3)).toEqual([5_000, 1_000, 1_100]);
-      expect(waits.at(-1)).toBe(5_000);
+      expect(waits.at(-1)).toBe(12_000);
     });
+  });
+});
+
+describe('a feed to which nothing happens', () => {
+  const waitsOf = (options: Pick<UpdatesOptions, 'idleTimeoutMs'>): readonly number[] => {
+    const waits: number[] = [];
+    marbles(({ flush }) => {
+      const { service, feed } = world();
+      observe(feed({}, options).pipe(takeUntil(timer(60_000))));
+      flush();
+      waits.push(...service.asked.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number));
+    });
+    return waits;
+  };
+
+  it('asks for longer waits after two', () => {
+    expect(waitsOf({})).toEqual([5_000, 5_000, 12_000, 12_000, 12_000, 12_000, 12_000]);
+  });
+
+  it('asks for those that it was told', () => {
+    expect(waitsOf({ idleTimeoutMs: 9_000 })).toEqual(Array.from({ length: 7 }, () => 9_000));
   });
 });
 
