@@ -33,5 +33,5 @@ export function ofEvent<T extends EventOf<Update>['_tag']>(
   kind: T,
   ...kinds: readonly T[]
 ): <A extends { readonly _tag: string }>(source: Observable<A>) => Observable<Extract<A, { readonly _tag: T }>> {
-  return byTag([kind, ...kinds]);
+  return byTag(kind, kinds);
 }

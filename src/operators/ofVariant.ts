@@ -32,5 +32,5 @@ export function ofVariant<T extends Update['_tag'] | 'InvalidUpdate'>(
   variant: T,
   ...variants: readonly T[]
 ): <U extends { readonly _tag: string }>(source: Observable<U>) => Observable<Extract<U, { readonly _tag: T }>> {
-  return byTag([variant, ...variants]);
+  return byTag(variant, variants);
 }

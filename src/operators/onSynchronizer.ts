@@ -36,11 +36,9 @@ export function onSynchronizer(
   id: string,
   ...ids: readonly string[]
 ): <U extends Update>(source: Observable<U>) => Observable<U> {
-  const wanted = [id, ...ids];
+  const isWanted = (synchronizer: string): boolean => synchronizer === id || ids.includes(synchronizer);
   const passes = (update: Update): boolean =>
     // nearly every update is one: it shall cost no list
-    update._tag === 'Transaction'
-      ? wanted.includes(update.synchronizerId)
-      : synchronizersOf(update).some((synchronizer) => wanted.includes(synchronizer));
-  return (source) => source.pipe(filter((update) => passes(update)));
+    update._tag === 'Transaction' ? isWanted(update.synchronizerId) : synchronizersOf(update).some(isWanted);
+  return <U extends Update>(source: Observable<U>) => source.pipe(filter<U>(passes));
 }

@@ -1,7 +1,8 @@
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
-const settleMs = 5_000;
+/** Only after two waits in vain is a feed a quiet one. */
+const settleMs = 15_000;
 const restMs = 30_000;
 
 /** The share of a processor that this process takes while nothing happens, in percent. */
