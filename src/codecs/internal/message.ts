@@ -1,6 +1,7 @@
 import type * as t from 'io-ts';
 import { Codec, invalid, plainOf, readBy, under, wrong, type Read, type Why } from './Codec.js';
 import { isRecord } from './isRecord.js';
+import { isPlain, type Plain } from './Plain.js';
 
 /** One codec a field; what may be absent in `A` takes a codec that says so: `optional`, `nullable`, `withDefault`. */
 export type FieldsOf<A> = {
@@ -11,8 +12,10 @@ interface Field {
   readonly key: string;
   readonly codec: t.Mixed;
   readonly read: Read<unknown>;
-  /** The `typeof` of values that need no reading. */
-  readonly plain: string | undefined;
+  /** Values that need no reading. */
+  readonly plain: Plain;
+  /** What `null` is read as. */
+  readonly ofNull: unknown;
   /** Whether its absence is wrong, or something is put in its place. */
   readonly isNeeded: boolean;
 }
@@ -23,9 +26,11 @@ interface Field {
  */
 export function message<A extends object>(name: string, fields: FieldsOf<A>, closed = false): t.Type<A, unknown> {
   const known = new Map(Object.entries<t.Mixed>(fields).map(([key, codec]) => [key, fieldOf(key, codec)]));
+  // where the last object had them: most likely the next has them there as well, and a look is cheaper than a search
+  const places: (Field | undefined)[] = [...known.values()];
   const _tag: t.Mixed | undefined = fields['_tag'];
   const isTagged = _tag !== undefined;
-  const tagged = _tag && readBy(_tag)(undefined, undefined);
+  const tagged: unknown = _tag && readBy(_tag)(undefined, undefined);
   const needed = [...known.values()].filter(({ isNeeded }) => isNeeded);
   const isStranger = (key: string): boolean => !known.has(key);
   // every field of A is in its place when none of them failed
@@ -41,9 +46,15 @@ export function message<A extends object>(name: string, fields: FieldsOf<A>, clo
       const decoded: Record<string, unknown> = isTagged ? { _tag: tagged } : {};
       let isRight = true;
       let found = 0;
+      let place = 0;
       // in the object's own order, in which the engine reads it fastest
       for (const key in u) {
-        const field = known.get(key);
+        let field = places[place];
+        if (field?.key !== key) {
+          field = known.get(key);
+          if (place < places.length) places[place] = field;
+        }
+        place += 1;
         if (field === undefined) {
           if (closed) isRight = wrong(u, under(why, key, self, u), 'no such field here') !== invalid;
           else keep(decoded, key, u[key]);
@@ -80,16 +91,22 @@ function fieldOf(key: string, codec: t.Mixed): Field {
     codec,
     read,
     plain: plainOf(codec),
+    ofNull: read(null, undefined),
     isNeeded: key !== '_tag' && read(undefined, undefined) !== undefined,
   };
 }
 
-const valueOf = ({ key, codec, read, plain }: Field, value: unknown, why: Why | undefined): unknown =>
-  typeof value === plain ? value : read(value, why && under(why, key, codec, value));
+function valueOf({ key, codec, read, plain, ofNull }: Field, value: unknown, why: Why | undefined): unknown {
+  if (isPlain(plain, value)) return value;
+  if (value === null && ofNull !== invalid) return ofNull;
+  return read(value, why && under(why, key, codec, value));
+}
 
-/** Also under a name that a plain assignment does not set. */
-function keep(object: object, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+/** Also under a name that an assignment does not set, `__proto__`; the other way is slow. */
+function keep(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key in object)
+    Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+  else object[key] = value;
 }
 
 function put(object: Record<string, unknown>, key: string, value: unknown): void {
