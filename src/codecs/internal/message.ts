@@ -1,24 +1,12 @@
 import type * as t from 'io-ts';
-import { Codec, invalid, plainOf, readBy, under, wrong, type Read, type Why } from './Codec.js';
+import { Codec, invalid, readBy, under, wrong } from './Codec.js';
+import { fieldOf, valueOf, type Field } from './Field.js';
 import { isRecord } from './isRecord.js';
-import { isPlain, type Plain } from './Plain.js';
 
 /** One codec a field; what may be absent in `A` takes a codec that says so: `optional`, `nullable`, `withDefault`. */
 export type FieldsOf<A> = {
   readonly [K in keyof A]-?: object extends Pick<A, K> ? t.Type<A[K] | undefined, unknown> : t.Type<A[K], unknown>;
 } & Readonly<Record<string, t.Mixed>>;
-
-interface Field {
-  readonly key: string;
-  readonly codec: t.Mixed;
-  readonly read: Read<unknown>;
-  /** Values that need no reading. */
-  readonly plain: Plain;
-  /** What `null` is read as. */
-  readonly ofNull: unknown;
-  /** Whether its absence is wrong, or something is put in its place. */
-  readonly isNeeded: boolean;
-}
 
 /**
  * A JSON object with the given fields. Fields that it does not know are kept, so that what a newer ledger adds reaches
@@ -82,24 +70,6 @@ export function message<A extends object>(name: string, fields: FieldsOf<A>, clo
     },
   );
   return self;
-}
-
-function fieldOf(key: string, codec: t.Mixed): Field {
-  const read = readBy(codec);
-  return {
-    key,
-    codec,
-    read,
-    plain: plainOf(codec),
-    ofNull: read(null, undefined),
-    isNeeded: key !== '_tag' && read(undefined, undefined) !== undefined,
-  };
-}
-
-function valueOf({ key, codec, read, plain, ofNull }: Field, value: unknown, why: Why | undefined): unknown {
-  if (isPlain(plain, value)) return value;
-  if (value === null && ofNull !== invalid) return ofNull;
-  return read(value, why && under(why, key, codec, value));
 }
 
 /** Also under a name that an assignment does not set, `__proto__`; the other way is slow. */
