@@ -1,9 +1,9 @@
 import type * as t from 'io-ts';
 import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
-import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
+import { texts } from './internal/texts.js';
 import { Offset } from './Offset.js';
 
 /** A contract was archived. Sent by the ACS_DELTA shape; LEDGER_EFFECTS has consuming exercises instead. */
@@ -34,6 +34,6 @@ export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEve
   contractId: text,
   templateId: text,
   packageName: text,
-  witnessParties: repeated(text),
-  implementedInterfaces: repeated(text),
+  witnessParties: texts,
+  implementedInterfaces: texts,
 });

@@ -8,6 +8,7 @@ import { optional } from './internal/optional.js';
 import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
+import { texts } from './internal/texts.js';
 import { Offset } from './Offset.js';
 import { Timestamp } from './Timestamp.js';
 
@@ -63,9 +64,9 @@ export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>
   createArgument: optional(json),
   createdEventBlob: optional(text),
   interfaceViews: repeated(InterfaceView),
-  witnessParties: repeated(text),
-  signatories: repeated(text),
-  observers: repeated(text),
+  witnessParties: texts,
+  signatories: texts,
+  observers: texts,
   representativePackageId: optional(text),
   acsDelta: optional(flag),
 });

@@ -4,9 +4,9 @@ import { flag } from './internal/flag.js';
 import { json } from './internal/json.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
-import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
+import { texts } from './internal/texts.js';
 import { Offset } from './Offset.js';
 
 /** A choice was exercised. Sent by the LEDGER_EFFECTS shape alone; a consuming one is the archival of its contract. */
@@ -56,11 +56,11 @@ export const ExercisedEvent: t.Type<ExercisedEvent, unknown> = message<Exercised
   packageName: text,
   choice: text,
   choiceArgument: optional(json),
-  actingParties: repeated(text),
+  actingParties: texts,
   consuming: flag,
-  witnessParties: repeated(text),
+  witnessParties: texts,
   lastDescendantNodeId: Int64,
   exerciseResult: optional(json),
-  implementedInterfaces: repeated(text),
+  implementedInterfaces: texts,
   acsDelta: optional(flag),
 });

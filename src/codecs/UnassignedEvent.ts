@@ -3,9 +3,9 @@ import { Int64 } from './Int64.js';
 import { message } from './internal/message.js';
 import { optional } from './internal/optional.js';
 import { renamed } from './internal/renamed.js';
-import { repeated } from './internal/repeated.js';
 import { tag } from './internal/tag.js';
 import { text } from './internal/text.js';
+import { texts } from './internal/texts.js';
 import { Offset } from './Offset.js';
 import { Timestamp } from './Timestamp.js';
 
@@ -54,7 +54,7 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
     submitter: optional(text),
     reassignmentCounter: Int64,
     assignmentExclusivity: optional(Timestamp),
-    witnessParties: repeated(text),
+    witnessParties: texts,
     offset: Offset,
     nodeId: Int64,
   }),

@@ -1,4 +1,5 @@
 import * as t from 'io-ts';
+import { none, type Plain } from './Plain.js';
 
 /** What reading gives in place of a value that is wrong. */
 export const invalid: unique symbol = Symbol('invalid');
@@ -22,8 +23,8 @@ export class Codec<A, O = unknown> extends t.Type<A, O> {
     is: t.Is<A>,
     readonly read: Read<A>,
     encode: t.Encode<A, O>,
-    /** The `typeof` of values that are right as they are: whoever reads many need not ask the codec for each. */
-    readonly plain?: 'string' | 'boolean',
+    /** What `read` gives back as it is; it may take and give more. `null` is never asked for. */
+    readonly plain: Plain = none,
   ) {
     super(
       name,
@@ -51,8 +52,8 @@ export function readBy<A>(codec: t.Type<A, unknown>): Read<A> {
   };
 }
 
-/** The `typeof` of values that a codec takes as they are. */
-export const plainOf = (codec: t.Mixed): Codec<unknown>['plain'] => (codec instanceof Codec ? codec.plain : undefined);
+/** The values, but `null`, that a codec takes as they are. */
+export const plainOf = (codec: t.Mixed): Plain => (codec instanceof Codec ? codec.plain : none);
 
 const isCodec = <A>(codec: t.Type<A, unknown>): codec is Codec<A> => codec instanceof Codec;
 

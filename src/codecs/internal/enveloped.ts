@@ -8,7 +8,13 @@ export function enveloped<A>(key: string, codec: t.Type<A, unknown>): t.Type<A, 
   return new Codec<A>(
     `{ ${key}: ${codec.name} }`,
     (u): u is A => codec.is(u),
-    (u, why) => (isRecord(u) ? read(u[key], under(why, key, codec, u[key])) : wrong(u, why)),
+    (u, why) => {
+      if (!isRecord(u)) return wrong(u, why);
+      let content: unknown;
+      // what the engine enumerates it reads at once; asked for by name, among objects of many kinds, it searches
+      for (const name in u) if (name === key) content = u[name];
+      return read(content, why && under(why, key, codec, content));
+    },
     (a) => ({ [key]: codec.encode(a) }),
   );
 }

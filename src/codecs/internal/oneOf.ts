@@ -40,10 +40,17 @@ export function oneOf<A extends Tagged, U extends Kept>(
     (u): u is A | U => isRecord(u) && (unknown.is(u) || (codecs.get(String(u['_tag']))?.is(u) ?? false)),
     (u, why) => {
       if (!isRecord(u)) return wrong(u, why);
-      const keys = Object.keys(u);
-      const variant = keys[0];
-      if (variant === undefined || keys.length > 1) return wrong(u, why);
-      const content = u[variant];
+      let variant: string | undefined;
+      let content: unknown;
+      for (const key in u) {
+        if (variant !== undefined) {
+          if (Object.hasOwn(u, key)) return wrong(u, why);
+          break; // what somebody put on the prototype of all objects comes last
+        }
+        variant = key;
+        content = u[key];
+      }
+      if (variant === undefined) return wrong(u, why);
       const read = reads.get(variant);
       if (read !== undefined) return read(content, why && under(why, variant, codecs.get(variant) ?? json, content));
       const decoded = unknown.decode(variant, content);
