@@ -14,4 +14,6 @@ export interface Answered {
   readonly page: Page;
   /** There is nothing more up to here. */
   readonly reached: Offset;
+  /** How many requests that took, one after the other. */
+  readonly requests: number;
 }

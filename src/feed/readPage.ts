@@ -29,7 +29,7 @@ export const readPage = (feed: Feed, place: Place): Observable<Step> =>
 
 const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading): Observable<Step> =>
   answer$.pipe(
-    map(({ page, reached }): Step => ({ page, place: placeAfter(feed, place, { page, reached }) })),
+    map((answered): Step => ({ page: answered.page, place: placeAfter(feed, place, answered) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (isBeyondEnd(error)) return aimedAnew(feed, { ...place, ahead: [] }, error);
       throw error;
@@ -46,7 +46,7 @@ const busyMs = 2.5;
 /** How many ranges are read at a time at most, where the caller does not say. */
 const most = 16;
 
-function placeAfter(feed: Feed, place: Place, { page, reached }: Answered): Place {
+function placeAfter(feed: Feed, place: Place, { page, reached, requests }: Answered): Place {
   // one more with each page: where many are under way, each takes longer, and says little of the way to the service
   const fastestMs = Math.min(page.tookMs, place.fastestMs);
   return {
@@ -56,7 +56,7 @@ function placeAfter(feed: Feed, place: Place, { page, reached }: Answered): Plac
     found: place.found * remembered + page.count,
     searched: place.searched * remembered + (reached - place.cursor),
     fastestMs,
-    atATime: Math.min(most, place.atATime + 1, 1 + Math.ceil(fastestMs / busyMs)),
+    atATime: Math.min(most, place.atATime + 1, 1 + Math.ceil((requests * fastestMs) / busyMs)),
   };
 }
 

@@ -21,7 +21,7 @@ export function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offs
         const { page, reached } = answered;
         if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(answered);
         return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
-          map((rest): Answered => ({ page: joined(page, rest.page), reached: rest.reached })),
+          map((rest): Answered => ({ page: joined(page, rest.page), reached: rest.reached, requests: 2 })),
           // in its turn it is asked for again
           catchError(() => of(answered)),
         );
@@ -33,7 +33,11 @@ export function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offs
 
 const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>
   askPageOnce(feed, { beginExclusive, endInclusive }, { limit }).pipe(
-    map((page) => ({ page, reached: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive) })),
+    map((page) => ({
+      page,
+      reached: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive),
+      requests: 1,
+    })),
   );
 
 const joined = (page: Page, rest: Page): Page => ({
