@@ -40,8 +40,11 @@ const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading): Observable<
 /** How much of what has been found out so far still counts after another page. */
 const remembered = 0.75;
 
-/** What a page of 200 updates costs a machine, in milliseconds: as long as it is busy with one, others may be on their way. */
+/** How long a machine is busy with a page of 200 updates, in milliseconds: meanwhile others may be on their way. */
 const busyMs = 2.5;
+
+/** How many ranges are read at a time at least, once anything is known: while one is emitted, the next is to come. */
+const least = 2;
 
 /** How many ranges are read at a time at most, where the caller does not say. */
 const most = 16;
@@ -56,7 +59,7 @@ function placeAfter(feed: Feed, place: Place, { page, reached, requests }: Answe
     found: place.found * remembered + page.count,
     searched: place.searched * remembered + (reached - place.cursor),
     fastestMs,
-    atATime: Math.min(most, place.atATime + 1, 1 + Math.ceil((requests * fastestMs) / busyMs)),
+    atATime: Math.min(most, place.atATime + 1, Math.max(least, Math.ceil((requests * fastestMs) / busyMs))),
   };
 }
 
