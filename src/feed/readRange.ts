@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, map, of, shareReplay, type Observable } from 'rxjs';
+import { AsyncSubject, catchError, concatMap, defer, map, of, share, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/Offset.js';
 import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
@@ -28,7 +28,9 @@ export function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offs
       }),
     );
   });
-  return { beginExclusive, endInclusive, answer$: answer$.pipe(shareReplay({ bufferSize: 1, refCount: true })) };
+  // whoever comes later has it at once; after an error it is asked for anew, and when nobody waits any more, aborted
+  const kept = share<Answered>({ connector: () => new AsyncSubject(), resetOnComplete: false });
+  return { beginExclusive, endInclusive, answer$: answer$.pipe(kept) };
 }
 
 const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>

@@ -36,10 +36,10 @@ const apps: readonly App[] = [
   { app: 'toEither', plain: 5_760, angular: 4_380, packages: flows, marks: errors },
   { app: 'acsDelta', plain: 555, angular: 555, packages: own, marks: [] },
   { app: 'webCryptoSigner', plain: 873, angular: 873, packages: own, marks: [] },
-  { app: 'Offset', plain: 2_270, angular: 2_270, packages: decodes, marks: [] },
-  { app: 'Update', plain: 4_740, angular: 4_740, packages: decodes, marks: updates },
-  { app: 'PrepareRequest', plain: 4_290, angular: 4_290, packages: decodes, marks: preparing },
-  { app: 'createLedger', plain: 31_500, angular: 29_696, packages: all, marks },
+  { app: 'Offset', plain: 2_580, angular: 2_580, packages: decodes, marks: [] },
+  { app: 'Update', plain: 5_620, angular: 5_620, packages: decodes, marks: updates },
+  { app: 'PrepareRequest', plain: 5_060, angular: 5_060, packages: decodes, marks: preparing },
+  { app: 'createLedger', plain: 33_800, angular: 32_300, packages: all, marks },
   {
     app: 'a feed with its operators',
     program: `
@@ -48,16 +48,16 @@ const apps: readonly App[] = [
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .pipe(toEvents(), ofEvent('CreatedEvent'))
         .subscribe(console.log);`,
-    plain: 31_700,
-    angular: 29_900,
+    plain: 34_000,
+    angular: 32_400,
     packages: all,
     marks,
   },
   {
     app: 'all of canton-rx',
     program: "import * as all from 'canton-rx'; console.log(all);",
-    plain: 34_700,
-    angular: 33_200,
+    plain: 37_000,
+    angular: 35_400,
     packages: all,
     marks,
   },
