@@ -17,19 +17,21 @@ export const kyPort =
   ({ maxAnswerBytes = 32 * 2 ** 20, fetch }: KyPortOptions = {}): HttpPort =>
   ({ method, url, headers, body }) =>
     fromAbortable(async (signal) => {
-      const response = await ky(url, {
+      const sent: RequestInit = {
         method,
         headers: { ...headers },
-        retry: 0,
-        timeout: false,
+        signal,
         // to another place nothing that is signed is sent, nor any header
         redirect: 'manual',
+        ...(body !== undefined && { body }),
+      };
+      const response = await ky(url, {
+        method,
+        retry: 0,
+        timeout: false,
         throwHttpErrors: false,
-        // ky copies a request, lest it has to send it again: with its body and its signal that costs as much as sending it
-        fetch: (request, init) => {
-          const whole = { ...init, signal, ...(body !== undefined && { body }) };
-          return fetch === undefined ? globalThis.fetch(request, whole) : fetch(new Request(request, whole));
-        },
+        // beside ky, which copies what it is given lest it has to send it again: that costs as much as sending it
+        fetch: () => (fetch === undefined ? globalThis.fetch(url, sent) : fetch(new Request(url, sent))),
       });
       return {
         status: response.status,
