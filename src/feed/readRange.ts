@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, map, of, shareReplay, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, ignoreElements, map, of, shareReplay, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/Offset.js';
 import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
@@ -27,8 +27,13 @@ export function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offs
         );
       }),
     );
-  });
-  return { beginExclusive, endInclusive, answer$: answer$.pipe(shareReplay({ bufferSize: 1, refCount: true })) };
+  }).pipe(shareReplay({ bufferSize: 1, refCount: true }));
+  const ahead$ = answer$.pipe(
+    ignoreElements(),
+    catchError(() => EMPTY),
+    shareReplay({ bufferSize: 1, refCount: true }),
+  );
+  return { beginExclusive, endInclusive, answer$, ahead$ };
 }
 
 const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>

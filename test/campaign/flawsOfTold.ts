@@ -74,7 +74,9 @@ function flawsOfPagesAhead(log: readonly Told[]): readonly string[] {
       if (offset > rest) {
         close();
         // the first of a page may be a checkpoint where the one before it ended
-        const next = told.findLastIndex((page) => page.first === offset || (page.first === last && page.last >= offset));
+        const next = told.findLastIndex(
+          (page) => page.first === offset || (page.first === last && page.last >= offset),
+        );
         if (next < 0) flaws.push(`${offset} is emitted without a page`);
         rest = told.splice(next, 1)[0]?.last ?? offset;
       }
