@@ -23,7 +23,8 @@ export function readingsAt(feed: Feed, place: Place): readonly Reading[] {
   let begin = cursor;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
-      const end = Math.min(begin + width, gapEnd);
+      // where no other can be asked for along with it, less than all that is missing would only be slower
+      const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + width, gapEnd);
       readings.push(readRange(feed, begin, end, end === target));
       begin = end;
     }
