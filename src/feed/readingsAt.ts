@@ -47,5 +47,5 @@ function widthOf({ maxPageSize, service }: Feed, { found, searched }: Place): nu
   const limit = Math.min(maxPageSize, service.learned.pageLimit);
   const density = Math.min(1, found / searched);
   const aim = Math.max(limit / 2, limit - 2 * Math.sqrt(limit * (1 - density)));
-  return density === 0 ? searched * 4 : Math.max(1, Math.floor(aim / density));
+  return Math.max(1, Math.floor(density === 0 ? searched * 4 : aim / density));
 }

@@ -184,4 +184,20 @@ describe('what the campaign has found', () => {
       expect(open).toBe(0);
     });
   });
+
+  it('an offset is a whole number, however little has been found', () => {
+    marbles(({ flush }) => {
+      const { ledger, service, feed } = world({ latencyMs: 5 });
+      const seen = observe(feed({}, { parallelRanges: 3 }).pipe(takeUntil(timer(100_000))));
+      for (const [i, end] of [7, 10, 1_000, 3_000].entries())
+        timer(20_000 * i).subscribe(() => {
+          ledger.end = end;
+        });
+      flush();
+      expect(seen.values).toEqual([]);
+      expect(service.asked.at(-1)?.body['beginExclusive']).toBe(3_000);
+      const bounds = service.asked.flatMap(({ body }) => ('endInclusive' in body ? [body['endInclusive']] : []));
+      expect(bounds.filter((offset) => !Number.isSafeInteger(offset))).toEqual([]);
+    });
+  });
 });
