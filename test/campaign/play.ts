@@ -46,6 +46,8 @@ const requestTimeoutMs = 8_000;
 const filter = { filtersByParty: { 'alice::1220ab': { cumulative: [] } } };
 /** Long enough for a request that hangs, a back-off, the grace of a reset, and some polls. */
 const settleMs = 45_000;
+/** Page by page, of a service that gives no more than one update. */
+const answersToCome = 60;
 
 /** Runs a schedule in virtual time. */
 export function play(schedule: Schedule): Outcome {
@@ -61,7 +63,7 @@ export function play(schedule: Schedule): Outcome {
           end();
           if (scheduler.actions.length > 0) outcome.wrong.push(`${scheduler.actions.length} timers are left`);
         },
-        Math.max(20_000, calmAt(schedule)) + settleMs,
+        Math.max(20_000, calmAt(schedule)) + settleMs + answersToCome * schedule.spreadMs,
       );
       flush();
       return outcome;
