@@ -7,6 +7,8 @@ export interface Reading {
   readonly beginExclusive: Offset;
   readonly endInclusive: Offset;
   readonly answer$: Observable<Answered>;
+  /** Reads it ahead of its turn: once, whatever comes of it, and only as long as somebody subscribes. */
+  readonly ahead$: Observable<never>;
 }
 
 /** What the service has answered. */

@@ -17,3 +17,9 @@ export function catchingUp(feed: Feed): Place['next'] {
 export function waiting({ request }: Feed, cursor: Offset): Place['next'] {
   return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'nothing' : 'poll';
 }
+
+/**
+ * Of a target that nobody has told: the first page goes all the way, and finds out whether the ledger does. Ranges ahead
+ * of an end that is not reached would all be refused, time and again.
+ */
+export const nothingKnown = { found: 0, searched: 0 } as const;

@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, map, concatMap, timer, type Observable } from 'rxjs';
 import { askPage } from './askPage.js';
 import type { Feed } from './Feed.js';
-import { catchingUp, tellsEnd } from './nextOf.js';
+import { catchingUp, nothingKnown, tellsEnd } from './nextOf.js';
 import type { Page } from './Page.js';
 import type { Place, Step } from './Place.js';
 import { pollLimitAfter } from './pollLimitAfter.js';
@@ -63,7 +63,7 @@ function placeAfter(feed: Feed, place: Place, page: Page): Place {
     ...place,
     cursor: Math.min(page.last, end),
     // an end that was told before may lie behind the cursor by now
-    target: next === 'page' ? end : place.target,
+    ...(next === 'page' && { ...nothingKnown, target: end }),
     next: page.last >= end ? 'nothing' : next,
     pollLimit: pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit: place.pollLimit, tookMs: now - place.polledAt }),
     // that there is no more behind an update is no idleness

@@ -5,7 +5,7 @@ import { verdict } from '../errors/verdict.js';
 import { retryTransient } from '../http/retryTransient.js';
 import type { Feed } from './Feed.js';
 import { ledgerEnd } from './ledgerEnd.js';
-import { catchingUp, waiting } from './nextOf.js';
+import { catchingUp, nothingKnown, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
 
 /** How long a service that does not tell its ledger end is not asked for it: the path may only be gone for a moment. */
@@ -34,7 +34,8 @@ export const readLedgerEndOnce = (feed: Feed, place: Place): Observable<Step> =>
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isApiError(error) || !isUntold(error)) throw error;
       learned.endUntoldUntil = asyncScheduler.now() + askAgainMs;
-      return [{ place: { ...place, next: catchingUp(feed), target: feed.request.endInclusive ?? place.target } }];
+      const untold = { ...place, ...nothingKnown, next: catchingUp(feed) };
+      return [{ place: { ...untold, target: feed.request.endInclusive ?? place.target } }];
     }),
   );
 };

@@ -1,4 +1,5 @@
-import { catchError, defer, EMPTY, ignoreElements, map, merge, type Observable, type ObservableInput } from 'rxjs';
+import { catchError, defer, EMPTY, map, merge, Subject, take, takeUntil } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
 import { retryTransient } from '../http/retryTransient.js';
 import { isBeyondEnd } from './askPage.js';
 import type { Feed } from './Feed.js';
@@ -15,27 +16,30 @@ import { readLedgerEndOnce } from './readLedgerEnd.js';
 export const readPage = (feed: Feed, place: Place): Observable<Step> =>
   defer(() => {
     const [first, ...ahead] = readingsAt(feed, place);
-    const begun = ahead.filter((reading) => !place.ahead.includes(reading));
+    const givenUp$ = new Subject<void>();
     return merge(
-      first === undefined ? EMPTY : readInTurn(feed, { ...place, ahead }, first),
-      ...begun.map(({ answer$ }) =>
-        answer$.pipe(
-          ignoreElements(),
-          catchError(() => EMPTY),
-        ),
-      ),
+      first === undefined ? EMPTY : readInTurn(feed, { ...place, ahead }, first, givenUp$),
+      ...ahead.map(({ ahead$ }) => ahead$.pipe(takeUntil(givenUp$))),
+    ).pipe(
+      // the next step has subscribed to what it still wants of them by then; the rest is aborted
+      take(1),
     );
   });
 
-const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading): Observable<Step> =>
-  answer$.pipe(
-    map((answered): Step => ({ page: answered.page, place: placeAfter(feed, place, answered) })),
+/** Reads the page whose turn it is. Once the ledger has turned out to end before it, what is ahead is given up. */
+const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading, givenUp$: Subject<void>): Observable<Step> => {
+  let { ahead } = place;
+  return answer$.pipe(
+    map((answered): Step => ({ page: answered.page, place: placeAfter(feed, { ...place, ahead }, answered) })),
     catchError((error: unknown): ObservableInput<Step> => {
-      if (isBeyondEnd(error)) return aimedAnew(feed, { ...place, ahead: [] }, error);
-      throw error;
+      if (!isBeyondEnd(error)) throw error;
+      ahead = [];
+      givenUp$.next();
+      return aimedAnew(feed, { ...place, ahead }, error);
     }),
     retryTransient(feed),
   );
+};
 
 /** How much of what has been found out so far still counts after another page. */
 const remembered = 0.75;

@@ -1,4 +1,5 @@
-import { AsyncSubject, catchError, concatMap, defer, map, of, share, type Observable } from 'rxjs';
+import { AsyncSubject, catchError, concatMap, defer, EMPTY, ignoreElements, map, of, share } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { Offset } from '../codecs/Offset.js';
 import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
@@ -27,11 +28,18 @@ export function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offs
         );
       }),
     );
-  });
-  // whoever comes later has it at once; after an error it is asked for anew, and when nobody waits any more, aborted
-  const kept = share<Answered>({ connector: () => new AsyncSubject(), resetOnComplete: false });
-  return { beginExclusive, endInclusive, answer$: answer$.pipe(kept) };
+  }).pipe(kept());
+  const ahead$ = answer$.pipe(
+    ignoreElements(),
+    catchError(() => EMPTY),
+    kept(),
+  );
+  return { beginExclusive, endInclusive, answer$, ahead$ };
 }
+
+/** Whoever comes later has the answer at once; after an error it is asked for anew; when nobody waits any more, aborted. */
+const kept = <A>(): MonoTypeOperatorFunction<A> =>
+  share({ connector: () => new AsyncSubject(), resetOnComplete: false });
 
 const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>
   askPageOnce(feed, { beginExclusive, endInclusive }, { limit }).pipe(

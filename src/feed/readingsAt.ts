@@ -17,7 +17,8 @@ export function readingsAt(feed: Feed, place: Place): readonly Reading[] {
   let begin = cursor;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
-      const end = Math.min(begin + width, gapEnd);
+      // where no other can be asked for along with it, less than all that is missing would only be slower
+      const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + width, gapEnd);
       readings.push(readRange(feed, begin, end, end === target));
       begin = end;
     }
@@ -40,5 +41,5 @@ function widthOf({ maxPageSize, service }: Feed, { found, searched }: Place): nu
   const limit = Math.min(maxPageSize, service.learned.pageLimit);
   const density = Math.min(1, found / searched);
   const aim = Math.max(limit / 2, limit - 2 * Math.sqrt(limit * (1 - density)));
-  return density === 0 ? searched * 4 : Math.max(1, Math.floor(aim / density));
+  return Math.max(1, Math.floor(density === 0 ? searched * 4 : aim / density));
 }

@@ -9,6 +9,8 @@ export interface Schedule {
   readonly isDownward: boolean;
   readonly profile: ProfileName;
   readonly latencyMs: number;
+  /** By how much an answer may take longer than another. */
+  readonly spreadMs: number;
   readonly maxListElements: number;
   readonly checkpointMs: number | null;
   readonly changes: readonly Change[];
@@ -16,6 +18,8 @@ export interface Schedule {
   readonly lag: Lag | null;
   readonly token: TokenPlan | null;
   readonly maxPageSize: number;
+  /** `null` leaves it to the feed. */
+  readonly parallelRanges: number | null;
   readonly idleTimeoutMs: number;
   readonly giveUpAfterMs: number;
   readonly onGap: GapChoice | null;

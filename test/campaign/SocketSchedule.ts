@@ -22,6 +22,8 @@ export interface SocketSchedule {
   readonly interfaceOnly: boolean;
   readonly maxListElements: number;
   readonly maxPageSize: number;
+  /** Left to the feed, if absent. */
+  readonly parallelRanges: number | undefined;
   /** When the token expires, once. */
   readonly expiresAtMs: number;
   /** When and up to which part in a hundred of what is known the participant prunes, if it does. */
@@ -101,6 +103,7 @@ export const socketSchedule: fc.Arbitrary<SocketSchedule> = fc.record({
   interfaceOnly: fc.boolean(),
   maxListElements,
   maxPageSize: fc.integer({ min: 1, max: 60 }),
+  parallelRanges: fc.constantFrom(undefined, undefined, 1, 2, 3, 5, 16),
   expiresAtMs: fc.nat(90),
   prunesAtMs: fc.nat(60),
   prunesUpTo: fc.nat(100),

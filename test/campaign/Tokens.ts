@@ -11,14 +11,16 @@ export class Tokens {
   private count = 0;
   private issuedAt = -Infinity;
   private readonly issued = new Map<string, number>();
-  /** Of one request: its first token was refused, or it is sent for the second time. */
-  private state: 'first' | 'refused' | 'second' = 'first';
-  private given = '';
+  /** The request whose first token has just been refused: who asks for a token now asks for its second. */
+  private refused: Asked | undefined;
+  private isSecond = false;
+  /** Those that were sent with their second token. */
+  private readonly seconds = new WeakSet<Asked>();
 
   constructor(
     private readonly plan: TokenPlan,
     private readonly start: number,
-    private readonly mustEnd: (end: ForcedEnd) => void,
+    private readonly mustEnd: (end: ForcedEnd, asked: Asked) => void,
   ) {}
 
   /** For the ledger's options. */
@@ -27,7 +29,8 @@ export class Tokens {
     const { trouble, cachedMs } = this.plan;
     const ms = now - this.start;
     if (trouble !== null && ms >= trouble.fromMs && ms < trouble.fromMs + trouble.forMs) {
-      this.state = 'first';
+      this.refused = undefined;
+      this.isSecond = false;
       return trouble.kind === 'hangs' ? NEVER : throwError(() => new Error('secret'));
     }
     if (now - this.issuedAt >= cachedMs) {
@@ -36,9 +39,10 @@ export class Tokens {
     }
     const token = `token-${this.count}`;
     this.issued.set(token, this.issuedAt);
-    if (this.state === 'refused' && token === this.given) this.mustEnd({ error: { _tag: 'UnauthorizedError' } });
-    this.state = this.state === 'refused' ? 'second' : 'first';
-    this.given = token;
+    const { refused } = this;
+    this.isSecond = refused !== undefined;
+    this.refused = undefined;
+    if (refused?.token === token) this.mustEnd({ error: { _tag: 'UnauthorizedError' } }, refused);
     return of(token);
   };
 
@@ -48,11 +52,17 @@ export class Tokens {
     return asyncScheduler.now() - issuedAt < this.plan.validMs ? undefined : statuses[this.plan.refusal]?.();
   }
 
+  /** A request has come, with the token that was given last. */
+  asked(asked: Asked): void {
+    if (this.isSecond) this.seconds.add(asked);
+    this.isSecond = false;
+  }
+
   /** An answer has reached the client. */
-  delivered(reply: Reply): void {
+  delivered(asked: Asked, reply: Reply): void {
     if (!refusals.has(textOf(reply))) return;
-    if (this.state === 'second') this.mustEnd({ error: { _tag: 'UnauthorizedError' } });
-    this.state = 'refused';
+    if (this.seconds.has(asked)) this.mustEnd({ error: { _tag: 'UnauthorizedError' } }, asked);
+    else this.refused = asked;
   }
 }
 

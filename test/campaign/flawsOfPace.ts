@@ -23,17 +23,29 @@ const boundsOf = ({ bound, token }: Schedule, calm: number): readonly Bound[] =>
   { ms: 10_000, requests: (bound === null ? 14 : 24) * (token === null ? 1 : 2), perNews: 4, fromMs: calm + 25_000 },
 ];
 
+/**
+ * How much more a feed may ask that reads ahead: a burst, of which all may fail and be asked for again in its turn, and
+ * for each answer that leads on, one that proves that there is no more, or one ahead of it.
+ */
+const bonusOf = ({ parallelRanges }: Schedule): { readonly burst: number; readonly perGround: number } =>
+  parallelRanges === 1 ? { burst: 0, perGround: 0 } : { burst: (parallelRanges ?? 16) - 1, perGround: 1 };
+
 /** No state asks in a hot loop. */
 export const flawsOfPace = ({ askedAt, audit, schedule }: Outcome): readonly string[] =>
   boundsOf(schedule, Math.max(20_000, calmAt(schedule))).flatMap(({ ms, requests, perNews, fromMs }) => {
+    const { burst, perGround } = bonusOf(schedule);
     const asked = askedAt.filter((at) => at >= fromMs);
     let first = 0;
     for (const [i, at] of asked.entries()) {
       while ((asked[first] ?? 0) <= at - ms) first += 1;
       const count = i - first + 1;
       if (count <= requests) continue;
-      const news = audit.newsAt.filter((newsAt) => newsAt > at - ms - 1 && newsAt <= at).length;
-      if (count > requests + perNews * news) return [`${count} requests in ${ms} ms up to ${at}, with ${news} news`];
+      const within = (times: readonly number[]): number =>
+        times.filter((time) => time > at - ms - 1 && time <= at).length;
+      const news = within(audit.newsAt);
+      const ground = within(audit.groundAt);
+      if (count > requests + burst + perNews * news + perGround * ground)
+        return [`${count} requests in ${ms} ms up to ${at}, with ${news} news in ${ground} answers`];
     }
     return [];
   });

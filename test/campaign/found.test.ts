@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { takeUntil, timer } from 'rxjs';
+import { concatMap, map, takeUntil, timer, type Observable } from 'rxjs';
 import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { failed, notFound, ok } from '../helpers/scripted.js';
-import { fill, upTo, world } from '../helpers/world.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import { canton, failed, notFound, ok, scripted, type Asked, type Reply, type Scripted } from '../helpers/scripted.js';
+import { VirtualLedger } from '../helpers/virtualLedger.js';
+import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 
 const isEnd = (path: string): boolean => path.endsWith('ledger-end');
+const beyondEnd = failed(400, canton('OFFSET_AFTER_LEDGER_END', 12));
 const isPage = (path: string): boolean => path.startsWith('/v2/updates');
 
 describe('what the campaign has found', () => {
@@ -108,4 +111,93 @@ describe('what the campaign has found', () => {
       });
     },
   );
+
+  it('ranges that nobody has told to be there are not read ahead, time and again', () => {
+    marbles(({ flush }) => {
+      const { ledger, service, feed } = world({
+        latencyMs: 5,
+        // it is told once, and not any more
+        fault: ({ path }, n) => (isEnd(path) && n > 1 ? notFound : undefined),
+      });
+      fill(ledger, ...upTo(30));
+      const seen = observe(
+        feed({ endInclusive: 100_000 }, { maxPageSize: 10, parallelRanges: 16 }).pipe(takeUntil(timer(50_000))),
+      );
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(30));
+      expect(service.asked.length).toBeLessThan(60);
+    });
+  });
+
+  /** Ranges ahead take a second each, so that they are on the way when the first is answered. */
+  const slowAhead = (ledger: VirtualLedger, asked: Asked, isSlow: boolean): Observable<Reply> =>
+    timer(isSlow ? 1_000 : 0).pipe(concatMap(() => ledger.answer(asked)));
+
+  it('nothing is left open of what lies ahead of an end that is not reached', () => {
+    marbles(({ flush }) => {
+      let most = 0;
+      const ledger = new VirtualLedger({ latencyMs: 5 });
+      fill(ledger, ...upTo(400));
+      const service: Scripted = scripted((asked, n) => {
+        most = Math.max(most, service.open);
+        // the fifth is the first page behind those that are read ahead: from a replica that is behind
+        if (isPage(asked.path) && asked.body['beginExclusive'] === 40 && n < 20)
+          return timer(30).pipe(map(() => beyondEnd));
+        if (isEnd(asked.path) && n > 1 && n < 20) return timer(5).pipe(map(() => ok({ offset: 350 })));
+        return slowAhead(ledger, asked, Number(asked.body['beginExclusive']) > 40 && n < 20);
+      });
+      const client = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      const options = { maxPageSize: 20, parallelRanges: 4 };
+      const seen = observe(client.updates({ beginExclusive: 0, updateFormat }, options).pipe(takeUntil(timer(30_000))));
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(400));
+      expect(most).toBe(4);
+      expect(service.open).toBe(0);
+    });
+  });
+
+  it('nothing is left open of what lies ahead of a gap', () => {
+    marbles(({ flush }) => {
+      let open = -1;
+      const ledger = new VirtualLedger({ latencyMs: 5 });
+      fill(ledger, ...upTo(400));
+      const service: Scripted = scripted((asked) => {
+        const begin = Number(asked.body['beginExclusive']);
+        if (begin === 40)
+          return timer(30).pipe(
+            concatMap(() => {
+              ledger.pruned = 300;
+              return ledger.answer(asked);
+            }),
+          );
+        return slowAhead(ledger, asked, begin > 40 && begin < 300);
+      });
+      const onGap = (): number[] => {
+        open = service.open;
+        return [300];
+      };
+      const client = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+      const options = { maxPageSize: 20, parallelRanges: 4, onGap };
+      const seen = observe(client.updates({ beginExclusive: 0, updateFormat }, options).pipe(takeUntil(timer(30_000))));
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(400).filter((offset) => offset <= 40 || offset > 300));
+      expect(open).toBe(0);
+    });
+  });
+
+  it('an offset is a whole number, however little has been found', () => {
+    marbles(({ flush }) => {
+      const { ledger, service, feed } = world({ latencyMs: 5 });
+      const seen = observe(feed({}, { parallelRanges: 3 }).pipe(takeUntil(timer(100_000))));
+      for (const [i, end] of [7, 10, 1_000, 3_000].entries())
+        timer(20_000 * i).subscribe(() => {
+          ledger.end = end;
+        });
+      flush();
+      expect(seen.values).toEqual([]);
+      expect(service.asked.at(-1)?.body['beginExclusive']).toBe(3_000);
+      const bounds = service.asked.flatMap(({ body }) => ('endInclusive' in body ? [body['endInclusive']] : []));
+      expect(bounds.filter((offset) => !Number.isSafeInteger(offset))).toEqual([]);
+    });
+  });
 });

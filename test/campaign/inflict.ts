@@ -9,6 +9,8 @@ import { statuses } from './statuses.js';
 export const isPage = ({ path }: Asked): boolean => path.startsWith('/v2/updates');
 export const isBounded = ({ body }: Asked): boolean => 'endInclusive' in body;
 export const isDownward = ({ body }: Asked): boolean => body['descendingOrder'] === true;
+export const isBeyondEnd = (reply: Reply): boolean =>
+  !(reply instanceof Error) && reply.status === 400 && reply.text.includes('OFFSET_AFTER_LEDGER_END');
 export const isPoll = (asked: Asked): boolean => isPage(asked) && !isBounded(asked);
 
 /** What a fault makes of an honest answer; `undefined` where it does not apply to what was asked. */
@@ -117,6 +119,8 @@ export interface Bad {
   readonly tag: 'OrderError' | 'DecodeError';
   readonly good: readonly Entry[];
   readonly offset?: number;
+  /** Whether it is no list at all. */
+  readonly isNoPage?: boolean;
 }
 const bad = new WeakMap<object, Bad>();
 
@@ -128,6 +132,6 @@ function backwards(reply: Reply): Reply {
 }
 
 function undecodable(reply: Reply, good: readonly Entry[], offset?: number): Reply {
-  bad.set(reply, { tag: 'DecodeError', good, ...(offset !== undefined && { offset }) });
+  bad.set(reply, { tag: 'DecodeError', good, ...(offset === undefined ? { isNoPage: true } : { offset }) });
   return reply;
 }

@@ -1,4 +1,4 @@
-import { asyncScheduler, delay, map, of, take, tap, type Observable } from 'rxjs';
+import { asyncScheduler, delay, finalize, map, of, take, tap, type Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Update } from '../../src/codecs/Update.js';
 import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
@@ -18,9 +18,11 @@ import { strikeAt } from './strikeAt.js';
 import { Tokens } from './Tokens.js';
 import { wrongIn } from './wrongIn.js';
 
-/** What is told, and where the model stood then. */
+/** What is told, and where the model may have stood then. */
 export type Told =
-  { readonly event: LedgerEvent; readonly cursor: number } | { readonly value: Update } | { readonly jump: number };
+  | { readonly event: LedgerEvent; readonly stands: readonly number[] }
+  | { readonly value: Update }
+  | { readonly jump: number };
 
 /** What has come of a schedule. */
 export interface Outcome {
@@ -44,6 +46,8 @@ const requestTimeoutMs = 8_000;
 const filter = { filtersByParty: { 'alice::1220ab': { cumulative: [] } } };
 /** Long enough for a request that hangs, a back-off, the grace of a reset, and some polls. */
 const settleMs = 45_000;
+/** Page by page, of a service that gives no more than one update. */
+const answersToCome = 60;
 
 /** Runs a schedule in virtual time. */
 export function play(schedule: Schedule): Outcome {
@@ -59,7 +63,7 @@ export function play(schedule: Schedule): Outcome {
           end();
           if (scheduler.actions.length > 0) outcome.wrong.push(`${scheduler.actions.length} timers are left`);
         },
-        Math.max(20_000, calmAt(schedule)) + settleMs,
+        Math.max(20_000, calmAt(schedule)) + settleMs + answersToCome * schedule.spreadMs,
       );
       flush();
       return outcome;
@@ -88,13 +92,26 @@ function begin(schedule: Schedule): Play {
   const growing = new Growing(ledger, schedule);
   const beginExclusive = Math.floor((ledger.end * schedule.begin) / 1_000);
   const bound = schedule.bound === null ? Infinity : Math.max(beginExclusive, schedule.bound);
-  const audit = new Audit(ledger, growing.updateOf, { begin: beginExclusive, bound, isDownward });
+  const most = schedule.parallelRanges ?? 16;
+  let emitted = 0;
+  const audit = new Audit(ledger, growing.updateOf, {
+    begin: beginExclusive,
+    bound,
+    isDownward,
+    most,
+    emitted: () => emitted,
+    age,
+  });
   const tokens =
     schedule.token === null
       ? undefined
-      : new Tokens(schedule.token, start, (end) => {
-          audit.mustEnd(end, age());
+      : new Tokens(schedule.token, start, (end, asked) => {
+          audit.mustEnd(end, asked);
         });
+  const token = (given: Tokens) => (): Observable<string> => {
+    const over = audit.tokenAsked();
+    return given.provide().pipe(finalize(over));
+  };
 
   const honest = (asked: Asked): Observable<Reply> => {
     const refusal = tokens?.refusalOf(asked);
@@ -107,10 +124,13 @@ function begin(schedule: Schedule): Play {
   };
   const service = scripted((asked, n) => {
     askedAt.push(age());
-    if (service.open > 1) wrong.push('two requests at a time');
+    audit.asked(asked);
+    tokens?.asked(asked);
+    if (service.open > most) wrong.push(`${service.open} requests are open`);
     wrong.push(...wrongIn(asked, isDownward));
     const replica = replicaAt(schedule, age(), n);
-    ledger.become(replica);
+    // answers come in another order than they were asked for
+    ledger.become({ ...replica, latencyMs: latencyMs + ((n * 7_919) % (1 + schedule.spreadMs)) });
     const strike = age() < Math.max(20_000, calmAt(schedule)) ? strikeAt(schedule.strikes, asked, age(), n) : undefined;
     const struck = strike && inflict(strike, asked, honest(asked), ledger, replica);
     if (struck !== undefined) {
@@ -120,8 +140,11 @@ function begin(schedule: Schedule): Play {
     return (struck ?? honest(asked)).pipe(
       take(1),
       tap((reply) => {
-        audit.delivered(asked, reply, age());
-        tokens?.delivered(reply);
+        audit.delivered(asked, reply);
+        tokens?.delivered(asked, reply);
+      }),
+      finalize(() => {
+        audit.closed(asked);
       }),
     );
   });
@@ -129,16 +152,18 @@ function begin(schedule: Schedule): Play {
     baseUrl: 'http://ledger.example',
     port: service.port,
     requestTimeoutMs,
-    ...(tokens !== undefined && { token: tokens.provide }),
+    ...(tokens !== undefined && { token: token(tokens) }),
     retry: { maxDelayMs: 1_000, giveUpAfterMs },
   });
   client.events$.subscribe((event) => {
-    log.push({ event, cursor: audit.cursor });
+    const isTurn = event._tag === 'CaughtUp' || event._tag === 'FellBehind';
+    log.push({ event, stands: isTurn ? audit.stands() : [] });
   });
   const { onGap } = schedule;
   const options = {
     maxPageSize,
     idleTimeoutMs,
+    parallelRanges: schedule.parallelRanges ?? undefined,
     ...(onGap !== null && {
       onGap: chosenAt(onGap, ledger, (seen) => {
         gaps.push({ ...seen, modelAt: audit.cursor });
@@ -156,6 +181,7 @@ function begin(schedule: Schedule): Play {
   const seen = observe(
     client.updates(request, options).pipe(
       tap((value) => {
+        if (value._tag !== 'OffsetCheckpoint') emitted += 1;
         log.push({ value });
       }),
     ),
@@ -163,6 +189,9 @@ function begin(schedule: Schedule): Play {
   growing.start();
   const outcome = { schedule, seen, audit, ledger, begin: beginExclusive, bound, log, askedAt, gaps, wrong, inflicted };
   const end = (): void => {
+    audit.settle();
+    audit.check();
+    wrong.push(...audit.wrong);
     seen.subscription.unsubscribe();
     if (service.open > 0) wrong.push('a request is left open');
   };

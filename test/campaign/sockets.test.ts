@@ -41,11 +41,12 @@ async function played(
   onGap: UpdatesOptions['onGap'] = 'fail',
 ): Promise<void> {
   const given = await socketWorld(schedule);
+  const { maxPageSize, parallelRanges } = schedule;
   try {
     const { sandbox, client, beginExclusive } = given;
     const feed$ = client.updates(
       { beginExclusive, updateFormat: ledgerEffects({ parties: 'any' }) },
-      { maxPageSize: schedule.maxPageSize, idleTimeoutMs: 50, onGap },
+      { maxPageSize, parallelRanges, idleTimeoutMs: 50, onGap },
     );
     const seen = await watched(client, feed$, given.happen, ({ updates, events }) => {
       const last = ledgerAfter(sandbox, beginExclusive).at(-1);

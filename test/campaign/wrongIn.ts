@@ -15,6 +15,9 @@ export function wrongIn(asked: Asked, isDownward: boolean): readonly string[] {
     ...(isBounded(asked) && Number(body['endInclusive']) <= Number(body['beginExclusive'])
       ? ['a range of nothing']
       : []),
+    ...([body['beginExclusive'], body['endInclusive'] ?? 0].every(Number.isSafeInteger)
+      ? []
+      : ['an offset that is none']),
     ...(body['descendingOrder'] === isDownward ? [] : ['another order']),
     ...(path === '/v2/updates' && 'filter' in body ? ['a filter, which 3.6 does not take'] : []),
     ...('filter' in body === 'updateFormat' in body ? ['a filter and a format, or none'] : []),

@@ -47,7 +47,7 @@ describe(`a feed of ${pages} pages`, () => {
           if (count % 1_000 !== 0) return;
           depths.push(depth());
           // not only when all is over
-          expect(depths.at(-1)).toBe(depths[0]);
+          expect(depths.at(-1)).toBeLessThan((depths[0] ?? 0) + 10);
           if (count % (pages / 5) === 0) heaps.push(megabytes());
         }),
         share(),
