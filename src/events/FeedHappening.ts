@@ -42,7 +42,7 @@ export interface PollSent {
   readonly idleTimeoutMs?: number;
 }
 
-/** Such a request was answered well. What is in it is emitted next. */
+/** Such a request was answered well. What is in it is emitted in its turn. */
 export interface PageReceived {
   /** Tells the events apart. */
   readonly _tag: 'PageReceived';
