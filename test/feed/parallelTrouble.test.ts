@@ -88,6 +88,24 @@ describe('a range that is read ahead', () => {
     });
   });
 
+  it('and fails is left alone until its turn, however many pages are emitted before', () => {
+    marbles(({ flush }) => {
+      const { feed, ledger, service } = ahead({
+        // one answer after the other, the last one first
+        latencyOf: (_, asked) => (isRange(asked, 40) ? 5 : 10 * (1 + Number(asked.body['beginExclusive'] ?? 0))),
+        fault: (asked) => (isRange(asked, 40) ? failed(503, 'down') : undefined),
+      });
+      fill(ledger, ...upTo(50));
+      const askedBy: number[] = [];
+      const seen = observe(feed({ endInclusive: 50 }, four).pipe(takeUntil(timer(340))));
+      for (const ms of [150, 250, 325])
+        timer(ms).subscribe(() => askedBy.push(rangesOf(service.asked).filter(([begin]) => begin === 40).length));
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(40));
+      expect(askedBy).toEqual([1, 1, 1]);
+    });
+  });
+
   it('and whose proof fails shows what it has, and asks for the rest in its turn', () => {
     marbles(({ flush }) => {
       let failures = 0;
