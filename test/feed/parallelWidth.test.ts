@@ -6,12 +6,7 @@ import { fill, upTo, world } from '../helpers/world.js';
 import { every } from './aheadWorld.js';
 
 /** How many requests it takes to read a ledger. */
-function requestsFor(
-  all: readonly number[],
-  parallelRanges: number,
-  maxPageSize: number,
-  options: WorldOptions = {},
-): number {
+function requestsFor(all: readonly number[], parallelRanges: number, maxPageSize: number): number {
   let count = 0;
   marbles(({ flush }) => {
     const { feed, ledger, service } = world({ latencyMs: 10 });
