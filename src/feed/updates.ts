@@ -1,4 +1,4 @@
-import { concatMap, defer, expand, map, of, takeWhile, tap, type Observable } from 'rxjs';
+import { concatMap, defer, expand, map, of, tap, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import { acrossGap } from './acrossGap.js';
 import type { Feed } from './Feed.js';
@@ -17,8 +17,6 @@ import { withPace } from './withPace.js';
 export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
   defer((): Step[] => [{ place: startOf(feed.request) }]).pipe(
     expand((step) => stepAfter(feed, step)),
-    // whatever is still being read ahead
-    takeWhile(({ place, page }) => place.next !== 'nothing' || page?.failure !== undefined, true),
     tellEnds(feed),
     concatMap(({ page }) => page?.updates ?? []),
   );

@@ -112,22 +112,34 @@ describe('what the campaign has found', () => {
     },
   );
 
-  it('ranges that nobody has told to be there are not read ahead, time and again', () => {
-    marbles(({ flush }) => {
-      const { ledger, service, feed } = world({
-        latencyMs: 5,
-        // it is told once, and not any more
-        fault: ({ path }, n) => (isEnd(path) && n > 1 ? notFound : undefined),
+  // it asks for the end itself, or another feed of the ledger has found out that nobody tells it
+  it.each([false, true])(
+    'ranges that nobody has told to be there are not read ahead, time and again: %p',
+    (isOther) => {
+      marbles(({ flush }) => {
+        let isUntold = false;
+        const { ledger, service, feed } = world({
+          latencyMs: 5,
+          fault: ({ path }) => (isEnd(path) && isUntold ? notFound : undefined),
+        });
+        fill(ledger, ...upTo(30));
+        const options = { maxPageSize: 10, parallelRanges: 16 };
+        const seen = observe(feed({ endInclusive: 100_000 }, options).pipe(takeUntil(timer(50_000))));
+        let before = 0;
+        // in the middle of a poll
+        timer(7_000).subscribe(() => {
+          isUntold = true;
+          before = service.asked.length;
+          if (isOther) observe(feed({ beginExclusive: 30 }).pipe(takeUntil(timer(10))));
+        });
+        flush();
+        expect(offsets(seen.values)).toEqual(upTo(30));
+        const bounds = service.asked.slice(before).flatMap(({ body }) => body['endInclusive'] ?? []);
+        expect(bounds.length).toBeGreaterThan(5);
+        expect(new Set(bounds)).toEqual(new Set([100_000]));
       });
-      fill(ledger, ...upTo(30));
-      const seen = observe(
-        feed({ endInclusive: 100_000 }, { maxPageSize: 10, parallelRanges: 16 }).pipe(takeUntil(timer(50_000))),
-      );
-      flush();
-      expect(offsets(seen.values)).toEqual(upTo(30));
-      expect(service.asked.length).toBeLessThan(60);
-    });
-  });
+    },
+  );
 
   /** Ranges ahead take a second each, so that they are on the way when the first is answered. */
   const slowAhead = (ledger: VirtualLedger, asked: Asked, isSlow: boolean): Observable<Reply> =>
