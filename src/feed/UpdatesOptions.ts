@@ -21,7 +21,7 @@ export interface UpdatesOptions {
   readonly idleTimeoutMs?: number | undefined;
   /**
    * How many ranges of the ledger are read at a time while the feed catches up. Their updates are emitted in order all
-   * the same; so many pages may be held at most. `1` asks for one page after the other, each only after all of the one
+   * the same; so many pages may be held at most, and 32 is the most. `1` asks for one page after the other, each only after all of the one
    * before has been emitted.
    *
    * @defaultValue as many as pay, 2 to 16: the longer an answer takes, the more

@@ -2,8 +2,12 @@ import { checkPositive } from '../http/checkPositive.js';
 import { retryPolicy } from '../http/RetryPolicy.js';
 import type { UpdatesOptions } from './UpdatesOptions.js';
 
+const mostRanges = 32;
+
 /** Throws a TypeError for options that make no sense: a mistake in the program, not of the ledger. */
 export function checkOptions({ maxPageSize = 1, idleTimeoutMs = 1, parallelRanges = 1, retry }: UpdatesOptions): void {
   checkPositive({ maxPageSize, idleTimeoutMs, parallelRanges }, true);
+  // what has been answered while the first was waited for is emitted at one go, and nests
+  if (parallelRanges > mostRanges) throw new TypeError(`parallelRanges must be ${mostRanges} at most`);
   retryPolicy(retry);
 }

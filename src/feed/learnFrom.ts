@@ -26,13 +26,18 @@ export function learnFrom(error: unknown, { service: { learned }, report }: Feed
   switch (verdict(error)) {
     case 'shrink':
       if (asked.limit === 1) throw new PageLimitError(asked.range.beginExclusive);
-      learned.pageLimit = Math.min(learned.pageLimit, Math.floor(asked.limit / 2));
-      report(() => ({ _tag: 'PageLimitLearned', pageLimit: learned.pageLimit }));
+      // of several that were asked for at a time, the first teaches it
+      if (Math.floor(asked.limit / 2) < learned.pageLimit) {
+        learned.pageLimit = Math.floor(asked.limit / 2);
+        report(() => ({ _tag: 'PageLimitLearned', pageLimit: learned.pageLimit }));
+      }
       return true;
     case 'switch':
       if (asked.path !== '/v2/updates/flats' || !learned.maySwitch) return false;
-      learned.updatesPath = '/v2/updates';
-      report(() => ({ _tag: 'EndpointSwitched', from: asked.path, to: learned.updatesPath }));
+      if (learned.updatesPath === asked.path) {
+        learned.updatesPath = '/v2/updates';
+        report(() => ({ _tag: 'EndpointSwitched', from: asked.path, to: learned.updatesPath }));
+      }
       return true;
     default:
       return isImpatience(error, asked) && askLess(learned, asked);

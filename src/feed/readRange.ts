@@ -1,10 +1,14 @@
-import { AsyncSubject, catchError, concatMap, defer, EMPTY, ignoreElements, map, of, share } from 'rxjs';
+import { AsyncSubject, catchError, concatMap, defaultIfEmpty, defer, EMPTY, ignoreElements, map, of } from 'rxjs';
+import { share, takeUntil, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { Offset } from '../codecs/Offset.js';
 import { askPageOnce } from './askPageOnce.js';
 import type { Feed } from './Feed.js';
 import type { Page } from './Page.js';
 import type { Answered, Reading } from './Reading.js';
+
+/** How long a page waits at least for the proof that there is no more in its range, in milliseconds. */
+const leastPatienceMs = 500;
 
 /**
  * Reads a page of a range of the ledger, ahead of its turn or in it. Never with an idle timeout, which could cut it.
@@ -23,8 +27,14 @@ export function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offs
         if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(answered);
         return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
           map((rest): Answered => ({ page: joined(page, rest.page), reached: rest.reached, requests: 2 })),
-          // in its turn it is asked for again
-          catchError(() => of(answered)),
+          catchError(() => {
+            // however that went, so far it does reach
+            learned.longestRange = Math.max(learned.longestRange, reached - beginExclusive);
+            return EMPTY;
+          }),
+          // what is there is not kept waiting: what is left of the range is asked for again in its turn
+          takeUntil(timer(Math.max(leastPatienceMs, 2 * page.tookMs))),
+          defaultIfEmpty(answered),
         );
       }),
     );

@@ -13,7 +13,8 @@ export function readingsAt(feed: Feed, place: Place): readonly Reading[] {
   const atATime = feed.parallelRanges ?? place.atATime;
   const width = atATime === 1 ? Infinity : widthOf(feed, place);
   const readings: Reading[] = [];
-  let room = Math.max(1, atATime - ahead.length);
+  const isBegun = ahead[0]?.beginExclusive === cursor;
+  let room = Math.max(isBegun ? 0 : 1, atATime - ahead.length);
   let begin = cursor;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
@@ -40,6 +41,8 @@ function widthOf({ maxPageSize, service }: Feed, { found, searched }: Place): nu
   if (searched === 0) return Infinity;
   const limit = Math.min(maxPageSize, service.learned.pageLimit);
   const density = Math.min(1, found / searched);
-  const aim = Math.max(limit / 2, limit - 2 * Math.sqrt(limit * (1 - density)));
-  return Math.max(1, Math.floor(density === 0 ? searched * 4 : aim / density));
+  if (density === 0) return Math.floor(searched * 4);
+  const aim = limit - 2 * Math.sqrt(limit * (1 - density));
+  // of pages nearly empty there would be more than time is saved
+  return aim < limit / 4 ? Infinity : Math.max(1, Math.floor(aim / density));
 }

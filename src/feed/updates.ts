@@ -12,7 +12,7 @@ import { withPace } from './withPace.js';
 
 /**
  * The updates of a feed: one step after another, each from the place that the one before it led to. A page is emitted
- * before the next step begins, so that nothing is ever asked for that may not be needed, and nothing piles up.
+ * before the next step begins, so that beyond what is read ahead nothing is asked for that may not be needed, nor piles up.
  */
 export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
   defer((): Step[] => [{ place: startOf(feed.request) }]).pipe(

@@ -474,3 +474,28 @@ describe('the signatures of an execution', () => {
     expect(problems(ExecuteRequest, replaced(execute, path, value))).toStrictEqual([`${path}: expected ${expected}`]);
   });
 });
+
+describe('a request of a class', () => {
+  class Bounded {
+    readonly beginExclusive = 1;
+    readonly updateFormat = sample('requests', 'updates', 'pasted', 'updateFormat');
+    readonly #end: number;
+    constructor(end: number) {
+      this.#end = end;
+    }
+    get endInclusive(): number {
+      return this.#end;
+    }
+  }
+
+  it('is read with its accessors', () => {
+    const result = UpdatesRequest.decode(new Bounded(9));
+    expect(result).toMatchObject({ _tag: 'Right', right: { beginExclusive: 1, endInclusive: 9 } });
+  });
+
+  it('is refused for what they give', () => {
+    expect(problems(UpdatesRequest, new Bounded(0.5))).toStrictEqual([
+      'endInclusive: expected Offset, a whole number from 0 to 2^53 - 1',
+    ]);
+  });
+});

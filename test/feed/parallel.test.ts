@@ -29,7 +29,8 @@ describe('ranges that are read ahead', () => {
       const seen = observe(given.feed({}, { ...size, parallelRanges }).pipe(takeUntil(timer(60_000))));
       flush();
       expect(offsets(seen.values)).toEqual(every(3, 600));
-      expect(given.most()).toBe(parallelRanges ?? 16);
+      expect(given.most()).toBeLessThanOrEqual(parallelRanges ?? 16);
+      expect(given.most()).toBeGreaterThanOrEqual(parallelRanges ?? 12);
     });
   });
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, takeUntil, timer } from 'rxjs';
+import { asyncScheduler, map, takeUntil, timer } from 'rxjs';
+import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { canton, failed, notFound, ok, type Asked } from '../helpers/scripted.js';
-import { fill, upTo, world } from '../helpers/world.js';
+import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 import { invalid, transaction } from '../helpers/wire.js';
 import { ahead, every, isBounded, rangesOf } from './aheadWorld.js';
 
@@ -31,14 +32,16 @@ describe('a range that is read ahead', () => {
     marbles(({ flush }) => {
       const { feed, ledger, service } = ahead({
         // the proof takes long
-        latencyOf: (_, { query }) => (Number(query['limit']) < 10 ? 1_000 : 5),
+        latencyOf: (_, { body }) => (body['beginExclusive'] === 14 ? 1_000 : 5),
       });
       fill(ledger, ...upTo(10), 12, 14, ...from(20, 40));
       const seen = observe(feed({ endInclusive: 60 }, four));
       flush();
       expect(offsets(seen.values)).toEqual([...upTo(10), 12, 14, ...from(20, 40)]);
       expect(rangesOf(service.asked)).toContainEqual([14, 20]);
-      expect(seen.times[10]).toBeGreaterThan(1_000);
+      // what is there itself is not kept waiting that long
+      expect(seen.times[11]).toBeLessThan(1_000);
+      expect(seen.times[12]).toBeGreaterThan(1_000);
     });
   });
 
@@ -240,6 +243,44 @@ describe('a range that is read ahead', () => {
       flush();
       expect(offsets(seen.values)).toEqual(upTo(200));
       expect(most()).toBeLessThanOrEqual(4);
+    });
+  });
+
+  it('tells once what several answers teach', () => {
+    marbles(({ flush }) => {
+      const told: LedgerEvent[] = [];
+      const tooLarge = failed(413, canton('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2));
+      const { client, ledger } = world({
+        latencyMs: 5,
+        fault: ({ path, query }, n) => {
+          if (n < 6 || path.endsWith('ledger-end')) return undefined;
+          if (path.endsWith('flats')) return timer(5).pipe(map(() => notFound));
+          return Number(query['limit']) > 50 ? timer(5).pipe(map(() => tooLarge)) : undefined;
+        },
+      });
+      client.events$.subscribe((event) => told.push(event));
+      fill(ledger, ...upTo(2_000));
+      const request = { beginExclusive: 0, endInclusive: 2_000, updateFormat };
+      const seen = observe(client.updates(request, { parallelRanges: 8, maxPageSize: 100 }));
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(2_000));
+      expect(told.filter(({ _tag }) => _tag === 'EndpointSwitched')).toHaveLength(1);
+      expect(told.filter(({ _tag }) => _tag === 'PageLimitLearned')).toHaveLength(1);
+    });
+  });
+
+  it('is no reason to reach less far if it is the rest of a range that is slow', () => {
+    marbles(({ flush }) => {
+      const slow = timer(1_500).pipe(map(() => failed(503, 'not able to produce a timely response')));
+      const { ledger, service, feed } = world({
+        latencyMs: 2_000,
+        fault: ({ query }) => (Number(query['limit']) < 100 ? slow : undefined),
+      });
+      fill(ledger, ...every(7, 3_000));
+      const seen = observe(feed({ endInclusive: 21_000 }, { maxPageSize: 100, parallelRanges: 4 }));
+      flush();
+      expect(offsets(seen.values)).toEqual(every(7, 3_000));
+      expect(service.asked.length).toBeLessThan(200);
     });
   });
 });

@@ -501,11 +501,15 @@ describe('a service that sends more than it was asked for', () => {
 });
 
 describe('options', () => {
-  it.each([{ maxPageSize: 0 }, { maxPageSize: 1.5 }, { idleTimeoutMs: 0 }, { idleTimeoutMs: Number.NaN }])(
-    'that make no sense throw at once: %p',
-    (options) => {
-      const ledger = createLedger({ baseUrl: 'http://ledger.example', port: () => NEVER });
-      expect(() => ledger.updates({ beginExclusive: 0 }, options)).toThrow(TypeError);
-    },
-  );
+  it.each([
+    { maxPageSize: 0 },
+    { maxPageSize: 1.5 },
+    { idleTimeoutMs: 0 },
+    { idleTimeoutMs: Number.NaN },
+    { parallelRanges: 0 },
+    { parallelRanges: 33 },
+  ])('that make no sense throw at once: %p', (options) => {
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port: () => NEVER });
+    expect(() => ledger.updates({ beginExclusive: 0 }, options)).toThrow(TypeError);
+  });
 });

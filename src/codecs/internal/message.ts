@@ -19,7 +19,9 @@ export function message<A extends object>(name: string, fields: FieldsOf<A>, clo
   const _tag: t.Mixed | undefined = fields['_tag'];
   const isTagged = _tag !== undefined;
   const tagged: unknown = _tag && readBy(_tag)(undefined, undefined);
-  const needed = [...known.values()].filter(({ isNeeded }) => isNeeded);
+  // of a request all: it may be of a class, with accessors that no loop over its own fields meets
+  const isSought = ({ isNeeded }: Field): boolean => isNeeded || closed;
+  const sought = [...known.values()].filter(isSought);
   const isStranger = (key: string): boolean => !known.has(key);
   // every field of A is in its place when none of them failed
   const isComplete = (_decoded: object, isRight: boolean): _decoded is A => isRight;
@@ -48,17 +50,17 @@ export function message<A extends object>(name: string, fields: FieldsOf<A>, clo
           else keep(decoded, key, u[key]);
         } else {
           const a = valueOf(field, u[key], why);
-          if (field.isNeeded) found += 1;
+          if (isSought(field)) found += 1;
           if (a === invalid) isRight = false;
           else if (a !== undefined) decoded[key] = a;
         }
         if (!isRight && why === undefined) return invalid;
       }
-      for (const field of found < needed.length ? needed : []) {
-        if (field.key in u) continue;
-        const a = valueOf(field, undefined, why);
+      for (const field of found < sought.length ? sought : []) {
+        if (Object.hasOwn(decoded, field.key) || (!isRight && field.key in u)) continue;
+        const a = valueOf(field, u[field.key], why);
         if (a === invalid) isRight = false;
-        else decoded[field.key] = a;
+        else if (a !== undefined) decoded[field.key] = a;
       }
       return isComplete(decoded, isRight) ? decoded : invalid;
     },
