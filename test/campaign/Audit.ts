@@ -116,6 +116,12 @@ export class Audit {
   /** Nothing more has come of what happened last: a page whose rest was not asked for stands for itself. */
   settle(): void {
     for (const one of this.unproven) if (one.state === 'open') this.take(one, one.since.ms);
+    // one in its turn may be shown before it is proven: it does not wait for long
+    while (this.feed.emitted() > this.expected.length) {
+      const shown = this.unproven.find(({ cover }) => cover.begin <= this.cursor);
+      if (shown === undefined) return;
+      this.take(shown, this.feed.age());
+    }
   }
 
   /** Where a feed may say that it stands, in the middle of what follows from one answer. */

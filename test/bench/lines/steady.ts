@@ -28,6 +28,11 @@ export const steady: Line = {
           goal: { atMost: 1.1 },
           note: `after 100 000: ${((heaps[0]?.['firstHeap'] ?? NaN) / 2 ** 20).toFixed(1)} MiB`,
         },
+        {
+          id: 'heap-settled',
+          figure: `heap after ${count / 1e6} million / after 500 000`,
+          ratios: heaps.map(({ settledHeap = NaN }) => settledHeap),
+        },
       ];
     });
   },

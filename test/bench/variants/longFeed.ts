@@ -21,6 +21,7 @@ export function measure({ url, count, step, options }: Load): Promise<Outcome> {
   let seen = 0;
   let startedAt = performance.now();
   let firstHeap = NaN;
+  let laterHeap = NaN;
   let lastHeap = NaN;
   const feed$ = createLedger({ baseUrl: url }).updates(
     { beginExclusive: origin, endInclusive: origin + count * step, updateFormat: acsDelta({ parties: 'any' }) },
@@ -31,6 +32,8 @@ export function measure({ url, count, step, options }: Load): Promise<Outcome> {
     if (seen % per !== 0) return;
     windows[seen / per - 1] = performance.now() - startedAt;
     if (seen === 100_000) firstHeap = heap();
+    // by then the engine has compiled what it will compile
+    if (seen === 500_000) laterHeap = heap();
     // not at the very end: what a feed holds while it reads would be missing
     if (seen === count - per) lastHeap = heap();
     startedAt = performance.now();
@@ -43,7 +46,7 @@ export function measure({ url, count, step, options }: Load): Promise<Outcome> {
         // the first tenth is the compiler's; the first updates are those right after it
         const first = median([...windows.subarray(tenth, 2 * tenth)]);
         const last = median([...windows.subarray(-tenth)]);
-        resolve({ cost: last / first, figures: { heap: lastHeap / firstHeap, firstHeap } });
+        resolve({ cost: last / first, figures: { heap: lastHeap / firstHeap, settledHeap: lastHeap / laterHeap, firstHeap } });
       },
     });
   });
