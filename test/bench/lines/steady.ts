@@ -30,7 +30,7 @@ export const steady: Line = {
         },
         {
           id: 'heap-settled',
-          figure: `heap after ${count / 1e6} million / after 500 000`,
+          figure: `heap after ${count / 1e6} million / after ${count / 5e6} million`,
           ratios: heaps.map(({ settledHeap = NaN }) => settledHeap),
         },
       ];

@@ -33,7 +33,7 @@ export function measure({ url, count, step, options }: Load): Promise<Outcome> {
     windows[seen / per - 1] = performance.now() - startedAt;
     if (seen === 100_000) firstHeap = heap();
     // by then the engine has compiled what it will compile
-    if (seen === 500_000) laterHeap = heap();
+    if (seen === count / 5) laterHeap = heap();
     // not at the very end: what a feed holds while it reads would be missing
     if (seen === count - per) lastHeap = heap();
     startedAt = performance.now();
@@ -46,7 +46,10 @@ export function measure({ url, count, step, options }: Load): Promise<Outcome> {
         // the first tenth is the compiler's; the first updates are those right after it
         const first = median([...windows.subarray(tenth, 2 * tenth)]);
         const last = median([...windows.subarray(-tenth)]);
-        resolve({ cost: last / first, figures: { heap: lastHeap / firstHeap, settledHeap: lastHeap / laterHeap, firstHeap } });
+        resolve({
+          cost: last / first,
+          figures: { heap: lastHeap / firstHeap, settledHeap: lastHeap / laterHeap, firstHeap },
+        });
       },
     });
   });
