@@ -76,7 +76,7 @@ const apps = [
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 27_500,
+    budget: 29_900,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -90,7 +90,7 @@ const apps = [
     name: 'a codec',
     imports: "import { Update } from 'canton-rx';",
     value: 'Update.decode({})',
-    budget: 5_000,
+    budget: 5_600,
     codecs: ['CreatedEvent'],
   },
 ];
