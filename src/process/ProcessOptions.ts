@@ -1,0 +1,62 @@
+import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { RetryPolicy } from '../http/RetryPolicy.js';
+import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
+import type { Work } from './Handler.js';
+
+/** How a processor works. */
+export interface ProcessOptions<Tx = undefined> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid'> {
+  /** By which the store knows the processor. Needed beside `store`. */
+  readonly name?: string | undefined;
+  /** Where the processor keeps its place. Default: nowhere; each subscription begins at the request's `beginExclusive`. */
+  readonly store?: CheckpointStore | TransactionalStore<Tx> | undefined;
+  /** Which updates concern the handler. Default: all. The place moves on over those that do not. */
+  readonly select?: ((update: Work) => boolean) | undefined;
+  /**
+   * After how much work the place is saved, and a transaction committed: behind so many updates, or behind the one that is
+   * handled when so many milliseconds are over. A page that ends is saved in any case.
+   *
+   * @defaultValue a page, and 1000 ms
+   */
+  readonly commitEvery?: { readonly updates?: number | undefined; readonly ms?: number | undefined } | undefined;
+  /**
+   * Hands updates over in arrays of `size`, or of fewer `withinMs` after the first of them came. A batch is committed as a
+   * whole; one that fails is handed over once more, one update at a time.
+   */
+  readonly batch?: BatchOptions | undefined;
+  /**
+   * How often a handler that fails is tried again. `giveUpAfterMs` counts its attempts and the waits between them.
+   *
+   * @defaultValue the ledger's, for at most 60000 ms
+   */
+  readonly handlerRetry?: RetryPolicy | undefined;
+  /**
+   * What an update does that cannot be handled: `'stop'` ends with a `HandlerError`; `'skip'` goes on without it; `'park'`
+   * puts it aside in the store, and goes on. With the latter two, so do updates that do not decode.
+   *
+   * @defaultValue 'stop'
+   */
+  readonly onPoison?: 'stop' | 'skip' | 'park' | undefined;
+  /** Stops the processor, which completes once the handler that runs is done and the place is saved. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * How long the running handler, and the saving behind it, may go on once the processor is stopped or unsubscribed, in
+   * milliseconds. Then they are abandoned.
+   *
+   * @defaultValue 10000
+   */
+  readonly stopWithinMs?: number | undefined;
+  /**
+   * How long the store may take for one call, in milliseconds, before it is taken for failed, and asked again.
+   *
+   * @defaultValue 30000
+   */
+  readonly storeTimeoutMs?: number | undefined;
+}
+
+/** How updates are put together. */
+export interface BatchOptions {
+  /** The most updates in a batch. */
+  readonly size: number;
+  /** How long the first update of a batch waits for others at most, in milliseconds. */
+  readonly withinMs: number;
+}
