@@ -23,7 +23,13 @@ const vendor = {
   regex: '^@canton-network/',
   message: 'only verify/ and sandbox/ know the optional packages of the vendor',
 };
-const node = { regex: '^node:', message: 'only sandbox/ and cli/ run in Node alone' };
+const node = { regex: '^node:', message: 'only sandbox/, cli/ and file/ run in Node alone' };
+/** Optional packages, and the one folder that knows each. */
+const adapters = { postgres: '^pg$', nats: '^@nats-io/', indexeddb: '^idb$' };
+const foreign = (folder) =>
+  Object.entries(adapters)
+    .filter(([name]) => name !== folder)
+    .map(([name, regex]) => ({ regex, message: `only ${name}/ knows it` }));
 
 /** The house: each folder of src and the folders that it may import. */
 const house = {
@@ -35,11 +41,16 @@ const house = {
   submission: ['codecs', 'errors', 'http', 'feed'],
   verify: ['codecs', 'errors', 'submission'],
   operators: ['codecs', 'errors'],
-  ledger: ['codecs', 'errors', 'events', 'http', 'feed', 'submission'],
+  process: ['codecs', 'errors', 'events', 'http', 'feed', 'operators'],
+  ledger: ['codecs', 'errors', 'events', 'http', 'feed', 'process', 'submission'],
+  file: ['codecs', 'errors', 'process'],
+  indexeddb: ['codecs', 'errors', 'process'],
+  postgres: ['codecs', 'errors', 'process'],
+  nats: ['codecs', 'errors', 'process'],
   sandbox: ['codecs'],
   cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'verify', 'sandbox'],
 };
-const inNode = ['sandbox', 'cli'];
+const inNode = ['sandbox', 'cli', 'file'];
 const knowsVendor = ['verify', 'sandbox'];
 
 /** The rules of one folder of the house, `depth` folders below it. */
@@ -56,6 +67,7 @@ const direction = (folder, allowed, depth) => {
             ...(folder === 'http' ? [] : [ky]),
             ...(knowsVendor.includes(folder) ? [] : [vendor]),
             ...(inNode.includes(folder) ? [] : [node]),
+            ...foreign(folder),
             {
               regex: `^(\\.\\./){${depth + 1}}(${others.join('|')})/`,
               message: `${folder}/ imports only: ${allowed.join(', ') || 'itself'}`,

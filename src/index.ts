@@ -17,6 +17,14 @@ export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
 export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
 
+// Processing
+export type { BatchOptions, ProcessOptions } from './process/ProcessOptions.js';
+export type { BatchHandler, Handler, Work } from './process/Handler.js';
+export type { Committed } from './process/Committed.js';
+export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';
+export { Cursor, type LastUpdate } from './process/Cursor.js';
+export { Parked } from './process/Parked.js';
+
 // What it is doing
 export type { LedgerEvent } from './events/LedgerEvent.js';
 export type { Happening, TokenRefreshed } from './events/Happening.js';
@@ -150,11 +158,14 @@ export { isTransient } from './errors/verdict.js';
 export { AnswerTooLargeError, isAnswerTooLargeError } from './errors/AnswerTooLargeError.js';
 export { ApiError, isApiError, type ApiErrorFacts } from './errors/ApiError.js';
 export { ConnectionError, isConnectionError } from './errors/ConnectionError.js';
+export { CursorError, isCursorError, type CursorReason } from './errors/CursorError.js';
 export { DecodeError, isDecodeError } from './errors/DecodeError.js';
+export { HandlerError, isHandlerError } from './errors/HandlerError.js';
 export { InvalidRequestError, isInvalidRequestError } from './errors/InvalidRequestError.js';
 export { isLedgerResetError, LedgerResetError } from './errors/LedgerResetError.js';
 export { isNotSentError, NotSentError } from './errors/NotSentError.js';
 export { isOutcomeUnknownError, OutcomeUnknownError } from './errors/OutcomeUnknownError.js';
+export { isStoreError, StoreError, type StoreOperation } from './errors/StoreError.js';
 export { isSubmissionExpiredError, SubmissionExpiredError } from './errors/SubmissionExpiredError.js';
 export { isSubmissionRejectedError, SubmissionRejectedError } from './errors/SubmissionRejectedError.js';
 export { isOrderError, OrderError } from './errors/OrderError.js';

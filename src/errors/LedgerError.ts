@@ -1,11 +1,14 @@
 import type { AnswerTooLargeError } from './AnswerTooLargeError.js';
 import type { ApiError } from './ApiError.js';
 import type { ConnectionError } from './ConnectionError.js';
+import type { CursorError } from './CursorError.js';
 import type { DecodeError } from './DecodeError.js';
+import type { HandlerError } from './HandlerError.js';
 import type { InvalidRequestError } from './InvalidRequestError.js';
 import type { LedgerResetError } from './LedgerResetError.js';
 import type { NotSentError } from './NotSentError.js';
 import type { OutcomeUnknownError } from './OutcomeUnknownError.js';
+import type { StoreError } from './StoreError.js';
 import type { SubmissionExpiredError } from './SubmissionExpiredError.js';
 import type { SubmissionRejectedError } from './SubmissionRejectedError.js';
 import type { OrderError } from './OrderError.js';
@@ -21,11 +24,14 @@ export type LedgerError =
   | AnswerTooLargeError
   | ApiError
   | ConnectionError
+  | CursorError
   | DecodeError
+  | HandlerError
   | InvalidRequestError
   | LedgerResetError
   | NotSentError
   | OutcomeUnknownError
+  | StoreError
   | SubmissionExpiredError
   | SubmissionRejectedError
   | OrderError
@@ -40,11 +46,14 @@ const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
   'AnswerTooLargeError',
   'ApiError',
   'ConnectionError',
+  'CursorError',
   'DecodeError',
+  'HandlerError',
   'InvalidRequestError',
   'LedgerResetError',
   'NotSentError',
   'OutcomeUnknownError',
+  'StoreError',
   'SubmissionExpiredError',
   'SubmissionRejectedError',
   'OrderError',

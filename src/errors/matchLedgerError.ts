@@ -18,11 +18,14 @@ export type LedgerErrorCases<R> = {
  *   AnswerTooLargeError: ({ maxBytes }) => `more than ${maxBytes} bytes`,
  *   ApiError: ({ code, status }) => `the ledger answered ${code ?? status}`,
  *   ConnectionError: ({ reason }) => reason,
+ *   CursorError: ({ explanation }) => `not the ledger or request of before: ${explanation}`,
  *   DecodeError: ({ offset }) => `update ${offset ?? '?'} cannot be read`,
+ *   HandlerError: ({ offset }) => `update ${offset} could not be handled`,
  *   InvalidRequestError: ({ message }) => message,
  *   LedgerResetError: () => 'this is not the ledger it was',
  *   NotSentError: () => 'nothing was committed',
  *   OutcomeUnknownError: ({ submission }) => `look for it after ${submission.beginExclusive ?? '?'}`,
+ *   StoreError: ({ reason }) => `the store: ${reason}`,
  *   SubmissionExpiredError: () => 'prepare and sign again',
  *   SubmissionRejectedError: ({ reason }) => `nothing was committed: ${reason}`,
  *   OrderError: () => 'the ledger service is broken',
@@ -46,8 +49,12 @@ export const matchLedgerError =
         return cases.ApiError(error);
       case 'ConnectionError':
         return cases.ConnectionError(error);
+      case 'CursorError':
+        return cases.CursorError(error);
       case 'DecodeError':
         return cases.DecodeError(error);
+      case 'HandlerError':
+        return cases.HandlerError(error);
       case 'InvalidRequestError':
         return cases.InvalidRequestError(error);
       case 'LedgerResetError':
@@ -56,6 +63,8 @@ export const matchLedgerError =
         return cases.NotSentError(error);
       case 'OutcomeUnknownError':
         return cases.OutcomeUnknownError(error);
+      case 'StoreError':
+        return cases.StoreError(error);
       case 'SubmissionExpiredError':
         return cases.SubmissionExpiredError(error);
       case 'SubmissionRejectedError':

@@ -13,6 +13,7 @@ export function verdict(error: LedgerError): Verdict {
     case 'ConnectionError':
     case 'RequestTimeoutError':
     case 'TokenError':
+    case 'StoreError':
       return 'retry';
     case 'AnswerTooLargeError':
       return 'shrink';
