@@ -22,7 +22,9 @@ export class HandlerError extends Error {
     /** What the handler failed with, the last time. It is the handler's own; the message does not quote it. */
     cause: unknown,
   ) {
-    super(lines('An update could not be handled.', { Offset: offset, Update: updateId, Attempts: attempts }), { cause });
+    super(lines('An update could not be handled.', { Offset: offset, Update: updateId, Attempts: attempts }), {
+      cause,
+    });
   }
 }
 

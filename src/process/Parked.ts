@@ -1,4 +1,4 @@
-import * as t from 'io-ts';
+import type * as t from 'io-ts';
 import { message } from '../codecs/internal/message.js';
 import { optional } from '../codecs/internal/optional.js';
 import { text } from '../codecs/internal/text.js';
