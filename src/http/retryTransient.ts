@@ -1,5 +1,5 @@
-import { asyncScheduler, defer, retry, timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
-import { isLedgerError } from '../errors/LedgerError.js';
+import { asyncScheduler, defer, retry, tap, timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isLedgerResetError } from '../errors/LedgerResetError.js';
 import { withRetried } from '../errors/Retried.js';
 import { isTransient } from '../errors/verdict.js';
@@ -22,12 +22,16 @@ export interface Retrying {
 
 /**
  * Asks again after a transient failure, until the policy's time is over; then errors with the last one and with how long
- * that went on. The time is that of the attempts and of the
- * waits between them, from the first failure of this subscription on: a request that is subscribed anew after its answer
- * starts with a full budget.
+ * that went on. The time is that of the attempts and of the waits between them, from the first failure on; whatever is
+ * emitted renews it.
+ *
+ * @param isRetried - of the transient errors, those that are this operator's to retry; by default all of them
  */
 export const retryTransient =
-  <A>({ retry: policy, report }: Retrying): MonoTypeOperatorFunction<A> =>
+  <A>(
+    { retry: policy, report }: Retrying,
+    isRetried: (error: LedgerError) => boolean = () => true,
+  ): MonoTypeOperatorFunction<A> =>
   (source) =>
     defer(() => {
       let failures = 0;
@@ -35,7 +39,7 @@ export const retryTransient =
       let resetMs = 0;
       let attemptAt = 0;
       const again = (error: unknown): Observable<unknown> => {
-        if (!isLedgerError(error)) throw error;
+        if (!isLedgerError(error) || !isRetried(error)) throw error;
         const isReset = isLedgerResetError(error);
         const now = asyncScheduler.now();
         const tookMs = failures === 0 ? 0 : Math.min(mostPerAttemptMs, Math.max(0, now - attemptAt));
@@ -51,5 +55,10 @@ export const retryTransient =
         report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs: wait, failures, spentMs }));
         return timer(atMost(wait));
       };
-      return source.pipe(retry({ delay: again }));
+      const renew = (): void => {
+        failures = 0;
+        spentMs = 0;
+        resetMs = 0;
+      };
+      return source.pipe(tap(renew), retry({ delay: again }));
     });

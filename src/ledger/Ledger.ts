@@ -8,6 +8,9 @@ import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { LedgerEvent } from '../events/LedgerEvent.js';
 import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
+import type { Committed } from '../process/Committed.js';
+import type { BatchHandler, Handler } from '../process/Handler.js';
+import type { BatchOptions, ProcessOptions } from '../process/ProcessOptions.js';
 import type { ExecuteOptions } from '../submission/ExecuteOptions.js';
 import type { Signer } from '../submission/Signer.js';
 import type { SubmitOptions } from '../submission/SubmitOptions.js';
@@ -40,6 +43,49 @@ export interface Ledger {
   updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
   /** The updates after `beginExclusive`; one that does not decode is passed on as an {@link InvalidUpdate}. */
   updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | InvalidUpdate>;
+  /**
+   * Has a handler work on the updates after `beginExclusive`, each in its turn, and keeps the place behind what it has
+   * done: in a store, from which it goes on when it is started again. Emits after each commit.
+   *
+   * The handler's Observable or Promise is awaited before it gets the next update; a page is asked for only as it keeps up.
+   * With a {@link TransactionalStore} it works in the transaction that also saves the place, so that each update takes
+   * effect once whatever crashes; with any other store an update may be handled again after a crash, up to a commit's worth.
+   *
+   * Ends as `updates` does; with a `HandlerError` where the handler fails for good and `onPoison` does not say otherwise; with a
+   * `CursorError` where the stored place is not of this ledger and request; and with a `StoreError` when the store
+   * fails for longer than the retry policy allows. Unsubscribing, or `signal`, stops it in an orderly way.
+   *
+   * @throws TypeError at once, for options that make no sense
+   * @example
+   * ```ts
+   * import { acsDelta, createLedger, memoryStore } from 'canton-rx';
+   *
+   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+   * const controller = new AbortController();
+   * ledger
+   *   .process(
+   *     { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
+   *     async (update) => {
+   *       await Promise.resolve(update); // your work
+   *     },
+   *     { name: 'balances', store: memoryStore(), signal: controller.signal },
+   *   )
+   *   .subscribe(({ isCaughtUp }) => {
+   *     if (isCaughtUp) controller.abort();
+   *   });
+   * ```
+   */
+  process<Tx = undefined>(
+    request: UpdatesRequest,
+    handler: Handler<Tx>,
+    options?: ProcessOptions<Tx> & { readonly batch?: undefined },
+  ): Observable<Committed>;
+  /** Has a handler work on the updates after `beginExclusive`, several at a time. */
+  process<Tx = undefined>(
+    request: UpdatesRequest,
+    handler: BatchHandler<Tx>,
+    options: ProcessOptions<Tx> & { readonly batch: BatchOptions },
+  ): Observable<Committed>;
   /**
    * Executes a submission that was prepared and signed, and emits the committed transaction, once. Its `events` may be
    * empty, when the format shows none of them.

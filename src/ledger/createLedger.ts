@@ -8,6 +8,10 @@ import { reportTo } from '../events/Report.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { updates } from '../feed/updates.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { Committed } from '../process/Committed.js';
+import type { BatchHandler, Handler } from '../process/Handler.js';
+import { process } from '../process/process.js';
+import type { BatchOptions, ProcessOptions } from '../process/ProcessOptions.js';
 import { executor } from '../submission/executor.js';
 import { prepare } from '../submission/prepare.js';
 import { submit } from '../submission/submit.js';
@@ -43,8 +47,27 @@ export function createLedger(options: LedgerOptions): Ledger {
       return updates(feedOf(service, request, how, options.retry, report));
     });
   }
+  function work<Tx>(
+    request: UpdatesRequest,
+    handler: Handler<Tx>,
+    how?: ProcessOptions<Tx> & { readonly batch?: undefined },
+  ): Observable<Committed>;
+  function work<Tx>(
+    request: UpdatesRequest,
+    handler: BatchHandler<Tx>,
+    how: ProcessOptions<Tx> & { readonly batch: BatchOptions },
+  ): Observable<Committed>;
+  function work(
+    request: UpdatesRequest,
+    handle: (work: never, tx: unknown) => unknown,
+    how: ProcessOptions<unknown> = {},
+  ): Observable<Committed> {
+    checkOptions(how);
+    return process(service, request, { handle }, how, options.retry);
+  }
   return {
     updates: read,
+    process: work,
     executeAndWaitForTransaction: (request, how = {}) => executor(service, how, options.retry)(request),
     submit: (request, signer, how) => submit(service, request, signer, how, options.retry),
     prepare: (request) => prepare(service.link, request),

@@ -1,9 +1,8 @@
 import { distinctUntilChanged, filter, pipe, scan, type OperatorFunction } from 'rxjs';
-import type { SynchronizerTime } from '../codecs/SynchronizerTime.js';
 import type { Timestamp } from '../codecs/Timestamp.js';
 import type { Update } from '../codecs/Update.js';
 import { isLater } from './internal/isLater.js';
-import { synchronizersOf } from './internal/synchronizersOf.js';
+import { timesOf } from './internal/timesOf.js';
 
 type RecordTimes = ReadonlyMap<string, Timestamp>;
 
@@ -49,17 +48,4 @@ function advance(times: RecordTimes, update: Update): RecordTimes {
     const moves = before === undefined || isLater(recordTime, before);
     return moves ? new Map(latest).set(synchronizerId, recordTime) : latest;
   }, times);
-}
-
-function timesOf(update: Update): readonly SynchronizerTime[] {
-  switch (update._tag) {
-    case 'Transaction':
-    case 'Reassignment':
-    case 'TopologyTransaction':
-      return synchronizersOf(update).map((synchronizerId) => ({ synchronizerId, recordTime: update.recordTime }));
-    case 'OffsetCheckpoint':
-      return update.synchronizerTimes;
-    case 'UnknownUpdate':
-      return [];
-  }
 }

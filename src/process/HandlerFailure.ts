@@ -1,0 +1,22 @@
+/** How far a handler has come with some updates. */
+export interface Done {
+  /** How many are done with. */
+  readonly done: number;
+  /** How many of those it was given. */
+  readonly handled: number;
+}
+
+/** A handler has failed; what it did in a transaction is to be rolled back. */
+export class HandlerFailure extends Error {
+  /** The class's name. */
+  override readonly name = 'HandlerFailure';
+
+  constructor(
+    /** Why. */
+    override readonly cause: unknown,
+    /** What was done with before; absent where it is not known which of them it was. */
+    readonly before?: Done,
+  ) {
+    super('a handler failed', { cause });
+  }
+}

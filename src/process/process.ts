@@ -1,0 +1,74 @@
+import { concatMap, defer, dematerialize, filter, finalize, materialize, switchMap, takeUntil, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { isStoreError } from '../errors/StoreError.js';
+import { reportTo } from '../events/Report.js';
+import type { Service } from '../feed/Service.js';
+import { retryTransient } from '../http/retryTransient.js';
+import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
+import { beginning } from './beginning.js';
+import type { Committed } from './Committed.js';
+import { feedsOf } from './feedsOf.js';
+import { gracefully } from './gracefully.js';
+import { keeping, type Keeping } from './keeping.js';
+import type { ProcessOptions } from './ProcessOptions.js';
+import { rulesOf } from './rulesOf.js';
+import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { Handling } from './Run.js';
+import type { Stop } from './Stop.js';
+import { worked } from './worked.js';
+
+/**
+ * Holds the processor's name, finds its place, and works from there. When the store fails, all of that begins anew: with
+ * transactions, whatever was not committed has not happened.
+ */
+export function process(
+  service: Service,
+  request: UpdatesRequest,
+  handling: Handling,
+  options: ProcessOptions<unknown>,
+  ledgerRetry: RetryPolicy | undefined,
+): Observable<Committed> {
+  const rules = rulesOf(options, ledgerRetry);
+  const report = reportTo(service.events);
+  const retrying = { retry: retryPolicy(ledgerRetry, options.retry), report };
+
+  const workedWith = (kept: Keeping, stop: Stop): Observable<Committed> =>
+    defer(() => {
+      const feedFrom = feedsOf(service, request, options, ledgerRetry);
+      const run = { ...rules, ...kept, ...stop, ...handling, report, path: service.learned.updatesPath };
+      return beginning(feedFrom(), options, kept.load$).pipe(
+        concatMap((begin) => worked(run, feedFrom(begin.cursor.offset), begin, options.batch)),
+      );
+    });
+
+  const held = (stop: Stop): Observable<Committed> => {
+    let isWorking = false;
+    let last: Committed | undefined;
+    return keeping(options, retrying).pipe(
+      switchMap((kept) => {
+        const transact: Keeping['transactions']['transact'] = (work) =>
+          defer(() => {
+            isWorking = true;
+            return kept.transactions.transact(work);
+          }).pipe(
+            finalize(() => {
+              isWorking = false;
+            }),
+          );
+        // held until the work is over
+        return workedWith({ ...kept, transactions: { transact } }, stop).pipe(materialize());
+      }),
+      dematerialize(),
+      // what has been told before the store failed is no news, and no sign of its health
+      filter(
+        ({ handled, offset, isCaughtUp }) => handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp,
+      ),
+      tap((committed) => {
+        last = committed;
+      }),
+      retryTransient(retrying, isStoreError),
+      takeUntil(stop.stop$.pipe(filter(() => !isWorking))),
+    );
+  };
+  return gracefully(held, options.stopWithinMs ?? 10_000, options.signal);
+}

@@ -1,0 +1,20 @@
+import { isRecord } from '../codecs/internal/isRecord.js';
+import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+
+/** What stands for the updates that a request selects: the same, whatever the order in which it names parties and filters. */
+export async function selectionOf({ updateFormat, filter, verbose }: UpdatesRequest): Promise<string> {
+  const bytes = new TextEncoder().encode(canonical({ updateFormat, filter, verbose }));
+  const hash = await crypto.subtle.digest('SHA-256', bytes);
+  return `sha256:${Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** JSON in which neither keys nor the elements of lists have an order, and `null` is as good as nothing. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([, content]) => content !== undefined && content !== null);
+  return `{${entries
+    .map(([key, content]) => `${JSON.stringify(key)}:${canonical(content)}`)
+    .sort()
+    .join()}}`;
+}
