@@ -5,6 +5,7 @@ export type SandboxChanges = Partial<
   Pick<
     SandboxOptions,
     | 'profile'
+    | 'participantId'
     | 'maxListElements'
     | 'listWaitTimeMs'
     | 'requestTimeoutMs'

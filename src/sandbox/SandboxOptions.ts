@@ -42,4 +42,6 @@ export interface SandboxOptions {
   readonly deprecatedApis?: boolean;
   /** The synchronizers that the service is connected to; default two. */
   readonly synchronizers?: readonly string[];
+  /** The id that the participant tells; by which a stored cursor of another one is known. Default `participant1::1220…`. */
+  readonly participantId?: string;
 }

@@ -1,3 +1,4 @@
+import { getParticipantId } from '../parties/getParticipantId.js';
 import { getLedgerEnd } from '../state/getLedgerEnd.js';
 import { getPrunedOffsets } from '../state/getPrunedOffsets.js';
 import { getVersion } from '../state/getVersion.js';
@@ -18,6 +19,7 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v2/updates/update-by-offset', { method: 'POST', handler: getUpdateByOffset }],
   ['/v2/state/ledger-end', { method: 'GET', handler: getLedgerEnd }],
   ['/v2/state/latest-pruned-offsets', { method: 'GET', handler: getPrunedOffsets }],
+  ['/v2/parties/participant-id', { method: 'GET', handler: getParticipantId }],
   ['/v2/interactive-submission/prepare', { method: 'POST', handler: prepare }],
   ['/v2/interactive-submission/executeAndWaitForTransaction', { method: 'POST', handler: execute, essential: true }],
   ['/v2/version', { method: 'GET', handler: getVersion, open: true }],

@@ -17,6 +17,7 @@ export class Settings {
   deprecatedApis = false;
   readonly cors: boolean;
   readonly synchronizers: readonly string[];
+  participantId = `participant1::1220${'11'.repeat(32)}`;
   #earlyCheckpointMs: number | false | undefined;
 
   constructor({ cors = false, synchronizers = defaultSynchronizers, ...changes }: SandboxOptions) {
@@ -30,6 +31,7 @@ export class Settings {
   }
 
   change(changes: SandboxChanges): void {
+    this.participantId = changes.participantId ?? this.participantId;
     this.profile = changes.profile ?? this.profile;
     this.maxListElements = changes.maxListElements ?? this.maxListElements;
     this.listWaitTimeMs = changes.listWaitTimeMs ?? this.listWaitTimeMs;
