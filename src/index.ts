@@ -24,6 +24,10 @@ export type { Committed } from './process/Committed.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';
 export { Cursor, type LastUpdate } from './process/Cursor.js';
 export { Parked } from './process/Parked.js';
+export { handleParked, type Unparked } from './process/handleParked.js';
+export { toStatus } from './process/toStatus.js';
+export type { ProcessStatus } from './process/ProcessStatus.js';
+export { isReady, type ReadyOptions } from './process/isReady.js';
 
 // What it is doing
 export type { LedgerEvent } from './events/LedgerEvent.js';
