@@ -50,8 +50,8 @@ export function handleParked(
 ): Observable<Unparked> {
   const { transactions } = store;
   const handling: Handling = { handle };
-  const taken = ({ offset }: Parked, tx: unknown): Observable<unknown> =>
-    defer(() => awaited(store.unpark?.(name, offset, tx)));
+  const taken = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
+    from(store.unpark?.(name, offset, tx) ?? [false]);
   const handled = (parked: Parked): Observable<Unparked> => {
     const update = workIn(parked);
     if (update === undefined) return of({ parked, isHandled: false });
@@ -64,7 +64,7 @@ export function handleParked(
       );
     // taken away first: whoever else would handle it waits, and finds it gone
     return transactions.transact((tx) =>
-      taken(parked, tx).pipe(concatMap((wasThere) => (wasThere === true ? work(tx).pipe(map(() => done)) : EMPTY))),
+      taken(parked, tx).pipe(concatMap((wasThere) => (wasThere ? work(tx).pipe(map(() => done)) : EMPTY))),
     );
   };
   return defer(() => from(store.parked?.(name) ?? EMPTY)).pipe(
