@@ -18,7 +18,7 @@ export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
 
 // Processing
-export type { BatchOptions, ProcessOptions } from './process/ProcessOptions.js';
+export type { BatchOptions, CommitEvery, ProcessOptions } from './process/ProcessOptions.js';
 export type { BatchHandler, Handler, Work } from './process/Handler.js';
 export type { Committed } from './process/Committed.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';
@@ -46,6 +46,7 @@ export type {
   PollSent,
   RetryScheduled,
 } from './events/FeedHappening.js';
+export type { HandlerFailed, ProcessHappening, UpdateParked, UpdateSkipped } from './events/ProcessHappening.js';
 export type {
   SubmissionCommitted,
   SubmissionFailed,

@@ -19,23 +19,23 @@ const rateSeconds = 10;
 
 /**
  * Turns a processor's commits into its status, emitted at each commit and every `everyMs`. Ends as the processor does; that
- * the ledger's end cannot be had is no error, the status then does without. Put `shareReplay(1)` behind it for a health
- * endpoint, which wants the latest.
+ * the ledger's end cannot be had is no error, the status then does without. A health endpoint serves the
+ * latest.
  *
  * @param ledgerEnd$ - `ledger.ledgerEnd()`: subscribed each time that the end is looked at
  * @param options - `everyMs`: how often to look, in milliseconds; 5000 by default
  * @example
  * ```ts
  * import { acsDelta, createLedger, isReady, toStatus } from 'canton-rx';
- * import { shareReplay, take } from 'rxjs';
+ * import { take } from 'rxjs';
  *
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
- * const status$ = ledger
+ * ledger
  *   .process({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }, () => undefined)
- *   .pipe(toStatus(ledger.ledgerEnd()), shareReplay(1));
- * status$.pipe(take(5)).subscribe((status) => {
- *   console.log(isReady(status), status.state, status.lagOffsets ?? '?');
- * });
+ *   .pipe(toStatus(ledger.ledgerEnd()), take(5))
+ *   .subscribe((status) => {
+ *     console.log(isReady(status), status.state, status.lagOffsets ?? '?');
+ *   });
  * ```
  */
 export const toStatus =
