@@ -22,6 +22,7 @@ export type { BatchOptions, ProcessOptions } from './process/ProcessOptions.js';
 export type { BatchHandler, Handler, Work } from './process/Handler.js';
 export type { Committed } from './process/Committed.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';
+export { memoryStore } from './process/memoryStore.js';
 export { Cursor, type LastUpdate } from './process/Cursor.js';
 export { Parked } from './process/Parked.js';
 
