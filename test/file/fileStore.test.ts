@@ -106,7 +106,8 @@ describe('fileStore', () => {
     });
 
     it('is an error where it goes missing later, and no conflict; once it is back, so is the store', async () => {
-      const base = await folder();
+      const base = join(await folder(), 'base');
+      await mkdir(base);
       const all = calls(base);
       for (const call of all) await call();
       await rename(base, `${base}-away`);
