@@ -22,8 +22,8 @@ export type { BatchOptions, CommitEvery, ProcessOptions } from './process/Proces
 export type { BatchHandler, Handler, Work } from './process/Handler.js';
 export type { Committed } from './process/Committed.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';
-export { Cursor, type LastUpdate } from './process/Cursor.js';
 export { memoryStore } from './process/memoryStore.js';
+export { Cursor, type LastUpdate } from './process/Cursor.js';
 export { Parked } from './process/Parked.js';
 export { handleParked, type Unparked } from './process/handleParked.js';
 export { toStatus } from './process/toStatus.js';

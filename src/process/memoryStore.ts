@@ -14,7 +14,7 @@ import type { Cursor } from './Cursor.js';
  * import { memoryStore } from 'canton-rx';
  *
  * const store = memoryStore();
- * store.save('orders', { version: 1, offset: 7, recordTimes: {}, selection: 'any' }, undefined);
+ * store.save('orders', { version: 1, offset: 7, recordTimes: {}, selection: 'any' });
  *
  * console.log(JSON.stringify(await firstValueFrom(from(store.load('orders')))));
  * // => {"version":1,"offset":7,"recordTimes":{},"selection":"any"}
