@@ -82,7 +82,7 @@ describe('fileStore', () => {
       const base = await folder();
       await writeFile(join(base, 'a.json'), 'secret');
       await expect(got(fileStore(base).load('a'))).rejects.toThrow(
-        `The stored cursor is refused: ${join(base, 'a.json')} is not JSON.`,
+        `What is stored of the processor is refused: ${join(base, 'a.json')} is not JSON.`,
       );
     });
   });
