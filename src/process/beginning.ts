@@ -66,7 +66,9 @@ function accepted(name: string, stored: unknown, { participantId, selection }: C
 function sameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
   if (lastUpdate === undefined) return of(true);
   const { offset, updateId } = lastUpdate;
-  return askPageOnce(feed, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
+  // which may lie beyond the end of what is asked for now
+  const there = { ...feed, request: { ...feed.request, endInclusive: offset } };
+  return askPageOnce(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
     map(({ updates }) => {
       const isThere = updates.some((update) => 'updateId' in update && update.updateId === updateId);
       if (isThere) return true;

@@ -1,5 +1,5 @@
-import { asyncScheduler, catchError, concatMap, defer, EMPTY, expand, map, of, skip, takeUntil, timer } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { asyncScheduler, catchError, concatMap, defer, EMPTY, expand, map, of, queueScheduler, skip } from 'rxjs';
+import { subscribeOn, takeUntil, timer, type Observable } from 'rxjs';
 import { atMost } from '../http/atMost.js';
 import { jitter } from '../http/waitBefore.js';
 import type { Chunk } from './Chunk.js';
@@ -16,8 +16,9 @@ export const commits = (run: Run, cursor: Cursor, chunk: Chunk): Observable<Prog
   return of(start).pipe(
     expand((progress) => {
       const isOver = progress !== start && progress.todo.length === 0;
-      return isOver || run.isStopped() ? EMPTY : attempt(run, progress);
-    }),
+      return isOver || run.isStopped() ? EMPTY : attempt(run, progress).pipe(subscribeOn(queueScheduler));
+      // one transaction is over before the next begins; queued, for what takes no time would nest
+    }, 1),
     skip(1),
   );
 };

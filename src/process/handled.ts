@@ -1,5 +1,5 @@
-import { asyncScheduler, catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, of, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { asyncScheduler, catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, of } from 'rxjs';
+import { queueScheduler, subscribeOn, tap, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import { DecodeError } from '../errors/DecodeError.js';
 import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
@@ -30,6 +30,8 @@ const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> 
           const work = concerning(run, update);
           return work === undefined ? of(0) : awaited(run.handle(work, tx)).pipe(map(() => 1));
         }).pipe(
+          // queued, for what takes no time would nest behind what does
+          subscribeOn(queueScheduler),
           tap((one) => {
             so = { done: so.done + 1, handled: so.handled + one };
           }),

@@ -20,7 +20,7 @@ export const inBatches =
           held = rest;
           if (rest === undefined) return of(...full);
           // nothing to wait with, or nothing more to wait for
-          const isDue = rest.updates.length === 0 || rest.failure !== undefined;
+          const isDue = rest.updates.length === 0 || rest.isLast === true || rest.failure !== undefined;
           const waitMs = isDue ? 0 : heldSince + withinMs - asyncScheduler.now();
           const due$ = defer(() => {
             held = undefined;

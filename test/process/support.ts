@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { defer, delay, of, takeUntil, tap, timer, type Observable, type ObservableInput } from 'rxjs';
+import { defer, delay, map, of, takeUntil, tap, timer, type Observable, type ObservableInput } from 'rxjs';
 import type { Offset } from '../../src/codecs/Offset.js';
+import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
 import type { Committed } from '../../src/process/Committed.js';
@@ -13,22 +14,40 @@ import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '
 /** Hashing takes a turn of the real clock, for which virtual time does not wait. */
 export const hashAtOnce = (): void => {
   jest.spyOn(crypto.subtle, 'digest').mockImplementation((_, bytes) => {
-    const hash$: unknown = of(createHash('sha256').update(new Uint8Array(bytes as ArrayBuffer)).digest());
+    const hash$: unknown = of(
+      createHash('sha256')
+        .update(new Uint8Array(bytes as ArrayBuffer))
+        .digest(),
+    );
     return hash$ as Promise<ArrayBuffer>;
   });
 };
+
+/** What is asked for: from 0 and without an end, unless the test says otherwise. */
+export interface Wanted {
+  readonly beginExclusive?: Offset;
+  readonly endInclusive?: Offset;
+  readonly updateFormat?: UpdateFormat;
+}
+
+const requestOf = ({ beginExclusive = 0, endInclusive, ...rest }: Wanted = {}): UpdatesRequest => ({
+  beginExclusive,
+  updateFormat,
+  ...(endInclusive !== undefined && { endInclusive }),
+  ...rest,
+});
 
 /** A world whose ledger is worked on. */
 export interface Workshop extends World {
   readonly work: <Tx = undefined>(
     handler: Handler<Tx>,
     options?: ProcessOptions<Tx> & { readonly batch?: undefined },
-    request?: Partial<UpdatesRequest>,
+    request?: Wanted,
   ) => Observable<Committed>;
   readonly workInBatches: <Tx = undefined>(
     handler: BatchHandler<Tx>,
     options: ProcessOptions<Tx> & { readonly batch: BatchOptions },
-    request?: Partial<UpdatesRequest>,
+    request?: Wanted,
   ) => Observable<Committed>;
 }
 
@@ -39,9 +58,8 @@ export function workshop(updates = 0, options: WorldOptions = {}): Workshop {
   const { client } = given;
   return {
     ...given,
-    work: (handler, how, request = {}) => client.process({ beginExclusive: 0, updateFormat, ...request }, handler, how),
-    workInBatches: (handler, how, request = {}) =>
-      client.process({ beginExclusive: 0, updateFormat, ...request }, handler, how),
+    work: (handler, how, request) => client.process(requestOf(request), handler, how),
+    workInBatches: (handler, how, request) => client.process(requestOf(request), handler, how),
   };
 }
 
@@ -93,7 +111,7 @@ export class PlainStore implements CheckpointStore {
     return defer((): ObservableInput<unknown> => {
       const wrong = this.fault(call, (this.calls[call] += 1));
       if (wrong !== undefined) return wrong;
-      return this.tookMs === 0 ? defer(() => of(act())) : of(true).pipe(delay(this.tookMs), tap(act));
+      return this.tookMs === 0 ? defer(() => of(act())) : of(true).pipe(delay(this.tookMs), map(act));
     });
   }
 }
