@@ -24,10 +24,12 @@ export const worked = (
     const most = Math.max(feed.maxPageSize, 2 * (batch?.size ?? 1) - 1);
     const waiting$ = new BehaviorSubject(0);
     // a page that came at once would come in the middle of the one before
-    const room$ = waiting$.pipe(
-      first((waiting) => waiting <= most),
-      observeOn(asapScheduler),
-    );
+    const atMost$ = (most: number): Observable<unknown> =>
+      waiting$.pipe(
+        first((waiting) => waiting <= most),
+        observeOn(asapScheduler),
+      );
+
     let { cursor, isStored } = begin;
     let reached = cursor.offset;
     const commit = (chunk: Chunk): Observable<Committed> =>
@@ -40,7 +42,7 @@ export const worked = (
         map(({ committed }) => committed),
         filter((committed) => committed !== undefined),
       );
-    const chunk$ = steps(feed, room$).pipe(
+    const chunk$ = steps(feed, atMost$(most)).pipe(
       map(chunkOf),
       tap((chunk) => {
         ({ reached } = chunk);
@@ -48,7 +50,7 @@ export const worked = (
       }),
       // what ends the feed has its turn behind what came before
       catchError((error: unknown) => of<Chunk>({ updates: [], reached, isCaughtUp: false, failure: { error } })),
-      batch === undefined ? identity : inBatches(batch),
+      batch === undefined ? identity : inBatches(batch, atMost$),
       takeUntil(run.stop$),
     );
     return chunk$.pipe(

@@ -54,7 +54,7 @@ describe('a slow handler', () => {
             request,
             () => {
               most = Math.max(most, given.delivered - handled);
-              return timer(20).pipe(
+              return timer(60).pipe(
                 tap(() => {
                   handled += 1;
                   if (handled > 1) least = Math.min(least, given.delivered - handled);
@@ -66,7 +66,7 @@ describe('a slow handler', () => {
           .pipe(until(60_000)),
       );
       flush();
-      expect(handled).toBeGreaterThan(2_900);
+      expect(handled).toBeGreaterThan(900);
       expect(most).toBeLessThanOrEqual(2 * maxPageSize);
       // the next page is there before the one before is done
       expect(least).toBeGreaterThan(0);
@@ -170,16 +170,15 @@ describe('a fast handler', () => {
 });
 
 describe('a hundred thousand updates', () => {
-  const end = 100_000;
-  it.each<[string, number, number, { readonly commitEvery?: { readonly updates: number } }]>([
-    ['in pages of 200 that come at once', 0, 200, {}],
-    ['in pages of 200', 1, 200, {}],
-    ['in pages of 200, each update committed', 0, 200, { commitEvery: { updates: 1 } }],
-    ['in pages of 2000, each update committed', 1, 2_000, { commitEvery: { updates: 1 } }],
-    ['in pages of one', 0, 1, {}],
+  it.each<[string, number, number, number, { readonly commitEvery?: { readonly updates: number } }]>([
+    ['in pages of 200 that come at once', 100_000, 0, 200, {}],
+    ['in pages of 2000', 100_000, 1, 2_000, {}],
+    ['in pages of 200, each update committed', 10_000, 0, 200, { commitEvery: { updates: 1 } }],
+    ['in pages of 2000, each update committed', 10_000, 1, 2_000, { commitEvery: { updates: 1 } }],
+    ['in pages of one', 10_000, 0, 1, {}],
   ])(
     'that take no time overflow no stack, %s, and no more than two pages are held',
-    async (_, latencyMs, size, how) => {
+    async (_, end, latencyMs, size, how) => {
       const { client, given } = endless(end, latencyMs);
       let handled = 0;
       let most = 0;
@@ -203,6 +202,7 @@ describe('a hundred thousand updates', () => {
   );
 
   it('of which the first of a page takes time overflow no stack', async () => {
+    const end = 100_000;
     const { client } = endless(end, 0);
     let handled = 0;
     await new Promise<void>((resolve, reject) => {
