@@ -1,4 +1,4 @@
-import { concatMap, defer, last, map, merge, NEVER, Observable, of, tap, type Subject } from 'rxjs';
+import { concatMap, defer, last, map, NEVER, Observable, of, tap } from 'rxjs';
 import { StoreError } from '../../src/errors/StoreError.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
@@ -15,7 +15,6 @@ export type Fate = 'committed' | 'failed' | 'lost' | 'again';
 
 /** Effects and places in the memory of a test, committed together; `fate$` says how, and when. */
 export class MemoryTransactions implements TransactionalStore<Tx> {
-  readonly committed: Tx = { effects: [], aside: new Map(), json: undefined };
   begun = 0;
   holders = 0;
   /** The most that held the name, or were in a transaction, at a time. */
@@ -26,7 +25,8 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
   constructor(
     private readonly fate$: (n: number) => Observable<Fate> = () => of('committed'),
     /** Emits when the name is lost. */
-    private readonly lost$: Observable<unknown> | Subject<unknown> = NEVER,
+    private readonly lost$: Observable<unknown> = NEVER,
+    readonly committed: Tx = { effects: [], aside: new Map(), json: undefined },
   ) {}
 
   get cursor(): Cursor | undefined {
@@ -56,7 +56,7 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
         this.holders -= 1;
       });
       subscriber.add(
-        merge(this.lost$).subscribe(() => {
+        this.lost$.subscribe(() => {
           subscriber.error(new Error('the name is lost'));
         }),
       );
