@@ -1,4 +1,4 @@
-import { asapScheduler, BehaviorSubject, catchError, concat, concatMap, defer, EMPTY, filter, first } from 'rxjs';
+import { BehaviorSubject, catchError, concat, concatMap, defer, EMPTY, filter, first } from 'rxjs';
 import { identity, map, observeOn, of, queueScheduler, subscribeOn, takeUntil, tap, type Observable } from 'rxjs';
 import type { Feed } from '../feed/Feed.js';
 import { steps } from '../feed/steps.js';
@@ -23,13 +23,11 @@ export const worked = (
   defer(() => {
     const most = Math.max(feed.maxPageSize, 2 * (batch?.size ?? 1) - 1);
     const waiting$ = new BehaviorSubject(0);
-    // a page that came at once would come in the middle of the one before
     const atMost$ = (most: number): Observable<unknown> =>
       waiting$.pipe(
         first((waiting) => waiting <= most),
-        observeOn(asapScheduler),
+        observeOn(queueScheduler),
       );
-
     let { cursor, isStored } = begin;
     let reached = cursor.offset;
     const commit = (chunk: Chunk): Observable<Committed> =>
@@ -50,6 +48,8 @@ export const worked = (
       }),
       // what ends the feed has its turn behind what came before
       catchError((error: unknown) => of<Chunk>({ updates: [], reached, isCaughtUp: false, failure: { error } })),
+      // queued, as the handling is: a page that came at once would come in the middle of the one before
+      observeOn(queueScheduler),
       batch === undefined ? identity : inBatches(batch, atMost$),
       takeUntil(run.stop$),
     );

@@ -43,10 +43,14 @@ describe('batches', () => {
     });
   });
 
-  it('are several of a page', () => {
+  it.each([
+    [5, 10],
+    [5, 0],
+    [0, 0],
+  ])('are several of a page (that takes %i ms, and each batch %i)', (latencyMs, tookMs) => {
     marbles(({ flush }) => {
-      const { workInBatches } = workshop(50);
-      const { batches, handle } = batchWorker(10);
+      const { workInBatches } = workshop(50, { latencyMs });
+      const { batches, handle } = batchWorker(tookMs);
       observe(workInBatches(handle, { batch: { size: 7, withinMs: 300 } }).pipe(until(5_000)));
       flush();
       expect(batches.flat()).toEqual(upTo(50));

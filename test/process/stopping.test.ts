@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, concatMap, NEVER, of, throwError, timer } from 'rxjs';
+import { asyncScheduler, concatMap, map, NEVER, of, throwError, timer } from 'rxjs';
 import type { Work } from '../../src/process/Handler.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';
 import { hashAtOnce, name, PlainStore, until, worker, workshop } from './support.js';
+import { effecting, MemoryTransactions } from './transactionalStore.js';
 
 beforeEach(() => {
   hashAtOnce();
@@ -123,6 +124,38 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
       expect(store.cursor).toMatchObject({ offset: 1 });
       expect(seen.error).toBeUndefined();
       expect(seen.endedAt).toBeLessThan(1_000);
+    });
+  });
+
+  it('while it waits for its name lets go of it, and has sent nothing', () => {
+    marbles(({ flush }) => {
+      const { work, service } = workshop(5);
+      const store = new MemoryTransactions();
+      const hold = jest.spyOn(store, 'hold').mockReturnValue(NEVER);
+      const seen = observe(work(() => true, { store, name, ...stopAt(1_000) }).pipe(leave(1_000)));
+      flush();
+      expect(hold).toHaveBeenCalledTimes(1);
+      expect(service.asked).toEqual([]);
+      expect(seen).toMatchObject({ completed: true, error: undefined, endedAt: 1_000 });
+    });
+  });
+
+  it('while a transaction is open commits it, and lets go of its name then', () => {
+    marbles(({ flush }) => {
+      const { work } = workshop(50);
+      const store = new MemoryTransactions(() => timer(200).pipe(map(() => 'committed')));
+      const options = { store, name, commitEvery: { updates: 4 } };
+      observe(
+        work(
+          effecting(() => timer(100)),
+          { ...options, ...stopAt(1_050) },
+        ).pipe(leave(1_050)),
+      );
+      flush();
+      // two in whole, and one of two updates
+      expect(store.committed.effects).toEqual(upTo(store.cursor?.offset ?? 0));
+      expect(store.cursor?.offset).toBe(6);
+      expect(store.holders).toBe(0);
     });
   });
 
