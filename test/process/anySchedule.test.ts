@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import fc from 'fast-check';
 import { asyncScheduler, concatMap, defer, map, NEVER, of, Subject, throwError, timer, type Observable } from 'rxjs';
 import { marbles } from '../helpers/marbles.js';
-import { observe } from '../helpers/observe.js';
+import { observe, type Observed } from '../helpers/observe.js';
 import { fill } from '../helpers/world.js';
 import { hashAtOnce, name, PlainStore, until, workshop } from './support.js';
 import { effecting, MemoryTransactions, type Fate } from './transactionalStore.js';
@@ -72,6 +72,7 @@ function live(
       timer((i + 1) * everyMs).subscribe(() => {
         fill(ledger, offset);
       });
+    const seen: Observed<unknown>[] = [];
     let at = 0;
     for (const { ms, isKilled } of [...lives, { ms: 120_000, isKilled: false }]) {
       timer(at).subscribe(() => {
@@ -90,15 +91,13 @@ function live(
                   ),
                 { ...fixed, batch },
               );
-        const seen = observe(life$.pipe(until(ms)));
-        timer(ms + 5_001).subscribe(() => {
-          expect(seen.error).toBeUndefined();
-        });
+        seen.push(observe(life$.pipe(until(ms))));
       });
       // a process that is stopped in an orderly way is followed when it is over
       at += isKilled ? ms : ms + 5_002;
     }
     flush();
+    expect(seen.map(({ error }) => error)).toEqual(seen.map(() => undefined));
     expect(service.open).toBe(0);
   });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EMPTY, lastValueFrom, of, timer } from 'rxjs';
+import { ignoreElements, lastValueFrom, of, timer } from 'rxjs';
 import type { Work } from '../../src/process/Handler.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
@@ -46,7 +46,7 @@ describe('a handler', () => {
     });
   });
 
-  it.each<[string, (act: () => void) => unknown]>([
+  it.each<[string, (act: () => number) => unknown]>([
     ['a Promise', (act) => Promise.resolve().then(act)],
     [
       'an async generator',
@@ -58,7 +58,7 @@ describe('a handler', () => {
     ['a value', (act) => act()],
     ['a list, which is a value', (act) => [act()]],
     ['an Observable', (act) => of(act())],
-    ['an Observable that emits nothing', (act) => (act(), EMPTY)],
+    ['an Observable that emits nothing', (act) => of(act()).pipe(ignoreElements())],
   ])('may return %s', async (_, how) => {
     const { work } = workshop(7, { latencyMs: 0 });
     const begun: number[] = [];

@@ -105,8 +105,7 @@ describe('a stored cursor', () => {
   });
 
   it('gets the id of a participant that tells it now', () => {
-    const { participantId: _, ...record } = savedCursor();
-    const { store, handled } = startedAgain(record);
+    const { store, handled } = startedAgain({ ...savedCursor(), participantId: undefined });
     expect(handled).toEqual([11, 12]);
     expect(store.cursor).toMatchObject({ participantId: 'participant1::1220ab' });
   });

@@ -152,9 +152,9 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
         ).pipe(leave(1_050)),
       );
       flush();
-      // two in whole, and one of two updates
+      // four, and three of the next four
       expect(store.committed.effects).toEqual(upTo(store.cursor?.offset ?? 0));
-      expect(store.cursor?.offset).toBe(6);
+      expect(store.cursor?.offset).toBe(7);
       expect(store.holders).toBe(0);
     });
   });
