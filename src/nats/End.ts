@@ -2,11 +2,11 @@ import * as t from 'io-ts';
 import { message } from '../codecs/internal/message.js';
 import { whole } from '../codecs/internal/whole.js';
 
-/** What a stream has last. */
+/** What a stream has last, or a reader has read last. */
 export interface End {
-  /** The stream's last sequence number; 0 of a new stream. */
+  /** The message's sequence number; 0 before the first. */
   readonly sequence: number;
-  /** The offset of its last update; 0 of a new stream, before every update. */
+  /** Its update's offset; 0, before every update, where there is none. */
   readonly offset: number;
 }
 

@@ -1,4 +1,5 @@
 import type { JetStreamClient } from '@nats-io/jetstream';
+import { isWrongEnd } from './isWrongEnd.js';
 import { orUndefined } from './orUndefined.js';
 
 /**
@@ -7,9 +8,16 @@ import { orUndefined } from './orUndefined.js';
  */
 export interface Places {
   /** The record of a name; `undefined` where there is none. */
-  get(name: string): Promise<unknown>;
-  /** Replaces it. */
-  put(name: string, place: unknown): Promise<unknown>;
+  get(name: string): Promise<Noted | undefined>;
+  /** Replaces it, and gives the revision of the new one; with the revision of the old one only that, else nothing is given. */
+  put(name: string, record: unknown, revision?: number): Promise<number | undefined>;
+}
+
+/** A record as it was found. */
+export interface Noted {
+  readonly record: unknown;
+  /** Ascends with each change. */
+  readonly revision: number;
 }
 
 /** The records beside a stream; `replicas` is for those of a stream that has none yet. */
@@ -31,11 +39,18 @@ export function placesOf(js: JetStreamClient, stream: string, replicas: () => Pr
     get: async (place) => {
       const { streams } = await js.jetstreamManager(false);
       const message = await orUndefined(streams.getMessage(name, { last_by_subj: `${name}.${place}` }));
-      return message?.json<unknown>();
+      return message ? { record: message.json<unknown>(), revision: message.seq } : undefined;
     },
-    put: async (place, record) => {
+    put: async (place, record, revision) => {
       await made();
-      return js.publish(`${name}.${place}`, JSON.stringify(record));
+      const expect = revision === undefined ? {} : { lastSubjectSequence: revision };
+      return js.publish(`${name}.${place}`, JSON.stringify(record), { expect }).then(
+        ({ seq }) => seq,
+        (error: unknown) => {
+          if (isWrongEnd(error)) return undefined;
+          throw error;
+        },
+      );
     },
   };
 }

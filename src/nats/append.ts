@@ -1,7 +1,8 @@
-import { JetStreamApiCodes, JetStreamApiError, type JetStreamClient, type PubAck } from '@nats-io/jetstream';
+import type { JetStreamClient, PubAck } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { Work } from '../process/Handler.js';
 import type { End } from './End.js';
+import { isWrongEnd } from './isWrongEnd.js';
 import { checkSize, messageOf } from './messageOf.js';
 import type { RelayStream } from './relayStream.js';
 
@@ -27,7 +28,7 @@ export async function append(
   const results = await Promise.allSettled(messages.map(({ body, headers }) => js.publish(subject, body, { headers })));
   for (const [index, result] of results.entries()) {
     if (isAt(result, end.sequence + index + 1)) continue;
-    if (result.status === 'fulfilled' || isElsewhere(result.reason)) return 'elsewhere';
+    if (result.status === 'fulfilled' || isWrongEnd(result.reason)) return 'elsewhere';
     throw result.reason;
   }
   return { sequence: end.sequence + updates.length, offset: updates.at(-1)?.offset ?? end.offset };
@@ -36,12 +37,3 @@ export async function append(
 /** A duplicate is as good where it stands in its place: an earlier try has stored it. */
 const isAt = (result: PromiseSettledResult<PubAck>, sequence: number): boolean =>
   result.status === 'fulfilled' && result.value.seq === sequence;
-
-const isElsewhere = (error: unknown): boolean => error instanceof JetStreamApiError && wrongEnds.includes(error.code);
-
-/** The last is that of a wrong message id. */
-const wrongEnds: readonly number[] = [
-  JetStreamApiCodes.StreamWrongLastSequence,
-  JetStreamApiCodes.StreamWrongLastSequenceUnknown,
-  10070,
-];

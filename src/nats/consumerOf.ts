@@ -3,52 +3,51 @@ import { nanos } from '@nats-io/nats-core';
 import type { NatsUpdatesOptions } from './NatsUpdatesOptions.js';
 import { orUndefined } from './orUndefined.js';
 import type { Places } from './Places.js';
-import { placeOf, readerPlace } from './readerPlace.js';
+import { notePlace, readPlace, type ReaderPlace } from './ReaderPlace.js';
 import { RelayError } from './RelayError.js';
 
 /** A durable consumer, and up to where its messages were read. */
 export interface Reader {
   readonly info: ConsumerInfo;
-  /** The sequence number of the last message that was read, or before which it began. */
-  readonly sequence: number;
+  readonly place: ReaderPlace;
 }
 
-/** The durable consumer: made if it never was, never made anew. */
+/** The durable consumer. One that was deleted is made again where it stood, never at the beginning. */
 export async function consumerOf(
   js: JetStreamClient,
   places: Places,
   { stream, durable, begin = 'start', ackWaitMs = 30_000 }: NatsUpdatesOptions,
 ): Promise<Reader> {
   const { streams, consumers } = await js.jetstreamManager(false);
-  const place = placeOf(await places.get(readerPlace(durable)));
-  const found = await orUndefined(consumers.info(stream, durable));
-  if (found !== undefined) {
-    const { ack_policy, max_ack_pending, opt_start_seq } = found.config;
-    if (ack_policy !== AckPolicy.Explicit || max_ack_pending !== 1 || opt_start_seq === undefined) {
-      throw new RelayError('durable', stream, `the consumer ${durable} is of another kind`);
-    }
-    return { info: found, sequence: place ?? opt_start_seq - 1 };
-  }
-  if (place !== undefined) {
-    throw new RelayError('durable', stream, `the consumer ${durable} was deleted: take another name to begin anew`);
-  }
   const there = await orUndefined(streams.info(stream));
   if (there === undefined) throw new RelayError('stream', stream, 'it is not there');
   const { first_seq, last_seq } = there.state;
-  const opt_start_seq = { start: 1, earliest: Math.max(first_seq, 1), new: last_seq + 1 }[begin];
-  const made = consumers.add(stream, {
-    durable_name: durable,
-    ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(ackWaitMs),
-    // with more, what comes again would come behind what came after it
-    max_ack_pending: 1,
-    deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq,
-  });
-  // another replica may have made it meanwhile, with another start
-  const info = await made.catch(() => consumers.info(stream, durable));
-  const sequence = (info.config.opt_start_seq ?? 1) - 1;
+  const noted = await readPlace(places, durable);
+  const first = { start: 1, earliest: Math.max(first_seq, 1), new: last_seq + 1 }[begin];
+  const make = (): Promise<ConsumerInfo> =>
+    consumers.add(stream, {
+      durable_name: durable,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWaitMs),
+      // with more, what comes again would come behind what came after it
+      max_ack_pending: 1,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: noted === undefined ? first : noted.sequence + 1,
+    });
+  const info =
+    (await orUndefined(consumers.info(stream, durable))) ??
+    // another replica may have made it meanwhile, with another start
+    (await make().catch(() => consumers.info(stream, durable)));
+  const { ack_policy, max_ack_pending, opt_start_seq } = info.config;
+  if (ack_policy !== AckPolicy.Explicit || max_ack_pending !== 1 || opt_start_seq === undefined) {
+    throw new RelayError('durable', stream, `the consumer ${durable} is of another kind`);
+  }
   // behind the consumer: of one that was made and not noted it is known where it began
-  await places.put(readerPlace(durable), { sequence });
-  return { info, sequence };
+  const place = noted ?? (await notePlace(places, durable, { sequence: opt_start_seq - 1, offset: 0 }, 0));
+  if (first_seq > place.sequence + 1) throw gapOf(stream, place.sequence + 1, first_seq);
+  return { info, place };
 }
+
+/** Messages from one up to before another that nobody has read, and nobody can. */
+export const gapOf = (stream: string, from: number, before: number): RelayError =>
+  new RelayError('gap', stream, `messages from ${from} on, before ${before}, were removed before they were read`);

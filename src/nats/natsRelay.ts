@@ -78,7 +78,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
   const js = jetstream(connection, { timeout: timeoutMs });
   const places = placesOf(js, stream, () => Promise.resolve(replicas));
   const readPlace = async (): Promise<RelayPlace | undefined> => {
-    const place = RelayPlace.decode(await places.get('relay'));
+    const place = RelayPlace.decode((await places.get('relay'))?.record);
     return place._tag === 'Right' ? place.right : undefined;
   };
   const readEnd = async (place: RelayPlace | undefined): Promise<End> => {

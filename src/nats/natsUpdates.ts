@@ -1,16 +1,19 @@
 import { jetstream } from '@nats-io/jetstream';
-import { concat, concatMap, defer, ignoreElements, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, delay, ignoreElements, repeat, tap, type Observable } from 'rxjs';
+
 import type { Handler, Work } from '../process/Handler.js';
 import { asking } from './asking.js';
-import { checkGap } from './checkGap.js';
 import { completeRetry } from './completeRetry.js';
 import { consumerOf, type Reader } from './consumerOf.js';
-import { latest } from './latest.js';
-import { messagesOf } from './messagesOf.js';
+import { messageOnce } from './messageOnce.js';
 import type { NatsUpdatesOptions } from './NatsUpdatesOptions.js';
+import { orUndefined } from './orUndefined.js';
 import { placesOf } from './Places.js';
-import { readerPlace } from './readerPlace.js';
 import { readOne, type Reading } from './readOne.js';
+import { RelayError } from './RelayError.js';
+
+// before a request is made once more
+const pauseMs = 100;
 
 /**
  * Reads the updates that a relay has published, one at a time and in order, also across replicas of a service that share a
@@ -55,25 +58,33 @@ export function natsUpdates(options: NatsUpdatesOptions, handler: Handler = () =
       return (await streams.info(stream)).config.num_replicas;
     };
     const places = placesOf(js, stream, replicas);
-    const target = { js, places, stream, durable };
+    const isThere = async (): Promise<boolean> => {
+      const { consumers } = await js.jetstreamManager(false);
+      return (await orUndefined(consumers.info(stream, durable))) !== undefined;
+    };
+    // a request fails where its server goes, and where the consumer is gone
+    const lookedAfter = (cause: unknown): Observable<never> => {
+      if (connection.isClosed()) throw new RelayError('connection', stream, 'the connection is closed', cause);
+      return asking(connection, isThere).pipe(
+        tap((isLeft) => {
+          if (!isLeft)
+            throw new RelayError('durable', stream, `the consumer ${durable} or the stream was deleted`, cause);
+        }),
+        delay(pauseMs),
+        ignoreElements(),
+      );
+    };
 
-    const read = ({ info, sequence }: Reader): Observable<Work> => {
-      const gapless = (before?: number): Observable<never> =>
-        asking(connection, () => checkGap(target, reading.place.sequence, before)).pipe(ignoreElements());
-      const reading: Reading = {
-        connection,
-        timeoutMs,
-        stream,
-        handler,
-        policy,
-        // in nanoseconds there; three signs of life in its time
-        beatMs: Math.max(1, (info.config.ack_wait ?? 30e9) / 3e6),
-        place: { sequence, offset: 0 },
-        note: latest((done: number) => places.put(readerPlace(durable), { sequence: done })),
-        gapless,
-      };
-      const messages = messagesOf(js.consumers.getConsumerFromInfo(info), stream);
-      return concat(gapless(), messages.pipe(concatMap((message) => readOne(reading, message))));
+    const read = ({ info, place }: Reader): Observable<Work> => {
+      const consumer = js.consumers.getConsumerFromInfo(info);
+      // in nanoseconds there; three signs of life in its time
+      const beatMs = Math.max(1, (info.config.ack_wait ?? 30e9) / 3e6);
+      const reading: Reading = { connection, timeoutMs, stream, durable, handler, policy, beatMs, places, place };
+      return messageOnce(consumer).pipe(
+        catchError(lookedAfter),
+        concatMap((message) => readOne(reading, message)),
+        repeat(),
+      );
     };
     return asking(connection, () => consumerOf(js, places, options)).pipe(concatMap(read));
   });

@@ -66,6 +66,7 @@ const apps: readonly App[] = [
 /** The other entry points, without the optional packages of the vendor. */
 const entries: readonly { entry: string; imported: string; budget: number; how: BuildOptions }[] = [
   { entry: 'canton-rx/verify', imported: 'preparedTransactionVerifier', budget: 4_150, how: {} },
+  { entry: 'canton-rx/nats', imported: 'natsRelay, natsUpdates', budget: 1, how: { external: ['@nats-io/*'] } },
   { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 23_450, how: { platform: 'node' } },
 ];
 
