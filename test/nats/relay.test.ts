@@ -167,10 +167,12 @@ describeWithNats('a relay', () => {
   it('stops where somebody else publishes', async () => {
     const stream = nats.name();
     const connection = await nats.connect();
-    const { handler } = await relayTo({ connection, stream });
+    const { jsm, handler } = await relayTo({ connection, stream });
     await handler(updates.slice(0, 5), undefined);
     connection.publish(`${stream}.updates`, 'hello');
     await expect(handler(updates.slice(5, 9), undefined)).rejects.toMatchObject({ reason: 'stream' });
+    // none behind what stands where the first of them should
+    expect((await jsm.streams.info(stream)).state.last_seq).toBe(6);
   });
 });
 
