@@ -146,6 +146,19 @@ describe('the packed library', () => {
     expect((await app.run('node', 'indexeddb.mjs')).stdout).toBe('indexedDB is not defined\n');
   }, 60_000);
 
+  it('needs the optional packages of NATS for its relay alone, and works with them', async () => {
+    await app.write(
+      'nats.mjs',
+      "import { natsRelay, natsUpdates } from 'canton-rx/nats'; console.log(typeof natsRelay, typeof natsUpdates);",
+    );
+    await app.write('nats.cjs', "console.log(typeof require('canton-rx/nats').natsRelay);");
+    await expect(app.run('node', 'nats.mjs')).rejects.toThrow(/Cannot find package '@nats-io\//);
+    const peers = ['jetstream', 'nats-core'].map((name) => `@nats-io/${name}@3.3.1`);
+    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
+    expect((await app.run('node', 'nats.mjs')).stdout).toBe('function function\n');
+    expect((await app.run('node', 'nats.cjs')).stdout).toBe('function\n');
+  }, 60_000);
+
   it('has a command line', async () => {
     expect((await app.run(join('node_modules', '.bin', 'canton-rx'), '--version')).stdout).toMatch(/\d+\.\d+\.\d+/);
   });
