@@ -6,7 +6,7 @@ import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { upTo } from '../helpers/world.js';
 import { hashAtOnce, name, PlainStore, until, worker, workshop, type StoreFault } from './support.js';
-import { effecting, MemoryTransactions } from './transactionalStore.js';
+import { effecting, MemoryTransactions, type Tx } from './transactionalStore.js';
 
 beforeEach(() => {
   hashAtOnce();
@@ -138,6 +138,23 @@ describe('a handler that fails', () => {
       expect([...store.committed.aside.keys()]).toEqual([5]);
       expect(store.cursor).toMatchObject({ offset: 10 });
       expect(store.mostOpen).toBe(1);
+    });
+  });
+
+  it('has half of its work rolled back, and is tried once where it may not be tried again', () => {
+    marbles(({ flush }) => {
+      const store = new MemoryTransactions();
+      const begun: number[] = [];
+      const half = ({ offset }: Work, tx: Tx): unknown => {
+        begun.push(offset);
+        tx.effects.push(offset);
+        return offset === 5 ? throwError(() => mine) : undefined;
+      };
+      const seen = observe(workshop(10).work(half, { store, name, handlerRetry: { giveUpAfterMs: 0 } }));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'HandlerError', offset: 5, attempts: 1 });
+      expect(store.committed.effects).toEqual([1, 2, 3, 4]);
+      expect(begun.filter((offset) => offset === 5)).toHaveLength(1);
     });
   });
 });

@@ -124,6 +124,8 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
       expect(store.cursor).toMatchObject({ offset: 1 });
       expect(seen.error).toBeUndefined();
       expect(seen.endedAt).toBeLessThan(1_000);
+      // and waits for nothing
+      expect(asyncScheduler.now()).toBeLessThan(1_000);
     });
   });
 
