@@ -1,0 +1,40 @@
+import { defer, map, tap, type Observable } from 'rxjs';
+import type { CheckpointStore, TransactionalStore, Transactions } from '../../../src/process/CheckpointStore.js';
+import { awaited } from '../../../src/process/awaited.js';
+import { mark } from './marks.js';
+
+/** A store that tells what it is doing. */
+export const marked = <Tx>(store: CheckpointStore<Tx>): CheckpointStore<Tx> => ({
+  load: (name) => {
+    mark('l');
+    return store.load(name);
+  },
+  save: (name, cursor, tx) =>
+    defer(() => {
+      mark('s');
+      return awaited(store.save(name, cursor, tx));
+    }).pipe(
+      tap(() => {
+        mark('c');
+      }),
+    ),
+});
+
+/** A store with transactions that tells what it is doing. */
+export const markedTransactional = <Tx>(store: TransactionalStore<Tx>): TransactionalStore<Tx> => ({
+  ...marked(store),
+  transactions: store.transactions,
+  hold: (name) =>
+    defer(() => {
+      mark('h');
+      return store.hold(name);
+    }).pipe(map(markedTransactions)),
+});
+
+const markedTransactions = <Tx>({ transact }: Transactions<Tx>): Transactions<Tx> => ({
+  transact: <A>(work: (tx: Tx) => Observable<A>) =>
+    defer(() => {
+      mark('b');
+      return transact(work);
+    }),
+});
