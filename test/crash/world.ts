@@ -90,7 +90,10 @@ export async function world({ updates, seed, random }: Parameters): Promise<Worl
         return [{ offset, updateId, hash: createHash('sha256').update(JSON.stringify(update)).digest('hex') }];
       });
       // what the sandbox has committed, without the library
-      const committed = sandbox.updates.map((update) => `${valueOf(update).offset} ${valueOf(update).updateId}`);
+      const committed = sandbox.updates.map((update) => {
+        const { offset, updateId } = valueOf(update);
+        return `${offset} ${updateId}`;
+      });
       if (committed.join() !== entries.map(({ offset, updateId }) => `${offset} ${updateId}`).join())
         throw new Error('the ledger was not read as it is');
       return entries;

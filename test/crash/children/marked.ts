@@ -31,10 +31,10 @@ export const markedTransactional = <Tx>(store: TransactionalStore<Tx>): Transact
     }).pipe(map(markedTransactions)),
 });
 
-const markedTransactions = <Tx>({ transact }: Transactions<Tx>): Transactions<Tx> => ({
+const markedTransactions = <Tx>(transactions: Transactions<Tx>): Transactions<Tx> => ({
   transact: <A>(work: (tx: Tx) => Observable<A>) =>
     defer(() => {
       mark('b');
-      return transact(work);
+      return transactions.transact(work);
     }),
 });
