@@ -1,0 +1,11 @@
+/**
+ * Hands a ledger's updates on through a stream of NATS JetStream. Needs `@nats-io/nats-core` and `@nats-io/jetstream`
+ * beside `canton-rx`, and a transport such as `@nats-io/transport-node`.
+ *
+ * @module canton-rx/nats
+ */
+
+export { natsRelay, type NatsRelay, type NatsRelayOptions } from './natsRelay.js';
+export { natsUpdates } from './natsUpdates.js';
+export type { NatsUpdatesOptions } from './NatsUpdatesOptions.js';
+export { isRelayError, RelayError, type RelayReason } from './RelayError.js';
