@@ -3,6 +3,8 @@ export interface Orders {
   readonly ledgerUrl: string;
   /** A database, a server, or a folder. */
   readonly storeUrl: string;
+  /** Where a handler notes what it has handled. */
+  readonly notes?: string | undefined;
   /** Its number: each start has another. */
   readonly life: number;
   /** Where to end; without it, when it is killed. */

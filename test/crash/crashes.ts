@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
 import type { Child } from './Child.js';
 import { print, type Parameters } from './parameters.js';
-import type { World } from './world.js';
 
 /** What a crash test starts. */
 export interface Subject {
@@ -11,6 +10,16 @@ export interface Subject {
   /** How many work at a time. */
   readonly processes?: number;
   readonly start: (life: number, end?: number) => Child;
+  /** Done while the next one works. */
+  readonly afterKill?: (killed: number) => unknown;
+}
+
+/** What it works on. */
+export interface Source {
+  /** Commits a part of the updates that it is to have in the end, so that nobody gets to the end before. */
+  readonly grow: (share: number) => void;
+  /** The offset at which it ends. */
+  readonly end: () => number;
 }
 
 /** What was done to it. */
@@ -32,8 +41,8 @@ const longestMs = 800;
  * updates, of twice as many as the ledger has grown by since the last kill, and a moment more.
  */
 export async function crashes(
-  { what, processes = 1, start }: Subject,
-  { sandbox, grow }: World,
+  { what, processes = 1, start, afterKill }: Subject,
+  { grow, end }: Source,
   { kills, updates, random }: Parameters,
 ): Promise<Crashes> {
   const begunAt = performance.now();
@@ -71,12 +80,13 @@ export async function crashes(
       await child.over;
       phases.set(child.phase(), (phases.get(child.phase()) ?? 0) + 1);
       grow(0.75 / kills);
+      afterKill?.(killed);
     }
   };
   grow(0.25);
   await Promise.all(Array.from({ length: processes }, oneAfterTheOther));
   grow(1);
-  const last = Array.from({ length: processes }, () => start((life += 1), sandbox.ledgerEnd));
+  const last = Array.from({ length: processes }, () => start((life += 1), end()));
   const ends = await Promise.all(last.map(({ over }) => over));
   const bad = ends.find((end) => end !== undefined);
   if (bad !== undefined) throw new Error(bad);

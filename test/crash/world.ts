@@ -5,13 +5,12 @@ import { createLedger } from '../../src/ledger/createLedger.js';
 import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
 import { startSandbox, type Fault, type Sandbox } from '../../src/sandbox/index.js';
 import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import type { Source } from './crashes.js';
 import { print, type Parameters } from './parameters.js';
 
 /** A ledger that has updates, and faults all the time. */
-export interface World {
+export interface World extends Source {
   readonly sandbox: Sandbox;
-  /** Commits a part of the updates that it is to have in the end, so that nobody gets to the end before. */
-  readonly grow: (share: number) => void;
   /** What there is in the end, by a client that sees no faults; ends them. */
   readonly entries: () => Promise<readonly Entry[]>;
   readonly close: () => Promise<void>;
@@ -76,6 +75,7 @@ export async function world({ updates, seed, random }: Parameters): Promise<Worl
       made += count;
       if (count > 0) sandbox.generate(count, { seed });
     },
+    end: () => sandbox.ledgerEnd,
     entries: async () => {
       await calm();
       print(`the ledger: ${made} updates, ${sandbox.requests.length} requests, ${struck} faults, ${restarts} restarts`);

@@ -15,8 +15,8 @@ export const phases = {
 export type Mark = keyof typeof phases;
 
 /** Tells at once, in the same call: nothing is left in a buffer when the process is killed. */
-export const mark = (letter: Mark): void => {
-  writeSync(1, letter);
+export const mark = (letter: Mark, times = 1): void => {
+  writeSync(1, letter.repeat(times));
 };
 
 /** What an update contains, so that it can be compared. */

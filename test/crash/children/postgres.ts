@@ -1,6 +1,6 @@
-import process from 'node:process';
 import { Pool, type PoolClient } from 'pg';
 import { postgresStore } from '../../../src/postgres/index.js';
+import { toldUntil } from './ended.js';
 import { ledger, request } from './ledger.js';
 import { markedTransactional } from './marked.js';
 import { hashOf, idOf, mark } from './marks.js';
@@ -25,13 +25,4 @@ ledger
       retry: { baseDelayMs: 1, maxDelayMs: 20 },
     },
   )
-  .subscribe({
-    next: () => {
-      mark('d');
-    },
-    error: (error: unknown) => {
-      console.error(error);
-      process.exitCode = 1;
-    },
-    complete: () => void pool.end(),
-  });
+  .subscribe(toldUntil(() => pool.end()));
