@@ -18,12 +18,17 @@ export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
 
 // Processing
-export type { BatchOptions, ProcessOptions } from './process/ProcessOptions.js';
+export type { BatchOptions, CommitEvery, ProcessOptions } from './process/ProcessOptions.js';
 export type { BatchHandler, Handler, Work } from './process/Handler.js';
 export type { Committed } from './process/Committed.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';
+export { memoryStore } from './process/memoryStore.js';
 export { Cursor, type LastUpdate } from './process/Cursor.js';
 export { Parked } from './process/Parked.js';
+export { handleParked, type Unparked } from './process/handleParked.js';
+export { toStatus } from './process/toStatus.js';
+export type { ProcessStatus } from './process/ProcessStatus.js';
+export { isReady, type ReadyOptions } from './process/isReady.js';
 
 // What it is doing
 export type { LedgerEvent } from './events/LedgerEvent.js';
@@ -41,6 +46,7 @@ export type {
   PollSent,
   RetryScheduled,
 } from './events/FeedHappening.js';
+export type { HandlerFailed, ProcessHappening, UpdateParked, UpdateSkipped } from './events/ProcessHappening.js';
 export type {
   SubmissionCommitted,
   SubmissionFailed,

@@ -2,7 +2,7 @@ import { hasTag } from './internal/hasTag.js';
 import { lines } from './internal/lines.js';
 
 /**
- * Why a stored cursor is refused: it cannot be read (`unreadable`), belongs to another participant (`participant`) or to a
+ * Why what is stored of a processor is refused: it cannot be read (`unreadable`), belongs to another participant (`participant`) or to a
  * request that selects other updates (`selection`), the ledger has another update where the cursor's last one stood
  * (`ledger`), or somebody else saved it meanwhile (`conflict`).
  */
@@ -27,7 +27,7 @@ export class CursorError extends Error {
     /** The same in a few words. */
     readonly explanation: string,
   ) {
-    super(lines(`The stored cursor is refused: ${explanation}.`, { Reason: reason, Processor: processor }));
+    super(lines(`What is stored of the processor is refused: ${explanation}.`, { Reason: reason, Processor: processor }));
   }
 }
 

@@ -75,13 +75,13 @@ export interface Ledger {
    *   });
    * ```
    */
-  process<Tx = undefined>(
+  process<Tx = void>(
     request: UpdatesRequest,
     handler: Handler<Tx>,
     options?: ProcessOptions<Tx> & { readonly batch?: undefined },
   ): Observable<Committed>;
   /** Has a handler work on the updates after `beginExclusive`, several at a time. */
-  process<Tx = undefined>(
+  process<Tx = void>(
     request: UpdatesRequest,
     handler: BatchHandler<Tx>,
     options: ProcessOptions<Tx> & { readonly batch: BatchOptions },

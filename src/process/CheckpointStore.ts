@@ -23,7 +23,7 @@ import type { Cursor } from './Cursor.js';
  * console.log(typeof store.load);
  * ```
  */
-export interface CheckpointStore<Tx = undefined> {
+export interface CheckpointStore<Tx = void> {
   /** Emits what was saved last under a name; `undefined`, `null` or nothing where nothing was. It is decoded by the library. */
   load(name: string): ObservableInput<unknown>;
   /** Saves a cursor: plain JSON. */

@@ -8,7 +8,7 @@ export type Work = Exclude<Update, OffsetCheckpoint>;
  * Handles one update. What it returns is awaited: an Observable until it completes, a Promise until it is fulfilled. `tx`
  * is the open transaction of a {@link TransactionalStore}; handlers leave it open.
  */
-export type Handler<Tx = undefined> = (update: Work, tx: Tx) => unknown;
+export type Handler<Tx = void> = (update: Work, tx: Tx) => unknown;
 
 /** Handles several updates at once, in order; at least one. */
-export type BatchHandler<Tx = undefined> = (updates: readonly Work[], tx: Tx) => unknown;
+export type BatchHandler<Tx = void> = (updates: readonly Work[], tx: Tx) => unknown;

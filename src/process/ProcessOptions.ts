@@ -4,7 +4,7 @@ import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 import type { Work } from './Handler.js';
 
 /** How a processor works. */
-export interface ProcessOptions<Tx = undefined> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid'> {
+export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid'> {
   /** By which the store knows the processor. Needed beside `store`. */
   readonly name?: string | undefined;
   /** Where the processor keeps its place. Default: nowhere; each subscription begins at the request's `beginExclusive`. */
@@ -17,7 +17,7 @@ export interface ProcessOptions<Tx = undefined> extends Omit<UpdatesOptions, 'pa
    *
    * @defaultValue a page, and 1000 ms
    */
-  readonly commitEvery?: { readonly updates?: number | undefined; readonly ms?: number | undefined } | undefined;
+  readonly commitEvery?: CommitEvery | undefined;
   /**
    * Hands updates over in arrays of `size`, or of fewer `withinMs` after the first of them came. A batch is committed as a
    * whole; one that fails is handed over once more, one update at a time.
@@ -51,6 +51,14 @@ export interface ProcessOptions<Tx = undefined> extends Omit<UpdatesOptions, 'pa
    * @defaultValue 30000
    */
   readonly storeTimeoutMs?: number | undefined;
+}
+
+/** How much work there is between two commits. */
+export interface CommitEvery {
+  /** The most updates. Default: a page. */
+  readonly updates?: number | undefined;
+  /** After how many milliseconds the update that is handled is the last. Default: 1000. */
+  readonly ms?: number | undefined;
 }
 
 /** How updates are put together. */

@@ -1,4 +1,4 @@
-import { map, NEVER, startWith, type Observable } from 'rxjs';
+import { map, NEVER, startWith, type Observable, type ObservableInput } from 'rxjs';
 import { mapError } from '../http/mapError.js';
 import { retryTransient, type Retrying } from '../http/retryTransient.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -17,16 +17,16 @@ export type Keeping = Pick<Run, 'transactions' | 'isTransactional' | 'load$' | '
 export function keeping(options: ProcessOptions<unknown>, retrying: Retrying): Observable<Keeping> {
   const { name = '', storeTimeoutMs = 30_000 } = options;
   const store: CheckpointStore<unknown> | undefined = options.store;
-  const call = (operation: 'load' | 'save' | 'park', ask: () => unknown): Observable<unknown> =>
+  const call = (operation: 'load' | 'save' | 'park', ask: () => ObservableInput<unknown>): Observable<unknown> =>
     storeCall(operation, name, storeTimeoutMs, ask);
   const keep = (transactions: Transactions<unknown>, isTransactional: boolean): Keeping => {
     const again = isTransactional ? (source: Observable<unknown>) => source : retryTransient<unknown>(retrying);
     return {
       transactions,
       isTransactional,
-      load$: call('load', () => store?.load(name)).pipe(again),
-      save: (cursor, tx) => call('save', () => store?.save(name, cursor, tx)).pipe(again),
-      park: (offset, parked, tx) => call('park', () => store?.park?.(name, offset, parked, tx)).pipe(again),
+      load$: call('load', () => store?.load(name) ?? []).pipe(again),
+      save: (cursor, tx) => call('save', () => store?.save(name, cursor, tx) ?? []).pipe(again),
+      park: (offset, parked, tx) => call('park', () => store?.park?.(name, offset, parked, tx) ?? []).pipe(again),
     };
   };
   if (!isTransactionalStore(store)) return NEVER.pipe(startWith(keep(direct, false)));

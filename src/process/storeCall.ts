@@ -1,10 +1,9 @@
-import { defer, timeout, type Observable } from 'rxjs';
+import { defaultIfEmpty, defer, takeLast, timeout, type Observable, type ObservableInput } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { quotable } from '../errors/internal/quotable.js';
 import { StoreError, type StoreOperation } from '../errors/StoreError.js';
 import { atMost } from '../http/atMost.js';
 import { mapError } from '../http/mapError.js';
-import { awaited } from './awaited.js';
 import { HandlerFailure } from './HandlerFailure.js';
 
 /** Asks a store for something: emits its last value once it is done. A failure is a {@link StoreError}, unless the store knows better. */
@@ -12,9 +11,11 @@ export const storeCall = (
   operation: StoreOperation,
   processor: string,
   withinMs: number,
-  ask: () => unknown,
+  ask: () => ObservableInput<unknown>,
 ): Observable<unknown> =>
-  defer(() => awaited(ask())).pipe(
+  defer(ask).pipe(
+    takeLast(1),
+    defaultIfEmpty(undefined),
     timeout(atMost(withinMs)),
     mapError((error) =>
       isLedgerError(error) || error instanceof HandlerFailure ? error : failedStore(operation, processor, error),

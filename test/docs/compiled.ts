@@ -23,8 +23,8 @@ const options: ts.CompilerOptions = {
 };
 
 /** Writes the examples to a folder in which the package is installed as it is for its users, and compiles them. */
-export function compiled(examples: readonly Example[], root: string): readonly Compiled[] {
-  const folder = join(root, 'node_modules', '.cache', 'docs');
+export function compiled(examples: readonly Example[], root: string, cache = 'docs'): readonly Compiled[] {
+  const folder = join(root, 'node_modules', '.cache', cache);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');

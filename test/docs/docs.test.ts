@@ -18,6 +18,8 @@ const examples = compiled(
   examplesIn(root).map(({ name, code }) => ({ name, code: code.replaceAll(address, sandbox.url) })),
   root,
 );
+/** Programs that go on until they are ended are run by tests of their own. */
+const running = examples.filter(({ code }) => !code.startsWith('// service.ts'));
 
 afterAll(() => sandbox.close());
 
@@ -39,7 +41,7 @@ describe('examples', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.concurrent.each(examples)(
+  it.concurrent.each(running)(
     '$name runs, and prints what it says',
     async ({ file, code }) => {
       const printed = await run(file);

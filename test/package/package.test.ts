@@ -68,11 +68,14 @@ describe('the packed library', () => {
       await app.write(
         'use.mts',
         `import { map, type Observable } from 'rxjs';
-       import { createLedger, ofVariant, type Transaction } from 'canton-rx';
+       import { createLedger, ofVariant, type CheckpointStore, type Transaction } from 'canton-rx';
+       import { fileStore } from 'canton-rx/file';
+       import { indexedDbStore } from 'canton-rx/indexeddb';
        import type { Sandbox } from 'canton-rx/sandbox';
        const ledger = createLedger({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('t') });
        export const transactions$: Observable<Transaction> = ledger.updates({ beginExclusive: 0 }).pipe(ofVariant('Transaction'));
        export const offsets$: Observable<number> = transactions$.pipe(map(({ offset }) => offset));
+       export const stores: readonly CheckpointStore[] = [fileStore('.'), indexedDbStore()];
        export type S = Sandbox;
        // @ts-expect-error -- an offset is a number
        ledger.updates({ beginExclusive: '0' });`,
@@ -117,6 +120,30 @@ describe('the packed library', () => {
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
     expect((await app.run('node', 'verify.mjs')).stdout).toBe('undecodable\n');
     expect((await app.run('node', 'verify.cjs')).stdout).toBe('function\n');
+  }, 60_000);
+
+  it('keeps places in files, with nothing but Node.js', async () => {
+    await app.write(
+      'file.mjs',
+      `import { fileStore } from 'canton-rx/file';
+       const store = fileStore('.');
+       await store.save('orders', { version: 1, offset: 7, recordTimes: {}, selection: 'any' });
+       console.log((await store.load('orders')).offset);`,
+    );
+    await app.write('file.cjs', "console.log(typeof require('canton-rx/file').fileStore);");
+    expect(await app.run('node', 'file.mjs')).toEqual({ stdout: '7\n', stderr: '' });
+    expect((await app.run('node', 'file.cjs')).stdout).toBe('function\n');
+  });
+
+  it('needs idb for IndexedDB alone, and works with it', async () => {
+    await app.write(
+      'indexeddb.mjs',
+      `import { indexedDbStore } from 'canton-rx/indexeddb';
+       await indexedDbStore().load('orders').catch(({ message }) => console.log(message));`,
+    );
+    await expect(app.run('node', 'indexeddb.mjs')).rejects.toThrow(/Cannot find package 'idb'/);
+    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', 'idb@8.0.4');
+    expect((await app.run('node', 'indexeddb.mjs')).stdout).toBe('indexedDB is not defined\n');
   }, 60_000);
 
   it('has a command line', async () => {

@@ -39,6 +39,7 @@ const apps: readonly App[] = [
   { app: 'Offset', plain: 2_580, angular: 2_580, packages: decodes, marks: [] },
   { app: 'Update', plain: 5_620, angular: 5_620, packages: decodes, marks: updates },
   { app: 'PrepareRequest', plain: 5_060, angular: 5_060, packages: decodes, marks: preparing },
+  { app: 'memoryStore', plain: 222, angular: 222, packages: own, marks: [] },
   { app: 'createLedger', plain: 33_800, angular: 32_300, packages: all, marks },
   {
     app: 'a feed with its operators',
@@ -63,9 +64,11 @@ const apps: readonly App[] = [
   },
 ];
 
-/** The other entry points, without the optional packages of the vendor. */
+/** The other entry points, without the optional packages. */
 const entries: readonly { entry: string; imported: string; budget: number; how: BuildOptions }[] = [
   { entry: 'canton-rx/verify', imported: 'preparedTransactionVerifier', budget: 4_150, how: {} },
+  { entry: 'canton-rx/indexeddb', imported: 'indexedDbStore', budget: 590, how: {} },
+  { entry: 'canton-rx/file', imported: 'fileStore', budget: 1_880, how: { platform: 'node' } },
   { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 23_450, how: { platform: 'node' } },
 ];
 
@@ -100,12 +103,13 @@ describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(a
   it('has nothing in CommonJS, and nothing for Node.js', async () => {
     const { commonJs, inputs } = await bundled(user.folder, program, angular);
     expect(commonJs).toEqual([]);
-    expect(inputs.filter((file) => /canton-rx\/dist\/(sandbox|cli)\//.test(file))).toEqual([]);
+    expect(inputs.filter((file) => /canton-rx\/dist\/(sandbox|cli|file)\//.test(file))).toEqual([]);
   });
 });
 
 describe.each(entries)('a bundle of $entry', ({ entry, imported, budget, how }) => {
-  const bundle = () => bundled(user.folder, prints(imported, entry), { ...how, external: ['@canton-network/*'] });
+  const bundle = () =>
+    bundled(user.folder, prints(imported, entry), { ...how, external: ['@canton-network/*', 'idb'] });
 
   it('is within its budget', async () => {
     const { gzip } = await bundle();

@@ -1,7 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
-import { filter, firstValueFrom, lastValueFrom, Subject, take, takeUntil, tap, toArray, type Subscription } from 'rxjs';
-import { acsDelta, createLedger, isHandlerError, isStoreError, type LedgerEvent } from '../../src/index.js';
+import { filter, firstValueFrom, lastValueFrom, take, tap, toArray } from 'rxjs';
+import {
+  acsDelta,
+  createLedger,
+  handleParked,
+  isHandlerError,
+  isStoreError,
+  type LedgerEvent,
+} from '../../src/index.js';
 import type { Handler, ProcessOptions } from '../../src/index.js';
 import type { PoolClient } from 'pg';
 import { postgresStore } from '../../src/postgres/index.js';
@@ -14,7 +21,6 @@ const sandbox = sandboxes();
 describeWithPostgres('postgresStore', () => {
   let server: TestServer;
   let pool: Pool;
-  const running: Subscription[] = [];
 
   beforeAll(async () => {
     server = await postgresServer();
@@ -29,7 +35,6 @@ describeWithPostgres('postgresStore', () => {
     await pool.query('CREATE TABLE seen (n serial, "offset" bigint PRIMARY KEY, who text)');
   });
   afterEach(async () => {
-    for (const subscription of running.splice(0)) subscription.unsubscribe();
     await pool.end();
   });
 
@@ -46,7 +51,7 @@ describeWithPostgres('postgresStore', () => {
     updateFormat: acsDelta({ parties: 'any' }),
     ...(endInclusive !== undefined && { endInclusive }),
   });
-  const options = (more: ProcessOptions<PoolClient> = {}) => ({
+  const options = (more: Omit<ProcessOptions<PoolClient>, 'batch'> = {}) => ({
     name: 'seen',
     store: postgresStore({ pool, pollMs: 20 }),
     ...more,
@@ -100,10 +105,13 @@ describeWithPostgres('postgresStore', () => {
     const how = options({ store, handlerRetry: { giveUpAfterMs: 0 }, onPoison: 'park' });
     await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, how));
     expect(await seen()).toEqual(all.filter((offset) => offset !== poison));
-    const parked = await lastValueFrom(
-      (store.parked?.('seen') as never as ReturnType<typeof ledger.ledgerEnd>).pipe(toArray()),
-    );
-    expect(parked).toMatchObject([{ offset: poison, reason: 'no such account', attempts: 1 }]);
+    const again = handleParked(store, 'seen', insert('again')).pipe(toArray());
+    const [unparked, gone] = [await lastValueFrom(again), await lastValueFrom(again)];
+    expect(unparked).toMatchObject([
+      { isHandled: true, parked: { offset: poison, reason: 'no such account', attempts: 1 } },
+    ]);
+    expect(gone).toEqual([]);
+    expect(await seen()).toEqual([...all.filter((offset) => offset !== poison), poison]);
   });
 
   it('does a transaction once more where the database asks for it', async () => {
@@ -137,30 +145,16 @@ describeWithPostgres('postgresStore', () => {
 
   it('has one of two work, and the other go on when that ends', async () => {
     const { service, ledger, all } = await world(300);
-    const stopFirst$ = new Subject<void>();
+    const half = all[150] ?? 0;
     const first$ = ledger.process(request(), insert('one'), options({ commitEvery: { updates: 10 } }));
-    const inBetween = firstValueFrom(
-      first$.pipe(
-        tap(({ offset }) => offset > 100 && stopFirst$.next()),
-        takeUntil(stopFirst$),
-      ),
-      {
-        defaultValue: undefined,
-      },
-    );
-    const second = lastValueFrom(ledger.process(request(service.ledgerEnd), insert('two'), options()));
-    running.push(
-      first$
-        .pipe(
-          takeUntil(stopFirst$),
-          filter(() => false),
-        )
-        .subscribe(),
-    );
-    await inBetween;
-    stopFirst$.next();
-    await second;
+    const second$ = ledger.process(request(service.ledgerEnd), insert('two'), options());
+    const isHalf = firstValueFrom(first$.pipe(filter(({ offset }) => offset >= half)));
+    // it begins when the first has its name
+    await firstValueFrom(ledger.events$.pipe(filter(({ _tag }) => _tag === 'PageReceived')));
+    await Promise.all([isHalf, lastValueFrom(second$)]);
     expect(await seen()).toEqual(all);
+    const { rows } = await pool.query('SELECT DISTINCT who FROM seen ORDER BY who');
+    expect(rows).toEqual([{ who: 'one' }, { who: 'two' }]);
   });
 
   it.each([
@@ -217,13 +211,11 @@ describeWithPostgres('postgresStore', () => {
     const { service, ledger, all } = await world(300);
     const store = postgresStore({ pool, pollMs: 20 });
     const done = lastValueFrom(
-      ledger
-        .process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 5 } }))
-        .pipe(
-          tap({
-            next: ({ offset }) => void (offset > 100 && offset < 110 && server.crash().then(() => server.start())),
-          }),
-        ),
+      ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 5 } })).pipe(
+        tap({
+          next: ({ offset }) => void (offset > 100 && offset < 110 && server.crash().then(() => server.start())),
+        }),
+      ),
     );
     await done;
     expect(await seen()).toEqual(all);

@@ -1,0 +1,8 @@
+/**
+ * Keeps the places of processors in the IndexedDB of a browser. Needs `idb` beside `canton-rx`.
+ *
+ * @module canton-rx/indexeddb
+ */
+
+export { indexedDbStore } from './indexedDbStore.js';
+export type { IndexedDbOptions } from './IndexedDbOptions.js';
