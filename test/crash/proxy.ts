@@ -45,14 +45,13 @@ export async function proxyOf(url: string): Promise<Proxy> {
     let rest = Buffer.alloc(0);
     server.on('data', (bytes) => {
       rest = Buffer.concat([rest, bytes]);
-      // a type of one byte, and a length that counts itself
-      for (
-        let size = 0;
-        rest.length >= 5 && rest.length >= (size = 1 + rest.readInt32BE(1));
-        rest = rest.subarray(size)
-      ) {
+      for (;;) {
+        // a type of one byte, and a length that counts itself
+        const size = rest.length < 5 ? Infinity : 1 + rest.readInt32BE(1);
+        if (rest.length < size) return;
         const isReady = rest[0] === 0x5a;
         if (session.injected === undefined) client.write(rest.subarray(0, size));
+        rest = rest.subarray(size);
         if (!isReady) continue;
         session.isIdle = true;
         session.injected?.();

@@ -51,7 +51,9 @@ export async function world({ updates, seed, random }: Parameters): Promise<Worl
   let restarts = 0;
   let isOver = false;
   const strike = async (): Promise<void> => {
-    for (let seen = 0; !isOver; await setTimeout(5)) {
+    let seen = 0;
+    while (!isOver) {
+      await setTimeout(5);
       for (; seen < sandbox.requests.length; seen += 1) {
         if (random() > 0.25) continue;
         struck += 1;
