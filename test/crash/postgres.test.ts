@@ -42,7 +42,7 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
     return rows.map((row) => ({ ...row, offset: Number(row.offset) }));
   };
 
-  const one = parameters(120);
+  const one = parameters(100);
   it.each([
     ['its processor is killed at any moment', 1],
     ['two processors compete, and each is killed at any moment', 2],

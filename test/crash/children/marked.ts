@@ -1,6 +1,5 @@
 import { defer, map, tap, type Observable } from 'rxjs';
 import type { CheckpointStore, TransactionalStore, Transactions } from '../../../src/process/CheckpointStore.js';
-import { awaited } from '../../../src/process/awaited.js';
 import { mark } from './marks.js';
 
 /** A store that tells what it is doing. */
@@ -12,10 +11,12 @@ export const marked = <Tx>(store: CheckpointStore<Tx>): CheckpointStore<Tx> => (
   save: (name, cursor, tx) =>
     defer(() => {
       mark('s');
-      return awaited(store.save(name, cursor, tx));
+      return store.save(name, cursor, tx);
     }).pipe(
-      tap(() => {
-        mark('c');
+      tap({
+        complete: () => {
+          mark('c');
+        },
       }),
     ),
 });
