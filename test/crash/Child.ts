@@ -28,6 +28,7 @@ export interface Child {
 /** Programs for children: bundled, since they are started hundreds of times. */
 export interface Programs {
   readonly start: (name: string, orders: Orders) => Child;
+  /** Removes them, and ends those that still run. */
   readonly remove: () => Promise<void>;
 }
 
@@ -43,9 +44,19 @@ export async function programs(...names: readonly string[]): Promise<Programs> {
     external: ['pg-native'],
     logLevel: 'error',
   });
+  const children: Child[] = [];
   return {
-    start: (name, orders) => started(join(folder, `${name}.cjs`), orders),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    start: (name, orders) => {
+      const child = started(join(folder, `${name}.cjs`), orders);
+      children.push(child);
+      return child;
+    },
+    remove: async () => {
+      // those that a test has left, for it failed
+      for (const child of children) if (!child.isOver()) child.signal('SIGKILL');
+      await Promise.all(children.map(({ over }) => over));
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

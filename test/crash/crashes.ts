@@ -33,6 +33,9 @@ export interface Crashes {
 /** The most that a process lives once it has been started, in milliseconds: it may wait for another, or for updates. */
 const longestMs = 800;
 
+/** How long those may take that are not killed any more, in milliseconds. */
+const mostToEndMs = 60_000;
+
 /**
  * Kills processes at random moments and starts others at once, while the ledger grows, until as many have been killed as
  * are to be; then lets one work to the end.
@@ -87,7 +90,10 @@ export async function crashes(
   await Promise.all(Array.from({ length: processes }, oneAfterTheOther));
   grow(1);
   const last = Array.from({ length: processes }, () => start((life += 1), end()));
-  const ends = await Promise.all(last.map(({ over }) => over));
+  const ends = await Promise.race([
+    Promise.all(last.map(({ over }) => over)),
+    wait(mostToEndMs, ['those that were left in peace did not get to the end'], { ref: false }),
+  ]);
   const bad = ends.find((end) => end !== undefined);
   if (bad !== undefined) throw new Error(bad);
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;

@@ -31,8 +31,8 @@ describeWithNats('a stream of JetStream', () => {
     folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
   }, 60_000);
   afterAll(async () => {
-    await server.stop();
     await children.remove();
+    await server.stop();
     await rm(folder, { recursive: true });
   });
 

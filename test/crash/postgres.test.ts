@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'pg';
-import { filter, firstValueFrom, map, merge, skip, timeout, timer } from 'rxjs';
+import { filter, firstValueFrom, map, merge, skip, throwError, timeout, timer } from 'rxjs';
 import { describeWithPostgres, postgresServer } from '../helpers/postgresServer.js';
 import type { TestServer } from '../helpers/servers.js';
 import { programs, type Child, type Programs } from './Child.js';
@@ -25,9 +25,9 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
     pool.on('error', () => undefined);
   }, 60_000);
   afterAll(async () => {
+    await children.remove();
     await pool.end();
     await server.stop();
-    await children.remove();
   });
   beforeEach(async () => {
     await pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, seen');
@@ -103,8 +103,8 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
           // what was asked is answered, and what was told is read
           await wait(50);
           const phase = working.child.phase();
-          const has = next(waiting.child, 'd', 2);
-          const back = next(working.child, 'h', 1);
+          const has = next(waiting.child, 'd', 2, 'did not take over');
+          const back = next(working.child, 'h', 1, 'has not noticed that it lost the name');
           if (way === 'its connection is ended')
             await pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
               `life ${working.child.life}`,
@@ -142,11 +142,14 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
 });
 
 /** When a process has told something so many times from now on. */
-const next = (child: Child, mark: string, times: number): Promise<unknown> =>
-  firstValueFrom(
-    child.mark$.pipe(
-      filter((each) => each === mark),
-      skip(times - 1),
-      timeout(30_000),
-    ),
+function next(child: Child, mark: string, times: number, otherwise: string): Promise<unknown> {
+  const told$ = child.mark$.pipe(
+    filter((each) => each === mark),
+    skip(times - 1),
+    timeout({ first: 15_000, with: () => throwError(() => new Error(`life ${child.life} ${otherwise}`)) }),
   );
+  const told = firstValueFrom(told$);
+  // it is awaited later
+  told.catch(() => undefined);
+  return told;
+}
