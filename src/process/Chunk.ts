@@ -9,6 +9,8 @@ export interface Chunk {
   /** How far the ledger is read behind them. */
   readonly reached: Offset;
   readonly isCaughtUp: boolean;
+  /** Whether the request ends behind them. */
+  readonly isLast?: boolean;
   /** What ends the feed behind them. */
   readonly failure?: { readonly error: unknown };
 }
@@ -18,4 +20,5 @@ export const chunkOf = ({ place, page }: Step): Chunk => ({
   updates: page?.updates ?? [],
   reached: place.cursor,
   isCaughtUp: place.hasCaughtUp,
+  isLast: place.next === 'nothing',
 });

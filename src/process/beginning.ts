@@ -1,4 +1,4 @@
-import { catchError, concatMap, forkJoin, from, map, of, type Observable } from 'rxjs';
+import { catchError, concatMap, forkJoin, map, of, type Observable } from 'rxjs';
 import { problemsOf, formatProblem } from '../codecs/Problem.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { CursorError } from '../errors/CursorError.js';
@@ -26,7 +26,7 @@ export const beginning = (
 ): Observable<Beginning> => {
   // kept nowhere, it is of this ledger and request
   if (store === undefined) return of({ cursor: newCursor(feed.request, undefined, ''), isStored: true });
-  return forkJoin([load$, participantIdOf(feed.service.link, feed), from(selectionOf(feed.request))]).pipe(
+  return forkJoin([load$, participantIdOf(feed.service.link, feed), selectionOf(feed.request)]).pipe(
     concatMap(([stored, participantId, selection]) => {
       const asked = newCursor(feed.request, participantId, selection);
       if (stored === undefined || stored === null) return of({ cursor: asked, isStored: false });
@@ -66,7 +66,9 @@ function accepted(name: string, stored: unknown, { participantId, selection }: C
 function sameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
   if (lastUpdate === undefined) return of(true);
   const { offset, updateId } = lastUpdate;
-  return askPageOnce(feed, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
+  // which may lie beyond the end of what is asked for now
+  const there = { ...feed, request: { ...feed.request, endInclusive: offset } };
+  return askPageOnce(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
     map(({ updates }) => {
       const isThere = updates.some((update) => 'updateId' in update && update.updateId === updateId);
       if (isThere) return true;

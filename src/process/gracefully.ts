@@ -1,4 +1,5 @@
-import { defer, delay, fromEvent, merge, NEVER, share, Subject, take, takeUntil, tap, type Observable } from 'rxjs';
+import { defer, delay, fromEvent, merge, NEVER, of, share, shareReplay, Subject, take, takeUntil, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { atMost } from '../http/atMost.js';
 import type { Stop } from './Stop.js';
 
@@ -14,12 +15,13 @@ export const gracefully = <A>(
   defer(() => {
     let isStopped = signal?.aborted ?? false;
     const left$ = new Subject<void>();
-    const stop$ = merge(left$, signal === undefined ? NEVER : fromEvent(signal, 'abort')).pipe(
+    const stop$ = merge(left$, signal === undefined ? NEVER : abortion(signal)).pipe(
       take(1),
       tap(() => {
         isStopped = true;
       }),
-      share(),
+      // also for what begins to wait only then
+      shareReplay({ bufferSize: 1, refCount: true }),
     );
     return work({ stop$, isStopped: () => isStopped }).pipe(
       takeUntil(stop$.pipe(delay(atMost(withinMs)))),
@@ -31,3 +33,6 @@ export const gracefully = <A>(
       }),
     );
   });
+
+const abortion = (signal: AbortSignal): Observable<unknown> =>
+  defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));

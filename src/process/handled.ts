@@ -1,5 +1,5 @@
-import { asyncScheduler, catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, of, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { asyncScheduler, catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, of } from 'rxjs';
+import { queueScheduler, subscribeOn, tap, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import { DecodeError } from '../errors/DecodeError.js';
 import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
@@ -20,6 +20,7 @@ export const handled = (run: Run, updates: Updates, tx: unknown): Observable<Don
 const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
   defer(() => {
     const startedAt = asyncScheduler.now();
+    let begunAt = startedAt;
     let so: Done = { done: 0, handled: 0 };
     const isOver = (): boolean =>
       run.isStopped() || (so.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= run.commitEveryMs);
@@ -30,13 +31,16 @@ const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> 
           const work = concerning(run, update);
           return work === undefined ? of(0) : awaited(run.handle(work, tx)).pipe(map(() => 1));
         }).pipe(
+          // queued, for what takes no time would nest behind what does
+          subscribeOn(queueScheduler),
           tap((one) => {
             so = { done: so.done + 1, handled: so.handled + one };
+            begunAt = asyncScheduler.now();
           }),
         );
       }),
       catchError((error: unknown) => {
-        throw new HandlerFailure(error, so);
+        throw new HandlerFailure(error, asyncScheduler.now() - begunAt, so);
       }),
     );
     return concat(
@@ -47,15 +51,18 @@ const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> 
 
 const handledAtOnce = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
   defer(() => {
-    if (run.isStopped()) return of({ done: 0, handled: 0 });
-    const work = updates.map((update) => concerning(run, update)).filter((update) => update !== undefined);
-    const result$ = work.length === 0 ? of(undefined) : awaited(run.handle(work, tx));
-    return result$.pipe(map(() => ({ done: updates.length, handled: work.length })));
-  }).pipe(
-    catchError((error: unknown) => {
-      throw new HandlerFailure(error);
-    }),
-  );
+    const begunAt = asyncScheduler.now();
+    return defer(() => {
+      if (run.isStopped()) return of({ done: 0, handled: 0 });
+      const work = updates.map((update) => concerning(run, update)).filter((update) => update !== undefined);
+      const result$ = work.length === 0 ? of(undefined) : awaited(run.handle(work, tx));
+      return result$.pipe(map(() => ({ done: updates.length, handled: work.length })));
+    }).pipe(
+      catchError((error: unknown) => {
+        throw new HandlerFailure(error, asyncScheduler.now() - begunAt);
+      }),
+    );
+  });
 
 /** The update, if the handler is to have it. */
 function concerning({ select, path }: Run, update: Update | InvalidUpdate): Work | undefined {

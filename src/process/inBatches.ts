@@ -1,12 +1,19 @@
-import { asyncScheduler, concat, defer, of, switchMap, timer } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import { asyncScheduler, concat, concatMap, defer, of, switchMap, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { atMost } from '../http/atMost.js';
 import type { Chunk } from './Chunk.js';
 import type { BatchOptions } from './ProcessOptions.js';
 
-/** Puts updates together until there are as many as a batch takes, or the first of them has waited long enough. */
+/**
+ * Puts updates together until there are as many as a batch takes, or the first of them has waited long enough.
+ *
+ * @param free$ - emits once no more than so many updates wait for the handler: while it is busy, there is time for others
+ */
 export const inBatches =
-  ({ size, withinMs }: BatchOptions): MonoTypeOperatorFunction<Chunk> =>
+  (
+    { size, withinMs }: BatchOptions,
+    free$: (updates: number) => Observable<unknown>,
+  ): MonoTypeOperatorFunction<Chunk> =>
   (source) =>
     defer(() => {
       let held: Chunk | undefined;
@@ -20,15 +27,20 @@ export const inBatches =
           held = rest;
           if (rest === undefined) return of(...full);
           // nothing to wait with, or nothing more to wait for
-          const isDue = rest.updates.length === 0 || rest.failure !== undefined;
-          const waitMs = isDue ? 0 : heldSince + withinMs - asyncScheduler.now();
+          const isDue = rest.updates.length === 0 || rest.isLast === true || rest.failure !== undefined;
+          const waitMs = heldSince + withinMs - asyncScheduler.now();
           const due$ = defer(() => {
             held = undefined;
             return of(rest);
           });
           return concat(
             full,
-            waitMs <= 0 ? due$ : timer(atMost(Math.min(waitMs, withinMs))).pipe(switchMap(() => due$)),
+            isDue
+              ? due$
+              : timer(atMost(Math.min(Math.max(0, waitMs), withinMs))).pipe(
+                  concatMap(() => free$(rest.updates.length)),
+                  concatMap(() => due$),
+                ),
           );
         }),
       );

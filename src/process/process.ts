@@ -66,7 +66,8 @@ export function process(
       tap((committed) => {
         last = committed;
       }),
-      retryTransient(retrying, isStoreError),
+      // what has been tried again in its place is not tried once more; nor by a processor that is to stop
+      retryTransient(retrying, (error) => isStoreError(error) && error.retried === undefined && !stop.isStopped()),
       takeUntil(stop.stop$.pipe(filter(() => !isWorking))),
     );
   };

@@ -1,12 +1,14 @@
+import { defer, map, type Observable } from 'rxjs';
 import { isRecord } from '../codecs/internal/isRecord.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 
 /** What stands for the updates that a request selects: the same, whatever the order in which it names parties and filters. */
-export async function selectionOf({ updateFormat, filter, verbose }: UpdatesRequest): Promise<string> {
-  const bytes = new TextEncoder().encode(canonical({ updateFormat, filter, verbose }));
-  const hash = await crypto.subtle.digest('SHA-256', bytes);
-  return `sha256:${Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}
+export const selectionOf = ({ updateFormat, filter, verbose }: UpdatesRequest): Observable<string> =>
+  defer(() =>
+    crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical({ updateFormat, filter, verbose }))),
+  ).pipe(map((hash) => `sha256:${Array.from(new Uint8Array(hash), hex).join('')}`));
+
+const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
 
 /** JSON in which neither keys nor the elements of lists have an order, and `null` is as good as nothing. */
 function canonical(value: unknown): string {

@@ -1,5 +1,5 @@
-import { BehaviorSubject, catchError, concat, concatMap, defer, EMPTY, filter, first, identity, map, of } from 'rxjs';
-import { takeUntil, tap, type Observable } from 'rxjs';
+import { BehaviorSubject, catchError, concat, concatMap, defer, EMPTY, filter, first } from 'rxjs';
+import { identity, map, observeOn, of, queueScheduler, subscribeOn, takeUntil, tap, type Observable } from 'rxjs';
 import type { Feed } from '../feed/Feed.js';
 import { steps } from '../feed/steps.js';
 import type { Beginning } from './beginning.js';
@@ -11,7 +11,7 @@ import type { BatchOptions } from './ProcessOptions.js';
 import type { Run } from './Run.js';
 
 /**
- * Works on the updates of a feed, and commits. A page is asked for when less than another page, or than a batch, waits to
+ * Works on the updates of a feed, and commits. A page is asked for when no more than another page, or less than two batches, waits to
  * be handled: one is worked on while the next is on its way, and no more are held, however slowly that goes.
  */
 export const worked = (
@@ -21,9 +21,13 @@ export const worked = (
   batch: BatchOptions | undefined,
 ): Observable<Committed> =>
   defer(() => {
-    const most = Math.max(feed.maxPageSize, (batch?.size ?? 1) - 1);
+    const most = Math.max(feed.maxPageSize, 2 * (batch?.size ?? 1) - 1);
     const waiting$ = new BehaviorSubject(0);
-    const room$ = waiting$.pipe(first((waiting) => waiting <= most));
+    const atMost$ = (most: number): Observable<unknown> =>
+      waiting$.pipe(
+        first((waiting) => waiting <= most),
+        observeOn(queueScheduler),
+      );
     let { cursor, isStored } = begin;
     let reached = cursor.offset;
     const commit = (chunk: Chunk): Observable<Committed> =>
@@ -36,7 +40,7 @@ export const worked = (
         map(({ committed }) => committed),
         filter((committed) => committed !== undefined),
       );
-    const chunk$ = steps(feed, room$).pipe(
+    const chunk$ = steps(feed, atMost$(most)).pipe(
       map(chunkOf),
       tap((chunk) => {
         ({ reached } = chunk);
@@ -44,14 +48,18 @@ export const worked = (
       }),
       // what ends the feed has its turn behind what came before
       catchError((error: unknown) => of<Chunk>({ updates: [], reached, isCaughtUp: false, failure: { error } })),
-      batch === undefined ? identity : inBatches(batch),
+      // queued, as the handling is: a page that came at once would come in the middle of the one before
+      observeOn(queueScheduler),
+      batch === undefined ? identity : inBatches(batch, atMost$),
       takeUntil(run.stop$),
     );
     return chunk$.pipe(
       concatMap((chunk) => {
         if (run.isStopped()) return EMPTY;
         const isNews = chunk.updates.length > 0 || chunk.reached !== cursor.offset || !isStored;
-        return concat(isNews ? commit(chunk) : toldAgain(chunk, cursor), endOf(chunk));
+        const told$ = isNews ? commit(chunk) : toldAgain(chunk, cursor);
+        // queued, for what takes no time would nest
+        return concat(told$, endOf(run, chunk)).pipe(subscribeOn(queueScheduler));
       }),
     );
   });
@@ -60,8 +68,9 @@ export const worked = (
 const toldAgain = ({ isCaughtUp }: Chunk, { offset, recordTimes }: Beginning['cursor']): Observable<Committed> =>
   of({ offset, recordTimes, handled: 0, isCaughtUp });
 
-const endOf = ({ failure }: Chunk): Observable<never> =>
+/** What ends the feed, unless the processor was stopped and perhaps has not come so far. */
+const endOf = (run: Run, { failure }: Chunk): Observable<never> =>
   defer(() => {
-    if (failure !== undefined) throw failure.error;
+    if (failure !== undefined && !run.isStopped()) throw failure.error;
     return EMPTY;
   });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionError } from '../../src/errors/ConnectionError.js';
+import { CursorError } from '../../src/errors/CursorError.js';
 import { DecodeError } from '../../src/errors/DecodeError.js';
 import { errorOf } from '../../src/errors/errorOf.js';
+import { HandlerError } from '../../src/errors/HandlerError.js';
 import { InvalidRequestError } from '../../src/errors/InvalidRequestError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { LedgerResetError } from '../../src/errors/LedgerResetError.js';
@@ -9,6 +11,7 @@ import { OrderError } from '../../src/errors/OrderError.js';
 import { PageLimitError } from '../../src/errors/PageLimitError.js';
 import { PrunedError } from '../../src/errors/PrunedError.js';
 import { RequestTimeoutError } from '../../src/errors/RequestTimeoutError.js';
+import { StoreError } from '../../src/errors/StoreError.js';
 import { TokenError } from '../../src/errors/TokenError.js';
 import { UnauthorizedError } from '../../src/errors/UnauthorizedError.js';
 import { isTransient, verdict, type Verdict } from '../../src/errors/verdict.js';
@@ -63,7 +66,10 @@ describe('verdict', () => {
     [new ConnectionError('/x', 'the connection failed'), 'retry'],
     [new RequestTimeoutError('/x', 1), 'retry'],
     [new TokenError('the provider failed'), 'retry'],
+    [new StoreError('save', 'balances', 'the disk is full'), 'retry'],
+    [new CursorError('ledger', 'balances', 'another update'), 'stop'],
     [new DecodeError('/x', []), 'stop'],
+    [new HandlerError(7, undefined, 1, 'mine'), 'stop'],
     [new InvalidRequestError([]), 'stop'],
     [new LedgerResetError(1), 'stop'],
     [new OrderError(1, 2), 'stop'],

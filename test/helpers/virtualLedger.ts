@@ -9,6 +9,8 @@ export interface VirtualOptions {
   readonly earlyCheckpointMs?: number | undefined;
   readonly hasLedgerEnd?: boolean;
   readonly latencyMs?: number;
+  /** What it says its id is; an unknown path otherwise. */
+  readonly participantId?: string | undefined;
   /** Whether `/v2/updates/flats` is there; 3.6 answers it with an error of its own, or not at all. */
   readonly flats?: 'served' | 'disabled' | 'gone';
   readonly updates?: 'served' | 'gone';
@@ -75,13 +77,18 @@ export class VirtualLedger {
 
   /** For `scripted`; `end` is how far the replica has come that answers. */
   readonly answer = (asked: Asked, end?: number): Observable<Reply> => {
-    const { latencyMs = 0, hasLedgerEnd = true } = this.options;
-    const reply$ = asked.path.endsWith('/v2/state/ledger-end')
-      ? defer(() => of(hasLedgerEnd ? ok({ offset: end ?? this.end }) : notFound))
-      : defer(() => this.refusalOf(asked) ?? this.list(asked, end));
+    const { latencyMs = 0 } = this.options;
+    const reply$ = defer(() => this.stateOf(asked, end) ?? this.refusalOf(asked) ?? this.list(asked, end));
     const answer$ = latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
     return merge(this.cuts, answer$).pipe(take(1));
   };
+
+  private stateOf({ path }: Asked, end = this.end): Observable<Reply> | undefined {
+    const { hasLedgerEnd = true, participantId } = this.options;
+    if (path.endsWith('/v2/state/ledger-end')) return of(hasLedgerEnd ? ok({ offset: end }) : notFound);
+    if (!path.endsWith('/v2/parties/participant-id')) return undefined;
+    return of(participantId === undefined ? notFound : ok({ participantId }));
+  }
 
   private refusalOf({ path }: Asked): Observable<Reply> | undefined {
     const { flats = 'served', updates = 'served' } = this.options;
