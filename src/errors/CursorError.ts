@@ -27,7 +27,9 @@ export class CursorError extends Error {
     /** The same in a few words. */
     readonly explanation: string,
   ) {
-    super(lines(`What is stored of the processor is refused: ${explanation}.`, { Reason: reason, Processor: processor }));
+    super(
+      lines(`What is stored of the processor is refused: ${explanation}.`, { Reason: reason, Processor: processor }),
+    );
   }
 }
 

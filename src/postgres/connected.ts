@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { Observable } from 'rxjs';
+import { Observable, timeout } from 'rxjs';
 
 /** A connection that nobody else uses. */
 export interface Connection {
@@ -8,9 +8,12 @@ export interface Connection {
   readonly lost$: Observable<never>;
 }
 
-/** Takes a connection out of the pool. Unsubscribing closes it, so that nothing it holds outlives it. */
-export const connected = (pool: Pool): Observable<Connection> =>
-  new Observable((subscriber) => {
+/**
+ * Takes a connection out of the pool, which may take so long. Unsubscribing closes it, so that nothing it holds outlives
+ * it.
+ */
+export const connected = (pool: Pool, timeoutMs: number): Observable<Connection> =>
+  new Observable<Connection>((subscriber) => {
     let close = (): void => undefined;
     pool.connect().then(
       (client) => {
@@ -29,7 +32,7 @@ export const connected = (pool: Pool): Observable<Connection> =>
     return () => {
       close();
     };
-  });
+  }).pipe(timeout({ first: timeoutMs }));
 
 const ignore = (): void => undefined;
 

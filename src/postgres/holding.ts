@@ -22,22 +22,27 @@ export interface Holding {
  * with every holder. A transaction of one that has lost the lock unawares does not get past that number.
  */
 export const holding = (pool: Pool, how: Holding): Observable<Transactions<PoolClient>> =>
-  connected(pool).pipe(
+  connected(pool, how.timeoutMs).pipe(
     switchMap((connection) =>
       locked(connection, how).pipe(switchMap((fence) => whileConnected(connection, how, fence))),
     ),
   );
 
-/** A machine that is gone says no good-bye: the database is to notice within half a minute, not after hours. */
-const keepAlive = `SELECT set_config('tcp_keepalives_idle', '10', false),
-  set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)`;
+/**
+ * A machine that is gone says no good-bye: the database is to notice within half a minute, not after hours; and also where
+ * it waits for something itself, as far as it can (since 14). In seconds, the last in milliseconds.
+ */
+const watchful = `SELECT set_config(wanted.name, wanted.value, false)
+  FROM (VALUES ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'),
+    ('client_connection_check_interval', '5000')) AS wanted (name, value)
+  JOIN pg_settings USING (name)`;
 
 /** Waits for the lock, and emits the number of its holder. */
 const locked = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: Holding): Observable<string> => {
   const lock = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS "isLocked"';
   const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) VALUES ($1, 1)
     ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
-  return asked(client, timeoutMs, keepAlive, []).pipe(
+  return asked(client, timeoutMs, watchful, []).pipe(
     concatMap(() => asked(client, timeoutMs, lock, [`${tables.cursors} ${name}`]).pipe(repeat({ delay: pollMs }))),
     filter(([row]) => row?.['isLocked'] === true),
     take(1),

@@ -83,7 +83,7 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
     transactions: {
       transact: (work) =>
         made$.pipe(
-          switchMap(() => connected(pool)),
+          switchMap(() => connected(pool, timeoutMs)),
           // connected until the work is over
           switchMap(({ client }) => {
             const begin = `BEGIN ISOLATION LEVEL ${isolation}`;

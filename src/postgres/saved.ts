@@ -24,7 +24,7 @@ export const saved = (
     concatMap((rows) => (rows.length === 1 ? of(true) : refused(tx, name, timeoutMs))),
     catchError((error: unknown) => {
       throw isSpoilt(error)
-        ? new HandlerFailure(new Error('the handler left its transaction failed', { cause: error }))
+        ? new HandlerFailure(new Error('the handler left its transaction failed', { cause: error }), 0)
         : error;
     }),
   );
@@ -33,7 +33,7 @@ export const saved = (
 const refused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
   asked(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
     concatMap(([row]) => {
-      if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'));
+      if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'), 0);
       throw new StoreError('save', name, 'another process holds the name by now');
     }),
   );

@@ -33,13 +33,20 @@ function underWhom(): As {
   return { uid: id('-u'), gid: id('-g') };
 }
 
+/** A PostgreSQL that can also stop answering. */
+export interface PostgresServer extends TestServer {
+  /** Stops all of it, so that connections stay and nothing is answered. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+}
+
 const settings = { listen_addresses: '127.0.0.1', max_connections: '100', log_min_messages: 'warning' };
 
 /**
  * Starts a PostgreSQL. It does flush to the disk: that a commit which is acknowledged survives a crash of the server is
  * what some tests are about.
  */
-export async function postgresServer(): Promise<TestServer> {
+export async function postgresServer(): Promise<PostgresServer> {
   const as = underWhom();
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-postgres-'));
   if (as.uid !== undefined && as.gid !== undefined) await chown(folder, as.uid, as.gid);
@@ -67,7 +74,22 @@ export async function postgresServer(): Promise<TestServer> {
     return server;
   };
   let server = await start();
+  const children = async (): Promise<readonly number[]> => {
+    const { stdout } = await exec('pgrep', ['-P', String(server.pid)]).catch(() => ({ stdout: '' }));
+    return stdout.split('\n').filter(Boolean).map(Number);
+  };
+  /** The server first, so that it starts no other process while they are counted. */
+  const pause = async (): Promise<readonly number[]> => {
+    signal([server.pid], 'SIGSTOP');
+    const all = [...(await children()), server.pid];
+    signal(all, 'SIGSTOP');
+    return all;
+  };
+  const resume = async (): Promise<void> => {
+    signal([...(await children()), server.pid], 'SIGCONT');
+  };
   const end = async (how: NodeJS.Signals): Promise<void> => {
+    await resume();
     signal([server.pid], how);
     await server.over;
   };
@@ -81,14 +103,15 @@ export async function postgresServer(): Promise<TestServer> {
       await rm(folder, { recursive: true, force: true });
     },
     crash: async () => {
-      // stopped first, so that it starts no other while they are counted
-      signal([server.pid], 'SIGSTOP');
-      const { stdout } = await exec('pgrep', ['-P', String(server.pid)]).catch(() => ({ stdout: '' }));
-      const children = stdout.split('\n').filter(Boolean).map(Number);
-      signal([...children, server.pid], 'SIGKILL');
+      const all = await pause();
+      signal(all, 'SIGKILL');
       await server.over;
-      await until(() => !children.some(isAlive));
+      await until(() => !all.some(isAlive));
     },
+    pause: async () => {
+      await pause();
+    },
+    resume,
     start: again,
     restart: async () => {
       await end('SIGINT');

@@ -12,14 +12,13 @@ import {
 import type { Handler, ProcessOptions } from '../../src/index.js';
 import type { PoolClient } from 'pg';
 import { postgresStore } from '../../src/postgres/index.js';
-import { describeWithPostgres, postgresServer } from '../helpers/postgresServer.js';
+import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { sandboxes } from '../helpers/sandboxes.js';
-import type { TestServer } from '../helpers/servers.js';
 
 const sandbox = sandboxes();
 
 describeWithPostgres('postgresStore', () => {
-  let server: TestServer;
+  let server: PostgresServer;
   let pool: Pool;
 
   beforeAll(async () => {
@@ -218,6 +217,58 @@ describeWithPostgres('postgresStore', () => {
       ),
     );
     await done;
+    expect(await seen()).toEqual(all);
+  });
+
+  it.each([
+    ['is locked by another', 'LOCK TABLE canton_rx_cursors IN ACCESS EXCLUSIVE MODE'],
+    ['has its row locked by another', 'SELECT * FROM canton_rx_cursors FOR UPDATE'],
+  ])('goes on after its table %s for longer than it waits', async (_, lock) => {
+    const { service, ledger, all } = await world(200);
+    const told: LedgerEvent[] = [];
+    ledger.events$.subscribe((event) => told.push(event));
+    const other = await pool.connect();
+    let isLocked = false;
+    const handler: Handler<PoolClient> = async (update, tx) => {
+      await insert()(update, tx);
+      if (update.offset <= 60 || isLocked) return;
+      isLocked = true;
+      await other.query('BEGIN');
+      await other.query(lock);
+    };
+    const store = postgresStore({ pool, pollMs: 20, timeoutMs: 50 });
+    const done = lastValueFrom(
+      ledger.process(request(service.ledgerEnd), handler, options({ store, commitEvery: { updates: 10 } })),
+    );
+    await firstValueFrom(ledger.events$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')));
+    await other.query('COMMIT');
+    other.release();
+    await done;
+    expect(await seen()).toEqual(all);
+  });
+
+  it('goes on after the database did not answer at all', async () => {
+    const { service, ledger, all } = await world(200);
+    const store = postgresStore({ pool, pollMs: 20, timeoutMs: 100 });
+    const hung: Promise<unknown>[] = [];
+    await lastValueFrom(
+      ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 10 } })).pipe(
+        filter(({ offset }) => offset > 60),
+        tap(() => {
+          if (hung.length > 0) return;
+          const isNoticed$ = ledger.events$.pipe(
+            filter(({ _tag }) => _tag === 'RetryScheduled'),
+            take(3),
+            toArray(),
+          );
+          hung.push(
+            server.pause(),
+            lastValueFrom(isNoticed$).then(() => server.resume()),
+          );
+        }),
+      ),
+    );
+    await Promise.all(hung);
     expect(await seen()).toEqual(all);
   });
 
