@@ -1,0 +1,103 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
+import type { Child } from './Child.js';
+import { print, type Parameters } from './parameters.js';
+
+/** What a crash test starts. */
+export interface Subject {
+  /** What it is called where it is told. */
+  readonly what: string;
+  /** How many work at a time. */
+  readonly processes?: number;
+  readonly start: (life: number, end?: number) => Child;
+  /** Done while the next one works. */
+  readonly afterKill?: (killed: number) => unknown;
+}
+
+/** What it works on. */
+export interface Source {
+  /** Commits a part of the updates that it is to have in the end, so that nobody gets to the end before. */
+  readonly grow: (share: number) => void;
+  /** The offset at which it ends. */
+  readonly end: () => number;
+}
+
+/** What was done to it. */
+export interface Crashes {
+  readonly kills: number;
+  /** In which phases it was killed, and how often. */
+  readonly phases: ReadonlyMap<string, number>;
+  readonly lives: number;
+}
+
+/** The most that a process lives once it has been started, in milliseconds: it may wait for another, or for updates. */
+const longestMs = 800;
+
+/** How long those may take that are not killed any more, in milliseconds. */
+const mostToEndMs = 60_000;
+
+/**
+ * Kills processes at random moments and starts others at once, while the ledger grows, until as many have been killed as
+ * are to be; then lets one work to the end.
+ *
+ * A third of the moments is anywhere from the start to a while after the first update; the others come after a random number of
+ * updates, of twice as many as the ledger has grown by since the last kill, and a moment more.
+ */
+export async function crashes(
+  { what, processes = 1, start, afterKill }: Subject,
+  { grow, end }: Source,
+  { kills, updates, random }: Parameters,
+): Promise<Crashes> {
+  const begunAt = performance.now();
+  const phases = new Map<string, number>();
+  let life = 0;
+  let killed = 0;
+  let startMs = 300;
+  const mostUpdates = (2 * updates) / kills;
+
+  const death = async (child: Child): Promise<void> => {
+    const late = child.mark$.pipe(
+      filter((letter) => letter === 'u'),
+      skip(Math.floor(random() * mostUpdates)),
+    );
+    const [isEarly, earlyMs, lateMs, moreMs] = [
+      random() < 0.33,
+      random() * startMs * 1.5,
+      random() * longestMs,
+      random() * 5,
+    ];
+    const doom = isEarly ? timer(earlyMs) : merge(late, timer(startMs + lateMs));
+    void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
+      if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 8;
+    });
+    await firstValueFrom(doom, { defaultValue: 0 });
+    await wait(moreMs);
+  };
+  const oneAfterTheOther = async (): Promise<void> => {
+    while (killed < kills) {
+      const child = start((life += 1));
+      killed += 1;
+      await Promise.race([death(child), child.over]);
+      if (child.isOver()) throw new Error(`it ended by itself: ${(await child.over) ?? 'as if all were done'}`);
+      child.signal('SIGKILL');
+      await child.over;
+      phases.set(child.phase(), (phases.get(child.phase()) ?? 0) + 1);
+      grow(0.75 / kills);
+      afterKill?.(killed);
+    }
+  };
+  grow(0.25);
+  await Promise.all(Array.from({ length: processes }, oneAfterTheOther));
+  grow(1);
+  const last = Array.from({ length: processes }, () => start((life += 1), end()));
+  const ends = await Promise.race([
+    Promise.all(last.map(({ over }) => over)),
+    wait(mostToEndMs, ['those that were left in peace did not get to the end'], { ref: false }),
+  ]);
+  const bad = ends.find((end) => end !== undefined);
+  if (bad !== undefined) throw new Error(bad);
+  const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
+  const hit = [...phases].map(([phase, count]) => `${phase} ${count}`).join(', ');
+  print(`${what}: ${killed} kills in ${seconds} s: ${hit}`);
+  return { kills: killed, phases, lives: life };
+}
