@@ -81,7 +81,7 @@ describe('an error', () => {
       'The answer is larger than 30 bytes.\nPath: /x',
       'The ledger service answered 400: no\nPath: /x',
       'The ledger service gave no answer: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
-      'The stored cursor is refused: it is of p1, this is p2.\nReason: participant\nProcessor: balances',
+      'What is stored of the processor is refused: it is of p1, this is p2.\nReason: participant\nProcessor: balances',
       'The answer does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
       'An update could not be handled.\nOffset: 7\nUpdate: 1220ab\nAttempts: 3',
       'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',

@@ -51,11 +51,12 @@ describe('a handler', () => {
     [
       'an async generator',
       async function* (act) {
-        yield await Promise.resolve();
+        await Promise.resolve();
+        yield 'something';
         act();
       },
     ],
-    ['a value', (act) => act()],
+    ['a value', (act): number => act()],
     ['a list, which is a value', (act) => [act()]],
     ['an Observable', (act) => of(act())],
     ['an Observable that emits nothing', (act) => of(act()).pipe(ignoreElements())],
