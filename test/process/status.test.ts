@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import { ignoreElements, of, tap } from 'rxjs';
+import type { Committed } from '../../src/process/Committed.js';
+import { isReady } from '../../src/process/isReady.js';
+import type { ProcessStatus } from '../../src/process/ProcessStatus.js';
+import { toStatus } from '../../src/process/toStatus.js';
+import { marbles } from '../helpers/marbles.js';
+
+const recordTimes = { a: '1970-01-01T00:00:01Z', b: '1970-01-01T00:00:00.5Z' };
+const commit = (offset: number, handled: number, isCaughtUp = false): Committed => ({
+  offset,
+  recordTimes,
+  handled,
+  isCaughtUp,
+});
+
+describe('toStatus', () => {
+  const waiting = (at: number, ledgerEnd?: number): ProcessStatus => ({
+    state: 'waiting',
+    handled: 0,
+    updatesPerSecond: 0,
+    at,
+    ...(ledgerEnd !== undefined && { ledgerEnd }),
+  });
+
+  it('waits, catches up and has caught up', () => {
+    marbles(({ cold, expectObservable }) => {
+      const committed$ = cold('-- 998ms a 999ms b 999ms |', { a: commit(40, 30), b: commit(50, 10, true) });
+      const status$ = committed$.pipe(toStatus(of(50), { everyMs: 60_000 }));
+      const times = { recordTime: '1970-01-01T00:00:01Z', ledgerEnd: 50 };
+      expectObservable(status$).toBe('(xy) 996ms a 999ms b 999ms |', {
+        x: waiting(0),
+        y: waiting(0, 50),
+        a: {
+          state: 'catchingUp',
+          ...times,
+          offset: 40,
+          lagOffsets: 10,
+          recordTimeLagMs: 0,
+          handled: 30,
+          updatesPerSecond: 3,
+          committedAt: 1_000,
+          at: 1_000,
+        },
+        b: {
+          state: 'caughtUp',
+          ...times,
+          offset: 50,
+          lagOffsets: 0,
+          recordTimeLagMs: 1_000,
+          handled: 40,
+          updatesPerSecond: 4,
+          committedAt: 2_000,
+          at: 2_000,
+        },
+      });
+    });
+  });
+
+  it('looks at the ledger end every so often, one look at a time', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const committed$ = cold<Committed>('-----------|');
+      const end$ = cold('     ---(e|)', { e: 7 });
+      const status$ = committed$.pipe(toStatus(end$, { everyMs: 2 }));
+      expectObservable(status$).toBe('w--x---y---|', { w: waiting(0), x: waiting(3, 7), y: waiting(7, 7) });
+      expectSubscriptions(end$.subscriptions).toBe(['^--!', '----^--!', '--------^--!']);
+    });
+  });
+
+  it('does without the ledger end where it cannot be had', () => {
+    marbles(({ cold, expectObservable }) => {
+      const end$ = cold<number>('     -#');
+      const status$ = cold<Committed>('--|').pipe(toStatus(end$));
+      expectObservable(status$).toBe('wx|', { w: waiting(0), x: waiting(1) });
+    });
+  });
+
+  it('ends with the error of its processor', () => {
+    marbles(({ cold, expectObservable }) => {
+      const status$ = cold<Committed>('-#').pipe(toStatus(cold('-----(e|)', { e: 7 })));
+      expectObservable(status$).toBe('w#', { w: waiting(0) });
+    });
+  });
+
+  it('forgets a rate after ten seconds', () => {
+    const rates: number[] = [];
+    marbles(({ cold, expectObservable }) => {
+      const committed$ = cold<Committed>('a 19999ms |', { a: commit(10, 100, true) });
+      const status$ = committed$.pipe(toStatus(of(10), { everyMs: 6_000 }));
+      expectObservable(
+        status$.pipe(
+          tap(({ updatesPerSecond }) => rates.push(updatesPerSecond)),
+          ignoreElements(),
+        ),
+      ).toBe('20s |');
+    });
+    expect(rates).toEqual([0, 0, 10, 10, 0, 0]);
+  });
+});
+
+describe('isReady', () => {
+  const status: ProcessStatus = { state: 'caughtUp', handled: 0, updatesPerSecond: 0, at: Date.now() };
+
+  it.each<[string, Partial<ProcessStatus>, Parameters<typeof isReady>[1], boolean]>([
+    ['one that has caught up', {}, {}, true],
+    ['one that catches up', { state: 'catchingUp', lagOffsets: 1 }, {}, false],
+    ['one that is nearly there', { state: 'catchingUp', lagOffsets: 10 }, { maxLagOffsets: 10 }, true],
+    ['one that is not quite there', { state: 'catchingUp', lagOffsets: 11 }, { maxLagOffsets: 10 }, false],
+    ['one of which nobody knows how far it is', { state: 'catchingUp' }, { maxLagOffsets: 10 }, false],
+    ['one that stands by', { state: 'waiting' }, {}, true],
+    ['one that stands by, where that is not enough', { state: 'waiting' }, { isStandbyReady: false }, false],
+    ['one whose status is old', { at: Date.now() - 61_000 }, {}, false],
+  ])('says of %s whether it is', (_, changes, options, expected) => {
+    expect(isReady({ ...status, ...changes }, options)).toBe(expected);
+  });
+});
