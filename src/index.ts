@@ -18,7 +18,7 @@ export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
 
 // Processing
-export type { BatchOptions, CommitEvery, ProcessOptions } from './process/ProcessOptions.js';
+export type { BatchOptions, BatchProcessOptions, CommitEvery, ProcessOptions } from './process/ProcessOptions.js';
 export type { BatchHandler, Handler, Work } from './process/Handler.js';
 export type { Committed } from './process/Committed.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';

@@ -10,7 +10,7 @@ import type { LedgerEvent } from '../events/LedgerEvent.js';
 import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
 import type { Committed } from '../process/Committed.js';
 import type { BatchHandler, Handler } from '../process/Handler.js';
-import type { BatchOptions, ProcessOptions } from '../process/ProcessOptions.js';
+import type { BatchProcessOptions, ProcessOptions } from '../process/ProcessOptions.js';
 import type { ExecuteOptions } from '../submission/ExecuteOptions.js';
 import type { Signer } from '../submission/Signer.js';
 import type { SubmitOptions } from '../submission/SubmitOptions.js';
@@ -43,6 +43,12 @@ export interface Ledger {
   updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
   /** The updates after `beginExclusive`; one that does not decode is passed on as an {@link InvalidUpdate}. */
   updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | InvalidUpdate>;
+  /** As below, several updates at a time. */
+  process<Tx = void>(
+    request: UpdatesRequest,
+    handler: BatchHandler<NoInfer<Tx>>,
+    options: BatchProcessOptions<Tx>,
+  ): Observable<Committed>;
   /**
    * Has a handler work on the updates after `beginExclusive`, each in its turn, and keeps the place behind what it has
    * done: in a store, from which it goes on when it is started again. Emits after each commit.
@@ -77,14 +83,8 @@ export interface Ledger {
    */
   process<Tx = void>(
     request: UpdatesRequest,
-    handler: Handler<Tx>,
-    options?: ProcessOptions<Tx> & { readonly batch?: undefined },
-  ): Observable<Committed>;
-  /** Has a handler work on the updates after `beginExclusive`, several at a time. */
-  process<Tx = void>(
-    request: UpdatesRequest,
-    handler: BatchHandler<Tx>,
-    options: ProcessOptions<Tx> & { readonly batch: BatchOptions },
+    handler: Handler<NoInfer<Tx>>,
+    options?: ProcessOptions<Tx>,
   ): Observable<Committed>;
   /**
    * Executes a submission that was prepared and signed, and emits the committed transaction, once. Its `events` may be

@@ -11,7 +11,7 @@ import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { Committed } from '../process/Committed.js';
 import type { BatchHandler, Handler } from '../process/Handler.js';
 import { process } from '../process/process.js';
-import type { BatchOptions, ProcessOptions } from '../process/ProcessOptions.js';
+import type { AnyProcessOptions, BatchProcessOptions, ProcessOptions } from '../process/ProcessOptions.js';
 import { executor } from '../submission/executor.js';
 import { prepare } from '../submission/prepare.js';
 import { submit } from '../submission/submit.js';
@@ -47,20 +47,20 @@ export function createLedger(options: LedgerOptions): Ledger {
       return updates(feedOf(service, request, how, options.retry, report));
     });
   }
-  function work<Tx>(
+  function work<Tx = void>(
     request: UpdatesRequest,
-    handler: Handler<Tx>,
-    how?: ProcessOptions<Tx> & { readonly batch?: undefined },
+    handler: BatchHandler<NoInfer<Tx>>,
+    how: BatchProcessOptions<Tx>,
   ): Observable<Committed>;
-  function work<Tx>(
+  function work<Tx = void>(
     request: UpdatesRequest,
-    handler: BatchHandler<Tx>,
-    how: ProcessOptions<Tx> & { readonly batch: BatchOptions },
+    handler: Handler<NoInfer<Tx>>,
+    how?: ProcessOptions<Tx>,
   ): Observable<Committed>;
   function work(
     request: UpdatesRequest,
     handle: (work: never, tx: unknown) => unknown,
-    how: ProcessOptions<unknown> = {},
+    how: AnyProcessOptions = {},
   ): Observable<Committed> {
     checkOptions(how);
     return process(service, request, { handle }, how, options.retry);

@@ -61,13 +61,13 @@ export interface NatsRelay {
  * @example
  * ```ts
  * import type { NatsConnection } from '@nats-io/nats-core';
- * import type { ProcessOptions } from 'canton-rx';
+ * import type { BatchProcessOptions } from 'canton-rx';
  * import { natsRelay } from 'canton-rx/nats';
  *
  * // for ledger.process(request, handler, options)
  * export function relayed(connection: NatsConnection) {
  *   const { handler, store } = natsRelay({ connection, stream: 'ledger' });
- *   const options: ProcessOptions = { name: 'relay', store, batch: { size: 100, withinMs: 0 } };
+ *   const options: BatchProcessOptions = { name: 'relay', store, batch: { size: 100, withinMs: 0 } };
  *   return { handler, options };
  * }
  * ```

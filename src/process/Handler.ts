@@ -6,9 +6,10 @@ export type Work = Exclude<Update, OffsetCheckpoint>;
 
 /**
  * Handles one update. What it returns is awaited: an Observable until it completes, a Promise until it is fulfilled. `tx`
- * is the open transaction of a {@link TransactionalStore}; handlers leave it open.
+ * is the open transaction of a {@link TransactionalStore}; handlers leave it open. One that uses it is a
+ * `Handler<PoolClient>`, say, and needs such a store.
  */
-export type Handler<Tx = void> = (update: Work, tx: Tx) => unknown;
+export type Handler<Tx = unknown> = (update: Work, tx: Tx) => unknown;
 
-/** Handles several updates at once, in order; at least one. */
-export type BatchHandler<Tx = void> = (updates: readonly Work[], tx: Tx) => unknown;
+/** Handles several updates at once, in order; at least one. To be awaited, many Promises are one: `Promise.all(…)`. */
+export type BatchHandler<Tx = unknown> = (updates: readonly Work[], tx: Tx) => unknown;

@@ -5,7 +5,7 @@ import type { Work } from './Handler.js';
 
 /** How a processor works. */
 export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid'> {
-  /** By which the store knows the processor. Needed beside `store`. */
+  /** By which the store knows the processor. Needed beside `store`, and goes with it. */
   readonly name?: string | undefined;
   /** Where the processor keeps its place. Default: nowhere; each subscription begins at the request's `beginExclusive`. */
   readonly store?: CheckpointStore | TransactionalStore<Tx> | undefined;
@@ -18,11 +18,8 @@ export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'paralle
    * @defaultValue a page, and 1000 ms
    */
   readonly commitEvery?: CommitEvery | undefined;
-  /**
-   * Hands updates over in arrays of `size`, or of fewer `withinMs` after the first of them came. A batch is committed as a
-   * whole; one that fails is handed over once more, one update at a time.
-   */
-  readonly batch?: BatchOptions | undefined;
+  /** Of {@link BatchProcessOptions} alone. */
+  readonly batch?: undefined;
   /**
    * How often a handler that fails is tried again. `giveUpAfterMs` counts its attempts and the waits between them.
    *
@@ -52,6 +49,20 @@ export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'paralle
    */
   readonly storeTimeoutMs?: number | undefined;
 }
+
+/** How a processor works whose handler takes several updates at once. */
+export interface BatchProcessOptions<Tx = void> extends Omit<ProcessOptions<Tx>, 'batch' | 'commitEvery'> {
+  /**
+   * Hands updates over in arrays of `size`, or of fewer `withinMs` after the first of them came. A batch is committed as a
+   * whole; one that fails is handed over once more, one update at a time.
+   */
+  readonly batch: BatchOptions;
+  /** Not beside `batch`. */
+  readonly commitEvery?: undefined;
+}
+
+/** Either of the two, with whatever transactions. */
+export type AnyProcessOptions = ProcessOptions<unknown> | BatchProcessOptions<unknown>;
 
 /** How much work there is between two commits. */
 export interface CommitEvery {

@@ -8,7 +8,7 @@ import { isBeyondEnd } from '../feed/askPage.js';
 import type { Feed } from '../feed/Feed.js';
 import { retryTransient } from '../http/retryTransient.js';
 import { Cursor } from './Cursor.js';
-import type { ProcessOptions } from './ProcessOptions.js';
+import type { AnyProcessOptions } from './ProcessOptions.js';
 import { participantIdOf } from './participantIdOf.js';
 import { selectionOf } from './selectionOf.js';
 
@@ -21,7 +21,7 @@ export interface Beginning {
 /** Where to begin: at the stored cursor, if there is one and it is of this ledger and request. */
 export const beginning = (
   feed: Feed,
-  { store, name = '' }: ProcessOptions<unknown>,
+  { store, name = '' }: AnyProcessOptions,
   load$: Observable<unknown>,
 ): Observable<Beginning> => {
   // kept nowhere, it is of this ledger and request

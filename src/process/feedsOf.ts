@@ -7,7 +7,7 @@ import { feedOf } from '../feed/feedOf.js';
 import type { Service } from '../feed/Service.js';
 import { checked } from '../http/checked.js';
 import type { RetryPolicy } from '../http/RetryPolicy.js';
-import type { ProcessOptions } from './ProcessOptions.js';
+import type { AnyProcessOptions } from './ProcessOptions.js';
 
 /**
  * The feeds of a processor: of what its request selects, from an offset on. One range at a time: what is read ahead beyond
@@ -16,7 +16,7 @@ import type { ProcessOptions } from './ProcessOptions.js';
 export function feedsOf(
   service: Service,
   request: UpdatesRequest,
-  options: ProcessOptions<unknown>,
+  options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
 ): (from?: Offset) => Feed {
   const range = checked(UpdatesRequest, request);

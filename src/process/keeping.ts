@@ -3,7 +3,7 @@ import { mapError } from '../http/mapError.js';
 import { retryTransient, type Retrying } from '../http/retryTransient.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
-import type { ProcessOptions } from './ProcessOptions.js';
+import type { AnyProcessOptions } from './ProcessOptions.js';
 import type { Run } from './Run.js';
 import { failedStore, storeCall } from './storeCall.js';
 
@@ -14,7 +14,7 @@ export type Keeping = Pick<Run, 'transactions' | 'isTransactional' | 'load$' | '
  * Holds a processor's name, and emits what keeps its place, once. Where nothing is rolled back, a save that fails is
  * tried again by itself: to begin anew would handle the same updates again.
  */
-export function keeping(options: ProcessOptions<unknown>, retrying: Retrying): Observable<Keeping> {
+export function keeping(options: AnyProcessOptions, retrying: Retrying): Observable<Keeping> {
   const { name = '', storeTimeoutMs = 30_000 } = options;
   const store: CheckpointStore<unknown> | undefined = options.store;
   const call = (operation: 'load' | 'save' | 'park', ask: () => ObservableInput<unknown>): Observable<unknown> =>

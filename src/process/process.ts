@@ -10,7 +10,7 @@ import type { Committed } from './Committed.js';
 import { feedsOf } from './feedsOf.js';
 import { gracefully } from './gracefully.js';
 import { keeping, type Keeping } from './keeping.js';
-import type { ProcessOptions } from './ProcessOptions.js';
+import type { AnyProcessOptions } from './ProcessOptions.js';
 import { rulesOf } from './rulesOf.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Handling } from './Run.js';
@@ -25,7 +25,7 @@ export function process(
   service: Service,
   request: UpdatesRequest,
   handling: Handling,
-  options: ProcessOptions<unknown>,
+  options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
 ): Observable<Committed> {
   const rules = rulesOf(options, ledgerRetry);

@@ -1,21 +1,23 @@
 import { checkPositive } from '../http/checkPositive.js';
 import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
-import type { ProcessOptions } from './ProcessOptions.js';
+import type { AnyProcessOptions } from './ProcessOptions.js';
 import type { Rules } from './Run.js';
 
 /** How long a handler is tried again, in milliseconds, where the caller does not say: a failure that lasts is to be seen. */
 const patienceMs = 60_000;
 
 /** The rules of a processor; throws a TypeError for options that make no sense. */
-export function rulesOf(options: ProcessOptions<unknown>, ledgerRetry: RetryPolicy | undefined): Rules {
+export function rulesOf(options: AnyProcessOptions, ledgerRetry: RetryPolicy | undefined): Rules {
   const { name, store, batch, commitEvery = {}, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
   checkPositive({ storeTimeoutMs, stopWithinMs: (stopWithinMs ?? 0) + 1, commitEveryMs: commitEvery.ms ?? 1 });
   checkPositive({ size: batch?.size ?? 1, commitEveryUpdates: commitEvery.updates ?? 1 }, true);
   checkPositive({ withinMs: (batch?.withinMs ?? 0) + 1 });
+  if (store === undefined && name !== undefined) throw new TypeError('store is needed beside name');
   if (store !== undefined && (name === undefined || name === '')) throw new TypeError('name is needed beside store');
   if (batch !== undefined && options.commitEvery !== undefined)
     throw new TypeError('commitEvery has no effect beside batch');
-  if (onPoison === 'park' && store?.park === undefined) throw new TypeError('park needs a store that can park');
+  if (onPoison === 'park' && store?.park === undefined)
+    throw new TypeError("onPoison: 'park' needs a store that has park");
   const ledgers = retryPolicy(ledgerRetry);
   return {
     select: options.select ?? (() => true),

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { of, timer } from 'rxjs';
-import type { ProcessOptions } from '../../src/process/ProcessOptions.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { canton, failed, ok, type Asked, type Reply } from '../helpers/scripted.js';
@@ -83,7 +82,8 @@ describe('a gap', () => {
 describe('options that make no sense', () => {
   const { client } = workshop();
   const store = new PlainStore();
-  it.each<[string, ProcessOptions]>([
+  it.each<[string, object]>([
+    ['a name without a store', { name }],
     ['a store without a name', { store }],
     ['a store with an empty name', { store, name: '' }],
     ['no updates in a commit', { commitEvery: { updates: 0 } }],

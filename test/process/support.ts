@@ -8,7 +8,7 @@ import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
 import type { Committed } from '../../src/process/Committed.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import type { BatchHandler, Handler, Work } from '../../src/process/Handler.js';
-import type { BatchOptions, ProcessOptions } from '../../src/process/ProcessOptions.js';
+import type { BatchProcessOptions, ProcessOptions } from '../../src/process/ProcessOptions.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
 /** Hashing takes a turn of the real clock, for which virtual time does not wait. */
@@ -39,14 +39,14 @@ const requestOf = ({ beginExclusive = 0, endInclusive, ...rest }: Wanted = {}): 
 
 /** A world whose ledger is worked on. */
 export interface Workshop extends World {
-  readonly work: <Tx = undefined>(
-    handler: Handler<Tx>,
-    options?: ProcessOptions<Tx> & { readonly batch?: undefined },
+  readonly work: <Tx = void>(
+    handler: Handler<NoInfer<Tx>>,
+    options?: ProcessOptions<Tx>,
     request?: Wanted,
   ) => Observable<Committed>;
-  readonly workInBatches: <Tx = undefined>(
-    handler: BatchHandler<Tx>,
-    options: ProcessOptions<Tx> & { readonly batch: BatchOptions },
+  readonly workInBatches: <Tx = void>(
+    handler: BatchHandler<NoInfer<Tx>>,
+    options: BatchProcessOptions<Tx>,
     request?: Wanted,
   ) => Observable<Committed>;
 }
