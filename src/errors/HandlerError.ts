@@ -1,5 +1,6 @@
 import type { Offset } from '../codecs/Offset.js';
 import { hasTag } from './internal/hasTag.js';
+import { quotable } from './internal/quotable.js';
 import { lines } from './internal/lines.js';
 
 /**
@@ -19,12 +20,20 @@ export class HandlerError extends Error {
     readonly updateId: string | undefined,
     /** How many times it was tried. */
     readonly attempts: number,
-    /** What the handler failed with, the last time. It is the handler's own; the message does not quote it. */
+    /** What the handler failed with, the last time. It is the handler's own, and so are its words in the message. */
     cause: unknown,
   ) {
-    super(lines('An update could not be handled.', { Offset: offset, Update: updateId, Attempts: attempts }), {
-      cause,
-    });
+    const reason = cause instanceof Error ? quotable(cause.message, []) : undefined;
+    super(
+      lines(`An update could not be handled${reason === undefined ? '.' : `: ${reason}`}`, {
+        Offset: offset,
+        Update: updateId,
+        Attempts: attempts,
+      }),
+      {
+        cause,
+      },
+    );
   }
 }
 

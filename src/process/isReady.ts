@@ -10,7 +10,8 @@ export interface ReadyOptions {
    */
   readonly maxLagOffsets?: number | undefined;
   /**
-   * How old its status may be, in milliseconds.
+   * For how long the ledger may not have been seen, and for how long it may have ended beyond what is handled, in
+   * milliseconds. On a quiet ledger the place follows the end within a minute.
    *
    * @defaultValue 60000
    */
@@ -24,22 +25,26 @@ export interface ReadyOptions {
 }
 
 /**
- * Whether a processor is where it should be, for a readiness probe: it has caught up, or nearly, or stands by; and its status
- * is not an old one.
+ * Whether a processor is where it should be, for a readiness probe: it sees the ledger, and has caught up, or nearly, or
+ * stands by. One that waits may also do so for a store that does not answer: that shows in `events$`, and as an error in
+ * the end.
  *
  * @example
  * ```ts
  * import { isReady } from 'canton-rx';
  *
- * const at = Date.now();
- * isReady({ state: 'caughtUp', offset: 7, handled: 3, updatesPerSecond: 0.3, at }); // true
- * isReady({ state: 'catchingUp', offset: 7, lagOffsets: 20, handled: 3, updatesPerSecond: 0.3, at }); // false
+ * const seen = { ledgerEnd: 27, seenAt: Date.now(), handled: 3, updatesPerSecond: 0.3, at: Date.now() };
+ * isReady({ state: 'caughtUp', offset: 27, lagOffsets: 0, ...seen }); // true
+ * isReady({ state: 'catchingUp', offset: 7, lagOffsets: 20, ...seen }); // false
  * ```
  */
 export function isReady(
-  { state, lagOffsets = Infinity, at }: ProcessStatus,
+  { state, lagOffsets = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
   { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
 ): boolean {
-  if (asyncScheduler.now() - at > maxAgeMs) return false;
-  return state === 'waiting' ? isStandbyReady : state === 'caughtUp' || lagOffsets <= maxLagOffsets;
+  const now = asyncScheduler.now();
+  if (now - seenAt > maxAgeMs) return false;
+  if (state === 'waiting') return isStandbyReady;
+  const isNear = lagOffsets <= maxLagOffsets;
+  return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
 }

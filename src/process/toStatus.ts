@@ -1,17 +1,21 @@
-import { asyncScheduler, catchError, combineLatest, connect, endWith, exhaustMap, ignoreElements, map, of } from 'rxjs';
+import { asyncScheduler, catchError, connect, endWith, exhaustMap, ignoreElements, map, merge, of } from 'rxjs';
 import { scan, startWith, takeUntil, timer, type Observable, type OperatorFunction } from 'rxjs';
 import type { Offset } from '../codecs/Offset.js';
 import { isLater } from '../operators/internal/isLater.js';
 import type { Committed } from './Committed.js';
 import type { ProcessStatus } from './ProcessStatus.js';
 
-/** What is counted of the commits. */
+/** What is known so far. */
 interface Tally {
   readonly last?: Committed;
+  readonly committedAt?: number;
   readonly handled: number;
   /** How many updates in each of the last seconds. */
   readonly bySecond: ReadonlyMap<number, number>;
-  readonly committedAt?: number;
+  readonly ledgerEnd?: Offset;
+  readonly seenAt?: number;
+  /** An end of the ledger that is not reached yet, and since when it is known. */
+  readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
 }
 
 /** Over how many seconds a rate is taken. */
@@ -46,43 +50,63 @@ export const toStatus =
   (committed$) =>
     committed$.pipe(
       connect((shared$) => {
-        const ledgerEndOrNot$ = ledgerEnd$.pipe(catchError(() => of(undefined)));
         const looks$ = timer(0, everyMs).pipe(
-          exhaustMap(() => ledgerEndOrNot$),
+          exhaustMap(() => ledgerEnd$.pipe(catchError(() => of(undefined)))),
           takeUntil(shared$.pipe(ignoreElements(), endWith(true))),
         );
-        const tally$ = shared$.pipe(scan(counted, nothing), startWith(nothing));
-        return combineLatest([tally$, looks$.pipe(startWith(undefined))]).pipe(
-          map(([tally, ledgerEnd]) => statusOf(tally, ledgerEnd)),
+        return merge(
+          shared$.pipe(map((last) => (tally: Tally) => withCommit(tally, last))),
+          looks$.pipe(map((end) => (tally: Tally) => withLook(tally, end))),
+        ).pipe(
+          scan((tally, change) => change(tally), nothing),
+          startWith(nothing),
+          map(statusOf),
         );
       }),
     );
 
 const nothing: Tally = { handled: 0, bySecond: new Map() };
 
-function counted({ handled, bySecond }: Tally, last: Committed): Tally {
+const secondOf = (ms: number): number => Math.floor(ms / 1_000);
+
+function withCommit(tally: Tally, last: Committed): Tally {
   const now = asyncScheduler.now();
-  const second = Math.floor(now / 1_000);
-  const recent = [...bySecond].filter(([at]) => at > second - rateSeconds);
-  const sofar = bySecond.get(second) ?? 0;
+  const second = secondOf(now);
+  const recent = [...tally.bySecond].filter(([at]) => at > second - rateSeconds);
+  const sofar = tally.bySecond.get(second) ?? 0;
   return {
+    ...tally,
     last,
-    handled: handled + last.handled,
-    bySecond: new Map(recent).set(second, sofar + last.handled),
     committedAt: now,
+    handled: tally.handled + last.handled,
+    bySecond: new Map(recent).set(second, sofar + last.handled),
+    behind: last.offset >= (tally.behind?.end ?? 0) ? undefined : tally.behind,
   };
 }
 
-function statusOf({ last, handled, bySecond, committedAt }: Tally, ledgerEnd: Offset | undefined): ProcessStatus {
+function withLook(tally: Tally, ledgerEnd: Offset | undefined): Tally {
+  if (ledgerEnd === undefined) return tally;
+  const now = asyncScheduler.now();
+  const isBehind = tally.last !== undefined && ledgerEnd > tally.last.offset;
+  return {
+    ...tally,
+    ledgerEnd,
+    seenAt: now,
+    behind: isBehind ? (tally.behind ?? { end: ledgerEnd, since: now }) : undefined,
+  };
+}
+
+function statusOf({ last, committedAt, handled, bySecond, ledgerEnd, seenAt, behind }: Tally): ProcessStatus {
   const at = asyncScheduler.now();
-  const second = Math.floor(at / 1_000);
-  const recent = [...bySecond].filter(([when]) => when > second - rateSeconds);
+  const recent = [...bySecond].filter(([second]) => second > secondOf(at) - rateSeconds);
   const [recordTime] = Object.values(last?.recordTimes ?? {}).sort((a, b) => (isLater(a, b) ? -1 : 1));
   return {
     state: stateOf(last),
     ...(last !== undefined && { offset: last.offset }),
     ...(ledgerEnd !== undefined && { ledgerEnd }),
+    ...(seenAt !== undefined && { seenAt }),
     ...(last !== undefined && ledgerEnd !== undefined && { lagOffsets: Math.max(0, ledgerEnd - last.offset) }),
+    ...(behind !== undefined && { behindSince: behind.since }),
     ...(recordTime !== undefined && { recordTime, recordTimeLagMs: Math.max(0, at - Date.parse(recordTime)) }),
     handled,
     updatesPerSecond: recent.reduce((sum, [, count]) => sum + count, 0) / rateSeconds,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ignoreElements, of, tap } from 'rxjs';
+import { distinctUntilChanged, ignoreElements, map, of, tap } from 'rxjs';
 import type { Committed } from '../../src/process/Committed.js';
 import { isReady } from '../../src/process/isReady.js';
 import type { ProcessStatus } from '../../src/process/ProcessStatus.js';
@@ -20,14 +20,14 @@ describe('toStatus', () => {
     handled: 0,
     updatesPerSecond: 0,
     at,
-    ...(ledgerEnd !== undefined && { ledgerEnd }),
+    ...(ledgerEnd !== undefined && { ledgerEnd, seenAt: at }),
   });
 
   it('waits, catches up and has caught up', () => {
     marbles(({ cold, expectObservable }) => {
       const committed$ = cold('-- 998ms a 999ms b 999ms |', { a: commit(40, 30), b: commit(50, 10, true) });
       const status$ = committed$.pipe(toStatus(of(50), { everyMs: 60_000 }));
-      const times = { recordTime: '1970-01-01T00:00:01Z', ledgerEnd: 50 };
+      const times = { recordTime: '1970-01-01T00:00:01Z', ledgerEnd: 50, seenAt: 0 };
       expectObservable(status$).toBe('(xy) 996ms a 999ms b 999ms |', {
         x: waiting(0),
         y: waiting(0, 50),
@@ -82,6 +82,19 @@ describe('toStatus', () => {
     });
   });
 
+  it('tells since when it is behind, until it gets to where the ledger ended then', () => {
+    marbles(({ cold, expectObservable }) => {
+      const committed$ = cold('a-----b-c-|', { a: commit(10, 1, true), b: commit(12, 1), c: commit(20, 1) });
+      const end$ = cold('     (e|)', { e: 15 });
+      const since$ = committed$.pipe(
+        toStatus(end$, { everyMs: 3 }),
+        map(({ behindSince }) => behindSince),
+        distinctUntilChanged(),
+      );
+      expectObservable(since$).toBe('(ut)----u-|', { u: undefined, t: 0 });
+    });
+  });
+
   it('forgets a rate after ten seconds', () => {
     const rates: number[] = [];
     marbles(({ cold, expectObservable }) => {
@@ -99,7 +112,12 @@ describe('toStatus', () => {
 });
 
 describe('isReady', () => {
-  const status: ProcessStatus = { state: 'caughtUp', handled: 0, updatesPerSecond: 0, at: Date.now() };
+  const now = Date.now();
+  const status: ProcessStatus = { state: 'caughtUp', seenAt: now, handled: 0, updatesPerSecond: 0, at: now };
+
+  it('says of one that has just begun that it is not', () => {
+    expect(isReady({ state: 'waiting', handled: 0, updatesPerSecond: 0, at: now })).toBe(false);
+  });
 
   it.each<[string, Partial<ProcessStatus>, Parameters<typeof isReady>[1], boolean]>([
     ['one that has caught up', {}, {}, true],
@@ -109,7 +127,10 @@ describe('isReady', () => {
     ['one of which nobody knows how far it is', { state: 'catchingUp' }, { maxLagOffsets: 10 }, false],
     ['one that stands by', { state: 'waiting' }, {}, true],
     ['one that stands by, where that is not enough', { state: 'waiting' }, { isStandbyReady: false }, false],
-    ['one whose status is old', { at: Date.now() - 61_000 }, {}, false],
+    ['one that has not seen the ledger for a while', { seenAt: now - 61_000 }, {}, false],
+    ['one that stands by and has not seen it', { state: 'waiting', seenAt: now - 61_000 }, {}, false],
+    ['one that is a little behind', { lagOffsets: 5, behindSince: now - 50_000 }, {}, true],
+    ['one that has been behind for long', { lagOffsets: 5, behindSince: now - 61_000 }, {}, false],
   ])('says of %s whether it is', (_, changes, options, expected) => {
     expect(isReady({ ...status, ...changes }, options)).toBe(expected);
   });

@@ -23,7 +23,7 @@ export const compiles = (): void => {
   const name = 'balances';
   void ledger.process(request, (update, tx) => {
     expectTypeOf(update).toEqualTypeOf<Work>();
-    expectTypeOf(tx).toEqualTypeOf<void>();
+    expectTypeOf(tx).toBeVoid();
   });
   void ledger.process(
     request,
