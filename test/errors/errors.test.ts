@@ -83,7 +83,7 @@ describe('an error', () => {
       'The ledger service gave no answer: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
       'What is stored of the processor is refused: it is of p1, this is p2.\nReason: participant\nProcessor: balances',
       'The answer does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
-      'An update could not be handled.\nOffset: 7\nUpdate: 1220ab\nAttempts: 3',
+      'An update could not be handled: mine\nOffset: 7\nUpdate: 1220ab\nAttempts: 3',
       'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',
       'The cursor is beyond the ledger end.\nCursor: 40\nLedger end: 10',
       'The submission was not sent: the connection failed.\nCode: ECONNREFUSED\nSubmission: try-1',
