@@ -69,7 +69,8 @@ function sameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observabl
   // which may lie beyond the end of what is asked for now
   const there = { ...feed, request: { ...feed.request, endInclusive: offset } };
   return askPageOnce(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
-    map(({ updates }) => {
+    map(({ updates, failure }) => {
+      if (failure !== undefined) throw failure;
       const isThere = updates.some((update) => 'updateId' in update && update.updateId === updateId);
       if (isThere) return true;
       throw new CursorError('ledger', name, `update ${updateId} is not at offset ${offset} any more`);

@@ -51,6 +51,7 @@ export function handleParked(
   handle: (work: never, tx: never) => unknown,
 ): Observable<Unparked> {
   const { transactions } = store;
+  if (store.parked === undefined || store.unpark === undefined) throw new TypeError('a store that can park is needed');
   const handling: Handling = { handle };
   const taken = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
     from(store.unpark?.(name, offset, tx) ?? [false]);

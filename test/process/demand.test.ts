@@ -152,9 +152,7 @@ describe('a slow handler', () => {
       timer(600_000).subscribe(() => {
         fill(ledger, 2, 3);
       });
-      observe(
-        workInBatches((works) => batches.push([works.length, asyncScheduler.now()]), how).pipe(until(5_000_000)),
-      );
+      observe(workInBatches((works) => batches.push([works.length, asyncScheduler.now()]), how).pipe(until(5_000_000)));
       flush();
       expect(batches).toEqual([
         [2, expect.any(Number)],
