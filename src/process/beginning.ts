@@ -57,7 +57,12 @@ function accepted(name: string, stored: unknown, { participantId, selection }: C
   const isOther = participantId !== undefined && (cursor.participantId ?? participantId) !== participantId;
   if (isOther)
     throw new CursorError('participant', name, `it is of ${cursor.participantId ?? '?'}, this is ${participantId}`);
-  if (cursor.selection !== selection) throw new CursorError('selection', name, 'the request selects other updates');
+  if (cursor.selection !== selection)
+    throw new CursorError(
+      'selection',
+      name,
+      'it was saved for other parties, filters or shapes than the request names',
+    );
   // one that was saved while the participant did not tell its id gets it
   return participantId === undefined ? cursor : { ...cursor, participantId };
 }

@@ -194,6 +194,16 @@ describeWithPostgres('postgresStore and others', () => {
     expect(await seen()).toEqual(all);
   });
 
+  it('does not wait for ever for the tables to be made by another', async () => {
+    const { ledger } = await world(1);
+    const other = await pool.connect();
+    await other.query(`SELECT pg_advisory_lock(hashtextextended('public.canton_rx_cursors', 1))`);
+    const store = postgresStore({ pool, timeoutMs: 100 });
+    const failing = lastValueFrom(ledger.process(request(), insert, options({ store, retry: { giveUpAfterMs: 0 } })));
+    await expect(failing).rejects.toMatchObject({ _tag: 'StoreError', operation: 'hold' });
+    other.release(true);
+  });
+
   it('leaves no connections behind, whenever it is left', async () => {
     const { ledger } = await world(30);
     const store = postgresStore({ pool, pollMs: 5 });
