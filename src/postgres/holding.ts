@@ -17,11 +17,17 @@ export interface Holding {
   readonly pollMs: number;
 }
 
+/** The name is held, by a connection. */
+export interface Held {
+  readonly client: PoolClient;
+  readonly transactions: Transactions<PoolClient>;
+}
+
 /**
  * Holds a processor's name: by a lock that the database lets go of when the connection ends, and by a number that goes up
  * with every holder. A transaction of one that has lost the lock unawares does not get past that number.
  */
-export const holding = (pool: Pool, how: Holding): Observable<Transactions<PoolClient>> =>
+export const holding = (pool: Pool, how: Holding): Observable<Held> =>
   connected(pool, how.timeoutMs).pipe(
     switchMap((connection) =>
       locked(connection, how).pipe(switchMap((fence) => whileConnected(connection, how, fence))),
@@ -56,7 +62,7 @@ function whileConnected(
   { client, lost$ }: Connection,
   { name, isolation, timeoutMs }: Holding,
   fence: string,
-): Observable<Transactions<PoolClient>> {
+): Observable<Held> {
   let isBusy = false;
   const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL canton_rx.fence = '${fence}'`;
   const transactions = transactionsOn(client, { begin, timeoutMs, processor: name });
@@ -75,5 +81,5 @@ function whileConnected(
       throw error;
     }),
   );
-  return merge([{ transact }], lostIdle$);
+  return merge([{ client, transactions: { transact } }], lostIdle$);
 }

@@ -1,5 +1,5 @@
 import type { ClientBase, Pool, PoolClient } from 'pg';
-import { concatMap, defer, dematerialize, map, materialize, of, switchMap } from 'rxjs';
+import { concatMap, defer, dematerialize, finalize, map, materialize, of, switchMap, tap } from 'rxjs';
 import type { TransactionalStore } from '../process/CheckpointStore.js';
 import { asked } from './asked.js';
 import { connected } from './connected.js';
@@ -77,9 +77,17 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
   const { cursors, parked } = tables;
   const ask = (db: ClientBase | Pool, sql: string, values: readonly unknown[]): ReturnType<typeof asked> =>
     asked(db, timeoutMs, sql, values);
+  // by name: another connection, for the place alone, might never come where each of the pool holds a name
+  const holders = new Map<string, PoolClient>();
   const made$ = defer(() => (createTables ? tablesMade(pool, schema, timeoutMs) : of(true)));
   return {
-    hold: (name) => made$.pipe(switchMap(() => holding(pool, { tables, name, isolation, timeoutMs, pollMs }))),
+    hold: (name) =>
+      made$.pipe(
+        switchMap(() => holding(pool, { tables, name, isolation, timeoutMs, pollMs })),
+        tap(({ client }) => holders.set(name, client)),
+        map(({ transactions }) => transactions),
+        finalize(() => holders.delete(name)),
+      ),
     transactions: {
       transact: (work) =>
         made$.pipe(
@@ -93,9 +101,9 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
         ),
     },
     load: (name) =>
-      ask(pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]).pipe(
-        map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined)),
-      ),
+      defer(() =>
+        ask(holders.get(name) ?? pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]),
+      ).pipe(map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined))),
     save: (name, cursor, tx) => saved(tx, tables, name, cursor, timeoutMs),
     park: (name, offset, record, tx) =>
       ask(

@@ -13,3 +13,6 @@ export const isRetriable = (error: unknown): boolean => ['40001', '40P01'].inclu
 
 /** Something has failed in the transaction before, and nobody has said so: `in_failed_sql_transaction`. */
 export const isSpoilt = (error: unknown): boolean => sqlStateOf(error) === '25P02';
+
+/** The transaction breaks a rule of the database's, which may look only at its end: `integrity_constraint_violation`, PL/pgSQL's own. */
+export const isForbidden = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { concatMap, of, type Observable } from 'rxjs';
+import { concatMap, defer, of, timeout, type Observable } from 'rxjs';
 import { asked } from './asked.js';
 import { postgresTables, tablesIn } from './postgresTables.js';
 
@@ -12,7 +12,9 @@ export const tablesMade = (pool: Pool, schema: string, timeoutMs: number): Obser
       // two that start at a time would both make them, and one fail
       row?.['areThere'] === true
         ? of(true)
-        : pool.query(`SELECT pg_advisory_xact_lock(hashtextextended('${cursors}', 1));${postgresTables(schema)}`),
+        : defer(() =>
+            pool.query(`SELECT pg_advisory_xact_lock(hashtextextended('${cursors}', 1));${postgresTables(schema)}`),
+          ).pipe(timeout(timeoutMs)),
     ),
   );
 };

@@ -1,9 +1,10 @@
 import type { PoolClient } from 'pg';
 import { catchError, concat, concatMap, defer, ignoreElements, map, retry, throwError, timeout, timer } from 'rxjs';
 import { toArray, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
-import { StoreError } from '../errors/StoreError.js';
+import { isStoreError, StoreError } from '../errors/StoreError.js';
 import type { Transactions } from '../process/CheckpointStore.js';
-import { isRetriable } from './sqlStateOf.js';
+import { HandlerFailure } from '../process/HandlerFailure.js';
+import { isForbidden, isRetriable } from './sqlStateOf.js';
 
 /** How transactions are begun, and how long the database may take for that, and to end them, in milliseconds. */
 export interface TransactionOptions {
@@ -30,6 +31,11 @@ export function transactionsOn(
     map((result) => {
       // the database's word for a transaction in which something has failed, and nobody has noticed
       if (!isCommit(result)) throw failed('the transaction was rolled back');
+    }),
+    // what may not be committed is the handler's doing; anything else is the database's, and may go well later
+    mapped((error) => {
+      if (isStoreError(error)) return error;
+      return isForbidden(error) ? new HandlerFailure(error, 0) : failed('the transaction was not committed', error);
     }),
   );
   const rollback$ = run('ROLLBACK').pipe(mapped((error) => failed('the connection was lost', error)));

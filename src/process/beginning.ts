@@ -57,7 +57,12 @@ function accepted(name: string, stored: unknown, { participantId, selection }: C
   const isOther = participantId !== undefined && (cursor.participantId ?? participantId) !== participantId;
   if (isOther)
     throw new CursorError('participant', name, `it is of ${cursor.participantId ?? '?'}, this is ${participantId}`);
-  if (cursor.selection !== selection) throw new CursorError('selection', name, 'the request selects other updates');
+  if (cursor.selection !== selection)
+    throw new CursorError(
+      'selection',
+      name,
+      'it was saved for other parties, filters or shapes than the request names',
+    );
   // one that was saved while the participant did not tell its id gets it
   return participantId === undefined ? cursor : { ...cursor, participantId };
 }
@@ -69,7 +74,8 @@ function sameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observabl
   // which may lie beyond the end of what is asked for now
   const there = { ...feed, request: { ...feed.request, endInclusive: offset } };
   return askPageOnce(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
-    map(({ updates }) => {
+    map(({ updates, failure }) => {
+      if (failure !== undefined) throw failure;
       const isThere = updates.some((update) => 'updateId' in update && update.updateId === updateId);
       if (isThere) return true;
       throw new CursorError('ledger', name, `update ${updateId} is not at offset ${offset} any more`);

@@ -28,7 +28,7 @@ export function feedsOf(
     const rest = {
       ...range,
       beginExclusive: from,
-      ...(endInclusive && { endInclusive: Math.max(endInclusive, from) }),
+      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
     };
     const report = reportTo(service.events, (service.feeds += 1));
     return feedOf(service, rest, { ...options, parallelRanges: 1, onInvalid }, ledgerRetry, report);

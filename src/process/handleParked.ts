@@ -1,9 +1,11 @@
 import { catchError, concatMap, defer, EMPTY, from, map, of, type Observable } from 'rxjs';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import { CursorError } from '../errors/CursorError.js';
+import { mapError } from '../http/mapError.js';
 import { awaited } from './awaited.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 import type { Handler, Work } from './Handler.js';
+import { HandlerFailure } from './HandlerFailure.js';
 import { Parked } from './Parked.js';
 import type { Handling } from './Run.js';
 
@@ -49,6 +51,7 @@ export function handleParked(
   handle: (work: never, tx: never) => unknown,
 ): Observable<Unparked> {
   const { transactions } = store;
+  if (store.parked === undefined || store.unpark === undefined) throw new TypeError('a store that can park is needed');
   const handling: Handling = { handle };
   const taken = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
     from(store.unpark?.(name, offset, tx) ?? [false]);
@@ -70,7 +73,10 @@ export function handleParked(
   return defer(() => from(store.parked?.(name) ?? EMPTY)).pipe(
     concatMap((record) => {
       const parked = decoded(name, record);
-      return handled(parked).pipe(catchError((error: unknown) => of<Unparked>({ parked, isHandled: false, error })));
+      return handled(parked).pipe(
+        mapError((error) => (error instanceof HandlerFailure ? error.cause : error)),
+        catchError((error: unknown) => of<Unparked>({ parked, isHandled: false, error })),
+      );
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { map, NEVER, startWith, type Observable, type ObservableInput } from 'rxjs';
+import { defer, map, NEVER, startWith, throwIfEmpty, type Observable, type ObservableInput } from 'rxjs';
 import { mapError } from '../http/mapError.js';
 import { retryTransient, type Retrying } from '../http/retryTransient.js';
 import { isLedgerError } from '../errors/LedgerError.js';
@@ -30,7 +30,8 @@ export function keeping(options: AnyProcessOptions, retrying: Retrying): Observa
     };
   };
   if (!isTransactionalStore(store)) return NEVER.pipe(startWith(keep(direct, false)));
-  return store.hold(name).pipe(
+  return defer(() => store.hold(name)).pipe(
+    throwIfEmpty(() => new Error('it ended without the name')),
     mapError((error) => (isLedgerError(error) ? error : failedStore('hold', name, error))),
     map((transactions) => keep(transactions, true)),
   );

@@ -1,4 +1,5 @@
-import { concatMap, defer, dematerialize, filter, finalize, materialize, switchMap, takeUntil, tap } from 'rxjs';
+import { concatMap, defer, dematerialize, filter, finalize, interval, map, materialize, startWith } from 'rxjs';
+import { switchMap, takeUntil, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { isStoreError } from '../errors/StoreError.js';
 import { reportTo } from '../events/Report.js';
@@ -16,6 +17,9 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Handling } from './Run.js';
 import type { Stop } from './Stop.js';
 import { worked } from './worked.js';
+
+/** Who has waited so long for the name without a failure is healthy: failures of a whole year do not add up. */
+const healthyMs = 60_000;
 
 /**
  * Holds the processor's name, finds its place, and works from there. When the store fails, all of that begins anew: with
@@ -45,7 +49,13 @@ export function process(
     let isWorking = false;
     let last: Committed | undefined;
     return keeping(options, retrying).pipe(
+      startWith(undefined),
       switchMap((kept) => {
+        if (kept === undefined)
+          return interval(healthyMs).pipe(
+            map(() => undefined),
+            materialize(),
+          );
         const transact: Keeping['transactions']['transact'] = (work) =>
           defer(() => {
             isWorking = true;
@@ -60,16 +70,18 @@ export function process(
       }),
       dematerialize(),
       // what has been told before the store failed is no news, and no sign of its health
-      filter(
-        ({ handled, offset, isCaughtUp }) => handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp,
-      ),
+      filter((committed) => committed === undefined || isNews(committed, last)),
       tap((committed) => {
-        last = committed;
+        last = committed ?? last;
       }),
       // what has been tried again in its place is not tried once more; nor by a processor that is to stop
       retryTransient(retrying, (error) => isStoreError(error) && error.retried === undefined && !stop.isStopped()),
+      filter((committed) => committed !== undefined),
       takeUntil(stop.stop$.pipe(filter(() => !isWorking))),
     );
   };
   return gracefully(held, options.stopWithinMs ?? 10_000, options.signal);
 }
+
+const isNews = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
+  handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;

@@ -23,10 +23,14 @@ export const worked = (
   defer(() => {
     const most = Math.max(feed.maxPageSize, 2 * (batch?.size ?? 1) - 1);
     const waiting$ = new BehaviorSubject(0);
+    const weigh = (by: number): void => {
+      waiting$.next(waiting$.value + by);
+    };
+    // queued, so that it looks only when what has just come is counted
     const atMost$ = (most: number): Observable<unknown> =>
       waiting$.pipe(
-        first((waiting) => waiting <= most),
         observeOn(queueScheduler),
+        first(() => waiting$.value <= most),
       );
     let { cursor, isStored } = begin;
     let reached = cursor.offset;
@@ -35,7 +39,7 @@ export const worked = (
         tap((progress) => {
           ({ cursor } = progress);
           isStored = true;
-          waiting$.next(waiting$.value - progress.taken);
+          weigh(-progress.taken);
         }),
         map(({ committed }) => committed),
         filter((committed) => committed !== undefined),
@@ -44,7 +48,7 @@ export const worked = (
       map(chunkOf),
       tap((chunk) => {
         ({ reached } = chunk);
-        waiting$.next(waiting$.value + chunk.updates.length);
+        weigh(chunk.updates.length);
       }),
       // what ends the feed has its turn behind what came before
       catchError((error: unknown) => of<Chunk>({ updates: [], reached, isCaughtUp: false, failure: { error } })),
@@ -54,15 +58,28 @@ export const worked = (
       takeUntil(run.stop$),
     );
     return chunk$.pipe(
+      tap((chunk) => {
+        weigh(emptiness(chunk));
+      }),
       concatMap((chunk) => {
         if (run.isStopped()) return EMPTY;
         const isNews = chunk.updates.length > 0 || chunk.reached !== cursor.offset || !isStored;
         const told$ = isNews ? commit(chunk) : toldAgain(chunk, cursor);
         // queued, for what takes no time would nest
-        return concat(told$, endOf(run, chunk)).pipe(subscribeOn(queueScheduler));
+        return concat(told$, endOf(run, chunk)).pipe(
+          tap({
+            complete: () => {
+              weigh(-emptiness(chunk));
+            },
+          }),
+          subscribeOn(queueScheduler),
+        );
       }),
     );
   });
+
+/** A chunk without updates counts as one: a quiet ledger would be asked on and on while a handler hangs. */
+const emptiness = ({ updates }: Chunk): number => (updates.length === 0 ? 1 : 0);
 
 /** Nothing is to be saved, but whether the processor has caught up may be new. */
 const toldAgain = ({ isCaughtUp }: Chunk, { offset, recordTimes }: Beginning['cursor']): Observable<Committed> =>

@@ -105,6 +105,26 @@ describe('batches', () => {
     });
   });
 
+  it('of a processor that is stopped are not followed by an error of the feed behind them', () => {
+    marbles(({ flush }) => {
+      const { ledger, workInBatches } = workshop(5);
+      ledger.append(6, { update: { Transaction: { value: { offset: 6 } } } });
+      const store = new PlainStore();
+      const controller = new AbortController();
+      const handle = (): unknown => {
+        timer(50).subscribe(() => {
+          controller.abort();
+        });
+        return timer(100);
+      };
+      const options = { store, name, batch: { size: 2, withinMs: 10 }, signal: controller.signal };
+      const seen = observe(workInBatches(handle, options));
+      flush();
+      expect(seen).toMatchObject({ error: undefined, completed: true });
+      expect(store.cursor).toMatchObject({ offset: 2 });
+    });
+  });
+
   it('are handed over at once where the request ends', () => {
     marbles(({ flush }) => {
       const { workInBatches } = workshop(40);

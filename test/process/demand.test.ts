@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { delay, of, tap, timer } from 'rxjs';
+import { asyncScheduler, delay, of, tap, timer } from 'rxjs';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import type { Work } from '../../src/process/Handler.js';
+import type { ProcessOptions } from '../../src/process/ProcessOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
@@ -116,6 +117,48 @@ describe('a slow handler', () => {
       observe(work(() => timer(3_600_000), { stopWithinMs: 0 }).pipe(until(3_000_000)));
       flush();
       expect(service.asked.filter(({ path }) => isPage(path))).toHaveLength(2);
+    });
+  });
+
+  it.each<[string, ProcessOptions & { readonly batch?: undefined }]>([
+    ['updates', {}],
+    ['updates and with its place saved', { store: new PlainStore(), name }],
+  ])('that hangs has a quiet ledger asked no more often than a page has %s', (_, options) => {
+    marbles(({ flush }) => {
+      const { work, service } = workshop(1);
+      const how = { maxPageSize: 10, stopWithinMs: 0, ...options };
+      observe(work(() => timer(36_000_000), how).pipe(until(30_000_000)));
+      flush();
+      expect(service.asked.filter(({ path }) => isPage(path)).length).toBeLessThanOrEqual(12);
+    });
+  });
+
+  it('of batches that hangs has a quiet ledger asked no more often than two batches have updates', () => {
+    marbles(({ flush }) => {
+      const { workInBatches, service } = workshop(5);
+      const batch = { size: 5, withinMs: 100 };
+      const how = { maxPageSize: 5, stopWithinMs: 0, batch };
+      observe(workInBatches(() => timer(36_000_000), how).pipe(until(30_000_000)));
+      flush();
+      expect(service.asked.filter(({ path }) => isPage(path)).length).toBeLessThanOrEqual(12);
+    });
+  });
+
+  it('of batches that wait for long has a quiet ledger asked on, and full ones at once', () => {
+    marbles(({ flush }) => {
+      const { ledger, workInBatches } = workshop(1);
+      const batches: (readonly [number, number])[] = [];
+      const how = { maxPageSize: 1, batch: { size: 2, withinMs: 3_600_000 } };
+      timer(600_000).subscribe(() => {
+        fill(ledger, 2, 3);
+      });
+      observe(workInBatches((works) => batches.push([works.length, asyncScheduler.now()]), how).pipe(until(5_000_000)));
+      flush();
+      expect(batches).toEqual([
+        [2, expect.any(Number)],
+        [1, expect.any(Number)],
+      ]);
+      expect(batches[0]?.[1]).toBeLessThan(601_000);
     });
   });
 

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { concatMap, map, of, Subject, throwError, timer, type Observable } from 'rxjs';
+import { concatMap, EMPTY, map, of, Subject, throwError, timer, type Observable } from 'rxjs';
 import { CursorError } from '../../src/errors/CursorError.js';
+import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
 import type { Work } from '../../src/process/Handler.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { upTo } from '../helpers/world.js';
+import { fill, upTo } from '../helpers/world.js';
 import { hashAtOnce, name, PlainStore, until, worker, workshop, type StoreFault } from './support.js';
 import { effecting, MemoryTransactions, type Tx } from './transactionalStore.js';
 
@@ -300,6 +301,81 @@ describe('a store that fails', () => {
       expect(store).toMatchObject({ holders: 0, mostHolders: 1, mostOpen: 1 });
     });
   });
+
+  it('now and then, while another one works, does not wear out who waits', () => {
+    marbles(({ flush }) => {
+      const { work } = workshop(10);
+      const store = new MemoryTransactions();
+      let holds = 0;
+      const hold = (): Observable<Transactions<Tx>> => {
+        holds += 1;
+        if (holds > 20) return store.hold();
+        return timer(3_600_000).pipe(concatMap(() => throwError(() => new Error('failover'))));
+      };
+      const waiting: TransactionalStore<Tx> = {
+        hold,
+        transactions: store.transactions,
+        load: () => store.load(),
+        save: (...args) => store.save(...args),
+      };
+      const seen = observe(work(effecting(), { store: waiting, name }).pipe(until(30 * 3_600_000)));
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(store.committed.effects).toEqual(upTo(10));
+    });
+  });
+
+  it('by ending its hold before it has begun is asked again', () => {
+    marbles(({ flush }) => {
+      const { work } = workshop(10);
+      const store = new MemoryTransactions();
+      let holds = 0;
+      const ending: TransactionalStore<Tx> = {
+        hold: () => ((holds += 1) < 3 ? EMPTY : store.hold()),
+        transactions: store.transactions,
+        load: () => store.load(),
+        save: (...args) => store.save(...args),
+      };
+      const seen = observe(work(effecting(), { store: ending, name }).pipe(until(30_000)));
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(store.committed.effects).toEqual(upTo(10));
+    });
+  });
+
+  it('to hold its name, always, does not make the processor try for ever', () => {
+    marbles(({ flush }) => {
+      const { work } = workshop(10);
+      const store = new MemoryTransactions();
+      const failing: TransactionalStore<Tx> = {
+        hold: () => timer(30_000).pipe(concatMap(() => throwError(() => new Error('no answer')))),
+        transactions: store.transactions,
+        load: () => store.load(),
+        save: (...args) => store.save(...args),
+      };
+      const seen = observe(work(effecting(), { store: failing, name }).pipe(until(30 * 3_600_000)));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'StoreError', operation: 'hold', retried: {} });
+    });
+  });
+
+  it.each([100, 2_000, 20_000, 61_000])(
+    'to save does not make the processor try for ever while updates come every %i ms',
+    (ms) => {
+      marbles(({ flush }) => {
+        const { work, ledger } = workshop(3);
+        const store = new MemoryTransactions((n) => of(n > 2 ? 'failed' : 'committed'));
+        for (const n of upTo(Math.ceil(1_800_000 / ms)))
+          timer(n * ms).subscribe(() => {
+            fill(ledger, 3 + n);
+          });
+        const seen = observe(work(effecting(), { store, name }).pipe(until(1_800_000)));
+        flush();
+        expect(seen.error).toMatchObject({ _tag: 'StoreError', operation: 'commit', retried: {} });
+        expect(seen.endedAt).toBeLessThan(500_000);
+      });
+    },
+  );
 
   it('while it is to stop is not begun with anew', () => {
     marbles(({ flush }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { memoryStore } from '../../src/index.js';
+import { handleParked, memoryStore } from '../../src/index.js';
 import { cursorAt, got, itIsAStore } from './storeContract.js';
 
 describe('memoryStore', () => {
@@ -17,5 +17,10 @@ describe('memoryStore', () => {
   it('shares nothing with another one', async () => {
     await got(memoryStore().save('a', cursorAt(1), undefined));
     expect(await got(memoryStore().load('a'))).toBeUndefined();
+  });
+
+  it('without a place for what is parked is none to handle parked updates of', () => {
+    const { load, save } = memoryStore();
+    expect(() => handleParked({ load, save }, 'a', () => undefined)).toThrow(TypeError);
   });
 });

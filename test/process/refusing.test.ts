@@ -141,6 +141,40 @@ describe('a stored cursor', () => {
     expect(startedAgain(savedCursor(), { change }).error).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
   });
 
+  it('of a ledger that was reset and gone on with by choice is gone on from, though updates were sparse', () => {
+    const store = new PlainStore();
+    const session = (reset: boolean, handled: number[]): unknown => {
+      let seen: Observed<unknown> | undefined;
+      marbles(({ flush }) => {
+        const given = workshop(10);
+        given.ledger.end = 100;
+        if (reset) {
+          given.ledger.restore(7);
+          given.ledger.end = 90;
+        }
+        const onGap = (): number[] => [85];
+        seen = observe(given.work(({ offset }) => handled.push(offset), { store, name, onGap }).pipe(until(60_000)));
+        flush();
+      });
+      return seen?.error;
+    };
+    const handled: number[] = [];
+    expect(session(false, handled)).toBeUndefined();
+    expect(store.cursor).toMatchObject({ offset: 100, lastUpdate: { offset: 10 } });
+    // once it is gone on with, started again: the last update before the reset says nothing of this ledger
+    store.with({ ...store.cursor, lastUpdate: { offset: 7, updateId: '12207' } });
+    expect(session(true, handled)).toBeUndefined();
+    expect(store.cursor).toMatchObject({ offset: 90 });
+    expect(store.cursor?.lastUpdate).toBeUndefined();
+    expect(store.cursor?.recordTimes).toEqual({});
+  });
+
+  it('is gone on from where the end of the request is the begin of the ledger', () => {
+    const { error, handled } = startedAgain(savedCursor(), { request: { endInclusive: 0 } });
+    expect(error).toBeUndefined();
+    expect(handled).toEqual([]);
+  });
+
   it('beyond the ledger end is that of a ledger that was reset, after some grace', () => {
     const change = ({ ledger }: Workshop): void => {
       ledger.restore(7);

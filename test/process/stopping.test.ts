@@ -161,6 +161,23 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     });
   });
 
+  it.each([0, 1, 50, 1_000])('while it commits keeps what was committed and no more, within %i ms', (stopWithinMs) => {
+    for (const ms of [20, 60, 61, 62, 115, 119, 160, 220])
+      marbles(({ flush }) => {
+        const store = new MemoryTransactions(() => timer(50).pipe(map(() => 'committed')));
+        const options = { store, name, stopWithinMs, commitEvery: { updates: 2 } } as const;
+        observe(
+          workshop(10)
+            .work(effecting(), { ...options, ...stopAt(ms) })
+            .pipe(leave(ms)),
+        );
+        flush();
+        expect(store.holders).toBe(0);
+        expect(store.committed.effects).toEqual(upTo(store.cursor?.offset ?? 0));
+        expect(store.committed.effects.length).toBeLessThan(10);
+      });
+  });
+
   it('that is subscribed again begins anew, on its own', () => {
     marbles(({ flush }) => {
       const { ledger, work } = workshop(3);
