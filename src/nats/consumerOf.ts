@@ -20,7 +20,8 @@ export async function consumerOf(
 ): Promise<Reader> {
   const { streams, consumers } = await js.jetstreamManager(false);
   const there = await orUndefined(streams.info(stream));
-  if (there === undefined) throw new RelayError('stream', stream, 'there is no such stream: start its relay first, or correct the name');
+  if (there === undefined)
+    throw new RelayError('stream', stream, 'there is no such stream: start its relay first, or correct the name');
   const { first_seq, last_seq } = there.state;
   const noted = await readPlace(places, durable);
   const first = { start: 1, earliest: Math.max(first_seq, 1), new: last_seq + 1 }[begin];

@@ -2,7 +2,9 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
 import type { BatchHandler, Work } from '../process/Handler.js';
+import { CursorError } from '../errors/CursorError.js';
 import { append } from './append.js';
+import { checkNames } from './checkNames.js';
 import { type End, RelayPlace } from './End.js';
 import { movedBack } from './movedBack.js';
 import { placesOf } from './Places.js';
@@ -56,7 +58,9 @@ export interface NatsRelay {
  * `Canton-Offset`. A stream is bound to the processor's name and selection; others have streams of their own.
  *
  * @param options - the connection and the stream
- * @returns `store` and `handler`, which fail with a {@link RelayError} or with NATS's own errors
+ * @returns `store` and `handler`, which fail with a {@link RelayError} or with NATS's own errors; a `CursorError` says that the
+ * stream belongs to another processor
+ * @throws TypeError at once for a name that JetStream does not take
  *
  * @example
  * ```ts
@@ -74,6 +78,7 @@ export interface NatsRelay {
  */
 export function natsRelay(options: NatsRelayOptions): NatsRelay {
   const { connection, stream, subject = `${stream}.updates`, replicas = 1, timeoutMs = 5000 } = options;
+  checkNames({ stream });
   const target = { stream, subject, replicas };
   const js = jetstream(connection, { timeout: timeoutMs });
   const places = placesOf(js, stream, () => Promise.resolve(replicas));
@@ -128,7 +133,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
       load: async (name) => {
         const place = await readPlace();
         if (place !== undefined && place.name !== name) {
-          throw new RelayError('stream', stream, `it belongs to the processor ${place.name}`);
+          throw new CursorError('conflict', name, `the stream ${stream} belongs to the processor ${place.name}`);
         }
         known = await readEnd(place);
         acknowledged = known.sequence;

@@ -3,6 +3,7 @@ import { catchError, concatMap, defer, delay, ignoreElements, repeat, tap, type 
 
 import type { Handler, Work } from '../process/Handler.js';
 import { asking } from './asking.js';
+import { checkNames } from './checkNames.js';
 import { completeRetry } from './completeRetry.js';
 import { consumerOf, type Reader } from './consumerOf.js';
 import { messageOnce } from './messageOnce.js';
@@ -33,7 +34,7 @@ const pauseMs = 100;
  * @returns an Observable that errors with a `HandlerError`; with a `DecodeError` or an `OrderError` for a message that is not
  * from the relay; with a {@link RelayError} where messages were removed before they were read, where the durable was deleted
  * and where the connection is closed; and with NATS's own errors. The update that it errors with comes again
- * @throws `TypeError` at once for times that make no sense
+ * @throws `TypeError` at once for times that make no sense, and for names that JetStream does not take
  *
  * @example
  * ```ts
@@ -50,6 +51,7 @@ const pauseMs = 100;
  */
 export function natsUpdates(options: NatsUpdatesOptions, handler: Handler = () => undefined): Observable<Work> {
   const { connection, stream, durable, timeoutMs = 5000 } = options;
+  checkNames({ stream, durable });
   const policy = completeRetry(options);
   return defer(() => {
     const js = jetstream(connection, { timeout: timeoutMs });

@@ -281,6 +281,8 @@ describeWithNats('a reader', () => {
     await consumers.add(options.stream, { durable_name: 'reader', ack_policy: 'explicit' });
     expect(await error(natsUpdates(options))).toMatchObject({ reason: 'durable' });
     expect(() => natsUpdates({ ...options, ackWaitMs: 0 })).toThrow(TypeError);
+    for (const durable of ['billing.v1', 'my service', '', '*'])
+      expect(() => natsUpdates({ ...options, durable })).toThrow(/durable must be a name/);
     expect(() => natsUpdates({ ...options, handlerRetry: { giveUpAfterMs: -1 } })).toThrow(TypeError);
   });
 

@@ -121,6 +121,12 @@ describe('a stored cursor', () => {
     expect(startedAgain(record, { request })).toMatchObject({ handled: [11, 12], error: undefined });
   });
 
+  it('of a request that is told more of the same updates is accepted', () => {
+    const record = savedCursor({ updateFormat: acsDelta({ parties }) });
+    const request = { updateFormat: acsDelta({ parties, includeCreatedEventBlob: true }) };
+    expect(startedAgain(record, { request })).toMatchObject({ handled: [11, 12], error: undefined });
+  });
+
   it('of a ledger that was restored and has grown again is refused', () => {
     const change = ({ ledger }: Workshop): void => {
       ledger.restore(9);
