@@ -76,7 +76,7 @@ const apps = [
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 29_900,
+    budget: 36_800,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
