@@ -1,4 +1,4 @@
-import { catchError, concatMap, forkJoin, map, of, type Observable } from 'rxjs';
+import { catchError, concatMap, first, forkJoin, map, of, repeat, type Observable } from 'rxjs';
 import { problemsOf, formatProblem } from '../codecs/Problem.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { CursorError } from '../errors/CursorError.js';
@@ -67,6 +67,9 @@ function accepted(name: string, stored: unknown, { participantId, selection }: C
   return participantId === undefined ? cursor : { ...cursor, participantId };
 }
 
+/** How long to wait before that is asked once more, in milliseconds. */
+const onceMoreMs = 500;
+
 /** Looks whether the last update still stands where it stood: a ledger that was restored and has grown again has another one there. */
 function sameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
   if (lastUpdate === undefined) return of(true);
@@ -76,9 +79,14 @@ function sameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observabl
   return askPageOnce(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
     map(({ updates, failure }) => {
       if (failure !== undefined) throw failure;
-      const isThere = updates.some((update) => 'updateId' in update && update.updateId === updateId);
-      if (isThere) return true;
-      throw new CursorError('ledger', name, `update ${updateId} is not at offset ${offset} any more`);
+      return updates.some((update) => 'updateId' in update && update.updateId === updateId);
+    }),
+    // an answer may have less than there is: asked once more, lest a good cursor be refused
+    repeat({ count: 2, delay: onceMoreMs }),
+    first((isThere) => isThere, false),
+    map((isThere) => {
+      if (!isThere) throw new CursorError('ledger', name, `update ${updateId} is not at offset ${offset} any more`);
+      return true;
     }),
     catchError((error: unknown) => {
       // gone as it is, or told by the feed in its own way

@@ -127,6 +127,17 @@ describe('a stored cursor', () => {
     expect(startedAgain(record, { request })).toMatchObject({ handled: [11, 12], error: undefined });
   });
 
+  it('is accepted where the service answers with nothing once, although there is something', () => {
+    let isFirst = true;
+    const fault: WorldOptions['fault'] = ({ body }) => {
+      if (body['endInclusive'] !== 10 || !isFirst) return undefined;
+      isFirst = false;
+      return ok([]);
+    };
+    expect(startedAgain(savedCursor(), { options: { fault } })).toMatchObject({ handled: [11, 12], error: undefined });
+    expect(isFirst).toBe(false);
+  });
+
   it('of a ledger that was restored and has grown again is refused', () => {
     const change = ({ ledger }: Workshop): void => {
       ledger.restore(9);
