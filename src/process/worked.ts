@@ -11,8 +11,8 @@ import type { BatchOptions } from './ProcessOptions.js';
 import type { Run } from './Run.js';
 
 /**
- * Works on the updates of a feed, and commits. A page is asked for when no more than another page, or less than two batches, waits to
- * be handled: one is worked on while the next is on its way, and no more are held, however slowly that goes.
+ * Works on the updates of a feed, and commits. A page is asked for when no more than another page, or less than two batches,
+ * waits to be handled: one is worked on while the next is on its way, and no more are held, however slowly that goes.
  */
 export const worked = (
   run: Run,

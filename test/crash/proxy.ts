@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { tcpProxy, type TcpProxy } from '../helpers/tcpProxy.js';
 
 /** Stands between a process and its PostgreSQL. */
-export interface Proxy {
-  readonly url: string;
+export interface Proxy extends TcpProxy {
   /** Has all its sessions that are not in the middle of something run a statement of which the process hears nothing. */
   readonly inject: (sql: string) => Promise<number>;
-  readonly close: () => void;
 }
 
 interface Session {
@@ -19,25 +17,11 @@ interface Session {
 
 /** Which connections lose what they hold in the database and live on: a failover that forgets locks, in small. */
 export async function proxyOf(url: string): Promise<Proxy> {
-  const { port, hostname } = new URL(url);
   const sessions = new Set<Session>();
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
+  const proxy = await tcpProxy(url, (client, server) => {
     const session: Session = { isIdle: false, injected: undefined, server };
     sessions.add(session);
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.setNoDelay(true).on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        sessions.delete(session);
-        other.destroy();
-      });
-    }
+    client.on('close', () => sessions.delete(session));
     client.on('data', (bytes) => {
       session.isIdle = false;
       server.write(bytes);
@@ -59,13 +43,8 @@ export async function proxyOf(url: string): Promise<Proxy> {
       }
     });
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const address = proxy.address();
-  const target = new URL(url);
-  target.port = String(typeof address === 'object' && address !== null ? address.port : '');
   return {
-    url: target.href,
+    ...proxy,
     inject: async (sql) => {
       const text = Buffer.from(`${sql}\0`);
       const head = Buffer.from([0x51, 0, 0, 0, 0]);
@@ -80,10 +59,6 @@ export async function proxyOf(url: string): Promise<Proxy> {
       );
       await Promise.all(answered);
       return answered.length;
-    },
-    close: () => {
-      proxy.close();
-      for (const socket of sockets) socket.destroy();
     },
   };
 }
