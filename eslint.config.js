@@ -80,7 +80,7 @@ const direction = (folder, allowed, depth) => {
 };
 
 export default defineConfig(
-  globalIgnores(['dist', 'site', 'coverage', 'eslint.config.js', 'test/*.config.js']),
+  globalIgnores(['dist', 'site', 'coverage', 'docs/examples', 'eslint.config.js', 'test/*.config.js']),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
