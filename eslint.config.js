@@ -24,12 +24,19 @@ const vendor = {
   message: 'only verify/ and sandbox/ know the optional packages of the vendor',
 };
 const node = { regex: '^node:', message: 'only sandbox/, cli/ and file/ run in Node alone' };
-/** Optional packages, and the one folder that knows each. */
-const adapters = { postgres: '^pg$', nats: '^@nats-io/', indexeddb: '^idb$' };
+/** Optional packages, and the folders that know each. */
+const optional = {
+  '^pg$': ['postgres'],
+  '^@nats-io/': ['nats'],
+  '^idb$': ['indexeddb'],
+  '^@angular/': ['angular'],
+  '^@opentelemetry/': ['otel'],
+  '^ws$': ['ws', 'sandbox'],
+};
 const foreign = (folder) =>
-  Object.entries(adapters)
-    .filter(([name]) => name !== folder)
-    .map(([name, regex]) => ({ regex, message: `only ${name}/ knows it` }));
+  Object.entries(optional)
+    .filter(([, folders]) => !folders.includes(folder))
+    .map(([regex, folders]) => ({ regex, message: `only ${folders.join('/ and ')}/ knows it` }));
 
 /** The house: each folder of src and the folders that it may import. */
 const house = {
@@ -47,6 +54,9 @@ const house = {
   indexeddb: ['codecs', 'errors', 'process'],
   postgres: ['codecs', 'errors', 'process'],
   nats: ['codecs', 'errors', 'process'],
+  angular: ['errors', 'http', 'ledger'],
+  otel: ['codecs', 'errors', 'events', 'http', 'ledger'],
+  ws: ['errors', 'http'],
   sandbox: ['codecs'],
   cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'verify', 'sandbox'],
 };
