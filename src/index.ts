@@ -14,6 +14,15 @@ export type { UpdatesOptions } from './feed/UpdatesOptions.js';
 export type { ExecuteOptions, Recovery } from './submission/ExecuteOptions.js';
 export type { SubmitOptions } from './submission/SubmitOptions.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
+export type {
+  SocketAlive,
+  SocketEnd,
+  SocketOpen,
+  SocketPort,
+  SocketRequest,
+  SocketSign,
+  SocketText,
+} from './http/SocketPort.js';
 export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/RetryPolicy.js';
 
@@ -45,6 +54,8 @@ export type {
   PageReceived,
   PollSent,
   RetryScheduled,
+  SocketClosed,
+  SocketOpened,
 } from './events/FeedHappening.js';
 export type { HandlerFailed, ProcessHappening, UpdateParked, UpdateSkipped } from './events/ProcessHappening.js';
 export type {

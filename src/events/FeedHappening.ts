@@ -8,6 +8,8 @@ export type FeedHappening =
   | FeedStarted
   | PollSent
   | PageReceived
+  | SocketOpened
+  | SocketClosed
   | RetryScheduled
   | PageLimitLearned
   | EndpointSwitched
@@ -42,7 +44,7 @@ export interface PollSent {
   readonly idleTimeoutMs?: number;
 }
 
-/** Such a request was answered well. What is in it is emitted in its turn. */
+/** Such a request was answered well, or a WebSocket has brought an element. What is in it is emitted in its turn. */
 export interface PageReceived {
   /** Tells the events apart. */
   readonly _tag: 'PageReceived';
@@ -54,8 +56,30 @@ export interface PageReceived {
   readonly first?: Offset;
   /** The offset of the last that is emitted; absent where none is. */
   readonly last?: Offset;
-  /** How long the answer took, in milliseconds. */
+  /** How long the answer took, or nothing had come before the element, in milliseconds. */
   readonly durationMs: number;
+}
+
+/** A WebSocket is open, by which the feed follows; it polls no more. */
+export interface SocketOpened {
+  /** Tells the events apart. */
+  readonly _tag: 'SocketOpened';
+  /** The path of the upgrade. */
+  readonly path: string;
+  /** After which offset. */
+  readonly beginExclusive: Offset;
+}
+
+/** A WebSocket has ended, or none was to be had. The feed goes on by HTTP, from where it stands. */
+export interface SocketClosed {
+  /** Tells the events apart. */
+  readonly _tag: 'SocketClosed';
+  /** The path of the upgrade. */
+  readonly path: string;
+  /** Why. */
+  readonly cause: LedgerError;
+  /** How long no feed of the ledger tries to open another, in milliseconds. */
+  readonly againInMs: number;
 }
 
 /** A transient failure; the feed asks again from where it stands. */

@@ -11,6 +11,7 @@ export interface Feed {
   readonly service: Service;
   /** Checked. */
   readonly request: UpdatesRequest;
+  readonly transport: 'http' | 'websocket';
   readonly maxPageSize: number;
   readonly idleTimeoutMs: number;
   /** The same once nothing has come for a while. */

@@ -8,8 +8,8 @@ export interface Place {
   readonly cursor: Offset;
   /** Where a feed that goes downward ends. */
   readonly floor: Offset;
-  /** What to ask for next. */
-  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'nothing';
+  /** What to ask for next; while it listens, what comes next comes by itself. */
+  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'listening' | 'nothing';
   /** How far pages go: as far as the ledger is known to have come, or as the request asks. */
   readonly target: Offset;
   /** What lies ahead of the cursor and is being read already, in order. */

@@ -19,6 +19,10 @@ export interface Learned {
   longestRange: number;
   /** Until when the service is not asked for its ledger end, since it does not tell it; 0 if it does. */
   endUntoldUntil: number;
+  /** Until when no WebSocket is opened, since the last one failed; 0 if none has. */
+  noSocketUntil: number;
+  /** How many WebSockets in a row have ended without having brought anything. */
+  socketFailures: number;
 }
 
 /** A ledger service: the way to it, and what is known of it. */

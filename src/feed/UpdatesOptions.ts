@@ -20,6 +20,15 @@ export interface UpdatesOptions {
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
+   * How a feed without an end waits for what has not happened yet, once it has caught up: `'http'` polls; `'websocket'`
+   * has the service push, by the ledger's `webSocket`, and polls as long as no socket is to be had: where the upgrade is
+   * refused, or a socket was lost a moment ago. Either way each update is emitted once, in order, and what lies between
+   * two sockets is read by HTTP.
+   *
+   * @defaultValue 'http'
+   */
+  readonly transport?: 'http' | 'websocket' | undefined;
+  /**
    * How many ranges of the ledger are read at a time while the feed catches up. Their updates are emitted in order all
    * the same; so many pages may be held at most, and 32 is the most. `1` asks for one page after the other, each only after all of the one
    * before has been emitted.

@@ -1,5 +1,4 @@
 import { asyncScheduler, catchError, defer, map, tap, type Observable } from 'rxjs';
-import type { PageReceived } from '../events/FeedHappening.js';
 import { PageLimitError } from '../errors/PageLimitError.js';
 import { exchange } from '../http/exchange.js';
 import type { Feed } from './Feed.js';
@@ -7,6 +6,7 @@ import { learnFrom } from './learnFrom.js';
 import type { Page } from './Page.js';
 import { pageOf, type Decoded } from './pageOf.js';
 import type { Range } from './Range.js';
+import { received } from './received.js';
 import { updatesBody } from './updatesBody.js';
 
 /** How much to ask for, and how long to wait for it. */
@@ -67,16 +67,3 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
 /** A poll has no end, and what it brings may lie beyond that of the feed. */
 const upTo = (end: number, page: Decoded): Decoded =>
   page.last > end ? { ...page, updates: page.updates.filter(({ offset }) => offset <= end) } : page;
-
-function received({ count, updates, tookMs }: Page, path: string): PageReceived {
-  const first = updates[0]?.offset;
-  const last = updates.at(-1)?.offset;
-  return {
-    _tag: 'PageReceived',
-    path,
-    count,
-    ...(first !== undefined && { first }),
-    ...(last !== undefined && { last }),
-    durationMs: tookMs,
-  };
-}

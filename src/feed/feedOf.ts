@@ -10,18 +10,19 @@ import type { UpdatesOptions } from './UpdatesOptions.js';
 export const feedOf = (
   service: Service,
   request: UpdatesRequest,
-  { maxPageSize = 200, idleTimeoutMs, parallelRanges, onInvalid = 'fail', onGap = 'fail', retry }: UpdatesOptions,
+  { maxPageSize = 200, idleTimeoutMs, onInvalid = 'fail', onGap = 'fail', ...how }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
 ): Feed => ({
   service,
   request: checked(UpdatesRequest, request),
+  transport: how.transport ?? 'http',
   maxPageSize,
   idleTimeoutMs: idleTimeoutMs ?? 5_000,
   quietTimeoutMs: idleTimeoutMs ?? 12_000,
-  parallelRanges,
+  parallelRanges: how.parallelRanges,
   onInvalid,
   onGap,
-  retry: retryPolicy(ledgerRetry, retry),
+  retry: retryPolicy(ledgerRetry, how.retry),
   report,
 });

@@ -6,6 +6,7 @@ import { verdict } from '../errors/verdict.js';
 import type { Range } from './Range.js';
 import type { Feed } from './Feed.js';
 import type { Learned, UpdatesPath } from './Service.js';
+import { switchPath } from './switchPath.js';
 
 /** What a page was asked for with, and how long its answer took. */
 export interface Asked {
@@ -33,12 +34,7 @@ export function learnFrom(error: unknown, { service: { learned }, report }: Feed
       }
       return true;
     case 'switch':
-      if (asked.path !== '/v2/updates/flats' || !learned.maySwitch) return false;
-      if (learned.updatesPath === asked.path) {
-        learned.updatesPath = '/v2/updates';
-        report(() => ({ _tag: 'EndpointSwitched', from: asked.path, to: learned.updatesPath }));
-      }
-      return true;
+      return switchPath({ learned, report }, asked.path);
     default:
       return isImpatience(error, asked) && askLess(learned, asked);
   }

@@ -1,6 +1,8 @@
 import { EMPTY, type Observable } from 'rxjs';
 import type { Feed } from './Feed.js';
 import type { Place, Step } from './Place.js';
+import { canListen } from './canListen.js';
+import { listen } from './listen.js';
 import { poll } from './poll.js';
 import { readDownward } from './readDownward.js';
 import { readLedgerEnd } from './readLedgerEnd.js';
@@ -16,7 +18,8 @@ export function stepFrom(feed: Feed, place: Place): Observable<Step> {
     case 'pageDown':
       return readDownward(feed, place);
     case 'poll':
-      return poll(feed, place);
+      return canListen(feed, place) ? listen(feed, place) : poll(feed, place);
+    case 'listening':
     case 'nothing':
       return EMPTY;
   }

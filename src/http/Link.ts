@@ -1,6 +1,7 @@
 import type { ObservableInput } from 'rxjs';
 import type { Report } from '../events/Report.js';
 import type { HttpPort } from './HttpPort.js';
+import type { SocketPort } from './SocketPort.js';
 
 /** A bearer token, or what provides one; a provider is asked anew for every request. */
 export type Token = string | (() => string | ObservableInput<string>);
@@ -8,6 +9,7 @@ export type Token = string | (() => string | ObservableInput<string>);
 /** What every request to one service has in common. */
 export interface Link {
   readonly port: HttpPort;
+  readonly socketPort: SocketPort;
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
-import { catchError, concatMap, defer, type Observable } from 'rxjs';
+import { catchError, concatMap, type Observable } from 'rxjs';
 import { isApiError, type ApiError } from '../errors/ApiError.js';
 import { UnauthorizedError } from '../errors/UnauthorizedError.js';
 import { verdict } from '../errors/verdict.js';
 import type { Link } from './Link.js';
-import { tokenOf } from './tokenOf.js';
+import { tokenFor } from './tokenFor.js';
 
 /** What of a request decides whether the service refused it before it did anything. */
 interface Refusable {
@@ -20,8 +20,7 @@ export function authorized<A>(
   call: Refusable,
   send: (token: string | undefined) => Observable<A>,
 ): Observable<A> {
-  const token$: Observable<string | undefined> =
-    link.token === undefined ? defer(() => [undefined]) : tokenOf(link.token, link.requestTimeoutMs);
+  const token$ = tokenFor(link);
   const unauthorized = (): never => {
     throw new UnauthorizedError(call.path);
   };

@@ -6,6 +6,7 @@ import { RequestTimeoutError } from '../errors/RequestTimeoutError.js';
 import { authorized } from './authorized.js';
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
 import type { Link } from './Link.js';
+import { headersOf } from './headersOf.js';
 import { mapError } from './mapError.js';
 import { pathOf } from './pathOf.js';
 import { failureOf } from './failureOf.js';
@@ -57,8 +58,7 @@ function requestOf(
     url: `${link.baseUrl}${path}${search === '' ? '' : `?${search}`}`,
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...link.headers,
+      ...headersOf(link, token),
     },
     ...(body !== undefined && { body: jsonText(body) }),
   };

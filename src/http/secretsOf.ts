@@ -7,7 +7,7 @@ const signed = /"(?:signature|preparedTransaction)":"([^"]+)"/g;
 const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
 
 /** What of a request must not come out again: its token, the caller's own headers, what was signed and the signatures. */
-export function secretsOf({ headers, body = '' }: HttpRequest): readonly string[] {
+export function secretsOf({ headers, body = '' }: Pick<HttpRequest, 'headers' | 'body'>): readonly string[] {
   const { authorization = '', ...others } = headers;
   return [
     // without the name of its scheme

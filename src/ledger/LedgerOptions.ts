@@ -1,4 +1,5 @@
 import type { HttpPort } from '../http/HttpPort.js';
+import type { SocketPort } from '../http/SocketPort.js';
 import type { Token } from '../http/Link.js';
 import type { RetryPolicy } from '../http/RetryPolicy.js';
 
@@ -41,4 +42,10 @@ export interface LedgerOptions {
   readonly updatesPath?: 'auto' | '/v2/updates/flats' | '/v2/updates' | undefined;
   /** The way to the service, in place of ky: for tests, or for another HTTP client. `fetch` has no effect beside it. */
   readonly port?: HttpPort | undefined;
+  /**
+   * The way to the service's WebSockets, for feeds with `transport: 'websocket'`. In Node.js that is `wsPort()` of
+   * `canton-rx/ws`. Default: the platform's own `WebSocket`, which browsers have, and Node.js from 22 on; it cannot send
+   * `headers`, and lets an idle socket be cut.
+   */
+  readonly webSocket?: SocketPort | undefined;
 }

@@ -4,6 +4,7 @@ import type { LedgerEvent } from '../events/LedgerEvent.js';
 import { reportTo } from '../events/Report.js';
 import { checkPositive } from '../http/checkPositive.js';
 import { kyPort } from '../http/kyPort.js';
+import { webSocketPort } from '../http/webSocketPort.js';
 import { retryPolicy } from '../http/RetryPolicy.js';
 import type { LedgerOptions } from './LedgerOptions.js';
 
@@ -16,6 +17,7 @@ export function serviceOf(options: LedgerOptions): Service {
   return {
     link: {
       port: options.port ?? kyPort(options),
+      socketPort: options.webSocket ?? webSocketPort(),
       baseUrl: addressOf(baseUrl),
       headers: headersOf(headers),
       token,
@@ -31,6 +33,8 @@ export function serviceOf(options: LedgerOptions): Service {
       longestPollMs: Infinity,
       longestRange: Infinity,
       endUntoldUntil: 0,
+      noSocketUntil: 0,
+      socketFailures: 0,
     },
   };
 }

@@ -4,7 +4,7 @@ import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 import type { Work } from './Handler.js';
 
 /** How a processor works. */
-export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid'> {
+export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'> {
   /** By which the store knows the processor. Needed beside `store`, and goes with it. */
   readonly name?: string | undefined;
   /** Where the processor keeps its place. Default: nowhere; each subscription begins at the request's `beginExclusive`. */

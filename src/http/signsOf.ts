@@ -1,0 +1,45 @@
+import { defer, finalize, fromEvent, map, merge, mergeMap, takeWhile, tap, type Observable } from 'rxjs';
+import type { SocketSign } from './SocketPort.js';
+
+/** What the sockets of browsers and those of `ws` have in common. */
+interface SocketLike {
+  addEventListener(type: string, listener: (event: object) => void): void;
+  removeEventListener(type: string, listener: (event: object) => void): void;
+  send(data: string): void;
+}
+
+/**
+ * The signs of life of a socket that `open` makes; unsubscribing closes it. Not by `rxjs/webSocket`: a socket that is not
+ * open yet would go on opening when it is unsubscribed.
+ */
+export const signsOf = <S extends SocketLike>(
+  open: () => S,
+  message: string,
+  close: (socket: S) => void,
+): Observable<SocketSign> =>
+  defer(() => {
+    const socket = open();
+    let isOpen = false;
+    const open$ = fromEvent(socket, 'open').pipe(
+      tap(() => {
+        isOpen = true;
+        socket.send(message);
+      }),
+      map((): SocketSign => ({ _tag: 'Open' })),
+    );
+    const texts$ = fromEvent<{ readonly data: unknown }>(socket, 'message').pipe(
+      mergeMap(({ data }): SocketSign[] => (typeof data === 'string' ? [{ _tag: 'Text', text: data }] : [])),
+    );
+    const end$ = fromEvent<{ readonly code: number }>(socket, 'close').pipe(
+      map(({ code }): SocketSign => {
+        if (!isOpen) throw new Error('the socket was not opened');
+        return { _tag: 'End', code };
+      }),
+    );
+    return merge(open$, texts$, end$).pipe(
+      takeWhile(({ _tag }) => _tag !== 'End', true),
+      finalize(() => {
+        close(socket);
+      }),
+    );
+  });

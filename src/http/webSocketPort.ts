@@ -1,0 +1,18 @@
+import { signsOf } from './signsOf.js';
+import type { SocketPort } from './SocketPort.js';
+
+/** The port of the platform's own `WebSocket`: of browsers, and of Node.js from 22 on. */
+export const webSocketPort =
+  (): SocketPort =>
+  ({ url, protocols, headers, message }) => {
+    const token = headers['authorization']?.replace(/^Bearer /, '');
+    // in this order: of several, participants find the token in the first alone
+    const offered = token === undefined ? [...protocols] : [`jwt.token.${token}`, ...protocols];
+    return signsOf(
+      () => new WebSocket(url, offered),
+      message,
+      (socket) => {
+        socket.close();
+      },
+    );
+  };

@@ -1,0 +1,7 @@
+/**
+ * WebSockets of Node.js, by the package `ws`.
+ *
+ * @module canton-rx/ws
+ */
+
+export { wsPort, type WsPortOptions } from './wsPort.js';

@@ -1,0 +1,80 @@
+import { defer, fromEventPattern, ignoreElements, interval, map, merge, takeWhile, tap, type Observable } from 'rxjs';
+import WebSocket from 'ws';
+import { checkPositive } from '../http/checkPositive.js';
+import { signsOf } from '../http/signsOf.js';
+import type { SocketPort, SocketSign } from '../http/SocketPort.js';
+
+/** How sockets are kept. */
+export interface WsPortOptions {
+  /**
+   * How often the other side is asked whether it is still there, in milliseconds. A participant cuts a connection on which
+   * nothing came for 60 000, and asks nothing itself; a feed takes a socket without a sign of life for 30 000 for lost.
+   *
+   * @defaultValue 12000
+   */
+  readonly pingEveryMs?: number | undefined;
+  /**
+   * The largest message that is read, in bytes. A larger one ends the socket, and is read by HTTP.
+   *
+   * @defaultValue 33554432, 32 MiB
+   */
+  readonly maxMessageBytes?: number | undefined;
+}
+
+/**
+ * The WebSockets of Node.js for a ledger's feeds, by the package `ws`: it sends the token and the ledger's other headers as
+ * headers, and keeps idle sockets open with pings, neither of which a platform's own `WebSocket` can do.
+ *
+ * @throws TypeError for options that make no sense
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger } from 'canton-rx';
+ * import { wsPort } from 'canton-rx/ws';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', webSocket: wsPort() });
+ * const updates$ = ledger.updates(
+ *   { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
+ *   { transport: 'websocket' },
+ * );
+ * ```
+ */
+export function wsPort({ pingEveryMs = 12_000, maxMessageBytes = 32 * 2 ** 20 }: WsPortOptions = {}): SocketPort {
+  checkPositive({ pingEveryMs, maxMessageBytes });
+  return ({ url, protocols, headers, message }) =>
+    defer(() => {
+      const socket = new WebSocket(url, [...protocols], {
+        headers,
+        maxPayload: maxMessageBytes,
+        // to another place no token is sent
+        followRedirects: false,
+        perMessageDeflate: false,
+      });
+      // its end follows, and tells enough; an error that nobody listens to would end the process
+      socket.on('error', () => undefined);
+      // a participant does not answer a close as long as there may be updates
+      const signs$ = signsOf(
+        () => socket,
+        message,
+        () => {
+          socket.terminate();
+        },
+      );
+      return merge(signs$, pongs(socket), pings(socket, pingEveryMs)).pipe(
+        takeWhile(({ _tag }) => _tag !== 'End', true),
+      );
+    });
+}
+
+const pongs = (socket: WebSocket): Observable<SocketSign> =>
+  fromEventPattern(
+    (handler) => socket.on('pong', handler),
+    (handler) => socket.off('pong', handler),
+  ).pipe(map(() => ({ _tag: 'Alive' })));
+
+const pings = (socket: WebSocket, everyMs: number): Observable<never> =>
+  interval(everyMs).pipe(
+    tap(() => {
+      if (socket.readyState === WebSocket.OPEN) socket.ping();
+    }),
+    ignoreElements(),
+  );
