@@ -1,3 +1,5 @@
+import { ConnectionError } from '../errors/ConnectionError.js';
+import { pathOf } from './pathOf.js';
 import { signsOf } from './signsOf.js';
 import type { SocketPort } from './SocketPort.js';
 
@@ -9,7 +11,11 @@ export const webSocketPort =
     // in this order: of several, participants find the token in the first alone
     const offered = token === undefined ? [...protocols] : [`jwt.token.${token}`, ...protocols];
     return signsOf(
-      () => new WebSocket(url, offered),
+      () => {
+        if (!('WebSocket' in globalThis))
+          throw new ConnectionError(pathOf(url), 'there is no WebSocket on this platform');
+        return new WebSocket(url, offered);
+      },
       message,
       (socket) => {
         socket.close();

@@ -1,5 +1,8 @@
-import { defer, map, merge, Observable, of, Subject, Subscription, switchMap, take, timer } from 'rxjs';
+import { concat, defer, EMPTY, from, map, merge, Observable, of, Subject, Subscription } from 'rxjs';
+import { switchMap, take, takeWhile, throwError, timer } from 'rxjs';
+import type { SocketSign } from '../../src/http/SocketPort.js';
 import { canton, failed, notFound, ok, type Asked, type Reply } from './scripted.js';
+import { end, open, text, type AskedSocket } from './scriptedSockets.js';
 import { checkpoint } from './wire.js';
 
 /** What a virtual ledger is like. */
@@ -82,6 +85,40 @@ export class VirtualLedger {
     const answer$ = latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
     return merge(this.cuts, answer$).pipe(take(1));
   };
+
+  /** For `scriptedSockets`. */
+  readonly push = ({ path, body }: AskedSocket): Observable<SocketSign> => {
+    const { latencyMs = 0, earlyCheckpointMs } = this.options;
+    const lost$ = this.cuts.pipe(map(() => end(1006)));
+    const opened$ = defer(() => {
+      const begin = Number(body['beginExclusive']);
+      const refusal = this.refusalIn({ path, begin });
+      if (refusal === 'gone') return throwError(() => new Error('Unexpected server response: 404'));
+      if (refusal !== undefined) return of(open, text(refusal), end(1000));
+      const early$ = earlyCheckpointMs === undefined ? EMPTY : timer(earlyCheckpointMs);
+      return concat(
+        of(open),
+        from(this.between(begin, this.end)).pipe(map(({ element }) => text(element))),
+        merge(
+          this.appended.pipe(map(({ element }) => text(element))),
+          early$.pipe(map(() => text(checkpoint(this.end)))),
+        ),
+      );
+    });
+    return merge(lost$, latencyMs === 0 ? opened$ : timer(latencyMs).pipe(switchMap(() => opened$))).pipe(
+      takeWhile(({ _tag }) => _tag !== 'End', true),
+    );
+  };
+
+  private refusalIn({ path, begin }: { path: string; begin: number }): object | 'gone' | undefined {
+    const { flats = 'served', updates = 'served' } = this.options;
+    const served = path.endsWith('/v2/updates/flats') ? flats : updates;
+    if (served === 'gone') return 'gone';
+    if (served === 'disabled') return canton('DEPRECATED_API_DISABLED', 9);
+    if (begin > this.end) return canton('OFFSET_AFTER_LEDGER_END', 12);
+    if (begin < this.pruned) return canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9);
+    return undefined;
+  }
 
   private stateOf({ path }: Asked, end = this.end): Observable<Reply> | undefined {
     const { hasLedgerEnd = true, participantId } = this.options;

@@ -5,8 +5,10 @@ import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import type { Range } from '../../src/feed/Range.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
+import type { SocketSign } from '../../src/http/SocketPort.js';
 import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
 import { scripted, type Asked, type Reply, type Scripted } from './scripted.js';
+import { scriptedSockets, type AskedSocket, type ScriptedSockets } from './scriptedSockets.js';
 import { VirtualLedger, type VirtualOptions } from './virtualLedger.js';
 import { transaction } from './wire.js';
 
@@ -16,6 +18,7 @@ export const updateFormat = acsDelta({ parties: ['alice::1220ab'] });
 export interface World {
   readonly ledger: VirtualLedger;
   readonly service: Scripted;
+  readonly sockets: ScriptedSockets;
   readonly client: Ledger;
   /** From 0 and without an end, unless it is told otherwise. */
   readonly feed: (
@@ -28,9 +31,11 @@ export interface WorldOptions extends VirtualOptions {
   readonly client?: Partial<LedgerOptions>;
   /** What goes wrong: an answer in place of the ledger's, by request and by its number. */
   readonly fault?: (asked: Asked, count: number) => Reply | Observable<Reply> | undefined;
+  /** The same of sockets. */
+  readonly socketFault?: (asked: AskedSocket, count: number) => Observable<SocketSign> | undefined;
 }
 
-export function world({ fault, client: options, ...virtual }: WorldOptions = {}): World {
+export function world({ fault, socketFault, client: options, ...virtual }: WorldOptions = {}): World {
   const ledger = new VirtualLedger(virtual);
   const service = scripted((asked, count) =>
     defer(() => {
@@ -39,10 +44,13 @@ export function world({ fault, client: options, ...virtual }: WorldOptions = {})
       return 'subscribe' in wrong ? wrong : of(wrong);
     }),
   );
-  const client = createLedger({ baseUrl: 'http://ledger.example', port: service.port, ...options });
+  const sockets = scriptedSockets((asked, count) => socketFault?.(asked, count) ?? ledger.push(asked));
+  const ports = { port: service.port, webSocket: sockets.port };
+  const client = createLedger({ baseUrl: 'http://ledger.example', ...ports, ...options });
   return {
     ledger,
     service,
+    sockets,
     client,
     feed: ({ beginExclusive = 0, endInclusive, descendingOrder } = {}, how = {}) =>
       client.updates(

@@ -9,6 +9,7 @@ import { failed, ok } from '../helpers/scripted.js';
 
 const link = (port: HttpPort, more: Partial<Link> = {}): Link => ({
   port,
+  socketPort: () => EMPTY,
   baseUrl: 'https://ledger.example/prefix',
   headers: {},
   token: undefined,

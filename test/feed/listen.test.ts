@@ -1,0 +1,256 @@
+import { describe, expect, it } from '@jest/globals';
+import { asyncScheduler, concat, concatMap, from, map, mergeWith, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
+import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { SocketSign } from '../../src/http/SocketPort.js';
+import { marbles } from '../helpers/marbles.js';
+import { observe, offsets } from '../helpers/observe.js';
+import { canton } from '../helpers/scripted.js';
+import { end, open, text } from '../helpers/scriptedSockets.js';
+import { checkpoint, transaction } from '../helpers/wire.js';
+import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
+
+const websocket = { transport: 'websocket' } as const;
+
+/** A world that is followed by sockets for a while, and that appends an update each second. */
+function followed(options: WorldOptions, { forMs = 30_000, updates = 0 } = {}) {
+  const its = world({ latencyMs: 5, ...options });
+  fill(its.ledger, ...upTo(500));
+  const events: LedgerEvent[] = [];
+  const listening = its.client.events$.subscribe((event) => events.push(event));
+  const seen = observe(its.feed({}, websocket).pipe(takeUntil(timer(forMs))));
+  for (const n of upTo(updates))
+    timer(1_000 * n).subscribe(() => {
+      fill(its.ledger, 500 + n);
+    });
+  return { ...its, seen, events, listening };
+}
+
+const tags = (events: readonly LedgerEvent[]): string[] => events.map(({ _tag }) => _tag);
+const polls = ({ service }: Pick<World, 'service'>): number =>
+  service.asked.filter(({ query }) => 'stream_idle_timeout_ms' in query).length;
+const after = (ms: number, ...signs: readonly SocketSign[]) => timer(ms).pipe(concatMap(() => from(signs)));
+
+describe('a feed by WebSocket', () => {
+  it('catches up by pages, and then has each update pushed, with no poll', () => {
+    marbles(({ flush }) => {
+      const its = followed({}, { updates: 5 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(505));
+      expect(its.seen.times.slice(-5)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
+      expect(polls(its)).toBe(0);
+      expect(its.sockets.asked).toMatchObject([{ path: '/v2/updates/flats', body: { beginExclusive: 500 } }]);
+      expect(its.sockets.asked[0]?.body).not.toHaveProperty('endInclusive');
+      expect(tags(its.events).filter((tag) => tag !== 'PollSent' && tag !== 'PageReceived')).toEqual([
+        'FeedStarted',
+        'CaughtUp',
+        'SocketOpened',
+        'FeedEnded',
+      ]);
+    });
+  });
+
+  it('closes the socket at once when it is unsubscribed, and leaves no timer', () => {
+    marbles(({ flush }) => {
+      const its = followed({}, { forMs: 700 });
+      flush();
+      expect(its.sockets.asked).toHaveLength(1);
+      expect(its.sockets.open).toBe(0);
+      expect(asyncScheduler.now()).toBe(700);
+    });
+  });
+
+  it('goes on from its cursor behind a lost socket, and reads by HTTP what came meanwhile', () => {
+    marbles(({ flush }) => {
+      const its = followed({});
+      timer(2_500).subscribe(() => {
+        its.ledger.cut();
+        fill(its.ledger, 501, 502);
+      });
+      timer(10_000).subscribe(() => {
+        fill(its.ledger, 503);
+      });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(503));
+      expect(its.seen.times.slice(-3)).toEqual([2_510, 2_510, 10_000]);
+      expect(its.sockets.asked.map(({ body }) => body['beginExclusive'])).toEqual([500, 502]);
+    });
+  });
+
+  it.each([1000, 1001, 1006, 1011])('takes a close with %i for the end of the socket, not of the feed', (code) => {
+    marbles(({ flush }) => {
+      const its = followed(
+        { socketFault: (_, count) => (count < 3 ? concat(of(open), after(1_500, end(code))) : undefined) },
+        { updates: 20 },
+      );
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(520));
+      expect(its.seen.completed).toBe(true);
+      const closed = its.events.flatMap((event) => (event._tag === 'SocketClosed' ? [event.cause] : []));
+      expect(closed[0]).toMatchObject({ _tag: 'ConnectionError', reason: `the socket was closed with ${code}` });
+      expect(its.sockets.asked.length).toBeGreaterThanOrEqual(3);
+    });
+  });
+
+  it('polls where the upgrade is refused, delays no update, and tries again ever more seldom', () => {
+    marbles(({ flush }) => {
+      const refused = () => throwError(() => new Error('Unexpected server response: 400'));
+      const its = followed({ socketFault: refused }, { forMs: 3_600_000, updates: 1_000 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(1_500));
+      expect(its.seen.times.slice(500).every((ms, i) => ms <= 1_000 * (i + 1) + 50)).toBe(true);
+      // once in five minutes at most, in the end; by chance more often in the beginning
+      expect(its.sockets.asked.length).toBeGreaterThan(8);
+      expect(its.sockets.asked.length).toBeLessThan(80);
+    });
+  });
+
+  it('gives a socket that does not open ten seconds', () => {
+    marbles(({ flush }) => {
+      const its = followed({ socketFault: () => NEVER }, { updates: 12 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(512));
+      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({ at: 10_015 });
+    });
+  });
+
+  it('takes a socket without a sign of life for lost, and one that answers pings not', () => {
+    const silentUntil = (pongs: boolean): number => {
+      let closedAt = Infinity;
+      marbles(({ flush }) => {
+        const pong$ = timer(12_000, 12_000).pipe(map((): SocketSign => ({ _tag: 'Alive' })));
+        const half = of(open).pipe(mergeWith(pongs ? pong$ : NEVER));
+        const its = followed(
+          { socketFault: (_, count) => (count === 1 ? half : undefined) },
+          { forMs: 200_000, updates: 150 },
+        );
+        flush();
+        expect(offsets(its.seen.values)).toEqual(upTo(650));
+        closedAt = its.events.find(({ _tag }) => _tag === 'SocketClosed')?.at ?? Infinity;
+      });
+      return closedAt;
+    };
+    expect(silentUntil(false)).toBe(30_015);
+    // but one that brings not even a checkpoint is
+    expect(silentUntil(true)).toBe(100_015);
+  });
+
+  it('asks at the other path where the ledger says so in the socket', () => {
+    marbles(({ flush }) => {
+      const disabled = () => of(open, text(canton('DEPRECATED_API_DISABLED', 9)), end(1000));
+      const its = followed(
+        { socketFault: ({ path }) => (path === '/v2/updates/flats' ? disabled() : undefined) },
+        { updates: 3 },
+      );
+      flush();
+      expect(its.sockets.asked.map(({ path }) => path)).toEqual(['/v2/updates/flats', '/v2/updates']);
+      expect(tags(its.events)).toContain('EndpointSwitched');
+      expect(offsets(its.seen.values)).toEqual(upTo(503));
+    });
+  });
+
+  it('leaves an error of the ledger to HTTP, which decides what it means', () => {
+    marbles(({ flush }) => {
+      const its = followed({
+        socketFault: () => of(open, text({ ...canton('NA', -1), grpcCodeValue: 16 }), end(1000)),
+      });
+      flush();
+      expect(its.seen.error).toBeUndefined();
+      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
+        cause: { _tag: 'ApiError', status: 401, code: 'NA' },
+      });
+      expect(polls(its)).toBeGreaterThan(0);
+    });
+  });
+
+  it('drops what comes twice', () => {
+    marbles(({ flush }) => {
+      const twice = concat(of(open, text(transaction(500)), text(transaction(501)), text(transaction(501))), NEVER);
+      const its = followed({ socketFault: () => twice }, { forMs: 1_000 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(501));
+    });
+  });
+
+  it('ends with an OrderError where the service goes back, having emitted nothing wrong', () => {
+    marbles(({ flush }) => {
+      const back = concat(of(open, text(transaction(510)), text(transaction(505))), NEVER);
+      const its = followed({ socketFault: () => back });
+      flush();
+      expect(offsets(its.seen.values)).toEqual([...upTo(500), 510]);
+      expect(its.seen.error).toMatchObject({ _tag: 'OrderError', offset: 505 });
+      expect(its.sockets.open).toBe(0);
+    });
+  });
+
+  it('ends with a DecodeError behind the updates before, as by HTTP', () => {
+    marbles(({ flush }) => {
+      const broken = { update: { Transaction: { value: { offset: 502 } } } };
+      const its = followed({ socketFault: () => concat(of(open, text(transaction(501)), text(broken)), NEVER) });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(501));
+      expect(its.seen.error).toMatchObject({ _tag: 'DecodeError', offset: 502 });
+    });
+  });
+
+  it('takes a torn message for a lost socket, and quotes nothing of it', () => {
+    marbles(({ flush }) => {
+      const torn: SocketSign = { _tag: 'Text', text: '{"update":{"secret' };
+      const its = followed({ socketFault: (_, count) => (count === 1 ? of(open, torn) : undefined) }, { updates: 3 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(503));
+      expect(JSON.stringify(its.events)).not.toContain('secret');
+    });
+  });
+
+  it('moves its cursor on checkpoints, so that the next socket begins there', () => {
+    marbles(({ flush }) => {
+      const its = followed({
+        socketFault: (_, count) =>
+          count === 1 ? of(open, text(checkpoint(500)), text(checkpoint(700)), end(1006)) : undefined,
+      });
+      its.ledger.end = 700;
+      flush();
+      expect(its.sockets.asked.at(-1)?.body).toMatchObject({ beginExclusive: 700 });
+    });
+  });
+
+  it('polls up to an end, and downward asks for pages', () => {
+    marbles(({ flush }) => {
+      const its = world({ latencyMs: 5 });
+      fill(its.ledger, ...upTo(10));
+      const bounded = observe(its.feed({ endInclusive: 12 }, websocket));
+      const down = observe(its.feed({ endInclusive: 10, descendingOrder: true }, websocket));
+      timer(3_000).subscribe(() => {
+        fill(its.ledger, 11, 12);
+      });
+      flush();
+      expect(offsets(bounded.values)).toEqual(upTo(12));
+      expect(bounded.completed && down.completed).toBe(true);
+      expect(its.sockets.asked).toEqual([]);
+    });
+  });
+
+  it('polls until it has caught up with a service that does not tell its end', () => {
+    marbles(({ flush }) => {
+      const its = followed({ hasLedgerEnd: false }, { updates: 10 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(510));
+      expect(its.sockets.asked.length).toBeGreaterThan(0);
+    });
+  });
+
+  it('asks the provider for the token of each socket', () => {
+    marbles(({ flush }) => {
+      let n = 0;
+      const token = (): string => `token-${(n += 1)}`;
+      const its = followed(
+        { client: { token }, socketFault: (_, count) => (count === 1 ? of(open, end(1006)) : undefined) },
+        { updates: 5 },
+      );
+      flush();
+      const sent = its.sockets.asked.map(({ headers }) => headers['authorization']);
+      expect(new Set(sent).size).toBe(sent.length);
+      expect(sent[0]).toMatch(/^Bearer token-\d+$/);
+    });
+  });
+});

@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { lastValueFrom } from 'rxjs';
+import { webSocketPort } from '../../src/http/webSocketPort.js';
+import type { SocketRequest } from '../../src/http/SocketPort.js';
+import { observe } from '../helpers/observe.js';
+
+/** A platform's WebSocket, as far as a browser's is told apart from it here. */
+class Platform extends EventTarget {
+  static made: Platform[] = [];
+  readonly sent: string[] = [];
+  isClosed = false;
+
+  constructor(
+    readonly url: string,
+    readonly protocols: readonly string[],
+  ) {
+    super();
+    Platform.made.push(this);
+  }
+
+  send(data: string): void {
+    this.sent.push(data);
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  tell(type: string, facts: object = {}): void {
+    this.dispatchEvent(Object.assign(new Event(type), facts));
+  }
+}
+
+const request = (headers: Readonly<Record<string, string>> = {}): SocketRequest => ({
+  url: 'ws://ledger.example/v2/updates',
+  protocols: ['daml.ws.auth'],
+  headers,
+  message: '{}',
+});
+
+const platform = globalThis.WebSocket as unknown;
+function given(): void {
+  Object.assign(globalThis, { WebSocket: Platform });
+}
+afterEach(() => {
+  Platform.made = [];
+  if (platform === undefined) Reflect.deleteProperty(globalThis, 'WebSocket');
+  else Object.assign(globalThis, { WebSocket: platform });
+});
+
+describe("the platform's own WebSocket", () => {
+  it('offers the token as the first protocol, since it cannot send headers', () => {
+    given();
+    observe(webSocketPort()(request({ authorization: 'Bearer abc.def', 'x-tenant': 'blue' })));
+    observe(webSocketPort()(request()));
+    expect(Platform.made.map(({ protocols }) => protocols)).toEqual([
+      ['jwt.token.abc.def', 'daml.ws.auth'],
+      ['daml.ws.auth'],
+    ]);
+  });
+
+  it('says its message once it is open, and tells texts and the end', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    const [socket] = Platform.made;
+    expect(socket?.sent).toEqual([]);
+    socket?.tell('open');
+    expect(socket?.sent).toEqual(['{}']);
+    socket?.tell('message', { data: 'hello' });
+    socket?.tell('message', { data: new ArrayBuffer(1) });
+    socket?.tell('error');
+    socket?.tell('close', { code: 1001 });
+    expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: 'hello' }, { _tag: 'End', code: 1001 }]);
+    expect(seen.completed).toBe(true);
+  });
+
+  it('closes when it is unsubscribed, also while it opens', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    seen.subscription.unsubscribe();
+    expect(Platform.made[0]?.isClosed).toBe(true);
+  });
+
+  it('errors where it was never open', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    Platform.made[0]?.tell('error');
+    Platform.made[0]?.tell('close', { code: 1006 });
+    expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
+  });
+
+  it('errors where there is none, as in Node.js 20', async () => {
+    Reflect.deleteProperty(globalThis, 'WebSocket');
+    await expect(lastValueFrom(webSocketPort()(request()))).rejects.toMatchObject({
+      reason: 'there is no WebSocket on this platform',
+    });
+  });
+});

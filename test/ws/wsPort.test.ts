@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { SocketRequest } from '../../src/http/SocketPort.js';
+import { wsPort } from '../../src/ws/wsPort.js';
+import { observe } from '../helpers/observe.js';
+
+/** A service that takes sockets as a participant does. */
+async function participant(take: (socket: WebSocket, message: string) => void) {
+  const upgrades: { protocols: string | undefined; authorization: string | undefined; tenant: unknown }[] = [];
+  const connections = new Set<Socket>();
+  const server = createServer((_, answer) => {
+    answer.writeHead(404).end();
+  });
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'daml.ws.auth' });
+  server.on('connection', (connection: Socket) => {
+    connections.add(connection);
+    connection.on('close', () => connections.delete(connection));
+  });
+  server.on('upgrade', (request, connection, head) => {
+    const { headers, url } = request;
+    if (url === '/refused') {
+      connection.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    upgrades.push({
+      protocols: headers['sec-websocket-protocol'],
+      authorization: headers.authorization,
+      tenant: headers['x-tenant'],
+    });
+    sockets.handleUpgrade(request, connection, head, (socket) => {
+      socket.on('error', () => undefined);
+      socket.once('message', (data: Buffer) => {
+        take(socket, data.toString());
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `ws://127.0.0.1:${port}`,
+    upgrades,
+    connections,
+    close: () => {
+      for (const connection of connections) connection.destroy();
+      server.close();
+    },
+  };
+}
+
+type Participant = Awaited<ReturnType<typeof participant>>;
+
+const request = (url: string): SocketRequest => ({
+  url,
+  protocols: ['daml.ws.auth'],
+  headers: { authorization: 'Bearer abc.def', 'x-tenant': 'blue' },
+  message: '{"beginExclusive":0}',
+});
+
+let service: Participant;
+let said: string[] = [];
+let serve: (socket: WebSocket) => void = () => undefined;
+beforeEach(async () => {
+  said = [];
+  service = await participant((socket, message) => {
+    said.push(message);
+    serve(socket);
+  });
+});
+afterEach(() => {
+  service.close();
+});
+
+const port = wsPort();
+
+describe('a socket of ws', () => {
+  it('sends token and headers, says its message, and tells what comes', async () => {
+    serve = (socket) => {
+      socket.send('{"update":1}');
+      socket.send('{"update":2}');
+      socket.close(1000);
+    };
+    const signs = await lastValueFrom(port(request(service.url)).pipe(toArray()));
+    expect(signs).toEqual([
+      { _tag: 'Open' },
+      { _tag: 'Text', text: '{"update":1}' },
+      { _tag: 'Text', text: '{"update":2}' },
+      { _tag: 'End', code: 1000 },
+    ]);
+    expect(said).toEqual(['{"beginExclusive":0}']);
+    expect(service.upgrades).toEqual([{ protocols: 'daml.ws.auth', authorization: 'Bearer abc.def', tenant: 'blue' }]);
+  });
+
+  it('tells how it was closed, and 1006 where the connection was lost', async () => {
+    serve = (socket) => {
+      socket.close(1011);
+    };
+    expect(await lastValueFrom(port(request(service.url)))).toEqual({ _tag: 'End', code: 1011 });
+    serve = (socket) => {
+      socket.terminate();
+    };
+    expect(await lastValueFrom(port(request(service.url)))).toEqual({ _tag: 'End', code: 1006 });
+  });
+
+  it('errors where the upgrade is refused, or nobody listens', async () => {
+    await expect(lastValueFrom(port(request(`${service.url}/refused`)))).rejects.toMatchObject({
+      message: 'the socket was not opened',
+    });
+    service.close();
+    await expect(lastValueFrom(port(request(service.url)))).rejects.toMatchObject({
+      message: 'the socket was not opened',
+    });
+  });
+
+  it('is gone at once when it is unsubscribed, open or not', async () => {
+    serve = () => undefined;
+    const opened = port(request(service.url));
+    await firstValueFrom(opened);
+    const seen = observe(port(request(service.url)));
+    seen.subscription.unsubscribe();
+    while (service.connections.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(seen.values).toEqual([]);
+    expect(seen.error).toBeUndefined();
+  });
+
+  it('sends nothing before it is subscribed', () => {
+    void port(request(service.url));
+    expect(service.upgrades).toEqual([]);
+  });
+});
+
+describe('the sockets of ws', () => {
+  it('ask whether the other side is still there, and tell its answers', async () => {
+    serve = () => undefined;
+    const signs$ = wsPort({ pingEveryMs: 5 })(request(service.url));
+    const alive = await lastValueFrom(
+      signs$.pipe(
+        filter(({ _tag }) => _tag === 'Alive'),
+        take(3),
+        toArray(),
+      ),
+    );
+    expect(alive).toHaveLength(3);
+  });
+
+  it('end with a message that is too large', async () => {
+    serve = (socket) => {
+      socket.send('x'.repeat(2_000));
+    };
+    const signs = await lastValueFrom(wsPort({ maxMessageBytes: 1_000 })(request(service.url)).pipe(toArray()));
+    expect(signs).toEqual([{ _tag: 'Open' }, { _tag: 'End', code: 1006 }]);
+  });
+
+  it('refuse options that make no sense', () => {
+    expect(() => wsPort({ pingEveryMs: 0 })).toThrow(TypeError);
+    expect(() => wsPort({ maxMessageBytes: Number.NaN })).toThrow(TypeError);
+  });
+});
