@@ -23,6 +23,8 @@ export interface Schedule {
   readonly idleTimeoutMs: number;
   readonly giveUpAfterMs: number;
   readonly onGap: GapChoice | null;
+  /** What goes wrong with the sockets by which the feed follows; `null` for one that polls. */
+  readonly pushes: readonly Push[] | null;
   readonly isLegacy: boolean;
   /** The seed of the back-off's jitter. */
   readonly jitter: number;
@@ -82,6 +84,27 @@ export type Fault =
   | { readonly kind: 'undecodable'; readonly at: number }
   /** An object in place of the list. */
   | { readonly kind: 'no list' };
+
+/** Something that goes wrong with the n-th socket. */
+export interface Push {
+  readonly socket: number;
+  readonly fault: PushFault;
+}
+
+/** What happens to a socket, where it says so behind so many elements. */
+export type PushFault =
+  | { readonly kind: 'refused' }
+  /** It is never open. */
+  | { readonly kind: 'never' }
+  | { readonly kind: 'closed'; readonly after: number; readonly code: number }
+  /** The connection is half open: nothing comes any more, not even its end. */
+  | { readonly kind: 'silent'; readonly after: number }
+  /** An error comes as a message. */
+  | { readonly kind: 'error'; readonly after: number; readonly status: string }
+  /** A message breaks off. */
+  | { readonly kind: 'torn'; readonly after: number }
+  | { readonly kind: 'twice'; readonly after: number }
+  | { readonly kind: 'undecodable'; readonly after: number; readonly at: number };
 
 /** A replica that is behind by so many offsets answers for a while. */
 export interface Lag {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Fault } from './Schedule.js';
-import { passing, stopping, turning } from './statuses.js';
+import type { Fault, PushFault } from './Schedule.js';
+import { passing, refusing, stopping, turning } from './statuses.js';
 
-const kind = <K extends Fault['kind']>(name: K): fc.Arbitrary<K> => fc.constant(name);
+const kind = <K extends Fault['kind'] | PushFault['kind']>(name: K): fc.Arbitrary<K> => fc.constant(name);
 
 const statusOf = (names: readonly string[]): fc.Arbitrary<Fault> =>
   fc.record({
@@ -41,4 +41,30 @@ export const stoppingFaultArbitrary: fc.Arbitrary<Fault> = fc.oneof(
 export const faultArbitrary: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 4, arbitrary: passingFaultArbitrary },
   { weight: 1, arbitrary: stoppingFaultArbitrary },
+);
+
+const after = fc.nat({ max: 6 });
+
+/** What happens to sockets. None of it ends a feed: what it means is found out by HTTP. */
+export const passingPushArbitrary: fc.Arbitrary<PushFault> = fc.oneof(
+  fc.record({ kind: kind('refused') }),
+  fc.record({ kind: kind('never') }),
+  { weight: 4, arbitrary: fc.record({ kind: kind('closed'), after, code: fc.constantFrom(1000, 1001, 1006, 1011) }) },
+  fc.record({ kind: kind('silent'), after }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: kind('error'),
+      after,
+      status: fc.constantFrom(...Object.keys({ ...passing, ...stopping, ...refusing })),
+    }),
+  },
+  fc.record({ kind: kind('torn'), after }),
+  fc.record({ kind: kind('twice'), after }),
+);
+
+/** One of them brings what does not decode, too. */
+export const stoppingPushArbitrary: fc.Arbitrary<PushFault> = fc.oneof(
+  { weight: 3, arbitrary: passingPushArbitrary },
+  { weight: 1, arbitrary: fc.record({ kind: kind('undecodable'), after, at: fc.constant(0) }) },
 );

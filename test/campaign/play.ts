@@ -5,6 +5,7 @@ import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { scripted, type Asked, type Reply } from '../helpers/scripted.js';
+import { scriptedSockets, type AskedSocket } from '../helpers/scriptedSockets.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
 import { updateFormat } from '../helpers/world.js';
 import { Audit } from './Audit.js';
@@ -12,6 +13,7 @@ import { chosenAt, type GapSeen } from './chosenAt.js';
 import { calmAt, Growing } from './grow.js';
 import { inflict } from './inflict.js';
 import { replicaAt } from './profiles.js';
+import { pollFor, pushed, type Door } from './pushed.js';
 import { randomFrom } from './randomFrom.js';
 import type { Schedule } from './Schedule.js';
 import { strikeAt } from './strikeAt.js';
@@ -148,9 +150,27 @@ function begin(schedule: Schedule): Play {
       }),
     );
   });
+  const door = (asked: AskedSocket): Door => ({
+    ledger,
+    refusal: () =>
+      tokens?.refusalOf({ ...pollFor(asked, 0), token: asked.headers['authorization']?.replace('Bearer ', '') }),
+    delivered: (poll, reply) => {
+      audit.delivered(poll, reply);
+    },
+  });
+  const sockets = scriptedSockets((asked, n) => {
+    askedAt.push(age());
+    if (sockets.open + service.open > most) wrong.push(`${sockets.open} sockets are open`);
+    ledger.become({ ...replicaAt(schedule, age(), n), latencyMs });
+    const isCalm = age() >= Math.max(20_000, calmAt(schedule));
+    const fault = isCalm ? undefined : schedule.pushes?.find(({ socket }) => socket === n)?.fault;
+    if (fault !== undefined) inflicted.set(`socket ${fault.kind}`, (inflicted.get(`socket ${fault.kind}`) ?? 0) + 1);
+    return pushed(asked, fault, door(asked));
+  });
   const client = createLedger({
     baseUrl: 'http://ledger.example',
     port: service.port,
+    webSocket: sockets.port,
     requestTimeoutMs,
     ...(tokens !== undefined && { token: token(tokens) }),
     retry: { maxDelayMs: 1_000, giveUpAfterMs },
@@ -161,6 +181,7 @@ function begin(schedule: Schedule): Play {
   });
   const { onGap } = schedule;
   const options = {
+    transport: schedule.pushes === null ? ('http' as const) : ('websocket' as const),
     maxPageSize,
     idleTimeoutMs,
     parallelRanges: schedule.parallelRanges ?? undefined,
@@ -193,7 +214,7 @@ function begin(schedule: Schedule): Play {
     audit.check();
     wrong.push(...audit.wrong);
     seen.subscription.unsubscribe();
-    if (service.open > 0) wrong.push('a request is left open');
+    if (service.open + sockets.open > 0) wrong.push('a request is left open');
   };
   return { outcome, end };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { faultArbitrary, passingFaultArbitrary, stoppingFaultArbitrary } from './faultsOf.js';
+import { faultArbitrary, passingFaultArbitrary, passingPushArbitrary, stoppingFaultArbitrary } from './faultsOf.js';
 import { poolSize } from './pool.js';
-import type { Change, GapChoice, Growth, ProfileName, Schedule, Strike } from './Schedule.js';
+import type { Change, GapChoice, Growth, ProfileName, Push, PushFault, Schedule, Strike } from './Schedule.js';
 import { passing, refusing } from './statuses.js';
 
 const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
@@ -75,6 +75,7 @@ const fields = {
   idleTimeoutMs: fc.constantFrom(1, 400, 1_500, 5_000),
   giveUpAfterMs: fc.constant(1_000_000),
   onGap: fc.constant(null),
+  pushes: fc.constant(null),
   isLegacy: fc.boolean(),
   jitter: fc.nat(),
 };
@@ -188,3 +189,13 @@ export const tokenSchedule = scheduleWith(
   },
   untouched,
 );
+
+const pushed = (fault: fc.Arbitrary<PushFault>): fc.Arbitrary<readonly Push[]> =>
+  fc.array(fc.record({ socket: between(1, 12), fault }), { maxLength: 12, size: 'max' });
+
+/** The same, followed by sockets to which something happens, too. */
+export const bySocket = (
+  schedule: fc.Arbitrary<Schedule>,
+  fault: fc.Arbitrary<PushFault> = passingPushArbitrary,
+): fc.Arbitrary<Schedule> =>
+  fc.tuple(schedule, pushed(fault)).map(([given, pushes]) => ({ ...given, bound: null, isDownward: false, pushes }));

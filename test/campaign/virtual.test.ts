@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { stoppingPushArbitrary } from './faultsOf.js';
 import { flawsOf, matches, wordsOf } from './flawsOf.js';
 import { flawsOfLoss } from './flawsOfLoss.js';
 import { play, type Outcome } from './play.js';
@@ -8,6 +9,7 @@ import type { Schedule } from './Schedule.js';
 import { statuses } from './statuses.js';
 import { schedules } from './schedules.js';
 import {
+  bySocket,
   downwardSchedule,
   outageSchedule,
   passingSchedule,
@@ -60,6 +62,30 @@ describe('what a subscriber sees is exactly the ledger', () => {
   );
 
   it(
+    'whatever passes, and whatever happens to the sockets by which it follows',
+    () => {
+      campaign(1_500, bySocket(passingSchedule), goesOn);
+    },
+    hours,
+  );
+
+  it(
+    'up to what a socket brings that does not decode',
+    () => {
+      campaign(300, bySocket(stoppingSchedule, stoppingPushArbitrary), goesOn);
+    },
+    hours,
+  );
+
+  it(
+    'by sockets, up to where there is no good token any more',
+    () => {
+      campaign(200, bySocket(tokenSchedule), goesOn);
+    },
+    hours,
+  );
+
+  it(
     'downward',
     () => {
       campaign(200, downwardSchedule, goesOn);
@@ -78,11 +104,8 @@ describe('what a subscriber sees is exactly the ledger', () => {
   it(
     'up to where it is pruned, and from where the caller chooses to go on',
     () => {
-      campaign(350, prunedSchedule, (outcome) => {
-        const { gaps } = outcome;
-        const displaced = gaps.filter(({ cursor, modelAt }) => cursor !== modelAt);
-        return [...goesOn(outcome), ...displaced.map(({ cursor }) => `a gap at ${cursor} that is not the model's`)];
-      });
+      campaign(350, prunedSchedule, upToPruned);
+      campaign(100, bySocket(prunedSchedule), upToPruned);
     },
     hours,
   );
@@ -90,15 +113,8 @@ describe('what a subscriber sees is exactly the ledger', () => {
   it(
     'up to where an older backup was restored, and from where the caller chooses to go on',
     () => {
-      campaign(300, restoredSchedule, (outcome) => {
-        const { audit, ledger, seen, schedule, gaps } = outcome;
-        const restoredAt = schedule.changes[0]?.atMs ?? 0;
-        const early = gaps.length > 0 || seen.error !== undefined ? endedWithin(outcome, restoredAt + 10_000) : [];
-        if (audit.cursor <= ledger.end) return [...goesOn(outcome), ...early];
-        return matches(seen.error, { _tag: 'LedgerResetError', cursor: audit.cursor })
-          ? early
-          : [`is at ${audit.cursor} of a ledger of ${ledger.end}, and ends with ${wordsOf(seen.error)}`];
-      });
+      campaign(300, restoredSchedule, upToRestored);
+      campaign(100, bySocket(restoredSchedule), upToRestored);
     },
     hours,
   );
@@ -119,6 +135,22 @@ describe('what a subscriber sees is exactly the ledger', () => {
     hours,
   );
 });
+
+const upToPruned = (outcome: Outcome): readonly string[] => {
+  const { gaps } = outcome;
+  const displaced = gaps.filter(({ cursor, modelAt }) => cursor !== modelAt);
+  return [...goesOn(outcome), ...displaced.map(({ cursor }) => `a gap at ${cursor} that is not the model's`)];
+};
+
+const upToRestored = (outcome: Outcome): readonly string[] => {
+  const { audit, ledger, seen, schedule, gaps } = outcome;
+  const restoredAt = schedule.changes[0]?.atMs ?? 0;
+  const early = gaps.length > 0 || seen.error !== undefined ? endedWithin(outcome, restoredAt + 10_000) : [];
+  if (audit.cursor <= ledger.end) return [...goesOn(outcome), ...early];
+  return matches(seen.error, { _tag: 'LedgerResetError', cursor: audit.cursor })
+    ? early
+    : [`is at ${audit.cursor} of a ledger of ${ledger.end}, and ends with ${wordsOf(seen.error)}`];
+};
 
 /** A reset that is told before its grace is over. */
 const endedWithin = ({ seen, log, gaps }: Outcome, ms: number): readonly string[] => {

@@ -87,7 +87,11 @@ export class VirtualLedger {
   };
 
   /** For `scriptedSockets`. */
-  readonly push = ({ path, body }: AskedSocket): Observable<SocketSign> => {
+  readonly push = (asked: AskedSocket): Observable<SocketSign> =>
+    this.pushes(asked).pipe(map((sign) => ('element' in sign ? text(sign.element) : sign)));
+
+  /** The same, with the elements as they are. */
+  readonly pushes = ({ path, body }: AskedSocket): Observable<SocketSign | Entry> => {
     const { latencyMs = 0, earlyCheckpointMs } = this.options;
     const lost$ = this.cuts.pipe(map(() => end(1006)));
     const opened$ = defer(() => {
@@ -98,15 +102,12 @@ export class VirtualLedger {
       const early$ = earlyCheckpointMs === undefined ? EMPTY : timer(earlyCheckpointMs);
       return concat(
         of(open),
-        from(this.between(begin, this.end)).pipe(map(({ element }) => text(element))),
-        merge(
-          this.appended.pipe(map(({ element }) => text(element))),
-          early$.pipe(map(() => text(checkpoint(this.end)))),
-        ),
+        from(this.between(begin, this.end)),
+        merge(this.appended, early$.pipe(map((): Entry => ({ offset: this.end, element: checkpoint(this.end) })))),
       );
     });
     return merge(lost$, latencyMs === 0 ? opened$ : timer(latencyMs).pipe(switchMap(() => opened$))).pipe(
-      takeWhile(({ _tag }) => _tag !== 'End', true),
+      takeWhile((sign) => 'element' in sign || sign._tag !== 'End', true),
     );
   };
 
