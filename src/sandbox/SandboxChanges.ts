@@ -13,6 +13,8 @@ export type SandboxChanges = Partial<
     | 'ledgerTimeToleranceMs'
     | 'earlyCheckpointMs'
     | 'idleCheckpointMs'
+    | 'webSocketIdleMs'
+    | 'webSocketRefusal'
     | 'checkToken'
     | 'interfaceOnly'
     | 'deprecatedApis'

@@ -32,7 +32,21 @@ export interface SandboxOptions {
    * Default 60000: more than `requestTimeoutMs`, so that it shows in tests only if set to less.
    */
   readonly idleCheckpointMs?: number | false;
-  /** Decides on the bearer token of each request; a refused one is a 401. By default nothing is checked. */
+  /**
+   * After how many milliseconds without a byte in either direction a WebSocket is cut off, without a close frame; pings
+   * of the client keep it. Default 60000. A change is for the WebSockets that are opened after it.
+   */
+  readonly webSocketIdleMs?: number;
+  /**
+   * How a WebSocket learns that `checkToken` refuses its token: by its first message, as a token that is missing or over
+   * is refused, or by a 401 to the upgrade, as 3.4 and later refuse an unknown user. Default `'message'`.
+   */
+  readonly webSocketRefusal?: 'message' | 'handshake';
+  /**
+   * Decides on the token of each request; a refused one is a 401. It is the bearer token, or the one in the first
+   * subprotocol of a WebSocket, and is looked at again before each element that a WebSocket gets. By default nothing is
+   * checked.
+   */
   readonly checkToken?: (token: string | undefined) => boolean;
   /** Whether browsers of other origins may call: preflights are answered and the headers set; default false. */
   readonly cors?: boolean;

@@ -1,4 +1,7 @@
-/** One request as the sandbox saw it. The object is live: `body`, `status` and `aborted` are filled in as it goes on. */
+/**
+ * One request as the sandbox saw it. The object is live: `body`, `status` and `aborted` are filled in as it goes on. A
+ * WebSocket is a `GET` with status 101, and its body is the first message.
+ */
 export interface SandboxRequest {
   /** The HTTP method. */
   readonly method: string;
@@ -8,12 +11,12 @@ export interface SandboxRequest {
   readonly query: Readonly<Record<string, string>>;
   /** The parsed JSON body, the text if it is no JSON, `undefined` if there was none. */
   readonly body: unknown;
-  /** Whether a bearer token came along. The token itself is never kept. */
+  /** Whether a token came along: as a bearer, or in the first subprotocol of a WebSocket. The token itself is never kept. */
   readonly authorized: boolean;
   /** When the request arrived, in milliseconds since the epoch. */
   readonly at: number;
   /** The HTTP status, once answered. */
   readonly status?: number;
-  /** Whether the client went away before the end of its answer. */
+  /** Whether the client went away before the end of its answer, or of its stream. */
   readonly aborted: boolean;
 }

@@ -50,4 +50,5 @@ export type { FaultDelay } from './faults/FaultDelay.js';
 export type { FaultBody } from './faults/FaultBody.js';
 export type { FaultRewrite } from './faults/FaultRewrite.js';
 export type { FaultLie } from './faults/FaultLie.js';
+export type { FaultSocket } from './faults/FaultSocket.js';
 export type { FaultCommitLate } from './faults/FaultCommitLate.js';

@@ -194,7 +194,7 @@ describe('a fault', () => {
   it('makes over nothing but JSON', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'rewrite', body: () => 'made over' });
-    expect(await get(sandbox, '/v2/updates')).toMatchObject({ status: 405, text: 'Method Not Allowed' });
+    expect(await get(sandbox, executePath)).toMatchObject({ status: 405, text: 'Method Not Allowed' });
   });
 
   it.each([

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, startSandbox } from '../../src/sandbox/index.js';
 import { everything, get, post, sandboxWith, send } from './support.js';
+import { executePath } from './submissions.js';
 
 const end = '/v2/state/ledger-end';
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
@@ -41,7 +42,7 @@ describe('paths', () => {
       status: 404,
       json: { errors: [`HttpMethod(POST), uri: ${sandbox.url}/v2/nothing`], status: 404, ledgerApiError: null },
     });
-    expect(await get(sandbox, '/v2/updates')).toMatchObject({ status: 405, text: 'Method Not Allowed' });
+    expect(await get(sandbox, executePath)).toMatchObject({ status: 405, text: 'Method Not Allowed' });
   });
 
   it('are two when only the interface is served', async () => {

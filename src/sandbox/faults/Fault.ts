@@ -5,6 +5,7 @@ import type { FaultHang } from './FaultHang.js';
 import type { FaultLie } from './FaultLie.js';
 import type { FaultReset } from './FaultReset.js';
 import type { FaultRewrite } from './FaultRewrite.js';
+import type { FaultSocket } from './FaultSocket.js';
 import type { FaultStall } from './FaultStall.js';
 import type { FaultStatus } from './FaultStatus.js';
 import type { FaultTruncate } from './FaultTruncate.js';
@@ -20,4 +21,5 @@ export type Fault =
   | FaultBody
   | FaultRewrite
   | FaultLie
-  | FaultCommitLate;
+  | FaultCommitLate
+  | FaultSocket;

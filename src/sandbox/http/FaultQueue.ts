@@ -8,6 +8,12 @@ interface Entry {
   left: number;
 }
 
+const ofBoth = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
+const harms = {
+  request: ({ kind }: Fault) => kind !== 'socket',
+  upgrade: ({ kind }: Fault) => kind === 'socket' || ofBoth.has(kind),
+};
+
 /** The faults to come. */
 export class FaultQueue {
   readonly #queue: Entry[] = [];
@@ -17,8 +23,8 @@ export class FaultQueue {
   }
 
   /** Uses up the first due fault that is for a path; those not due yet let one more pass. */
-  take(path: string): Fault | undefined {
-    const concerned = this.#queue.filter(({ path: wanted }) => isFor(path, wanted));
+  take(path: string, what: 'request' | 'upgrade' = 'request'): Fault | undefined {
+    const concerned = this.#queue.filter(({ path: wanted, fault }) => isFor(path, wanted) && harms[what](fault));
     const entry = concerned.find(({ after }) => after <= 0);
     for (const waiting of concerned) waiting.after -= 1;
     if (entry === undefined) return undefined;

@@ -5,6 +5,7 @@ import type { Answer } from './Answer.js';
 import type { Call } from './Call.js';
 import { jsonAnswer } from './jsonAnswer.js';
 import { routes } from './routes.js';
+import { streamAt } from './streamAt.js';
 import { textAnswer } from './textAnswer.js';
 import type { Work } from './Work.js';
 
@@ -15,6 +16,9 @@ export async function dispatch({ method, path, headers }: Work, call: Call): Pro
   if (found === undefined || (interfaceOnly && found.essential !== true)) {
     const errors = [`HttpMethod(${method}), uri: http://${headers.host ?? ''}${path}`];
     return jsonAnswer({ errors, status: 404, ledgerApiError: null }, 404);
+  }
+  if (method === 'GET' && streamAt(path, call.participant.settings) !== undefined) {
+    return textAnswer(400, 'Expected WebSocket Upgrade request');
   }
   if (found.method !== method) return textAnswer(405, 'Method Not Allowed');
   try {

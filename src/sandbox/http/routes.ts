@@ -8,13 +8,15 @@ import { getUpdateById } from '../updates/getUpdateById.js';
 import { getUpdateByOffset } from '../updates/getUpdateByOffset.js';
 import { listFlatUpdates } from '../updates/listFlatUpdates.js';
 import { listUpdates } from '../updates/listUpdates.js';
+import { streamFlatUpdates } from '../updates/streamFlatUpdates.js';
+import { streamUpdates } from '../updates/streamUpdates.js';
 import type { Route } from './Route.js';
 import { textAnswer } from './textAnswer.js';
 
 /** The endpoints by path. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ['/v2/updates', { method: 'POST', handler: listUpdates }],
-  ['/v2/updates/flats', { method: 'POST', handler: listFlatUpdates, essential: true }],
+  ['/v2/updates', { method: 'POST', handler: listUpdates, stream: streamUpdates }],
+  ['/v2/updates/flats', { method: 'POST', handler: listFlatUpdates, stream: streamFlatUpdates, essential: true }],
   ['/v2/updates/update-by-id', { method: 'POST', handler: getUpdateById }],
   ['/v2/updates/update-by-offset', { method: 'POST', handler: getUpdateByOffset }],
   ['/v2/state/ledger-end', { method: 'GET', handler: getLedgerEnd }],

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { addressOf } from './addressOf.js';
 import { answerOf } from './answerOf.js';
 import { corsHeaders } from './corsHeaders.js';
 import { deliver } from './deliver.js';
@@ -10,9 +11,8 @@ import type { Service } from './Service.js';
 /** Serves one request, from its place in the log to its answer or fault. */
 export async function serve(request: IncomingMessage, response: ServerResponse, service: Service): Promise<void> {
   const { participant, faults, log } = service;
-  const { method = 'GET', headers, url = '/' } = request;
-  const [path = '/', search] = url.split('?', 2);
-  const query = new URLSearchParams(search);
+  const { method = 'GET', headers } = request;
+  const { path, query } = addressOf(request);
   const authorized = /^Bearer\s+\S/i.test(headers.authorization ?? '');
   const record = new RequestRecord(method, path, Object.fromEntries(query), authorized);
   log.push(record);

@@ -12,6 +12,8 @@ export class Settings {
   preparationTimeToleranceMs = 86_400_000;
   ledgerTimeToleranceMs = 60_000;
   idleCheckpointMs: number | false = 60_000;
+  webSocketIdleMs = 60_000;
+  webSocketRefusal: 'message' | 'handshake' = 'message';
   checkToken: ((token: string | undefined) => boolean) | undefined = undefined;
   interfaceOnly = false;
   deprecatedApis = false;
@@ -39,6 +41,8 @@ export class Settings {
     this.preparationTimeToleranceMs = changes.preparationTimeToleranceMs ?? this.preparationTimeToleranceMs;
     this.ledgerTimeToleranceMs = changes.ledgerTimeToleranceMs ?? this.ledgerTimeToleranceMs;
     this.idleCheckpointMs = changes.idleCheckpointMs ?? this.idleCheckpointMs;
+    this.webSocketIdleMs = changes.webSocketIdleMs ?? this.webSocketIdleMs;
+    this.webSocketRefusal = changes.webSocketRefusal ?? this.webSocketRefusal;
     this.checkToken = changes.checkToken ?? this.checkToken;
     this.interfaceOnly = changes.interfaceOnly ?? this.interfaceOnly;
     this.deprecatedApis = changes.deprecatedApis ?? this.deprecatedApis;

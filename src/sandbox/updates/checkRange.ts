@@ -1,5 +1,6 @@
 import { refused } from '../errors/refused.js';
 import type { Ledger } from '../ledger/Ledger.js';
+import { checkPruned } from './checkPruned.js';
 import type { UpdatesRequest } from './UpdatesRequest.js';
 
 /** Refuses a range of offsets that this ledger cannot serve. */
@@ -16,12 +17,7 @@ export function checkRange({ beginExclusive, endInclusive, descending }: Updates
   if (endInclusive !== undefined && beginExclusive > endInclusive) {
     throw refused('OFFSET_OUT_OF_RANGE', `End offset ${endInclusive} is before begin offset ${beginExclusive}`);
   }
-  if (beginExclusive < ledger.pruned) {
-    const range = `Updates request from ${beginExclusive + 1} to ${endInclusive ?? ledger.end}`;
-    throw refused('PARTICIPANT_PRUNED_DATA_ACCESSED', `${range} precedes pruned offset ${ledger.pruned}`, {
-      context: { earliest_offset: String(ledger.pruned) },
-    });
-  }
+  checkPruned(beginExclusive, endInclusive, ledger);
 }
 
 function checkEnd(bound: string, offset: number, { end }: Ledger): void {

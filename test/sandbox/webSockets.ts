@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterEach } from '@jest/globals';
+import { WebSocket } from 'ws';
+import type { Sandbox } from '../../src/sandbox/index.js';
+
+const open: WebSocket[] = [];
+
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.terminate();
+});
+
+/** The client's end of a WebSocket, and what came over it. */
+export interface Client {
+  readonly socket: WebSocket;
+  readonly texts: readonly string[];
+  /** The messages so far, parsed. */
+  readonly messages: readonly unknown[];
+  /** The code of the close, once it is closed. */
+  readonly closed: Promise<number>;
+  /** Resolves once there are that many messages. */
+  readonly has: (count: number) => Promise<readonly unknown[]>;
+}
+
+interface Options {
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+  readonly protocols?: readonly string[];
+}
+
+const protocol = 'daml.ws.auth';
+
+/** Opens a WebSocket that ends with the test, and sends a request unless it is `undefined`. */
+export async function stream(sandbox: Sandbox, body: unknown, options: Options = {}): Promise<Client> {
+  const socket = begin(sandbox, options);
+  const texts: string[] = [];
+  socket.on('message', (data: Buffer) => texts.push(data.toString()));
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  await once(socket, 'open');
+  if (body !== undefined) socket.send(typeof body === 'string' ? body : JSON.stringify(body));
+  const messages = () => texts.map((message) => JSON.parse(message) as unknown);
+  return {
+    socket,
+    texts,
+    get messages() {
+      return messages();
+    },
+    closed,
+    has: async (count) => {
+      while (texts.length < count) await once(socket, 'message');
+      return messages();
+    },
+  };
+}
+
+/** The HTTP answer to an upgrade that is refused. */
+export async function refusal(
+  sandbox: Sandbox,
+  options: Options = {},
+): Promise<{ readonly status: number | undefined; readonly type: string | undefined; readonly text: string }> {
+  const socket = begin(sandbox, options);
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  return { status: response.statusCode, type: response.headers['content-type'], text: await text(response) };
+}
+
+/** Begins a WebSocket. */
+export function begin(sandbox: Sandbox, { path = '/v2/updates', headers = {}, protocols }: Options = {}): WebSocket {
+  const socket = new WebSocket(sandbox.url.replace('http', 'ws') + path, [...(protocols ?? [protocol])], { headers });
+  socket.on('error', () => undefined);
+  open.push(socket);
+  return socket;
+}
