@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { cantonError, type Fault } from '../../src/sandbox/index.js';
+import { cantonError, type Fault, type FaultSocket } from '../../src/sandbox/index.js';
 
 /** What goes wrong with one request, as plain data; `rewrite` faults by their name. */
 export type Trouble =
-  Exclude<Fault, { kind: 'rewrite' }> | { readonly kind: 'rewrite'; readonly how: keyof typeof rewrites };
+  Exclude<Fault, { kind: 'rewrite' | 'socket' }> | { readonly kind: 'rewrite'; readonly how: keyof typeof rewrites };
 
 /** What an operator does, or the ledger. */
 export type Deed =
@@ -20,6 +20,7 @@ export interface SocketSchedule {
   readonly seenBefore: number;
   readonly profile: '3.4' | '3.5' | '3.6';
   readonly interfaceOnly: boolean;
+  readonly transport: 'http' | 'websocket';
   readonly maxListElements: number;
   readonly maxPageSize: number;
   /** Left to the feed, if absent. */
@@ -33,6 +34,8 @@ export interface SocketSchedule {
   /** Whether the client keeps to a token that has expired. */
   readonly keepsToken?: boolean;
   readonly troubles: readonly { readonly trouble: Trouble; readonly after: number; readonly times: number }[];
+  /** What goes wrong with WebSockets, in their order. */
+  readonly socketTroubles: readonly (FaultSocket & { readonly kind: 'socket' })[];
   readonly deeds: readonly { readonly deed: Deed; readonly atMs: number }[];
 }
 
@@ -95,20 +98,65 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ kind: fc.constant('profile' as const), profile }),
 );
 
-export const socketSchedule: fc.Arbitrary<SocketSchedule> = fc.record({
-  seed: fc.integer({ min: 1, max: 1_000_000 }),
-  known: fc.nat(120),
-  seenBefore: fc.nat(100),
-  profile,
-  interfaceOnly: fc.boolean(),
-  maxListElements,
-  maxPageSize: fc.integer({ min: 1, max: 60 }),
-  parallelRanges: fc.constantFrom(undefined, undefined, 1, 2, 3, 5, 16),
-  expiresAtMs: fc.nat(90),
-  prunesAtMs: fc.nat(60),
-  prunesUpTo: fc.nat(100),
-  troubles: fc.array(fc.record({ trouble, after: fc.nat(12), times: fc.integer({ min: 1, max: 2 }) }), {
-    maxLength: 8,
+const socketKind = fc.constant('socket' as const);
+const elements = fc.nat(4);
+const socketTrouble: fc.Arbitrary<FaultSocket> = fc.oneof(
+  fc.record({
+    kind: socketKind,
+    how: fc.constant('refuse' as const),
+    status: fc.constantFrom(400, 401, 403, 404, 503),
   }),
-  deeds: fc.array(fc.record({ deed, atMs: fc.nat(60) }), { maxLength: 5 }),
+  fc.record({
+    kind: socketKind,
+    how: fc.constant('close' as const),
+    code: fc.constantFrom(1000, 1001, 1011),
+    elements,
+  }),
+  fc.record({ kind: socketKind, how: fc.constant('cut' as const), elements }),
+  fc.record({
+    kind: socketKind,
+    how: fc.constant('error' as const),
+    body: fc.constantFrom<unknown>(
+      cantonError('SERVICE_NOT_RUNNING'),
+      cantonError('STALE_STREAM_AUTHORIZATION'),
+      '{"upd',
+    ),
+    elements,
+  }),
+);
+
+const fields: { readonly [K in keyof Omit<SocketSchedule, 'prunes' | 'keepsToken'>]: fc.Arbitrary<SocketSchedule[K]> } =
+  {
+    seed: fc.integer({ min: 1, max: 1_000_000 }),
+    known: fc.nat(120),
+    seenBefore: fc.nat(100),
+    profile,
+    interfaceOnly: fc.boolean(),
+    transport: fc.constantFrom('http' as const, 'websocket' as const),
+    maxListElements,
+    maxPageSize: fc.integer({ min: 1, max: 60 }),
+    parallelRanges: fc.constantFrom(undefined, undefined, 1, 2, 3, 5, 16),
+    expiresAtMs: fc.nat(90),
+    prunesAtMs: fc.nat(60),
+    prunesUpTo: fc.nat(100),
+    troubles: fc.array(fc.record({ trouble, after: fc.nat(12), times: fc.integer({ min: 1, max: 2 }) }), {
+      maxLength: 8,
+    }),
+    socketTroubles: fc.array(socketTrouble, { maxLength: 3 }),
+    deeds: fc.array(fc.record({ deed, atMs: fc.nat(60) }), { maxLength: 5 }),
+  };
+
+/** Whatever may happen while a feed catches up. */
+export const socketSchedule: fc.Arbitrary<SocketSchedule> = fc.record(fields);
+
+/** What happens to a feed that follows by sockets: it has to last until they are opened again. */
+export const followedSchedule: fc.Arbitrary<SocketSchedule> = fc.record({
+  ...fields,
+  known: fc.nat(20),
+  interfaceOnly: fc.constant(false),
+  transport: fc.constant('websocket' as const),
+  expiresAtMs: fc.nat(2_500),
+  troubles: fc.array(fc.record({ trouble, after: fc.nat(12), times: fc.constant(1) }), { maxLength: 2 }),
+  socketTroubles: fc.array(socketTrouble, { maxLength: 5 }),
+  deeds: fc.array(fc.record({ deed, atMs: fc.nat(2_500) }), { minLength: 12, maxLength: 24 }),
 });

@@ -3,6 +3,7 @@ import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { wsPort } from '../../src/ws/wsPort.js';
 import { rewrites, type Deed, type SocketSchedule } from './SocketSchedule.js';
 
 /** A sandbox to which a schedule happens, and a client of it. */
@@ -48,6 +49,7 @@ export async function socketWorld(schedule: SocketSchedule): Promise<SocketWorld
     const fault = trouble.kind === 'rewrite' ? { kind: trouble.kind, body: rewrites[trouble.how] } : trouble;
     sandbox.fault(fault, { path: /^\/v2\/(updates|state)/, after, times });
   }
+  for (const trouble of schedule.socketTroubles) sandbox.fault(trouble);
   const run = (deed: Deed): Promise<void> | number | undefined => {
     switch (deed.kind) {
       case 'generate':
@@ -69,6 +71,7 @@ export async function socketWorld(schedule: SocketSchedule): Promise<SocketWorld
       baseUrl: sandbox.url,
       token: schedule.keepsToken === true ? 'TOKEN-SECRET-1' : token,
       requestTimeoutMs: 150,
+      webSocket: wsPort({ pingEveryMs: 20 }),
       retry: { baseDelayMs: 1, maxDelayMs: 10, giveUpAfterMs: 20_000 },
     }),
     happen: async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import process from 'node:process';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
 import type { Update } from '../../src/codecs/Update.js';
@@ -9,9 +10,15 @@ import type { Sandbox } from '../../src/sandbox/index.js';
 import { valueOf } from '../../src/sandbox/wire/valueOf.js';
 import { secretsIn } from '../security/secretsIn.js';
 import { schedules } from './schedules.js';
-import { socketSchedule, type SocketSchedule } from './SocketSchedule.js';
+import { followedSchedule, socketSchedule, type SocketSchedule } from './SocketSchedule.js';
 import { socketWorld, type SocketWorld } from './socketWorld.js';
 import { watched, type Watched } from './watched.js';
+
+/** How often each kind of event was told. */
+const told = new Map<string, number>();
+afterAll(() => {
+  process.stdout.write(`campaign: told ${[...told].map((entry) => entry.join(' ')).join(', ')}\n`);
+});
 
 /** So many at a time: most of them wait most of the time. */
 const lanes = 16;
@@ -41,12 +48,12 @@ async function played(
   onGap: UpdatesOptions['onGap'] = 'fail',
 ): Promise<void> {
   const given = await socketWorld(schedule);
-  const { maxPageSize, parallelRanges } = schedule;
+  const { maxPageSize, parallelRanges, transport } = schedule;
   try {
     const { sandbox, client, beginExclusive } = given;
     const feed$ = client.updates(
       { beginExclusive, updateFormat: ledgerEffects({ parties: 'any' }) },
-      { maxPageSize, parallelRanges, idleTimeoutMs: 50, onGap },
+      { maxPageSize, parallelRanges, transport, idleTimeoutMs: 50, onGap },
     );
     const seen = await watched(client, feed$, given.happen, ({ updates, events }) => {
       const last = ledgerAfter(sandbox, beginExclusive).at(-1);
@@ -56,6 +63,7 @@ async function played(
     });
     expect(secretsIn([seen.error, seen.events], ['TOKEN-SECRET', ...contractsOf(sandbox)])).toEqual([]);
     expect(seen.events.filter(({ _tag }) => _tag === 'FeedEnded')).toHaveLength(1);
+    for (const { _tag } of seen.events) told.set(_tag, (told.get(_tag) ?? 0) + 1);
     check({ ...given, seen });
   } finally {
     await given.sandbox.close();
@@ -81,6 +89,17 @@ describe('over real sockets, what a subscriber sees', () => {
       }),
     );
     await inLanes(property, numRuns);
+  }, 600_000);
+
+  it('is exactly the ledger, whatever happens to the sockets by which it follows', async () => {
+    const property = fc.asyncProperty(followedSchedule, (schedule) =>
+      played(schedule, ({ seen, sandbox, beginExclusive }) => {
+        expect(seen.error).toBeUndefined();
+        expect(marks(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
+      }),
+    );
+    await inLanes(property, numRuns / 4);
+    expect(told.get('SocketOpened')).toBeGreaterThan(numRuns / 8);
   }, 600_000);
 
   it('is the ledger up to a gap that pruning makes, and what the caller chooses beyond it', async () => {
