@@ -16,7 +16,7 @@ export const itInChromium: typeof it.only = isThere ? it : it.skip;
  * What a module leaves in `seen` when it is run on a page of this machine: on one of nowhere there is no IndexedDB, and no
  * WebCrypto without HTTPS.
  */
-export async function inChromium<Seen>(module: string): Promise<Seen> {
+export async function inChromium<Seen>(module: string, hash = ''): Promise<Seen> {
   const content = await bundled(module);
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>test</title>');
@@ -30,7 +30,7 @@ export async function inChromium<Seen>(module: string): Promise<Seen> {
   });
   try {
     const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${port}/`);
+    await page.goto(`http://127.0.0.1:${port}/${hash}`);
     await page.addScriptTag({ content, type: 'module' });
     await page.waitForFunction('globalThis.seen !== undefined');
     return await page.evaluate<Seen>('globalThis.seen');
