@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach } from '@jest/globals';
 import { WebSocket } from 'ws';
@@ -52,6 +53,11 @@ export async function stream(sandbox: Sandbox, body: unknown, options: Options =
       return messages();
     },
   };
+}
+
+/** The connection below a client. */
+export function connectionOf({ socket }: Client): Socket {
+  return Object.getOwnPropertyDescriptor(socket, '_socket')?.value as Socket;
 }
 
 /** The HTTP answer to an upgrade that is refused. */
