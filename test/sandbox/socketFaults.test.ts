@@ -3,7 +3,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type Fault, type FaultSocket, type Sandbox } from '../../src/sandbox/index.js';
 import { at, creation, everything, get, post, sandboxWith } from './support.js';
-import { begin, connectionOf, refusal, stream, type Client } from './webSockets.js';
+import { begin, connectionOf, noticed, refusal, stream, type Client } from './webSockets.js';
 
 const tail = { beginExclusive: 0, updateFormat: everything };
 const bounded = { ...tail, endInclusive: 3 };
@@ -45,6 +45,7 @@ describe('a fault of a WebSocket', () => {
       expect(await client.closed).toBe(code);
       expect(String((await closes)[1])).toBe(reason);
       expect(offsets(client)).toEqual(seen);
+      await noticed();
       expect(sandbox.requests).toMatchObject([{ status: 101, body, aborted: false }]);
     }
   });

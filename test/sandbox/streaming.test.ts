@@ -231,6 +231,17 @@ describe('the checkpoints of a stream', () => {
     expect(offsets(client)).toEqual([1, 1, 3, 4]);
   });
 
+  it('come early also if one has come on the idle stream before', async () => {
+    const sandbox = await sandboxWith({ idleCheckpointMs: 600, earlyCheckpointMs: 800 });
+    const client = await stream(sandbox, tail);
+    await client.has(1);
+    const before = Date.now();
+    sandbox.advance(1);
+    await client.has(2);
+    expect(Date.now() - before).toBeLessThan(450);
+    expect(offsets(client)).toEqual([0, 1]);
+  });
+
   it('are put off by each element', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 200 });
     const client = await stream(sandbox, tail);

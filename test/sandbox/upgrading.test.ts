@@ -6,7 +6,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { creation, everything, get, post, sandboxWith, send } from './support.js';
-import { begin, refusal, stream } from './webSockets.js';
+import { begin, noticed, refusal, stream } from './webSockets.js';
 
 const tail = { beginExclusive: 0, updateFormat: everything };
 const protocol = 'daml.ws.auth';
@@ -168,6 +168,7 @@ describe('a WebSocket that is idle', () => {
     const clients = await Promise.all([stream(sandbox, tail), stream(sandbox, undefined)]);
     expect(await Promise.all(clients.map(({ closed }) => closed))).toEqual([1006, 1006]);
     expect(Date.now() - before).toBeGreaterThanOrEqual(55);
+    await noticed();
     expect(sandbox.requests).toMatchObject([{ aborted: false }, { aborted: false }]);
   });
 
