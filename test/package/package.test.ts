@@ -59,6 +59,22 @@ describe('the packed library', () => {
     expect((await app.run('node', 'prepare.mjs')).stdout).toBe(`501 ${packages}\n`);
   });
 
+  it('has a sandbox that tells which package it needs for WebSockets', async () => {
+    await app.write(
+      'upgrade.mjs',
+      `import { once } from 'node:events';
+       import { get } from 'node:http';
+       import { text } from 'node:stream/consumers';
+       import { startSandbox } from 'canton-rx/sandbox';
+       const sandbox = await startSandbox();
+       const headers = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': btoa('0123456789abcdef') };
+       const [answer] = await once(get(sandbox.url + '/v2/updates', { headers }), 'response');
+       console.log(answer.statusCode, (await text(answer)).match(/npm install .* (ws)@/)[1]);
+       await sandbox.close();`,
+    );
+    expect((await app.run('node', 'upgrade.mjs')).stdout).toBe('501 ws\n');
+  });
+
   it.each([
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as after } from 'node:timers/promises';
 import { afterEach } from '@jest/globals';
 import { WebSocket } from 'ws';
 import type { Sandbox } from '../../src/sandbox/index.js';
@@ -52,6 +54,14 @@ export async function stream(sandbox: Sandbox, body: unknown, options: Options =
       return messages();
     },
   };
+}
+
+/** Resolves once the sandbox, too, has noticed the end of a connection. */
+export const noticed = (): Promise<void> => after(20);
+
+/** The connection below a client. */
+export function connectionOf({ socket }: Client): Socket {
+  return Object.getOwnPropertyDescriptor(socket, '_socket')?.value as Socket;
 }
 
 /** The HTTP answer to an upgrade that is refused. */

@@ -1,4 +1,7 @@
-/** The request is accepted and never answered; it ends with the client, or with `restart()` or `close()`. */
+/**
+ * The request, or the upgrade to a WebSocket, is accepted and never answered; it ends with the client, or with `restart()`
+ * or `close()`.
+ */
 export interface FaultHang {
   /** Tells the faults apart. */
   readonly kind: 'hang';

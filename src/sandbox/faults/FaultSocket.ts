@@ -18,45 +18,45 @@ import type { FaultStatus } from './FaultStatus.js';
  * await sandbox.close();
  * ```
  */
-export type FaultSocket =
+export type FaultSocket = {
+  /** Tells the faults apart. */
+  readonly kind: 'socket';
+} & (
   | (Omit<FaultStatus, 'kind'> & {
-      /** Tells the faults apart. */
-      readonly kind: 'socket';
       /** The upgrade is answered by an HTTP status, as {@link FaultStatus} has it. */
       readonly how: 'refuse';
     })
-  | (AfterElements & {
-      /** A close frame comes, as if the server had ended the stream. */
-      readonly how: 'close';
-      /** Its code, one that may be sent: 1000 to 1014 without 1004 to 1006, or 3000 to 4999. Default 1000. */
-      readonly code?: number;
-      /** The reason in it; default empty. */
-      readonly reason?: string;
-    })
-  | (AfterElements & {
-      /** The connection is reset (TCP RST), 10 milliseconds later: the time for a client to read what came before. */
-      readonly how: 'cut';
-    })
-  | (AfterElements & {
+  | ({
       /**
-       * The connection stays and nothing more comes over it, no pong and no answer to a close frame either, as if the
-       * other end had lost its power. It ends with the client, or with `restart()` or `close()`.
+       * After how many elements it strikes, checkpoints included; default 0: once the request has come. A stream that
+       * ends before is not harmed.
        */
-      readonly how: 'silence';
-    })
-  | (AfterElements & {
-      /** A message comes that is no element, and then a close frame with code 1000, as participants tell errors. */
-      readonly how: 'error';
-      /** The message: a string goes out as it is, anything else as JSON; see {@link cantonError}. */
-      readonly body: unknown;
-    });
-
-interface AfterElements {
-  /** Tells the faults apart. */
-  readonly kind: 'socket';
-  /**
-   * After how many elements it strikes, checkpoints included; default 0: once the request has come. A stream that ends
-   * before is not harmed.
-   */
-  readonly elements?: number;
-}
+      readonly elements?: number;
+    } & (
+      | {
+          /** A close frame comes, as if the server had ended the stream. */
+          readonly how: 'close';
+          /** Its code, one that may be sent: 1000 to 1014 without 1004 to 1006, or 3000 to 4999. Default 1000. */
+          readonly code?: number;
+          /** The reason in it; default empty. */
+          readonly reason?: string;
+        }
+      | {
+          /** The connection is reset (TCP RST) 10 milliseconds later, which is the time to read what came before. */
+          readonly how: 'cut';
+        }
+      | {
+          /**
+           * The connection stays and nothing more comes over it, no pong and no answer to a close frame either, as if
+           * the other end had lost its power. It ends with the client, or with `restart()` or `close()`.
+           */
+          readonly how: 'silence';
+        }
+      | {
+          /** A message comes that is no element, and then a close frame with code 1000, as participants tell errors. */
+          readonly how: 'error';
+          /** The message: a string goes out as it is, anything else as JSON; see {@link cantonError}. */
+          readonly body: unknown;
+        }
+    ))
+);

@@ -1,4 +1,4 @@
-/** The request is not processed and answered like this. */
+/** The request is not processed and answered like this; so is the upgrade to a WebSocket. */
 export interface FaultStatus {
   /** Tells the faults apart. */
   readonly kind: 'status';
