@@ -1,5 +1,6 @@
 /** @jest-environment-options {"globalsCleanup":"off"} */
 // zone.js has patched what Jest would clean up
+import '@angular/compiler';
 import 'zone.js';
 import { ApplicationRef, NgZone, provideZoneChangeDetection } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
