@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/Ledger.js';
  *
  * @example
  * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
  * import type { Provider } from '@angular/core';
  * import { LEDGER } from 'canton-rx/angular';
  * import { createLedger } from 'canton-rx';

@@ -9,6 +9,7 @@ import { LEDGER } from './LEDGER.js';
  * @throws Angular's error NG0201 where none is provided, and NG0203 where nothing can be injected
  * @example
  * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
  * import { toSignal } from '@angular/core/rxjs-interop';
  * import { injectLedger } from 'canton-rx/angular';
  *

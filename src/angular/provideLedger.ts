@@ -22,6 +22,7 @@ import { SERVER_FEEDS } from './SERVER_FEEDS.js';
  *
  * @example
  * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
  * import { inject, Injectable } from '@angular/core';
  * import { provideLedger } from 'canton-rx/angular';
  *

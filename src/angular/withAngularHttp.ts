@@ -16,6 +16,7 @@ import { PORT } from './PORT.js';
  *
  * @example
  * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
  * import { provideHttpClient, withFetch } from '@angular/common/http';
  * import { provideLedger, withAngularHttp } from 'canton-rx/angular';
  *

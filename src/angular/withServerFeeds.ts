@@ -9,6 +9,7 @@ import { SERVER_FEEDS } from './SERVER_FEEDS.js';
  *
  * @example
  * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
  * import { provideLedger, withServerFeeds } from 'canton-rx/angular';
  *
  * const providers = [provideLedger({ baseUrl: 'http://127.0.0.1:7575' }, withServerFeeds())];
