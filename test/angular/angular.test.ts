@@ -91,7 +91,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 37_500,
+    budget: 37_400,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -100,7 +100,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 48_000,
+    budget: 45_100,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
