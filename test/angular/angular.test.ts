@@ -44,13 +44,13 @@ const compiler = {
   files: ['main.ts'],
 };
 
-const main = (imports: string, value: string): string => `
+const main = (imports: string, value: string, providers = ''): string => `
   import { Component, provideZonelessChangeDetection } from '@angular/core';
   import { bootstrapApplication } from '@angular/platform-browser';
   ${imports}
   @Component({ selector: 'app-root', template: '{{ value }}' })
   class App { readonly value: unknown = ${value}; }
-  void bootstrapApplication(App, { providers: [provideZonelessChangeDetection()] });`;
+  void bootstrapApplication(App, { providers: [provideZonelessChangeDetection(), ${providers}] });`;
 
 let user: Project;
 let without = 0;
@@ -71,12 +71,36 @@ async function built(source: string): Promise<{ said: string; text: string; gzip
   return { said: stdout + stderr, text: bundle.toString(), gzip: gzipSync(bundle, { level: 9 }).length };
 }
 
-const apps = [
+const apps: readonly {
+  name: string;
+  imports: string;
+  value: string;
+  providers?: string;
+  budget: number;
+  codecs: readonly string[];
+}[] = [
   {
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
     budget: 36_800,
+    codecs: ['PrepareRequest', 'CreatedEvent'],
+  },
+  {
+    name: 'a ledger that is injected',
+    imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
+    value: 'injectLedger()',
+    providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
+    budget: 37_400,
+    codecs: ['PrepareRequest', 'CreatedEvent'],
+  },
+  {
+    name: 'a ledger over HttpClient',
+    imports: `import { provideHttpClient, withFetch } from '@angular/common/http';
+      import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
+    value: 'injectLedger()',
+    providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
+    budget: 45_100,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -95,9 +119,9 @@ const apps = [
   },
 ];
 
-describe.each(apps)("an application of Angular's with $name", ({ name, imports, value, budget, codecs }) => {
+describe.each(apps)("an application of Angular's with $name", ({ name, imports, value, providers, budget, codecs }) => {
   it('is built without a warning, and has no more of the library than it uses', async () => {
-    const { said, text, gzip } = await built(main(imports, value));
+    const { said, text, gzip } = await built(main(imports, value, providers));
     console.log(`${name}: ${gzip} bytes of gzip, ${gzip - without} more than without it`);
     expect(said).toContain('bundle generation complete');
     expect(said).not.toMatch(/warning/i);

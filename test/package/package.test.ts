@@ -162,6 +162,17 @@ describe('the packed library', () => {
     expect((await app.run('node', 'indexeddb.mjs')).stdout).toBe('indexedDB is not defined\n');
   }, 60_000);
 
+  it('needs the packages of Angular for its adapter alone, and works with them', async () => {
+    await app.write(
+      'angular.mjs',
+      "import '@angular/compiler'; import { provideLedger } from 'canton-rx/angular'; console.log(typeof provideLedger({ baseUrl: '' }));",
+    );
+    await expect(app.run('node', 'angular.mjs')).rejects.toThrow(/Cannot find package '@angular\//);
+    const peers = ['core', 'common', 'compiler'].map((name) => `@angular/${name}@21.2.26`);
+    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
+    expect((await app.run('node', 'angular.mjs')).stdout).toBe('object\n');
+  }, 60_000);
+
   it('needs the optional packages of NATS for its relay alone, and works with them', async () => {
     await app.write(
       'nats.mjs',

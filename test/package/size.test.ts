@@ -73,6 +73,13 @@ const entries: readonly {
   packages?: readonly string[];
 }[] = [
   { entry: 'canton-rx/verify', imported: 'preparedTransactionVerifier', budget: 4_150, how: {} },
+  {
+    entry: 'canton-rx/angular',
+    imported: 'provideLedger, injectLedger, withAngularHttp, withServerFeeds',
+    budget: 40_900,
+    how: angular,
+    packages: all,
+  },
   { entry: 'canton-rx/indexeddb', imported: 'indexedDbStore', budget: 590, how: {} },
   { entry: 'canton-rx/file', imported: 'fileStore', budget: 1_880, how: { platform: 'node' } },
   { entry: 'canton-rx/postgres', imported: 'postgresStore', budget: 10_900, how: {}, packages: flows },
@@ -121,7 +128,7 @@ describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(a
   });
 });
 
-const external = ['@canton-network/*', '@nats-io/*', 'idb', 'pg'];
+const external = ['@angular/*', '@canton-network/*', '@nats-io/*', 'idb', 'pg'];
 describe.each(entries)('a bundle of $entry', ({ entry, imported, budget, how, packages = own }) => {
   const bundle = () => bundled(user.folder, prints(imported, entry), { ...how, external });
 

@@ -1,0 +1,55 @@
+import { isPlatformServer } from '@angular/common';
+import { inject, makeEnvironmentProviders, NgZone, PLATFORM_ID, type EnvironmentProviders } from '@angular/core';
+import { createLedger } from '../ledger/createLedger.js';
+import type { LedgerOptions } from '../ledger/LedgerOptions.js';
+import { LEDGER } from './LEDGER.js';
+import type { LedgerFeature } from './LedgerFeature.js';
+import { ledgerInZone } from './ledgerInZone.js';
+import { PORT } from './PORT.js';
+import { SERVER_FEEDS } from './SERVER_FEEDS.js';
+
+/**
+ * Provides a ledger to an application, or to a route. It is created when it is first injected, once, and sends nothing by
+ * itself.
+ *
+ * Feeds, of `updates` and of `process`, run outside Angular's zone and emit within it, as handlers work within it: a feed does
+ * not keep an application from being stable, with zone.js or without. Token providers are called outside. On a server that
+ * renders pages feeds neither emit nor complete, unless {@link withServerFeeds} says otherwise; all else works there.
+ *
+ * @param options - as of `createLedger`, or a function that returns them and may call `inject()`
+ * @param features - {@link withAngularHttp}, {@link withServerFeeds}
+ * @throws TypeError when the ledger is first injected, for options that make no sense
+ *
+ * @example
+ * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
+ * import { inject, Injectable } from '@angular/core';
+ * import { provideLedger } from 'canton-rx/angular';
+ *
+ * class Login {
+ *   token = (): Promise<string> => Promise.resolve('a-token-of-a-few-minutes');
+ * }
+ *
+ * const providers = [
+ *   { provide: Login },
+ *   provideLedger(() => ({ baseUrl: 'https://participant.example', token: inject(Login).token })),
+ * ];
+ * ```
+ */
+export const provideLedger = (
+  options: LedgerOptions | (() => LedgerOptions),
+  ...features: readonly LedgerFeature[]
+): EnvironmentProviders =>
+  makeEnvironmentProviders([
+    features.map(({ providers }) => [...providers]),
+    {
+      provide: LEDGER,
+      useFactory: () => {
+        const port = inject(PORT, { optional: true });
+        const given = typeof options === 'function' ? options() : options;
+        const hasFeeds = !isPlatformServer(inject(PLATFORM_ID)) || inject(SERVER_FEEDS, { optional: true }) === true;
+        const ledger = createLedger({ ...given, port: given.port ?? port ?? undefined });
+        return ledgerInZone(ledger, { zone: inject(NgZone), hasFeeds });
+      },
+    },
+  ]);

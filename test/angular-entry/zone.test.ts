@@ -1,0 +1,143 @@
+/** @jest-environment-options {"globalsCleanup":"off"} */
+// zone.js has patched what Jest would clean up
+import '@angular/compiler';
+import 'zone.js';
+import { ApplicationRef, NgZone, provideZoneChangeDetection } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { delay, filter, firstValueFrom, lastValueFrom, NEVER, of, take, tap, timer, type Observable } from 'rxjs';
+import { provideLedger } from '../../src/angular/index.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import type { Ledger } from '../../src/ledger/Ledger.js';
+import { observe } from '../helpers/observe.js';
+import { sandboxes } from '../helpers/sandboxes.js';
+import { scripted, type Scripted } from '../helpers/scripted.js';
+import { VirtualLedger } from '../helpers/virtualLedger.js';
+import { fill, upTo } from '../helpers/world.js';
+import { all, ledgerOf } from './support.js';
+
+const sandbox = sandboxes();
+afterEach(() => {
+  TestBed.resetTestingModule();
+});
+
+/** Answers like a service far away: each answer comes later, in a task of its own. */
+function service(length = 3): Scripted {
+  const ledger = new VirtualLedger();
+  fill(ledger, ...upTo(length));
+  return scripted((asked) =>
+    'stream_idle_timeout_ms' in asked.query ? NEVER : ledger.answer(asked).pipe(take(1), delay(1)),
+  );
+}
+
+/** A ledger of an application with zone.js, and the application's zone. */
+function inZone({ port }: Pick<Scripted, 'port'>): { ledger: Ledger; zone: NgZone; app: ApplicationRef } {
+  const ledger = ledgerOf(provideZoneChangeDetection(), provideLedger({ baseUrl: 'http://ledger.example', port }));
+  return { ledger, zone: TestBed.inject(NgZone), app: TestBed.inject(ApplicationRef) };
+}
+
+/** How often the application is rendered. */
+const renderings = (zone: NgZone): { count: number } => {
+  const seen = { count: 0 };
+  zone.onMicrotaskEmpty.subscribe(() => (seen.count += 1));
+  return seen;
+};
+
+const caughtUp = (ledger: Ledger): Promise<unknown> =>
+  firstValueFrom(ledger.events$.pipe(filter(({ _tag }) => _tag === 'CaughtUp')));
+
+describe('in an application with zone.js', () => {
+  it('a feed that runs does not keep the application from being stable', async () => {
+    const asked = service();
+    const { ledger, zone, app } = inZone(asked);
+    const seen = zone.run(() => observe(ledger.updates(all)));
+    await caughtUp(ledger);
+    await app.whenStable();
+    expect(zone.hasPendingMacrotasks).toBe(false);
+    expect(seen.values).toHaveLength(3);
+    expect(asked.open).toBe(1);
+    seen.subscription.unsubscribe();
+    expect(asked.open).toBe(0);
+  });
+
+  it('nor does one over the network, while a ledger that is not injected does', async () => {
+    const { url } = await sandbox();
+    const ledger = ledgerOf(provideZoneChangeDetection(), provideLedger({ baseUrl: url }));
+    const zone = TestBed.inject(NgZone);
+    const polling = (of: Ledger): Promise<unknown> =>
+      firstValueFrom(
+        of.events$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
+      );
+    const run = async (of: Ledger): Promise<boolean> => {
+      const sent = polling(of);
+      const { subscription } = zone.run(() => observe(of.updates(all)));
+      await sent;
+      const isBusy = zone.hasPendingMacrotasks;
+      subscription.unsubscribe();
+      return isBusy;
+    };
+    expect(await run(ledger)).toBe(false);
+    expect(await run(createLedger({ baseUrl: url }))).toBe(true);
+  });
+
+  it('a feed that waits for its next try does not, either', async () => {
+    const { ledger, zone } = inZone(scripted(() => of(new Error('down'))));
+    const { subscription } = zone.run(() => observe(ledger.updates(all, { retry: { baseDelayMs: 60_000 } })));
+    await firstValueFrom(timer(5));
+    expect(zone.hasPendingMacrotasks).toBe(false);
+    subscription.unsubscribe();
+  });
+
+  it('updates, errors, the end and events come within the zone', async () => {
+    const { ledger, zone } = inZone(service());
+    const within: string[] = [];
+    const note = (what: string) => () => {
+      within.push(`${what} ${NgZone.isInAngularZone()}`);
+    };
+    await new Promise<void>((resolve) => {
+      ledger.events$.pipe(take(1)).subscribe(note('event'));
+      zone.runOutsideAngular(() =>
+        ledger
+          .updates({ ...all, endInclusive: 1 })
+          .pipe(tap({ next: note('update'), complete: note('end') }))
+          .subscribe({ complete: resolve }),
+      );
+    });
+    TestBed.resetTestingModule();
+    const { ledger: broken } = inZone(scripted(() => of({ status: 400, headers: {}, text: '' })));
+    broken.updates(all).subscribe({ error: note('error') });
+    expect(within).toEqual(['event true', 'update true', 'end true', 'error true']);
+  });
+
+  it('a page of updates is rendered once, not once for each of them', async () => {
+    const { ledger, zone } = inZone(service(200));
+    const seen = renderings(zone);
+    const { values, subscription } = observe(ledger.updates(all));
+    await caughtUp(ledger);
+    expect(values).toHaveLength(200);
+    expect(seen.count).toBeGreaterThan(0);
+    // the page, and the event that is waited for
+    expect(seen.count).toBeLessThanOrEqual(3);
+    subscription.unsubscribe();
+  });
+
+  it('handlers and the Observables they return work within the zone, and the feed outside', async () => {
+    const within: boolean[] = [];
+    const { ledger, zone } = inZone(service(1));
+    const handler = (): Observable<unknown> => {
+      within.push(NgZone.isInAngularZone());
+      return of(1).pipe(tap(() => within.push(NgZone.isInAngularZone())));
+    };
+    await lastValueFrom(ledger.process({ ...all, endInclusive: 1 }, handler));
+    expect(within).toEqual([true, true]);
+    expect(zone.hasPendingMacrotasks).toBe(false);
+  });
+
+  it('what answers once is waited for', async () => {
+    const { ledger, zone, app } = inZone(service());
+    const { values } = zone.run(() => observe(ledger.ledgerEnd()));
+    expect(zone.hasPendingMacrotasks).toBe(true);
+    await app.whenStable();
+    expect(values).toEqual([3]);
+  });
+});
