@@ -1,4 +1,4 @@
-import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, createContextKey, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, take, tap, toArray } from 'rxjs';
 import { acsDelta, createLedger, ledgerEffects, type Update } from '../../src/index.js';
@@ -82,18 +82,62 @@ describe('a feed', () => {
     expect(new Set(active)).toEqual(new Set([span]));
   });
 
-  it('asks in the trace of its span', async () => {
+  it('asks in the trace of its span, in which nobody else traces the same request', async () => {
     const { sandbox, telemetry } = await given(5);
+    // as the instrumentations of fetch do
+    const suppressing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
+    const isSuppressed = (): boolean => context.active().getValue(suppressing) === true;
     const headers: unknown[] = [];
-    const fetched: typeof fetch = (input, init) => {
+    const active: unknown[] = [];
+    const suppressed: boolean[] = [];
+    const fetched: typeof fetch = async (input, init) => {
       headers.push(input instanceof Request ? input.headers.get('traceparent') : undefined);
-      return fetch(input, init);
+      active.push(trace.getActiveSpan()?.spanContext().spanId);
+      const answer = await fetch(input, init);
+      suppressed.push(isSuppressed());
+      return answer;
     };
+    const after: unknown[] = [];
     const ledger = createTracedLedger({ baseUrl: sandbox.url, fetch: fetched }, telemetry);
-    await lastValueFrom(ledger.updates({ beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat }));
+    const feed$ = ledger.updates({ beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat });
+    await lastValueFrom(
+      feed$.pipe(
+        tap(() => {
+          after.push(isSuppressed(), trace.getActiveSpan());
+        }),
+      ),
+    );
+    after.push(isSuppressed(), trace.getActiveSpan());
     const polls = telemetry.spans().map((span) => span.spanContext());
     expect(polls.length).toBeGreaterThan(0);
     expect(headers).toEqual(polls.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
+    expect(active).toEqual(polls.map(({ spanId }) => spanId));
+    expect(new Set(suppressed)).toEqual(new Set([true]));
+    expect(new Set(after)).toEqual(new Set([false, undefined]));
+  });
+
+  it('has one span for each request, with a token that is refused at first as well', async () => {
+    const { sandbox, telemetry } = await given(5, { checkToken: (token) => token === 'token-2' });
+    let asked = 0;
+    const token = () => Promise.resolve(`token-${Math.min(2, (asked += 1))}`);
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, token }, telemetry);
+    await lastValueFrom(ledger.ledgerEnd());
+    expect(
+      telemetry.spans('GET /v2/state/ledger-end').map(({ attributes }) => attributes['http.response.status_code']),
+    ).toEqual([401, 200]);
+    expect(await telemetry.exported()).not.toContain('token-');
+  });
+
+  it('tells a request that was not answered in time from one that was left', async () => {
+    const { sandbox, telemetry } = await given(5);
+    sandbox.fault({ kind: 'hang' }, { path: '/v2/state/ledger-end' });
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, requestTimeoutMs: 50 }, telemetry);
+    expect(await lastValueFrom(ledger.ledgerEnd()).catch((error: unknown) => error)).toMatchObject({
+      _tag: 'RequestTimeoutError',
+    });
+    expect(
+      telemetry.spans().map(({ attributes }) => [attributes['error.type'], attributes['canton_rx.result']]),
+    ).toEqual([['RequestTimeoutError', 'failed']]);
   });
 
   it('tells of each failure and each retry, and of what the participant teaches', async () => {
