@@ -128,6 +128,13 @@ describe('a feed', () => {
     expect(await telemetry.exported()).not.toContain('token-');
   });
 
+  it('has one span for a request whose subscriber leaves with the answer', async () => {
+    const { ledger, telemetry } = await given(5);
+    await lastValueFrom(ledger.ledgerEnd().pipe(take(1)));
+    expect(telemetry.spans().map(({ attributes }) => attributes['canton_rx.result'])).toEqual(['answered']);
+    expect(await telemetry.measured('canton_rx.request.duration')).toMatchObject([{ value: 1 }]);
+  });
+
   it('tells a request that was not answered in time from one that was left', async () => {
     const { sandbox, telemetry } = await given(5);
     sandbox.fault({ kind: 'hang' }, { path: '/v2/state/ledger-end' });

@@ -1,6 +1,6 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { from, lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
+import { from, lastValueFrom, Subject, take, takeUntil, tap, type Observable } from 'rxjs';
 import type {
   PreparedSubmission,
   PrepareRequest,
@@ -229,6 +229,12 @@ describe('a submission', () => {
     expect(telemetry.spans(`POST ${execute}`).map(({ attributes }) => attributes['canton_rx.result'])).toEqual([
       'aborted',
     ]);
+  });
+
+  it('ends once when its subscriber leaves with the transaction', async () => {
+    const { submission, telemetry } = await given();
+    await lastValueFrom(submission().pipe(take(1)));
+    expect(await outcomes(telemetry)).toEqual([{ 'canton.submission.outcome': 'committed', value: 1 }]);
   });
 
   it('has its requests in its span also where no context manager carries contexts, as in browsers', async () => {
