@@ -90,7 +90,10 @@ const entries: readonly {
     how: {},
     packages: decodes.concat('rxjs'),
   },
+  { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 7_850, how: {}, packages: flows },
+  { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 47_200, how: {}, packages: all },
   { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 26_000, how: { platform: 'node' } },
+  { entry: 'canton-rx/ws', imported: 'wsPort', budget: 10_000, how: { platform: 'node' }, packages: flows },
 ];
 
 let user: Project;
@@ -128,8 +131,8 @@ describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(a
   });
 });
 
-const external = ['@angular/*', '@canton-network/*', '@nats-io/*', 'idb', 'pg'];
-describe.each(entries)('a bundle of $entry', ({ entry, imported, budget, how, packages = own }) => {
+const external = ['@angular/*', '@canton-network/*', '@nats-io/*', '@opentelemetry/*', 'idb', 'pg', 'ws'];
+describe.each(entries)('a bundle of $entry: $imported', ({ entry, imported, budget, how, packages = own }) => {
   const bundle = () => bundled(user.folder, prints(imported, entry), { ...how, external });
 
   it('is within its budget', async () => {
