@@ -7,6 +7,7 @@ export interface Instruments {
   readonly polls: Counter;
   readonly updates: Counter;
   readonly retries: Counter;
+  readonly sockets: Counter;
   readonly gaps: Counter;
   readonly feedFailures: Counter;
   readonly pageLimit: Gauge;
@@ -47,6 +48,7 @@ export function instrumentsOf(meter: Meter): Instruments {
       'retry',
       'Transient failures after which a feed, a submission or a store is asked again',
     ),
+    sockets: counter('sockets.closed', 'socket', 'WebSockets that ended, or were not to be had'),
     gaps: counter('gaps', 'gap', 'Feeds that cannot be read on without a gap'),
     feedFailures: counter('feed.failures', 'feed', 'Feeds that ended with an error'),
     pageLimit: meter.createGauge('canton_rx.page_limit', {

@@ -14,6 +14,9 @@ export function countEvent(recorder: Recorder, attributes: Attributes, event: Le
       case 'SubmissionUnclear':
         instruments.retries.add(1, { ...common, 'error.type': errorType(event.cause) });
         break;
+      case 'SocketClosed':
+        instruments.sockets.add(1, { ...common, 'error.type': errorType(event.cause) });
+        break;
       case 'PageLimitLearned':
         // of the ledger, whichever of its feeds has learned it
         instruments.pageLimit.record(event.pageLimit, ledger);

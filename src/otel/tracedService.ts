@@ -6,6 +6,7 @@ import type { HttpRequest } from '../http/HttpPort.js';
 import type { Operation } from './Operation.js';
 import type { Recorder } from './Recorder.js';
 import { requestsOf } from './requestsOf.js';
+import { socketsOf } from './socketsOf.js';
 import { safely } from './safely.js';
 
 /**
@@ -36,6 +37,7 @@ export function tracedService(service: Service, operation: Operation, recorder: 
             statuses.set(request, status);
           }),
         ),
+      socketPort: socketsOf(operation, recorder, service.link.socketPort),
       around: requestsOf(operation, recorder, (request) => statuses.get(request)),
     },
     get feeds() {

@@ -1,0 +1,49 @@
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { defer, tap } from 'rxjs';
+import { pathOf } from '../http/pathOf.js';
+import type { SocketPort } from '../http/SocketPort.js';
+import { headersFor } from './headersFor.js';
+import { inContext } from './inContext.js';
+import type { Operation } from './Operation.js';
+import type { Recorder } from './Recorder.js';
+import { rootedIn } from './rootedIn.js';
+import { safely } from './safely.js';
+
+/** Gives the upgrade of each WebSocket a span, up to where it is open, and sends the span's context along. */
+export const socketsOf =
+  (operation: Operation, recorder: Recorder, port: SocketPort): SocketPort =>
+  (request) =>
+    defer(() => {
+      const home = operation.context();
+      const attributes = {
+        'http.request.method': 'GET',
+        'url.full': request.url,
+        'url.template': pathOf(request.url),
+        ...recorder.ledger,
+        ...operation.attributes,
+      };
+      const options = { kind: SpanKind.CLIENT, attributes, ...rootedIn(home, operation) };
+      const span = recorder.startSpan('open socket', options, home);
+      const traced = trace.setSpan(home, span);
+      const end = (code?: SpanStatusCode): void => {
+        safely(() => {
+          if (code !== undefined) span.setStatus({ code });
+          // what has ended already stays as it is
+          span.end();
+        });
+      };
+      return port({ ...request, headers: { ...request.headers, ...headersFor(traced) } }).pipe(
+        tap({
+          next: ({ _tag }) => {
+            if (_tag === 'Open') end();
+          },
+          error: () => {
+            end(SpanStatusCode.ERROR);
+          },
+          unsubscribe: () => {
+            end();
+          },
+        }),
+        inContext(traced, home),
+      );
+    });

@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import { filter, lastValueFrom, take, tap } from 'rxjs';
+import { acsDelta } from '../../src/index.js';
+import { createTracedLedger } from '../../src/otel/index.js';
+import type { SocketPort } from '../../src/http/SocketPort.js';
+import { sandboxes } from '../helpers/sandboxes.js';
+import { wsPort } from '../../src/ws/wsPort.js';
+import { sdk, withContexts } from './support.js';
+
+const start = sandboxes();
+const contexts = withContexts();
+beforeEach(contexts.enable);
+afterEach(contexts.disable);
+
+describe('a feed by WebSocket', () => {
+  it('has a span for each upgrade, sends its context along, and counts what is pushed and what ends', async () => {
+    const sandbox = await start({ profile: '3.5' });
+    sandbox.fault({ kind: 'socket', how: 'refuse', status: 400 });
+    const telemetry = sdk();
+    const sent: (string | undefined)[] = [];
+    const port = wsPort();
+    const webSocket: SocketPort = (request) => {
+      sent.push(request.headers['traceparent']);
+      return port(request);
+    };
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, webSocket }, telemetry);
+    const subscriber = telemetry.tracerProvider.getTracer('test').startSpan('subscriber');
+    const opened$ = ledger.events$.pipe(filter(({ _tag }) => _tag === 'SocketOpened'));
+    const growing = opened$.pipe(tap(() => sandbox.generate(3, { variants: ['Transaction'] }))).subscribe();
+    const updates$ = ledger.updates(
+      { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
+      { transport: 'websocket', idleTimeoutMs: 50 },
+    );
+    await context.with(trace.setSpan(context.active(), subscriber), () =>
+      lastValueFrom(
+        updates$.pipe(
+          filter(({ _tag }) => _tag === 'Transaction'),
+          take(3),
+        ),
+      ),
+    );
+    growing.unsubscribe();
+    const spans = telemetry.spans('open socket');
+    expect(spans.map(({ status }) => status.code)).toEqual([SpanStatusCode.ERROR, SpanStatusCode.UNSET]);
+    expect(spans.map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`)).toEqual(sent);
+    expect(spans.every(({ links }) => links[0]?.context.spanId === subscriber.spanContext().spanId)).toBe(true);
+    expect(await telemetry.measured('canton_rx.sockets.closed')).toMatchObject([
+      { attributes: { 'error.type': 'ConnectionError' }, value: 1 },
+    ]);
+    const updates = await telemetry.measured('canton_rx.updates');
+    expect(updates.map(({ value }) => value).reduce((a, b) => a + b, 0)).toBeGreaterThanOrEqual(3);
+  });
+});
