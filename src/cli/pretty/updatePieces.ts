@@ -19,7 +19,8 @@ const variants: Readonly<Partial<Record<Update['_tag'], string>>> = {
 
 /** An update in parts: offset, time, synchronizer, variant, what happened, and to whom. */
 export function updatePieces(update: Update): readonly Piece[] {
-  const variant = update._tag === 'UnknownUpdate' ? `?${plain(update.variant)}` : (variants[update._tag] ?? update._tag);
+  const variant =
+    update._tag === 'UnknownUpdate' ? `?${plain(update.variant)}` : (variants[update._tag] ?? update._tag);
   const synchronizer = 'synchronizerId' in update ? update.synchronizerId : undefined;
   const events = 'events' in update ? eventPieces(update.events) : [];
   const parties = partiesOf(update).join(', ');

@@ -16,7 +16,7 @@ import { interruptions } from '../interruptions.js';
 import { paintFor } from '../text/paintFor.js';
 import type { Output, World } from '../World.js';
 import { exitCodeOf } from './exitCodeOf.js';
-import { flushed } from './flushed.js';
+import { flushed } from '../flushed.js';
 import type { Outcome } from './Outcome.js';
 import { outcomeOfOutput } from './outcomeOfOutput.js';
 import { printed } from './printed.js';

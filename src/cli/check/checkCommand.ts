@@ -1,0 +1,27 @@
+import { defer, map, of, type Observable } from 'rxjs';
+import { help } from '../help.js';
+import { escapedLine } from '../text/escapedLine.js';
+import { paintFor } from '../text/paintFor.js';
+import type { World } from '../World.js';
+import { findings } from './findings.js';
+import { readCheckOptions } from './readCheckOptions.js';
+import { reportOf } from './reportOf.js';
+import { reportText } from './reportText.js';
+
+/** `canton-rx check`; emits the exit code, once. */
+export function checkCommand(args: readonly string[], { env, stdout }: World): Observable<number> {
+  const options = readCheckOptions(args, env);
+  if (options === 'help') {
+    stdout.write(`${help.check}\n`);
+    return of(0);
+  }
+  return defer(() => findings(options)).pipe(
+    map((found) => {
+      const report = reportOf(options.ledger, found);
+      stdout.write(
+        options.isJson ? escapedLine(`${JSON.stringify(report)}\n`) : reportText(report, paintFor(stdout, env)),
+      );
+      return report.exitCode;
+    }),
+  );
+}
