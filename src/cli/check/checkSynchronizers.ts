@@ -32,7 +32,7 @@ function seen(
   const range = { beginExclusive: Math.max(prunedOffset, endOffset - reach), endInclusive: endOffset };
   return ask({ method: 'POST', path: `${path}?limit=${reach}`, body: updatesBody(parties, range) }).pipe(
     map((answer) => {
-      const ids = (jsonIn(answer, Updates) ?? []).flatMap(({ update }) =>
+      const ids = (jsonIn(answer, Updates) ?? []).flatMap((update) =>
         'synchronizerId' in update ? [update.synchronizerId] : [],
       );
       return told([...new Set(ids)], `seen in the last ${reach} offsets`);

@@ -1,5 +1,6 @@
-import { map, of, type Observable } from 'rxjs';
+import { defer, map, of, type Observable } from 'rxjs';
 import type { Answer } from '../probe/Answer.js';
+import { tokenNow } from '../probe/tokenNow.js';
 import { claimsOf } from './claimsOf.js';
 import { durationText } from './durationText.js';
 import type { Finding } from './Finding.js';
@@ -12,16 +13,18 @@ import { troubleOfAnswer } from './troubleOfAnswer.js';
 const { ok, open, failed } = finder('token', 'token');
 
 /** Whether the participant lets in, and for how long the token is good. Nothing else of the token is told. */
-export function checkToken({ ask, connection }: Probe, { end }: First): Observable<Finding> {
-  if ('error' in end) return of(open('not found out: the ledger end was not told'));
-  const token = connection.token?.();
-  const { status } = end.answer;
-  if (token === undefined) return of(without(end.answer));
+export const checkToken = (probe: Probe, { end }: First): Observable<Finding> =>
+  defer(() => ('error' in end ? of(open('not found out: the ledger end was not told')) : judged(probe, end.answer)));
+
+function judged({ ask, connection }: Probe, answer: Answer): Observable<Finding> {
+  const token = tokenNow(connection);
+  const { status } = answer;
+  if (token === undefined) return of(without(answer));
   const exp = claimsOf(token)?.exp;
   const data = { isGiven: true, isAccepted: status === 200, ...(exp !== undefined && { expiresAt: isoOf(exp) }) };
   if (status === 401)
     return of(failed({ kind: 'token', text: 'token refused (401)', next: tokenAdvice(token, Date.now()) }, data));
-  if (status !== 200) return of(notTold(end.answer));
+  if (status !== 200) return of(notTold(answer));
   return ask({ method: 'GET', path: '/v2/state/ledger-end', isAnonymous: true }).pipe(
     map((anonymous) => {
       const isNeeded = anonymous.status !== 200;

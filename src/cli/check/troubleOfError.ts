@@ -34,9 +34,11 @@ const known: Readonly<Partial<Record<string, Omit<Trouble, 'kind'>>>> = {
 /** Why there is no answer. */
 export function troubleOfError(error: unknown): Trouble {
   if (!(error instanceof AskError))
-    return { kind: 'token', text: 'there is no token any more', next: 'see that the token file can be read' };
+    return { kind: 'other', text: 'the check itself failed', next: 'tell the authors of canton-rx' };
   const { code, isConnected } = error;
   if (code === 'TIMEOUT') return isConnected ? silence : blackHole;
+  if (code === 'NO_TOKEN')
+    return { kind: 'token', text: 'there is no token any more', next: 'see that the token file can be read' };
   if (code.startsWith('HPE_'))
     return {
       kind: 'foreign',

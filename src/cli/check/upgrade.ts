@@ -4,6 +4,7 @@ import { request as requestOverHttps } from 'node:https';
 import { Observable } from 'rxjs';
 import type { Connection } from '../arguments/Connection.js';
 import { AskError } from '../probe/AskError.js';
+import { tokenNow } from '../probe/tokenNow.js';
 
 /** How a service answers the wish to speak WebSocket. */
 export interface Upgrade {
@@ -14,10 +15,10 @@ export interface Upgrade {
 }
 
 /** Asks a service to speak WebSocket at a path, as the ledger has it, and hangs up at once. */
-export const upgrade = ({ ledger, token }: Connection, path: string): Observable<Upgrade> =>
+export const upgrade = (connection: Connection, path: string): Observable<Upgrade> =>
   new Observable((subscriber) => {
-    const url = new URL(`${ledger.replace(/\/+$/, '')}${path}`);
-    const value = token?.();
+    const url = new URL(`${connection.ledger.replace(/\/+$/, '')}${path}`);
+    const value = tokenNow(connection);
     const request = (url.protocol === 'https:' ? requestOverHttps : requestOverHttp)(url, {
       agent: false,
       headers: {

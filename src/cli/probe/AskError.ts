@@ -4,7 +4,7 @@ export class AskError extends Error {
   override readonly name = 'AskError' as const;
 
   constructor(
-    /** The system's name for what happened, such as `ECONNREFUSED`; `'TIMEOUT'` and `'TOO_LARGE'` are ours. */
+    /** The system's name for what happened, such as `ECONNREFUSED`; `'TIMEOUT'`, `'TOO_LARGE'` and `'NO_TOKEN'` are ours. */
     readonly code: string,
     /** Whether there was a connection. */
     readonly isConnected: boolean,
