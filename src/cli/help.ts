@@ -79,7 +79,8 @@ const sandbox = `canton-rx sandbox: run a ledger service on this machine, to try
   --cors                let pages of any origin call
   -h, --help            this
 
-Ctrl-C ends it. Nothing is kept. Exit code: 0 on Ctrl-C; 1 when it cannot run; 2 for bad arguments.`;
+Ctrl-C ends it. Nothing is kept.
+Exit code: 0 on Ctrl-C; 1 when it cannot run; 2 for bad arguments.`;
 
 /** What `--help` prints: of the program, and of each command. */
 export const help = { main, check, tail, replay, sandbox };

@@ -52,7 +52,7 @@ describe('progressText', () => {
     ],
   ])('%s', (_, recent, going, expected) => {
     expect(progressText(recent, going, plainly)).toBe(expected);
-    expect(progressText(recent, going, visibly)).toMatch(/ {2}·  <dim>[\d ]+\/s<> {2}·  <\w+>[^<]+<>$/);
+    expect(progressText(recent, going, visibly)).toMatch(/ {2}· {2}<dim>[\d ]+\/s<> {2}· {2}<\w+>[^<]+<>$/);
   });
 });
 

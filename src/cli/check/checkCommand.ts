@@ -2,6 +2,7 @@ import { defer, map, of, type Observable } from 'rxjs';
 import { help } from '../help.js';
 import { escapedLine } from '../text/escapedLine.js';
 import { paintFor } from '../text/paintFor.js';
+import { statusLine } from '../text/statusLine.js';
 import type { World } from '../World.js';
 import { findings } from './findings.js';
 import { readCheckOptions } from './readCheckOptions.js';
@@ -9,14 +10,19 @@ import { reportOf } from './reportOf.js';
 import { reportText } from './reportText.js';
 
 /** `canton-rx check`; emits the exit code, once. */
-export function checkCommand(args: readonly string[], { env, stdout }: World): Observable<number> {
+export function checkCommand(args: readonly string[], { env, stdout, stderr }: World): Observable<number> {
   const options = readCheckOptions(args, env);
   if (options === 'help') {
     stdout.write(`${help.check}\n`);
     return of(0);
   }
-  return defer(() => findings(options)).pipe(
+  const status = statusLine(stderr, paintFor(stderr, env));
+  return defer(() => {
+    status.show((paint) => paint('dim', 'asking the ledger …'));
+    return findings(options);
+  }).pipe(
     map((found) => {
+      status.clear();
       const report = reportOf(options.ledger, found);
       stdout.write(
         options.isJson ? escapedLine(`${JSON.stringify(report)}\n`) : reportText(report, paintFor(stdout, env)),

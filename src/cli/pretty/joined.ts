@@ -3,16 +3,19 @@ import type { Paint } from '../text/Paint.js';
 import { widthOf } from '../text/widthOf.js';
 import type { Piece } from './Piece.js';
 
-/** The pieces in one row, which is never wider than so many columns. */
+/** The pieces in one row, which is never wider than so many columns; where it would be, `…` ends it. */
 export function joined(pieces: readonly Piece[], columns: number, paint: Paint): string {
+  const painted = ({ text, format }: Piece): string => (format === undefined ? text : paint(format, text));
+  const isWhole = pieces.reduce((width, { text }) => width + widthOf(text), 0) <= columns;
+  if (isWhole) return pieces.map(painted).join('').trimEnd();
   let room = columns;
   let row = '';
-  for (const { text, format } of pieces) {
-    const shown = fitted(text, room);
-    row += format === undefined ? shown : paint(format, shown);
-    room -= widthOf(shown);
-    // what was cut ends the row: a short piece behind it would look like the next
-    if (shown !== text) break;
+  for (const piece of pieces) {
+    const width = widthOf(piece.text);
+    // one column stays for the sign that there is more
+    if (width >= room) return row + painted({ ...piece, text: fitted(`${piece.text} `, room) });
+    row += painted(piece);
+    room -= width;
   }
-  return row.trimEnd();
+  return row;
 }
