@@ -10,6 +10,7 @@ import { plain } from '../../src/cli/text/plain.js';
 import { sizeText } from '../../src/cli/replay/sizeText.js';
 import { replayText } from '../../src/cli/replay/replayText.js';
 import { widthOf } from '../../src/cli/text/widthOf.js';
+import { wrapped } from '../../src/cli/text/wrapped.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';
 import { captured, play } from './support.js';
@@ -267,6 +268,15 @@ describe('text', () => {
     ['abc', 0, ''],
   ])('%j in %d columns', (text, columns, expected) => {
     expect(fitted(text, columns)).toBe(expected);
+  });
+
+  it.each([
+    ['a bc def', 8, ['a bc def']],
+    ['a bc def', 7, ['a bc', 'def']],
+    ['a longer-word b', 4, ['a', 'longer-word', 'b']],
+    ['', 4, ['']],
+  ])('%j in lines of %d', (text, columns, expected) => {
+    expect(wrapped(text, columns)).toStrictEqual(expected);
   });
 
   it.each([

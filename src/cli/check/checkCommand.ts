@@ -25,7 +25,9 @@ export function checkCommand(args: readonly string[], { env, stdout, stderr }: W
       status.clear();
       const report = reportOf(options.ledger, found);
       stdout.write(
-        options.isJson ? escapedLine(`${JSON.stringify(report)}\n`) : reportText(report, paintFor(stdout, env)),
+        options.isJson
+          ? escapedLine(`${JSON.stringify(report)}\n`)
+          : reportText(report, stdout.columns ?? 100, paintFor(stdout, env)),
       );
       return report.exitCode;
     }),

@@ -1,4 +1,5 @@
 import type { Paint } from '../text/Paint.js';
+import { wrapped } from '../text/wrapped.js';
 import type { Finding } from './Finding.js';
 import type { Report } from './Report.js';
 
@@ -8,14 +9,20 @@ const marks = {
   open: ['–', 'dim'],
 } as const;
 
-/** The report as people read it: a line for each finding, and below it what to do next. */
-export function reportText({ about, ledger, findings, exitCode }: Report, paint: Paint): string {
+/** The report as people read it, no wider than so many columns: each finding, and below it what to do next. */
+export function reportText({ about, ledger, findings, exitCode }: Report, columns: number, paint: Paint): string {
   const width = Math.max(...findings.map(({ label }) => label.length));
-  const lineOf = ({ state, label, text, next }: Finding): readonly string[] => {
+  const indent = width + 4;
+  const room = Math.max(20, columns - indent);
+  const linesOf = ({ state, label, text, next }: Finding): readonly string[] => {
     const [mark, colour] = marks[state];
-    const padded = label.padEnd(width);
-    const line = `${paint(colour, mark)} ${padded}  ${state === 'open' ? paint('dim', text) : text}`;
-    return next === undefined ? [line] : [line, `  ${' '.repeat(width)}  ${paint('yellow', `→ ${next}`)}`];
+    const shown = wrapped(text, room).map((line) => (state === 'open' ? paint('dim', line) : line));
+    const advice = next === undefined ? [] : wrapped(`→ ${next}`, room).map((line) => paint('yellow', line));
+    const [first = '', ...more] = [...shown, ...advice];
+    return [
+      `${paint(colour, mark)} ${label.padEnd(width)}  ${first}`,
+      ...more.map((line) => `${' '.repeat(indent)}${line}`),
+    ];
   };
   const place = [
     ledger.scheme,
@@ -28,7 +35,7 @@ export function reportText({ about, ledger, findings, exitCode }: Report, paint:
     paint('dim', `canton-rx ${about['canton-rx']}, Node.js ${node}, ${platform}, ${at}`),
     paint('dim', `ledger: ${place.join(', ')}`),
     '',
-    ...findings.flatMap(lineOf),
+    ...findings.flatMap(linesOf),
     '',
     verdict(findings, exitCode, paint),
     '',
