@@ -4,6 +4,7 @@ const main = `canton-rx: a Canton participant's ledger on the command line
   canton-rx tail      print a ledger's updates as they come: rows for people, or JSON
   canton-rx replay    write a range of a ledger to a file, whole or to be gone on with
   canton-rx sandbox   run a ledger service on this machine, to try things on
+  canton-rx demo      see the library at work on such a ledger
 
   -h, --help          this; also of each command: canton-rx tail --help
   -v, --version       the version
@@ -82,5 +83,13 @@ const sandbox = `canton-rx sandbox: run a ledger service on this machine, to try
 Ctrl-C ends it. Nothing is kept.
 Exit code: 0 on Ctrl-C; 1 when it cannot run; 2 for bad arguments.`;
 
+const demo = `canton-rx demo: see the library at work on a ledger of its own
+
+  -h, --help            this
+
+Shows a feed, and two submissions of a party with a key of its own, which are found in the feed.
+Takes a few seconds. It needs @canton-network/core-ledger-proto and core-tx-visualizer.
+Exit code: 0 when all was found; 1 when not.`;
+
 /** What `--help` prints: of the program, and of each command. */
-export const help = { main, check, tail, replay, sandbox };
+export const help = { main, check, tail, replay, sandbox, demo };

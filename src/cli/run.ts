@@ -1,6 +1,7 @@
 import { defer, catchError, of, throwError, type Observable } from 'rxjs';
 import { UsageError } from './arguments/UsageError.js';
 import { checkCommand } from './check/checkCommand.js';
+import { demoCommand } from './demo/demoCommand.js';
 import { help } from './help.js';
 import { replayCommand } from './replay/replayCommand.js';
 import { sandboxCommand } from './sandbox/sandboxCommand.js';
@@ -16,6 +17,7 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ['tail', tailCommand],
   ['replay', replayCommand],
   ['sandbox', sandboxCommand],
+  ['demo', demoCommand],
 ]);
 
 const names = [...commands.keys()].join(', ');

@@ -35,6 +35,7 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
     [['replay', ...ledger, '--out', 'x', '--from', '5', '--to', '3'], '--to 3 lies before --from 5'],
     [['replay', ...ledger, '--out', 'x', '--variant', 'OffsetCheckpoint'], 'has no OffsetCheckpoint in it'],
     [['replay', '--out', 'x'], 'give --ledger URL'],
+    [['demo', 'now'], "unexpected argument 'now'"],
     [['sandbox', '--port', '65536'], '--port is a whole number from 0 to 65535'],
     [['sandbox', '--profile', '2.9'], '--profile is one of 3.4, 3.5, 3.6'],
     [['sandbox', '--rate', '0.5'], '--rate is a whole number'],
@@ -79,6 +80,7 @@ describe('what needs no ledger', () => {
     [['tail', '--help'], '--token-file FILE'],
     [['check', '--help'], 'Exit code: 0 all well'],
     [['replay', '-h'], '--out FILE'],
+    [['demo', '-h'], 'at work on a ledger of its own'],
     [['sandbox', '-h'], '--profile LINE'],
   ])('%j helps', async (line, expected) => {
     const { code, out, err } = play(line);
