@@ -193,6 +193,7 @@ describe('the token', () => {
 
     expect(code).toBe(5);
     expect(of('version')?.state).toBe('ok');
+    expect(of('updates')?.state).toBe('open');
     expect(of('token')).toMatchObject({ state: 'failed', text: 'token refused (401)' });
     expect(of('token')?.next).toMatch(/^it expired 3 min \d s ago: get a new one$/);
     expect(whole).not.toContain('czNjcmV0');

@@ -8,9 +8,16 @@ import { sizeText } from './sizeText.js';
 /** What a shell says of a process that Ctrl-C has ended: a file that is not complete must not look like one that is. */
 const interrupted = 130;
 
+/** What was left. */
+export interface Left {
+  readonly path: string;
+  /** Whether something was to be written to it. */
+  readonly isBegun: boolean;
+}
+
 /** Says on stderr what there is to say of the end, and returns the exit code. */
-export function exitCodeOf(ended: Ended, path: string, stderr: Output): number {
-  const goOn = `the same command goes on where ${path} ends\n`;
+export function exitCodeOf(ended: Ended, { path, isBegun }: Left, stderr: Output): number {
+  const goOn = isBegun ? `the same command goes on where ${path} ends\n` : '';
   switch (ended.kind) {
     case 'complete': {
       const { from, to, complete } = ended.account;
@@ -19,7 +26,7 @@ export function exitCodeOf(ended: Ended, path: string, stderr: Output): number {
       return 0;
     }
     case 'interrupted':
-      stderr.write(`interrupted: ${goOn}`);
+      stderr.write(`interrupted\n${goOn}`);
       return interrupted;
     case 'failed':
       stderr.write(`${messageOf(ended.error)}\n${ended.error instanceof FileRefusedError ? '' : goOn}`);

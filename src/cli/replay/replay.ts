@@ -25,19 +25,21 @@ export const replay = (options: ReplayOptions, world: World): Observable<number>
   defer(() => {
     const { ledger: baseUrl, token, out } = options;
     const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
+    let isBegun = false;
     const interrupted$ = interruptions(world.signals).pipe(map(() => 'interrupted' as const));
     return merge(interrupted$, prepared(ledger, options)).pipe(
       take(1),
       concatMap((ready): Observable<Ended> => {
         if (ready === 'interrupted') return of({ kind: ready });
         const { account, file } = ready;
+        isBegun = true;
         return file === undefined ? of({ kind: 'complete', account }) : written(ledger, account, file, options, world);
       }),
       catchError((error: unknown): Observable<Ended> => {
         const isUsage = error instanceof UsageError;
         return isUsage ? throwError(() => error) : of({ kind: 'failed', error });
       }),
-      map((ended) => exitCodeOf(ended, out, world.stderr)),
+      map((ended) => exitCodeOf(ended, { path: out, isBegun }, world.stderr)),
     );
   });
 
