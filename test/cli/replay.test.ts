@@ -6,8 +6,12 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, it, expect } from '@jest/globals';
 import fc from 'fast-check';
+import { lastValueFrom } from 'rxjs';
+import { flushed } from '../../src/cli/flushed.js';
 import { extentOf } from '../../src/cli/replay/extentOf.js';
+import { filled } from '../../src/cli/replay/filled.js';
 import { lineFile } from '../../src/cli/replay/lineFile.js';
+import { acsDelta, createLedger } from '../../src/index.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { captured, eventually, play, read } from './support.js';
 
@@ -341,6 +345,42 @@ describe('lineFile', () => {
     expect(await once(output, 'error')).toStrictEqual([new Error('no space left on device')]);
     await handle.close();
   });
+});
+
+describe('a disk slower than the ledger', () => {
+  it('holds the feed back, and gets everything once and in order', async () => {
+    sandbox.generate(3_000);
+    const end = sandbox.ledgerEnd;
+    const handle = await open(file, 'w+');
+    let most = 0;
+    const slow = Object.create(handle, {
+      write: {
+        value: async (...args: [Buffer, number, number, number]) => {
+          most = Math.max(most, output.writableLength);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          return handle.write(...args);
+        },
+      },
+    }) as typeof handle;
+    const { output } = lineFile(slow, file, await extentOf(handle, file, 0));
+    const progress = { cursor: 0, updates: 0 };
+    const format = acsDelta({ parties: 'any' });
+    const options = { ledger: sandbox.url, token: undefined, from: 0, to: end, out: file };
+    const selection = { format, variants: [], synchronizers: [] };
+    const account = { version: 1, from: 0, to: end, selection: '' } as const;
+    const ledger = createLedger({ baseUrl: sandbox.url });
+    await lastValueFrom(filled(ledger, account, { ...options, ...selection }, { output, progress }), {
+      defaultValue: undefined,
+    });
+    await lastValueFrom(flushed(output), { defaultValue: undefined });
+    await handle.close();
+
+    expect(content()).toBe(await tailed('--to', String(end)));
+    expect(content().length).toBeGreaterThan(2 ** 21);
+    expect(most).toBeGreaterThanOrEqual(2 ** 20);
+    expect(most).toBeLessThan(2 ** 20 + 2 ** 16);
+    expect(progress).toStrictEqual({ cursor: end, updates: read(content()).length });
+  }, 20_000);
 });
 
 describe('replay on a terminal', () => {
