@@ -187,12 +187,15 @@ describe('the token', () => {
   });
 
   it('that is refused is a failure with a code of its own', async () => {
-    const { code, of, whole } = await checkedWith((await sandboxWith(strict('another'))).url, {
+    const sandbox = await sandboxWith(strict('another'));
+    const { code, of, whole } = await checkedWith(sandbox.url, {
       CANTON_RX_LEDGER_TOKEN: token({ exp: nowSeconds() - 185 }),
     });
 
     expect(code).toBe(5);
     expect(of('version')?.state).toBe('ok');
+    // which needs no token, so that it is told whatever the token is
+    expect(sandbox.requests.find(({ path }) => path === '/v2/version')?.authorized).toBe(false);
     expect(of('updates')?.state).toBe('open');
     expect(of('token')).toMatchObject({ state: 'failed', text: 'token refused (401)' });
     expect(of('token')?.next).toMatch(/^it expired 3 min \d s ago: get a new one$/);
@@ -405,6 +408,21 @@ describe('a ledger that is not well in one thing', () => {
   });
 });
 
+describe('a ledger that is slow', () => {
+  it('is measured by as many answers as there is time for', async () => {
+    const server = await httpServer((_, response) => {
+      setTimeout(() => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":3}');
+      }, 400);
+    });
+    closing.push(() => server.close());
+    const { of } = await checked(server.url);
+
+    expect(of('roundTrip')).toMatchObject({ state: 'ok' });
+    expect(of('roundTrip')?.text).toMatch(/^[4-9]\d\d(\.\d)? ms, the median of [1-4] from/);
+  }, 20_000);
+});
+
 describe('WebSocket', () => {
   it('is told to be possible where the upgrade is agreed to, and nothing is left open', async () => {
     const asked: string[] = [];
@@ -428,10 +446,13 @@ describe('WebSocket', () => {
   });
 
   it('is told to be refused, which is no failure', async () => {
-    const { code, of } = await checked((await sandboxWith()).url);
+    const server = createHttpServer(({ headers }, response) => {
+      const status = headers.upgrade === undefined ? 200 : 405;
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":0}');
+    });
+    const { of } = await checked(await opened(server));
 
-    expect(code).toBe(0);
-    expect(of('webSocket')?.state).toBe('open');
+    expect(of('webSocket')).toMatchObject({ state: 'open', text: 'refused at /v2/updates (405); feeds do without' });
   });
 });
 
@@ -450,7 +471,7 @@ describe('the report', () => {
     );
     expect(out.text()).toMatch(/^✓ version {8}3\.5\.19$/m);
     expect(out.text()).toMatch(/^✗ updates {8}the token's user .*\n {17}→ say as whom: --party PARTY$/m);
-    expect(out.text()).toMatch(/^– WebSocket {6}refused/m);
+    expect(out.text()).toMatch(/^[✓–] WebSocket {6}/m);
     expect(out.text()).toMatch(/\n1 of 14 not well \(exit code 5\)\n$/);
   });
 

@@ -113,6 +113,17 @@ describe('an update in a row', () => {
     );
   });
 
+  it('of a checkpoint has the time of the synchronizer that is farthest', () => {
+    const synchronizerTimes = ['08', '11', '09'].map((hour) => ({
+      synchronizerId: `s${hour}::1220ff`,
+      recordTime: `2026-07-24T${hour}:00:00Z`,
+    }));
+
+    expect(rowOf(decodedUpdate({ OffsetCheckpoint: { value: { offset: 7, synchronizerTimes } } }))).toContain(
+      '11:00:00',
+    );
+  });
+
   it('may be of a synchronizer or a time that it does not tell', () => {
     expect(rowOf(decodedUpdate({ OffsetCheckpoint: { value: { offset: 7 } } }))).toBe(
       '       7                              checkpoint',
@@ -241,6 +252,20 @@ describe('tail', () => {
     expect(await tailed(true, { NO_COLOR: '1' })).not.toContain('\u001b');
     expect(await tailed(false, {}, '--pretty')).not.toContain('\u001b');
     expect(await tailed(false, { FORCE_COLOR: '1' }, '--pretty')).toContain('\u001b[32m+');
+  });
+
+  it.each([['--json'], ['--pretty']])('%s does not let the ledger steer the terminal', async (form) => {
+    const sandbox = await startSandbox();
+    const evil = '\u009b2J\u001b[2J\u202e';
+    const events = [{ CreatedEvent: { templateId: `ab:Main:${evil}` } }];
+    sandbox.append({ Transaction: { value: { commandId: evil, events } } });
+    const out = captured({ isTTY: true });
+    const { code } = play(['tail', '--ledger', sandbox.url, '--to', '1', form], { out, env: { NO_COLOR: '1' } });
+    expect(await code).toBe(0);
+    await sandbox.close();
+
+    expect(out.text()).toMatch(/u\{?(?:009b|9b)/);
+    expect(out.text()).not.toMatch(/[^\P{C}\n]/u);
   });
 
   it('is never wider than the terminal', async () => {

@@ -36,8 +36,7 @@ export const upgrade = (connection: Connection, path: string): Observable<Upgrad
       subscriber.next({ status, ...(isKnown && { protocol }) });
       subscriber.complete();
     };
-    request.on('upgrade', ({ headers }, socket) => {
-      socket.destroy();
+    request.on('upgrade', ({ headers }) => {
       answered(101, headers['sec-websocket-protocol']);
     });
     request.on('response', ({ statusCode = 0 }) => {
@@ -48,6 +47,7 @@ export const upgrade = (connection: Connection, path: string): Observable<Upgrad
     });
     request.end();
     return () => {
+      // and the connection with it, whatever it was to become
       request.destroy();
     };
   });
