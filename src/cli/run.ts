@@ -1,6 +1,9 @@
 import { defer, catchError, of, throwError, type Observable } from 'rxjs';
 import { UsageError } from './arguments/UsageError.js';
+import { checkCommand } from './check/checkCommand.js';
+import { demoCommand } from './demo/demoCommand.js';
 import { help } from './help.js';
+import { replayCommand } from './replay/replayCommand.js';
 import { sandboxCommand } from './sandbox/sandboxCommand.js';
 import { tailCommand } from './tail/tailCommand.js';
 import { version } from './version.js';
@@ -10,11 +13,19 @@ import type { World } from './World.js';
 type Command = (args: readonly string[], world: World) => Observable<number>;
 
 const commands: ReadonlyMap<string, Command> = new Map([
+  ['check', checkCommand],
   ['tail', tailCommand],
+  ['replay', replayCommand],
   ['sandbox', sandboxCommand],
+  ['demo', demoCommand],
 ]);
 
-/** Runs what the arguments say and emits the exit code, once: 0 when all went well, 1 on a failure, 2 for bad arguments. */
+const names = [...commands.keys()].join(', ');
+
+/**
+ * Runs what the arguments say and emits the exit code, once: 0 when all went well, 1 on a failure, 2 for bad arguments; others
+ * are told by the command that has them.
+ */
 export const run = (world: World): Observable<number> =>
   defer(() => {
     const { stdout, stderr } = world;
@@ -31,12 +42,11 @@ export const run = (world: World): Observable<number> =>
 
 function dispatched(world: World): Observable<number> {
   const [first, ...args] = world.argv;
-  if (first === undefined) throw new UsageError('a command is missing: tail or sandbox (canton-rx --help)');
+  if (first === undefined) throw new UsageError(`a command is missing: ${names} (canton-rx --help)`);
   const command = commands.get(first);
   if (command !== undefined) return command(args, world);
   const text = texts[first]?.();
-  if (text === undefined)
-    throw new UsageError(`there is no command '${first}', only tail and sandbox (canton-rx --help)`);
+  if (text === undefined) throw new UsageError(`there is no command '${first}', only ${names} (canton-rx --help)`);
   world.stdout.write(`${text}\n`);
   return of(0);
 }

@@ -26,6 +26,16 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
     [['tail', ...ledger, '--variant', 'transaction'], '--variant is one of Transaction, Reassignment'],
     [['tail', ...ledger, '--effects=yes'], "option '--effects' does not take an argument"],
     [['tail', ...ledger, '--token-file', '/no/such/file'], 'no such file'],
+    [['tail', ...ledger, '--json', '--pretty'], '--json and --pretty are two forms'],
+    [['check'], 'give --ledger URL or set CANTON_RX_LEDGER_URL'],
+    [['check', ...ledger, '--party', 'a,b'], '--party is a party id'],
+    [['check', ...ledger, '--from', '3'], "unknown option '--from'"],
+    [['replay', ...ledger], 'give --out FILE'],
+    [['replay', ...ledger, '--out', 'x', '--from', 'end'], '--from is a whole number'],
+    [['replay', ...ledger, '--out', 'x', '--from', '5', '--to', '3'], '--to 3 lies before --from 5'],
+    [['replay', ...ledger, '--out', 'x', '--variant', 'OffsetCheckpoint'], 'has no OffsetCheckpoint in it'],
+    [['replay', '--out', 'x'], 'give --ledger URL'],
+    [['demo', 'now'], "unexpected argument 'now'"],
     [['sandbox', '--port', '65536'], '--port is a whole number from 0 to 65535'],
     [['sandbox', '--profile', '2.9'], '--profile is one of 3.4, 3.5, 3.6'],
     [['sandbox', '--rate', '0.5'], '--rate is a whole number'],
@@ -68,6 +78,9 @@ describe('what needs no ledger', () => {
     [['--help'], 'canton-rx tail '],
     [['-h'], 'canton-rx sandbox'],
     [['tail', '--help'], '--token-file FILE'],
+    [['check', '--help'], 'Exit code: 0 all well'],
+    [['replay', '-h'], '--out FILE'],
+    [['demo', '-h'], 'at work on a ledger of its own'],
     [['sandbox', '-h'], '--profile LINE'],
   ])('%j helps', async (line, expected) => {
     const { code, out, err } = play(line);
@@ -85,22 +98,24 @@ describe('what needs no ledger', () => {
     expect(out.text()).toBe(`${version}\n`);
   });
 
-  it('help names every option', async () => {
-    const { code, out } = play(['tail', '--help']);
+  const reading = ['ledger', 'token-file', 'party', 'template', 'effects', 'variant', 'synchronizer', 'from', 'to'];
+  it.each([
+    ['check', ['ledger', 'token-file', 'party', 'json']],
+    ['tail', [...reading, 'json', 'pretty']],
+    ['replay', [...reading, 'out']],
+    ['sandbox', ['port', 'profile', 'updates', 'rate', 'seed', 'cors']],
+  ])('help of %s names every option, in lines that a terminal has room for', async (command, options) => {
+    const { code, out } = play([command, '--help']);
     await code;
 
-    for (const option of [
-      'ledger',
-      'from',
-      'to',
-      'party',
-      'template',
-      'effects',
-      'variant',
-      'synchronizer',
-      'token-file',
-    ]) {
-      expect(out.text()).toContain(`--${option} `);
-    }
+    for (const option of options) expect(out.text()).toContain(`--${option} `);
+    expect(
+      Math.max(
+        ...out
+          .text()
+          .split('\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(96);
   });
 });

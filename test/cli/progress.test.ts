@@ -2,7 +2,8 @@ import { describe, it, expect } from '@jest/globals';
 import { firstValueFrom, Subject } from 'rxjs';
 import { paceOf, type Pace } from '../../src/cli/tail/paceOf.js';
 import { progressText, type ProgressSample } from '../../src/cli/tail/progressText.js';
-import { statusLine } from '../../src/cli/tail/statusLine.js';
+import { statusLine } from '../../src/cli/text/statusLine.js';
+import type { Paint } from '../../src/cli/text/Paint.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { ConnectionError } from '../../src/errors/ConnectionError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
@@ -12,6 +13,8 @@ import { startSandbox } from '../../src/sandbox/index.js';
 import { captured, play } from './support.js';
 
 const erase = '\r\u001B[K';
+const plainly: Paint = (_, text) => text;
+const visibly: Paint = (format, text) => `<${String(format)}>${text}<>`;
 const sample = (at: number, cursor: number | undefined, count: number): ProgressSample => ({ at, cursor, count });
 
 describe('progressText', () => {
@@ -48,11 +51,8 @@ describe('progressText', () => {
       '12 / …  ·  0/s  ·  trying again: ECONNREFUSED',
     ],
   ])('%s', (_, recent, going, expected) => {
-    const { text, styled } = progressText(recent, going);
-
-    expect(text).toBe(expected);
-    // eslint-disable-next-line no-control-regex
-    expect(styled.replaceAll(/\u001B\[\d+m/g, '')).toBe(expected);
+    expect(progressText(recent, going, plainly)).toBe(expected);
+    expect(progressText(recent, going, visibly)).toMatch(/ {2}· {2}<dim>[\d ]+\/s<> {2}· {2}<\w+>[^<]+<>$/);
   });
 });
 
@@ -90,26 +90,26 @@ describe('paceOf', () => {
 describe('statusLine', () => {
   it('is written in its place, and taken away once', () => {
     const { output, text } = captured({ isTTY: true });
-    const line = statusLine(output);
+    const line = statusLine(output, visibly);
     line.clear();
-    line.show('plain', 'styled');
+    line.show((paint) => paint('red', 'text'));
     line.clear();
     line.clear();
 
-    expect(text()).toBe(`${erase}styled${erase}`);
+    expect(text()).toBe(`${erase}<red>text<>${erase}`);
   });
 
   it('is cut, without colours, where it would wrap', () => {
     const { output, text } = captured({ isTTY: true });
-    statusLine(output).show('x'.repeat(90), 'styled');
+    statusLine(output, visibly).show((paint) => paint('red', 'x'.repeat(90)));
 
-    expect(text()).toBe(`${erase}${'x'.repeat(79)}`);
+    expect(text()).toBe(`${erase}${'x'.repeat(78)}…`);
   });
 
   it('is nothing without a terminal', () => {
     const { output, text } = captured();
-    const line = statusLine(output);
-    line.show('plain', 'styled');
+    const line = statusLine(output, visibly);
+    line.show(() => 'text');
     line.clear();
 
     expect([text(), line.isVisible]).toStrictEqual(['', false]);

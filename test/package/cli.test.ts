@@ -1,5 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -78,6 +80,35 @@ describe('canton-rx tail', () => {
       expect(stderr[0]).not.toContain('secret');
     },
   );
+});
+
+describe('canton-rx demo', () => {
+  it('says what it lacks where the optional packages are not installed; the other commands do not need them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'canton-rx-'));
+    try {
+      await mkdir(join(folder, 'node_modules'));
+      const needed = ['rxjs', 'ky', 'io-ts', 'fp-ts', 'tslib'].map((name) => join('node_modules', name));
+      for (const path of needed) await symlink(join(root, path), join(folder, path));
+      for (const path of ['dist', 'package.json']) await cp(join(root, path), join(folder, path), { recursive: true });
+      const run = (...args: string[]) => ended(spawn('node', [join(folder, 'dist', 'cli', 'main.js'), ...args]));
+      expect((await run('tail', '--help')).code).toBe(0);
+      const { code, stdout, stderr } = await run('demo');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: [] });
+      expect(stderr).toEqual([expect.stringContaining('npm install @canton-network/core-ledger-proto')]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 30_000);
+});
+
+describe('canton-rx check', () => {
+  it('reports to a pipe without colours, with an exit code that says what is wrong', async () => {
+    const { stdout } = await bash('node "$BIN" check --ledger "$LEDGER"', url);
+    expect(stdout).toContain('\nall well\n');
+    expect(stdout).not.toContain('\u001b');
+    const { code } = await ended(spawn('node', [bin, 'check', '--json', '--ledger', 'http://127.0.0.1:9']));
+    expect(code).toBe(3);
+  });
 });
 
 describe('the demo', () => {

@@ -5,20 +5,22 @@ import type { Output } from '../World.js';
 import { beginOf } from './beginOf.js';
 import type { Progress } from './Progress.js';
 import { selected } from './selected.js';
-import type { StatusLine } from './statusLine.js';
+import type { StatusLine } from '../text/statusLine.js';
 import type { TailOptions } from './TailOptions.js';
 import { whileRoom } from './whileRoom.js';
 
 /** Where to print, and what keeps account of it. */
 interface Printer {
   readonly stdout: Output;
+  /** What to write for an update. */
+  readonly rowOf: (update: Update) => string;
   readonly status: StatusLine;
   readonly progress: Progress;
 }
 
-/** Prints the updates that the options ask for, one JSON object a line; emits once, when all are printed. */
+/** Prints the updates that the options ask for; emits once, when all are printed. */
 export function printed(ledger: Ledger, options: TailOptions, printer: Printer): Observable<true> {
-  const { stdout, status, progress } = printer;
+  const { stdout, rowOf, status, progress } = printer;
   let line = '';
   const print = (): void => {
     // a terminal that shows both must not have them in one line
@@ -39,7 +41,7 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
           // of what is left out, too; whatever passes is printed before anybody else has a say
           tap((update) => {
             // before the cursor moves: what is too deep to be written must not be passed over
-            line = lineOf(update);
+            line = rowOf(update);
             progress.cursor = update.offset;
             progress.count += 1;
           }),
@@ -52,5 +54,3 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
     endWith(true as const),
   );
 }
-
-const lineOf = ({ _tag, ...fields }: Update): string => `${JSON.stringify({ _tag, ...fields })}\n`;

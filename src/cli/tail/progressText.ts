@@ -1,5 +1,6 @@
-import { styleText } from 'node:util';
 import type { Offset } from '../../codecs/Offset.js';
+import { grouped } from '../text/grouped.js';
+import type { Paint } from '../text/Paint.js';
 import type { Pace } from './paceOf.js';
 import type { Progress } from './Progress.js';
 
@@ -16,8 +17,8 @@ export interface Going extends Pace {
   readonly to: Offset | undefined;
 }
 
-/** What the status line says: `12 345 / 67 890  ·  1 200/s  ·  catching up`, plain and with colours. */
-export function progressText(recent: readonly ProgressSample[], { end, to, ...pace }: Going) {
+/** What the status line says: `12 345 / 67 890  ·  1 200/s  ·  catching up`; with colours, where `paint` gives them. */
+export function progressText(recent: readonly ProgressSample[], { end, to, ...pace }: Going, paint: Paint): string {
   const [first, last] = [recent[0], recent.at(-1)];
   const cursor = last?.cursor;
   const rate = first === undefined || last === undefined ? 0 : rateOf(first, last);
@@ -25,14 +26,8 @@ export function progressText(recent: readonly ProgressSample[], { end, to, ...pa
   const place = `${grouped(cursor)} / ${grouped(target)}`;
   const speed = `${grouped(rate)}/s`;
   const state = stateOf(pace, rate, cursor);
-  return {
-    text: [place, speed, state.name].join('  ·  '),
-    // the caller has made sure of the terminal
-    styled: [place, styleText('dim', speed, always), styleText(state.colour, state.name, always)].join('  ·  '),
-  };
+  return [place, paint('dim', speed), paint(state.colour, state.name)].join('  ·  ');
 }
-
-const always = { validateStream: false };
 
 function stateOf({ hasCaughtUp, trouble }: Pace, rate: number, cursor: Offset | undefined) {
   if (trouble !== undefined) return { name: `trying again: ${trouble}`, colour: 'red' } as const;
@@ -48,6 +43,3 @@ function rateOf(first: ProgressSample, last: ProgressSample): number {
   const seconds = (last.at - first.at) / 1_000;
   return seconds > 0 ? Math.round((last.count - first.count) / seconds) : 0;
 }
-
-const grouped = (number: number | undefined): string =>
-  number === undefined ? '…' : number.toLocaleString('en').replaceAll(',', ' ');

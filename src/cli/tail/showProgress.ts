@@ -5,7 +5,7 @@ import type { Ledger } from '../../ledger/Ledger.js';
 import type { Progress } from './Progress.js';
 import { paceOf, type Pace } from './paceOf.js';
 import { progressText, type ProgressSample } from './progressText.js';
-import type { StatusLine } from './statusLine.js';
+import type { StatusLine } from '../text/statusLine.js';
 
 const askEveryMs = 2_000;
 const showEveryMs = 250;
@@ -34,8 +34,7 @@ export function showProgress(ledger: Ledger, { progress, status, to }: Shown): O
     scan((recent: readonly ProgressSample[], sample) => [...recent, sample].slice(-samples), []),
     withLatestFrom(end$, pace$),
     tap(([recent, end, pace]) => {
-      const { text, styled } = progressText(recent, { ...pace, end, to });
-      status.show(text, styled);
+      status.show((paint) => progressText(recent, { ...pace, end, to }, paint));
     }),
     finalize(() => {
       status.clear();

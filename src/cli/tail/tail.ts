@@ -13,28 +13,30 @@ import {
 } from 'rxjs';
 import { createLedger } from '../../ledger/createLedger.js';
 import { interruptions } from '../interruptions.js';
+import { paintFor } from '../text/paintFor.js';
 import type { Output, World } from '../World.js';
 import { exitCodeOf } from './exitCodeOf.js';
-import { flushed } from './flushed.js';
+import { flushed } from '../flushed.js';
 import type { Outcome } from './Outcome.js';
 import { outcomeOfOutput } from './outcomeOfOutput.js';
 import { printed } from './printed.js';
 import type { Progress } from './Progress.js';
+import { rowsFor } from './rowsFor.js';
 import { showProgress } from './showProgress.js';
-import { statusLine } from './statusLine.js';
+import { statusLine } from '../text/statusLine.js';
 import type { TailOptions } from './TailOptions.js';
 
 /** Prints updates until the feed ends, somebody ends it, or nobody reads any more; then emits the exit code, once. */
 export const tail = (options: TailOptions, world: World): Observable<number> =>
   defer(() => {
     const { ledger: baseUrl, token, to } = options;
-    const { stdout, stderr, signals } = world;
+    const { stdout, stderr, signals, env } = world;
     const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
     const progress: Progress = { cursor: undefined, count: 0 };
-    const status = statusLine(stderr);
+    const status = statusLine(stderr, paintFor(stderr, env));
     const broken$ = fromEvent(stdout, 'error').pipe(map(outcomeOfOutput));
     const interrupted$ = interruptions(signals).pipe(map((): Outcome => ({ kind: 'interrupted' })));
-    const ended$ = printed(ledger, options, { stdout, status, progress }).pipe(
+    const ended$ = printed(ledger, options, { stdout, rowOf: rowsFor(options, world), status, progress }).pipe(
       map((): Outcome => ({ kind: 'done' })),
       catchError((error: unknown) => of<Outcome>({ kind: 'failed', error })),
     );

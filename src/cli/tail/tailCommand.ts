@@ -6,7 +6,7 @@ import { tail } from './tail.js';
 
 /** `canton-rx tail`; emits the exit code, once. */
 export function tailCommand(args: readonly string[], world: World): Observable<number> {
-  const options = readTailOptions(args, world.env);
+  const options = readTailOptions(args, world);
   if (options !== 'help') return tail(options, world);
   world.stdout.write(`${help.tail}\n`);
   return of(0);

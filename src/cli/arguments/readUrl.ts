@@ -1,4 +1,4 @@
-import { UsageError } from '../arguments/UsageError.js';
+import { UsageError } from './UsageError.js';
 
 /** The address of a ledger. What is no address is not repeated: it may be a secret in the wrong place. */
 export function readUrl(text: string | undefined): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
-import { UsageError } from '../arguments/UsageError.js';
+import { UsageError } from './UsageError.js';
 
 /**
  * What provides the token: a file, read anew for every request because tokens are replaced while a feed goes on; or the

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { Output } from '../World.js';
+import type { Output } from './World.js';
 
 /** Completes when everything written so far has been passed on. */
 export const flushed = (output: Output): Observable<never> =>

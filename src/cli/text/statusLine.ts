@@ -1,26 +1,31 @@
 import type { Output } from '../World.js';
+import { fitted } from './fitted.js';
+import type { Paint } from './Paint.js';
+import { widthOf } from './widthOf.js';
 
 /** One line of a terminal, written again and again in its place. Without a terminal it is nothing at all. */
 export interface StatusLine {
   readonly isVisible: boolean;
-  /** Puts a text into the line. `styled` is the same with colours; it is not used where the line is too short for it. */
-  show(text: string, styled: string): void;
+  /** Puts a text into the line. It is made without colours where the line is too short for it. */
+  show(textOf: (paint: Paint) => string): void;
   /** Takes the line away. */
   clear(): void;
 }
 
 const eraseLine = '\r\u001B[K';
 
-export function statusLine(output: Output): StatusLine {
+export function statusLine(output: Output, paint: Paint): StatusLine {
   const isVisible = output.isTTY === true;
   let isShown = false;
   return {
     isVisible,
-    show(text, styled) {
+    show(textOf) {
+      if (!isVisible) return;
       const { columns = 80 } = output;
+      const text = textOf((_, part) => part);
       // a text that wraps cannot be taken back
-      if (isVisible) output.write(`${eraseLine}${text.length < columns ? styled : text.slice(0, columns - 1)}`);
-      isShown = isVisible;
+      output.write(`${eraseLine}${widthOf(text) < columns ? textOf(paint) : fitted(text, columns - 1)}`);
+      isShown = true;
     },
     clear() {
       if (isShown) output.write(eraseLine);

@@ -1,0 +1,24 @@
+import { catchError, defer, of, switchMap, type Observable } from 'rxjs';
+import { parsed } from '../arguments/parsed.js';
+import { hasCode } from '../hasCode.js';
+import { help } from '../help.js';
+import type { World } from '../World.js';
+
+/** `canton-rx demo`; emits the exit code, once. */
+export function demoCommand(args: readonly string[], { stdout, stderr }: World): Observable<number> {
+  if (parsed(args, { help: { type: 'boolean', short: 'h' } }).help === true) {
+    stdout.write(`${help.demo}\n`);
+    return of(0);
+  }
+  // not with the other commands: it needs packages that they do not
+  return defer(() => import('./demo.js')).pipe(
+    switchMap(({ demo }) => demo(stdout)),
+    catchError((error: unknown) => {
+      if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
+      stderr.write(`the demo verifies what it signs, by two packages more: npm install ${packages}\n`);
+      return of(1);
+    }),
+  );
+}
+
+const packages = '@canton-network/core-ledger-proto @canton-network/core-tx-visualizer';
