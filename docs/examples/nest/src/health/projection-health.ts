@@ -6,6 +6,9 @@ import type { Environment } from '../config/environment.js';
 import { Processor } from '../projection/processor.js';
 import { Projection } from '../projection/projection.js';
 
+/** A process that starts waits too, for a moment: only who does so for longer waits for another to end. */
+const standbyAfterMs = 5_000;
+
 /** How the projection is doing. */
 @Injectable()
 export class ProjectionHealth {
@@ -22,12 +25,15 @@ export class ProjectionHealth {
    */
   ledger(): HealthIndicatorResult {
     const indicator = this.indicators.check('ledger');
-    const { status, isStopping } = this.processor;
+    const { status, isStopping, begunAt } = this.processor;
     if (isStopping || status === undefined) return indicator.down({ state: isStopping ? 'stopping' : 'starting' });
     const unseenMs = Date.now() - (status.seenAt ?? 0);
     const isUp =
       unseenMs <= this.config.get('READY_UNSEEN_MS', { infer: true }) &&
-      isReady(status, { maxAgeMs: this.config.get('READY_BEHIND_MS', { infer: true }) });
+      isReady(status, {
+        maxAgeMs: this.config.get('READY_BEHIND_MS', { infer: true }),
+        isStandbyReady: this.projection.hasReplicas && Date.now() - begunAt > standbyAfterMs,
+      });
     return isUp ? indicator.up({ ...status }) : indicator.down({ ...status });
   }
 

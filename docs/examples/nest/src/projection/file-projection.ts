@@ -14,6 +14,7 @@ import { Projection, type Active, type Stopping } from './projection.js';
  * journaled is known by its offset.
  */
 export class FileProjection extends Projection {
+  readonly hasReplicas = false;
   private readonly contracts = new Map<string, string>();
   private journal: Journal | undefined;
   private last = 0;

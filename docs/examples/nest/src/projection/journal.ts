@@ -1,3 +1,4 @@
+import { constants, createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Entry } from './entry.js';
 
@@ -10,10 +11,10 @@ export class Journal {
 
   /** Opens it, and tells what is in it. A last line that a crash has cut off is none: its updates come again. */
   static async open(path: string, tell: (entry: Entry) => void): Promise<Journal> {
-    const file = await open(path, 'a+').then((made) => made.close()).then(() => open(path, 'r+'));
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT);
     let size = 0;
     let rest = '';
-    for await (const text of file.createReadStream({ encoding: 'utf8', autoClose: false, start: 0 })) {
+    for await (const text of createReadStream(path, 'utf8')) {
       const lines = (rest + String(text)).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {

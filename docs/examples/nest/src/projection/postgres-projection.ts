@@ -9,6 +9,7 @@ import { Projection, type Active, type Stopping } from './projection.js';
 
 /** Keeps the projection in PostgreSQL. Each update takes effect exactly once. */
 export class PostgresProjection extends Projection {
+  readonly hasReplicas = true;
   private readonly pool: Pool;
 
   constructor(

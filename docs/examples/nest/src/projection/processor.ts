@@ -14,6 +14,8 @@ export class Processor implements OnApplicationBootstrap, BeforeApplicationShutd
   over: Promise<unknown> = Promise.resolve();
   /** How it is doing; nothing before it has begun. */
   status: ProcessStatus | undefined;
+  /** When it was begun, in milliseconds since the epoch. */
+  begunAt = Infinity;
   private readonly stopping = new AbortController();
 
   constructor(
@@ -27,6 +29,7 @@ export class Processor implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   onApplicationBootstrap(): void {
+    this.begunAt = Date.now();
     const stopWithinMs = this.config.get('STOP_WITHIN_MS', { infer: true });
     const everyMs = this.config.get('STATUS_EVERY_MS', { infer: true });
     const status$ = this.projection.follow({ signal: this.stopping.signal, stopWithinMs }).pipe(

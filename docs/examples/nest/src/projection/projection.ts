@@ -15,6 +15,8 @@ export interface Stopping {
 
 /** What the service makes of the ledger: the contracts that are active, and a history of the updates. */
 export abstract class Projection {
+  /** Whether another process may work in place of this one, which waits for it to end. */
+  abstract readonly hasReplicas: boolean;
   /** Follows the ledger, from the place that is stored, until it is stopped. */
   abstract follow(stopping: Stopping): Observable<Committed>;
   /** How many contracts are active, by template. */

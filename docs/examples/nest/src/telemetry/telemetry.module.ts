@@ -3,6 +3,11 @@ import { pinoHttp } from 'pino-http';
 import { LedgerLog } from './ledger-log.js';
 import { PinoLogger } from './pino-logger.js';
 
+/** A request, as Express has it. */
+interface Probe {
+  readonly originalUrl?: string;
+}
+
 @Global()
 @Module({ providers: [PinoLogger, LedgerLog], exports: [PinoLogger] })
 export class TelemetryModule implements NestModule {
@@ -10,7 +15,7 @@ export class TelemetryModule implements NestModule {
 
   configure(consumer: MiddlewareConsumer): void {
     // probes come every few seconds
-    const ignore = ({ url }: { url?: string }): boolean => url === '/health' || url === '/ready';
+    const ignore = ({ originalUrl = '' }: Probe): boolean => ['/health', '/ready'].includes(originalUrl);
     consumer.apply(pinoHttp({ logger: this.logger.pino, autoLogging: { ignore } })).forRoutes('*path');
   }
 }

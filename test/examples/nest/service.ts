@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import { freePort } from '../../helpers/servers.js';
+
+/** How a process has ended. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** In milliseconds. */
+  readonly tookMs: number;
+}
+
+/** A process of the example. */
+export interface Service {
+  readonly url: string;
+  /** Fulfilled when it listens, or has ended before. */
+  readonly ready: Promise<unknown>;
+  readonly isListening: () => boolean;
+  readonly isOver: () => boolean;
+  readonly kill: (signal: NodeJS.Signals) => Promise<Ending>;
+  readonly logs: () => string;
+}
+
+/** Starts the example as `npm start` does, in the folder where it was installed and built. */
+export async function service(folder: string, settings: Readonly<Record<string, string>>): Promise<Service> {
+  const port = settings['PORT'] ?? String(await freePort());
+  const child = spawn(process.execPath, ['dist/main.js'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: port, LOG_LEVEL: 'debug', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks: string[] = [];
+  let isListening = false;
+  const over = once(child, 'close');
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        chunks.push(text);
+        if (!text.includes('listening at')) return;
+        isListening = true;
+        resolve();
+      });
+    void over.then(() => {
+      resolve();
+    });
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ready,
+    isListening: () => isListening,
+    isOver: () => child.exitCode !== null || child.signalCode !== null,
+    kill: async (signal) => {
+      const begunAt = performance.now();
+      child.kill(signal);
+      await over;
+      return { code: child.exitCode, signal: child.signalCode, tookMs: performance.now() - begunAt };
+    },
+    logs: () => chunks.join(''),
+  };
+}
