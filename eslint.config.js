@@ -55,7 +55,7 @@ const house = {
   postgres: ['codecs', 'errors', 'process'],
   nats: ['codecs', 'errors', 'process'],
   angular: ['errors', 'http', 'ledger'],
-  otel: ['codecs', 'errors', 'events', 'http', 'ledger'],
+  otel: ['codecs', 'errors', 'events', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],
   ws: ['errors', 'http'],
   sandbox: ['codecs'],
   cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'verify', 'sandbox'],

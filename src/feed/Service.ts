@@ -1,5 +1,4 @@
-import type { Subject } from 'rxjs';
-import type { LedgerEvent } from '../events/LedgerEvent.js';
+import type { Listeners } from '../events/Listeners.js';
 import type { Link } from '../http/Link.js';
 
 /** The two paths at which updates are served: the one of the interface document, and the one that replaces it. */
@@ -25,7 +24,7 @@ export interface Learned {
 export interface Service {
   readonly link: Link;
   readonly learned: Learned;
-  readonly events: Subject<LedgerEvent>;
+  readonly events: Listeners;
   /** How many feeds there have been. */
   feeds: number;
 }

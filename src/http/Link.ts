@@ -1,5 +1,6 @@
 import type { ObservableInput } from 'rxjs';
 import type { Report } from '../events/Report.js';
+import type { Around } from './Around.js';
 import type { HttpPort } from './HttpPort.js';
 
 /** A bearer token, or what provides one; a provider is asked anew for every request. */
@@ -14,4 +15,6 @@ export interface Link {
   readonly token: Token | undefined;
   readonly requestTimeoutMs: number;
   readonly report: Report;
+  /** What is to be done around each request, with its outcome as an error of ours. Default: nothing. */
+  readonly around?: Around;
 }

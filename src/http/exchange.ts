@@ -34,13 +34,15 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
     return authorized(link, call, (token) => {
       const request = requestOf(link, call, token);
       const path = pathOf(request.url);
-      return defer(() => link.port(request)).pipe(
-        take(1),
-        mapError((error) => failureOf(path, error)),
-        throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
-        within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
-        map((response) => jsonOf(request, path, response)),
-      );
+      const send = (sent: HttpRequest): Observable<unknown> =>
+        defer(() => link.port(sent)).pipe(
+          take(1),
+          mapError((error) => failureOf(path, error)),
+          throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
+          within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
+          map((response) => jsonOf(request, path, response)),
+        );
+      return link.around === undefined ? send(request) : link.around(call, request, send);
     });
   });
 

@@ -1,0 +1,70 @@
+import { context, type Attributes } from '@opentelemetry/api';
+import { defer, finalize, tap, type Observable } from 'rxjs';
+import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { Committed } from '../process/Committed.js';
+import type { AnyProcessOptions } from '../process/ProcessOptions.js';
+import { countFailure } from './countFailure.js';
+import type { Follower } from './Follower.js';
+import { handlingSpan } from './handlingSpan.js';
+import { isEndless } from './isEndless.js';
+import { noteTimes } from './noteTimes.js';
+import { operationOf } from './operationOf.js';
+import { processOf } from './processOf.js';
+import { tallyOf } from './tallyOf.js';
+import type { Tracing } from './Tracing.js';
+import { watchedWork, type AnyHandler, type Watched } from './watchedWork.js';
+
+/** A processor of a ledger that is traced. */
+export function tracedProcess(
+  tracing: Tracing,
+  request: UpdatesRequest,
+  handler: AnyHandler,
+  how: AnyProcessOptions,
+): Observable<Committed> {
+  const { plain, ledgerFor, recorder, followers, handlerSpans } = tracing;
+  // throws for options that make no sense
+  void processOf(plain)(request, handler, how);
+  const attributes: Attributes = how.name === undefined ? {} : { 'canton_rx.processor.name': how.name };
+  return defer(() => {
+    const home = context.active();
+    const tally = tallyOf(recorder, attributes);
+    const follower: Follower = { attributes, cursor: undefined, recordTimes: new Map() };
+    let hasLeft = false;
+    const counted = watchedWork(handler, (work) => {
+      const plainly: Watched = { inner: home, outer: home, end: () => undefined };
+      const { end, ...contexts } = handlerSpans ? handlingSpan(work, home, attributes, recorder) : plainly;
+      return {
+        ...contexts,
+        end: (failure) => {
+          end(failure);
+          if (failure === undefined) for (const update of [work].flat()) tally.count(update);
+          // a processor is stopped in good order, when nobody listens any more
+          if (hasLeft) tally.tell();
+        },
+      };
+    });
+    if (isEndless(request)) followers.add(follower);
+    const operation = operationOf(tracing, { context: () => home, isFeed: true, attributes });
+    return processOf(ledgerFor(operation))(request, counted, how).pipe(
+      tap({
+        next: ({ offset, recordTimes }) => {
+          tally.tell();
+          follower.cursor = offset;
+          const times = Object.entries(recordTimes).map(([synchronizerId, recordTime]) => ({
+            synchronizerId,
+            recordTime,
+          }));
+          noteTimes(follower, times, recorder);
+        },
+        error: (error: unknown) => {
+          countFailure(recorder, attributes, error);
+        },
+      }),
+      finalize(() => {
+        hasLeft = true;
+        tally.tell();
+        followers.remove(follower);
+      }),
+    );
+  });
+}
