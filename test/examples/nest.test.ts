@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox, SandboxRequest } from '../../src/sandbox/index.js';
 import { world } from '../crash/world.js';
 import { hasPostgres, describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { sandboxes } from '../helpers/sandboxes.js';
@@ -14,7 +17,7 @@ import { until } from '../helpers/servers.js';
 import { killing, parametersOf, type Kills } from './nest/kills.js';
 import { countsOf, ledgerIs, updatesOf } from './nest/ledgerIs.js';
 import { service, type Service } from './nest/service.js';
-import { stream, type Stream } from './nest/stream.js';
+import { lateStream, stream, type Stream } from './nest/stream.js';
 
 const exec = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
@@ -33,7 +36,8 @@ const newSandbox = sandboxes();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'canton-rx-nest-'));
   const install = join(root, 'docs', 'examples', 'install.mjs');
-  if (process.env['NEST_DEV'] === undefined) await exec(process.execPath, [install, 'nest', join(folder, 'service')], { cwd: root });
+  if (process.env['NEST_DEV'] === undefined)
+    await exec(process.execPath, [install, 'nest', join(folder, 'service')], { cwd: root });
   else await exec('ln', ['-s', '/tmp/nest-dev', join(folder, 'service')]);
   await writeFile(join(folder, 'token'), `${canary}-1\n`);
   if (!hasPostgres) return;
@@ -53,8 +57,10 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await pool?.end();
-  await server?.stop();
+  if (hasPostgres) {
+    await pool.end();
+    await server.stop();
+  }
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -72,6 +78,8 @@ async function start(settings: Readonly<Record<string, string>>): Promise<Servic
   services.push(one);
   return one;
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 const statusOf = async ({ url }: Service, path: string): Promise<number> => {
   const { status, body } = await fetch(`${url}${path}`);
@@ -99,7 +107,12 @@ describeWithPostgres('with PostgreSQL', () => {
   const freshTables = (): Promise<unknown> =>
     pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, history, contracts');
 
-  const many = parametersOf({ kills: 20, updates: 4_000 });
+  const offsets = async (): Promise<readonly number[]> => {
+    const { rows } = await pool.query<{ offset: number }>('SELECT "offset"::int AS "offset" FROM history ORDER BY n');
+    return rows.map(({ offset }) => offset);
+  };
+
+  const many = parametersOf({ kills: 20, updates: 16_000 });
   it(
     'has each update take effect once, however often it is ended, by either signal',
     async () => {
@@ -160,32 +173,75 @@ describeWithPostgres('with PostgreSQL', () => {
     await server.start();
     await becomes(one, '/ready', 200);
     const { history } = await ledgerIs(sandbox.url, sandbox.ledgerEnd);
-    const { rows } = await pool.query('SELECT "offset"::int AS "offset" FROM history ORDER BY n');
-    expect(rows).toEqual(history.map(({ offset }) => ({ offset })));
+    // within READY_BEHIND_MS it is ready and has not come so far yet
+    await until(async () => (await offsets()).length >= history.length);
+    expect(await offsets()).toEqual(history.map(({ offset }) => offset));
   }, 40_000);
+
+  it('finishes what it has in hand when it is asked to end, and takes up nothing else', async () => {
+    await freshTables();
+    const sandbox = await newSandbox();
+    sandbox.generate(50);
+    const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url() });
+    await becomes(one, '/ready', 200);
+    const before = await offsets();
+
+    const client = await pool.connect();
+    await client.query('BEGIN; LOCK TABLE history IN EXCLUSIVE MODE');
+    const waiting = async (): Promise<boolean> => {
+      const found = await client.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
+      return found.rows.length > 0;
+    };
+    sandbox.generate(5);
+    const inHand = await updatesOf(sandbox.url, sandbox.ledgerEnd, before.at(-1));
+    await until(waiting);
+    sandbox.generate(5);
+    const ending = one.kill('SIGTERM');
+    await becomes(one, '/ready', 503);
+    expect(one.isOver()).toBe(false);
+    await client.query('COMMIT');
+    client.release();
+    expect(await ending).toMatchObject({ code: 0 });
+    const after = await offsets();
+    // the first of the five may have come alone
+    expect(after.length).toBeGreaterThan(before.length);
+    expect(after).toEqual([...before, ...inHand.map(({ offset }) => offset)].slice(0, after.length));
+  }, 20_000);
 
   it.each([
     ['the database hangs', () => server.pause(), () => server.resume()],
     ['the database is down', () => server.crash(), () => server.start()],
-  ])('ends in time while %s', async (_, harm, heal) => {
-    await freshTables();
-    const sandbox = await newSandbox();
-    sandbox.generate(50);
-    const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url(), STOP_WITHIN_MS: '1000' });
-    await becomes(one, '/ready', 200);
-    await harm();
-    try {
-      // work that cannot be finished
-      sandbox.generate(5);
-      expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
-    } finally {
-      await heal();
-    }
-  }, 30_000);
+  ])(
+    'ends in time while %s',
+    async (_, harm, heal) => {
+      await freshTables();
+      const sandbox = await newSandbox();
+      sandbox.generate(50);
+      const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url(), STOP_WITHIN_MS: '1000' });
+      await becomes(one, '/ready', 200);
+      await harm();
+      try {
+        // work that cannot be finished
+        sandbox.generate(5);
+        const { code, tookMs } = await one.kill('SIGTERM');
+        expect(code).toBe(0);
+        expect(tookMs).toBeLessThan(4_000);
+      } finally {
+        await heal();
+      }
+    },
+    30_000,
+  );
 });
 
 describe('with files', () => {
-  const some = parametersOf({ kills: 8, updates: 2_000 });
+  const journal = async (data: string): Promise<readonly unknown[]> =>
+    (await readFile(join(data, 'contracts.jsonl'), 'utf8'))
+      .split('\n')
+      .slice(0, -1)
+      .map((line): unknown => JSON.parse(line));
+
+  const some = parametersOf({ kills: 8, updates: 6_000 });
   it(
     'loses nothing and ends right, however often it is ended',
     async () => {
@@ -197,13 +253,8 @@ describe('with files', () => {
         expectGoodEnds(ends);
         await given.entries();
         const kept = await ledgerIs(given.sandbox.url, given.end());
-        const journal = async (): Promise<readonly unknown[]> =>
-          (await readFile(join(data, 'contracts.jsonl'), 'utf8'))
-            .split('\n')
-            .slice(0, -1)
-            .map((line): unknown => JSON.parse(line));
-        await until(async () => (await journal()).length >= kept.history.length);
-        expect(await journal()).toEqual(kept.history);
+        await until(async () => (await journal(data)).length >= kept.history.length);
+        expect(await journal(data)).toEqual(kept.history);
         await becomes(last, '/ready', 200);
         expect(await active(last)).toEqual(countsOf(kept));
       } finally {
@@ -212,6 +263,29 @@ describe('with files', () => {
     },
     some.timeoutMs,
   );
+
+  it('takes nothing up twice where a crash came between the journal and the place, or in the midst of a line', async () => {
+    const data = await mkdtemp(join(folder, 'data-'));
+    const sandbox = await newSandbox();
+    const place = join(data, 'contracts.json');
+    const run = async (): Promise<unknown> => {
+      sandbox.generate(50);
+      const one = await start({ LEDGER_URL: sandbox.url, DATA_FOLDER: data });
+      await becomes(one, '/ready', 200);
+      const counts = await active(one);
+      expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
+      return counts;
+    };
+    await run();
+    const before = await readFile(place, 'utf8');
+    await run();
+    await writeFile(place, before);
+    await appendFile(join(data, 'contracts.jsonl'), `{"offset":7,"changes":"${'x'.repeat(1_000_000)}`);
+    const counts = await run();
+    const kept = await ledgerIs(sandbox.url, sandbox.ledgerEnd);
+    expect(await journal(data)).toEqual(kept.history);
+    expect(counts).toEqual(countsOf(kept));
+  }, 20_000);
 
   it('ends in time while the ledger is down, or does not answer', async () => {
     const sandbox = await newSandbox();
@@ -235,10 +309,10 @@ describe('the stream of updates', () => {
     messages.filter(({ data }) => data !== undefined).map(({ id }) => Number(id));
   const offsetsAfter = async (begin: number): Promise<readonly number[]> =>
     (await updatesOf(sandbox.url, sandbox.ledgerEnd, begin)).map(({ offset }) => offset);
-  const given = async (): Promise<Record<string, string>> => {
+  const given = async (more: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> => {
     sandbox = await newSandbox();
     sandbox.generate(300);
-    const settings = { LEDGER_URL: sandbox.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) };
+    const settings = { LEDGER_URL: sandbox.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')), ...more };
     one = await start(settings);
     await becomes(one, '/ready', 200);
     return { ...settings, PORT: new URL(one.url).port };
@@ -324,29 +398,73 @@ describe('the stream of updates', () => {
   }, 20_000);
 
   it('ends the request of a client who has left while it catches up', async () => {
-    await given();
-    sandbox.generate(500);
-    const path = /^\/v2\/updates/;
-    const begun = sandbox.requests.length;
-    sandbox.fault({ kind: 'hang' }, { path, times: 3 });
-    sandbox.generate(1);
+    // not by impatience
+    await given({ LEDGER_TIMEOUT_MS: '60000' });
+    sandbox.fault({ kind: 'hang' }, { path: /^\/v2\/updates/, times: 100 });
     const late = await stream(`${one.url}/updates?after=5`);
-    const his = () => sandbox.requests.slice(begun).find(({ body }) => (JSON.stringify(body) ?? '').includes('"beginExclusive":5,'));
+    const his = (): SandboxRequest | undefined =>
+      sandbox.requests.find(({ body }) => isObject(body) && body['beginExclusive'] === 5);
     await until(() => his() !== undefined);
+    expect(his()?.aborted).toBe(false);
     late.close();
     await until(() => his()?.aborted === true);
+  }, 20_000);
+
+  it('waits for a client who reads slowly, and keeps nothing for him that the ledger has', async () => {
+    await given();
+    const begin = sandbox.ledgerEnd;
+    sandbox.generate(8_000);
+    // more than Nest holds for a client before it ends his connection
+    expect(JSON.stringify(sandbox.updates).length).toBeGreaterThan(10_000_000);
+    const pages = (): number => sandbox.requests.filter(({ body }) => isObject(body) && 'endInclusive' in body).length;
+    const slow = await lateStream(`${one.url}/updates?after=${begin}`, async () => {
+      // until the service does not go on
+      for (let before = -1; before < pages(); await wait(200)) before = pages();
+    });
+    await until(() => slow.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+    expect(idsOf(slow)).toEqual(await offsetsAfter(begin));
+    slow.close();
+  }, 40_000);
+
+  it('hands a client on who is behind, but not by more than is kept', async () => {
+    await given();
+    const begin = sandbox.ledgerEnd;
+    const first = await stream(`${one.url}/updates`);
+    await until(() => first.messages.length > 0);
+    sandbox.generate(700);
+    await until(() => first.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+    const asked = sandbox.requests.length;
+    const second = await stream(`${one.url}/updates?after=${begin}`);
+    await until(() => second.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+    expect(idsOf(second)).toEqual(await offsetsAfter(begin));
+    expect(idsOf(first)).toEqual(idsOf(second));
+    const his = sandbox.requests.slice(asked).filter(({ body }) => isObject(body) && body['beginExclusive'] === begin);
+    // that of the test itself
+    expect(his.length).toBeLessThanOrEqual(1);
   }, 20_000);
 });
 
 describe('the token', () => {
-  it('is read for every request, and is in no log', async () => {
+  it('is read for every request, and is in no log, no metric and no span', async () => {
+    const spans: string[] = [];
+    const collector = createServer((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => spans.push(text));
+      request.on('end', () => response.end('{}'));
+    }).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const address = collector.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
     const file = join(folder, 'token-that-changes');
     await writeFile(file, `${canary}-old`);
     let right = `${canary}-old`;
     const sandbox = await newSandbox({ checkToken: (token) => token === right });
     sandbox.generate(20);
     const settings = { LEDGER_URL: sandbox.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) };
-    const one = await start({ ...settings, LEDGER_TOKEN_FILE: file });
+    const one = await start({
+      ...settings,
+      LEDGER_TOKEN_FILE: file,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    });
     await becomes(one, '/ready', 200);
     await writeFile(file, `${canary}-new`);
     right = `${canary}-new`;
@@ -354,5 +472,13 @@ describe('the token', () => {
     const last = (await updatesOf(sandbox.url, sandbox.ledgerEnd, 0, right)).at(-1)?.offset;
     const journal = join(settings.DATA_FOLDER, 'contracts.jsonl');
     await until(async () => (await readFile(journal, 'utf8')).includes(`{"offset":${last},`));
+
+    const metrics = await (await fetch(`${one.url}/metrics`)).text();
+    expect(metrics).toMatch(/^canton_rx_updates_total\{.*\} [1-9]/m);
+    expect(metrics).not.toContain(canary);
+    expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
+    collector.close();
+    expect(spans.join('')).toContain('traceId');
+    expect(spans.join('')).not.toContain(canary);
   }, 20_000);
 });

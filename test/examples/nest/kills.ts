@@ -23,27 +23,35 @@ export interface Kills {
   readonly terms: readonly (Ending & { readonly wasListening: boolean; readonly logs: string })[];
 }
 
-/** The most that one lives, in milliseconds from its start, or from when it listens. */
-const [early, late] = [600, 700];
+/** The most that one lives: from its start, from when it listens, and from when it has updates to work on; in milliseconds. */
+const mostMs = { early: 600, late: 400, working: 60 };
+
+/** A fourth of the moments is while it starts, half of them are while it works, and the others anywhere. */
+async function moment({ ready, atWork }: Service, random: () => number): Promise<void> {
+  const [kind, when] = [random(), random()];
+  if (kind < 0.25) return wait(when * mostMs.early);
+  if (kind < 0.75) {
+    await atWork;
+    return wait(when * mostMs.working);
+  }
+  await ready;
+  return wait(when * mostMs.late);
+}
 
 /**
- * Ends the service again and again, in turn by a signal that asks and by one that does not, at random moments, a third of
- * them while it starts; each time the ledger grows, and the next one is started at once. Leaves the last one running.
+ * Ends the service again and again, in turn by a signal that asks and by one that does not, at random moments; each time
+ * the ledger grows, and the next one is started at once. Leaves the last one running.
  */
 export async function killing(
   start: () => Promise<Service>,
   { grow }: World,
   { kills, random }: { kills: number; random: () => number },
 ): Promise<Kills & { readonly last: Service }> {
-  const terms: (Ending & { wasListening: boolean; logs: string })[] = [];
+  const terms: Kills['terms'][number][] = [];
   grow(0.25);
   let one = await start();
   for (let done = 0; done < kills; done += 1) {
-    if (random() < 0.33) await wait(random() * early);
-    else {
-      await one.ready;
-      await wait(random() * late);
-    }
+    await moment(one, random);
     const wasListening = one.isListening();
     if (one.isOver()) throw new Error(`it has ended by itself: ${one.logs().slice(-2_000)}`);
     const ending = await one.kill(done % 2 === 0 ? 'SIGTERM' : 'SIGKILL');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import { freePort } from '../../helpers/servers.js';
+import { freePort, until } from '../../helpers/servers.js';
 
 /** How a process has ended. */
 export interface Ending {
@@ -16,11 +16,15 @@ export interface Service {
   readonly url: string;
   /** Fulfilled when it listens, or has ended before. */
   readonly ready: Promise<unknown>;
+  /** Fulfilled when it has updates to work on, or has ended before. */
+  readonly atWork: Promise<unknown>;
   readonly isListening: () => boolean;
   readonly isOver: () => boolean;
   readonly kill: (signal: NodeJS.Signals) => Promise<Ending>;
   readonly logs: () => string;
 }
+
+const listening = /listening at/;
 
 /** Starts the example as `npm start` does, in the folder where it was installed and built. */
 export async function service(folder: string, settings: Readonly<Record<string, string>>): Promise<Service> {
@@ -31,24 +35,17 @@ export async function service(folder: string, settings: Readonly<Record<string, 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const chunks: string[] = [];
-  let isListening = false;
   const over = once(child, 'close');
-  const ready = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        chunks.push(text);
-        if (!text.includes('listening at')) return;
-        isListening = true;
-        resolve();
-      });
-    void over.then(() => {
-      resolve();
-    });
-  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => chunks.push(text));
+  const logs = (): string => chunks.join('');
+  const told = (words: RegExp): Promise<unknown> =>
+    Promise.race([over, until(() => words.test(logs()) || child.exitCode !== null || child.signalCode !== null)]);
   return {
     url: `http://127.0.0.1:${port}`,
-    ready,
-    isListening: () => isListening,
+    ready: told(listening),
+    atWork: told(/"first":.*PageReceived/),
+    isListening: () => logs().includes('listening at'),
     isOver: () => child.exitCode !== null || child.signalCode !== null,
     kill: async (signal) => {
       const begunAt = performance.now();
@@ -56,6 +53,6 @@ export async function service(folder: string, settings: Readonly<Record<string, 
       await over;
       return { code: child.exitCode, signal: child.signalCode, tookMs: performance.now() - begunAt };
     },
-    logs: () => chunks.join(''),
+    logs,
   };
 }

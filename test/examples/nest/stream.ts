@@ -16,27 +16,45 @@ export interface Stream {
 
 /** Connects as a browser's EventSource does, once. */
 export async function stream(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
-  const controller = new AbortController();
-  const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal: controller.signal });
+  const { response, close } = await connection(url, headers);
   const messages: Message[] = [];
-  const read = async (): Promise<void> => {
-    const decoder = new TextDecoder();
-    let text = '';
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk as Uint8Array, { stream: true });
-      const blocks = text.split('\n\n');
-      text = blocks.pop() ?? '';
-      messages.push(...blocks.map(messageOf).filter((message) => message !== undefined));
-    }
-  };
+  return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
+}
+
+/** The same, but nothing is read before `begin` is fulfilled: TCP holds the server back. */
+export async function lateStream(url: string, begin: () => Promise<unknown>): Promise<Stream> {
+  const { response, close } = await connection(url, {});
+  const messages: Message[] = [];
+  await begin();
+  return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
+}
+
+interface Connection {
+  readonly response: Response;
+  readonly close: () => void;
+}
+
+async function connection(url: string, headers: Readonly<Record<string, string>>): Promise<Connection> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal });
   return {
-    status: response.status,
-    messages,
+    response,
     close: () => {
       controller.abort();
     },
-    over: read().catch(() => undefined),
   };
+}
+
+async function read(response: Response, messages: Message[]): Promise<void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    messages.push(...blocks.map(messageOf).filter((message) => message !== undefined));
+  }
 }
 
 /** A block without an id would leave a browser with the one before, and is none of ours. */

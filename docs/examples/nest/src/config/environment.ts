@@ -24,6 +24,10 @@ export const Environment = z.object({
   DATABASE_URL: z.string().optional(),
   DATA_FOLDER: z.string().default('data'),
 
+  /** Where spans go, by OTLP over HTTP; nowhere by default. Metrics are at /metrics in any case. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  OTEL_SERVICE_NAME: z.string().default('contracts'),
+
   STATUS_EVERY_MS: ms(2_000),
   READY_UNSEEN_MS: ms(15_000),
   READY_BEHIND_MS: ms(60_000),

@@ -1,5 +1,7 @@
 import { ConfigurableModuleBuilder, Global, Module } from '@nestjs/common';
-import { createLedger, type LedgerOptions } from 'canton-rx';
+import type { Ledger, LedgerOptions } from 'canton-rx';
+import { createTracedLedger } from 'canton-rx/otel';
+import { OpenTelemetry } from '../telemetry/open-telemetry.js';
 import { LEDGER } from './ledger.js';
 import { Selection } from './selection.js';
 
@@ -10,7 +12,16 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 /** One ledger for the whole service: what it learns of the participant, all feeds know. It sends nothing by itself. */
 @Global()
 @Module({
-  providers: [{ provide: LEDGER, useFactory: createLedger, inject: [MODULE_OPTIONS_TOKEN] }, Selection],
+  providers: [
+    {
+      provide: LEDGER,
+      inject: [MODULE_OPTIONS_TOKEN, OpenTelemetry],
+      // createLedger(options) for one that nobody traces
+      useFactory: (options: LedgerOptions, { providers }: OpenTelemetry): Ledger =>
+        createTracedLedger(options, providers),
+    },
+    Selection,
+  ],
   exports: [LEDGER, Selection],
 })
 export class LedgerModule extends ConfigurableModuleClass {}

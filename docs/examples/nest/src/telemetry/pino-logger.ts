@@ -1,5 +1,6 @@
 import { Injectable, type LoggerService } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
+import { trace } from '@opentelemetry/api';
 import { pino, type Logger } from 'pino';
 import type { Environment } from '../config/environment.js';
 import { factsOf } from './facts-of.js';
@@ -13,6 +14,7 @@ export class PinoLogger implements LoggerService {
     this.pino = pino({
       level: config.get('LOG_LEVEL', { infer: true }),
       redact: ['req.headers.authorization', 'req.headers.cookie'],
+      mixin: spanIds,
     });
   }
 
@@ -38,3 +40,9 @@ export class PinoLogger implements LoggerService {
 }
 
 const textOf = (message: unknown): string => (message instanceof Error ? message.message : String(message));
+
+/** By which a line is found from a trace, and the other way round. */
+function spanIds(): Record<string, string> {
+  const span = trace.getActiveSpan()?.spanContext();
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+}

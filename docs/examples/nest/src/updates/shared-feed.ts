@@ -49,7 +49,7 @@ export class SharedFeed {
   /** The next updates after an offset, as soon as there are any, or the place has moved on without; emits once. */
   pageAfter(offset: Offset): Observable<Page> {
     return this.recent$.pipe(
-      filter(({ begin, end }) => offset < begin || offset < end),
+      filter(({ end }) => offset < end),
       take(1),
       concatMap((recent) => (offset < recent.begin ? this.older(offset, recent.begin) : of(pageOf(recent, offset)))),
     );
