@@ -20,6 +20,8 @@ export interface Service {
   readonly atWork: Promise<unknown>;
   readonly isListening: () => boolean;
   readonly isOver: () => boolean;
+  /** With what it has ended by itself. */
+  readonly exitCode: () => number | null;
   readonly kill: (signal: NodeJS.Signals) => Promise<Ending>;
   readonly logs: () => string;
 }
@@ -47,6 +49,7 @@ export async function service(folder: string, settings: Readonly<Record<string, 
     atWork: told(/"first":.*PageReceived/),
     isListening: () => logs().includes('listening at'),
     isOver: () => child.exitCode !== null || child.signalCode !== null,
+    exitCode: () => child.exitCode,
     kill: async (signal) => {
       const begunAt = performance.now();
       child.kill(signal);
