@@ -36,7 +36,8 @@ const newSandbox = sandboxes();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'canton-rx-nest-'));
   const install = join(root, 'docs', 'examples', 'install.mjs');
-  await exec(process.execPath, [install, 'nest', join(folder, 'service')], { cwd: root });
+  const env = { ...process.env, npm_config_prefer_offline: 'true' };
+  await exec(process.execPath, [install, 'nest', join(folder, 'service')], { cwd: root, env });
   await writeFile(join(folder, 'token'), `${canary}-1\n`);
   if (!hasPostgres) return;
   server = await postgresServer();
@@ -148,7 +149,7 @@ describeWithPostgres('with PostgreSQL', () => {
     const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url() });
     await becomes(one, '/ready', 200);
 
-    const back = sandbox.restart({ downMs: 3_000 });
+    const back = sandbox.restart({ downMs: 2_000 });
     await becomes(one, '/ready', 503);
     expect(await statusOf(one, '/health')).toBe(200);
     await back;
@@ -431,8 +432,11 @@ describe('the stream of updates', () => {
     expect(JSON.stringify(sandbox.updates).length).toBeGreaterThan(10_000_000);
     const pages = (): number => sandbox.requests.filter(({ body }) => isObject(body) && 'endInclusive' in body).length;
     const slow = await lateStream(`${one.url}/updates?after=${begin}`, async () => {
-      // until the service does not go on
-      for (let before = -1; before < pages(); await wait(200)) before = pages();
+      // until the service does not go on: that it stops is what nobody can wait for
+      for (let before = -1; before < pages();) {
+        before = pages();
+        await wait(200);
+      }
     });
     await until(() => slow.messages.at(-1)?.id === String(sandbox.ledgerEnd));
     expect(idsOf(slow)).toEqual(await offsetsAfter(begin));

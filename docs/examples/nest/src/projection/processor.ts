@@ -39,6 +39,8 @@ export class Processor implements OnApplicationBootstrap, BeforeApplicationShutd
       }),
     );
     this.over = lastValueFrom(status$, { defaultValue: undefined });
+    // who looks at it may do so only later
+    this.over.catch(() => undefined);
   }
 
   /** The batch in hand is finished and committed, no other is begun. The server still answers, so that probes see it. */
