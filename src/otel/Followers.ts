@@ -1,8 +1,7 @@
-import type { BatchObservableCallback, BatchObservableResult } from '@opentelemetry/api';
+import type { Attributes, BatchObservableCallback } from '@opentelemetry/api';
 import type { Offset } from '../codecs/Offset.js';
 import type { Follower } from './Follower.js';
-import type { Instruments } from './Instruments.js';
-import { lagsOf } from './lagsOf.js';
+import { lagsOf, type Lag } from './lagsOf.js';
 import type { Recorder } from './Recorder.js';
 import { safely } from './safely.js';
 
@@ -18,40 +17,59 @@ export interface Followers {
 export function followersOf({ measure, ledger }: Recorder): Followers {
   const all = new Set<Follower>();
   let end: Offset | undefined;
-  let stop = (): void => undefined;
-  const observe =
-    ({ feeds, lagOffsets, lagTime }: Instruments): BatchObservableCallback =>
-    (result: BatchObservableResult) => {
-      safely(() => {
-        for (const { attributes, count, offsets, seconds } of lagsOf([...all], end, Date.now())) {
-          const common = { ...ledger, ...attributes };
-          result.observe(feeds, count, common);
-          if (offsets !== undefined) result.observe(lagOffsets, offsets, common);
-          for (const [synchronizer, value] of seconds) {
-            result.observe(lagTime, value, { ...common, 'canton.synchronizer.id': synchronizer });
+  let observed: readonly Lag[] = [];
+  let stop: (() => void) | undefined;
+  const observe = (): void => {
+    measure(({ meter, lagOffsets, lagTime }) => {
+      const callback: BatchObservableCallback = (result) => {
+        const lags = lagsOf([...all], end, Date.now());
+        const over = observed.filter(({ key }) => !lags.some((lag) => lag.key === key));
+        safely(() => {
+          for (const { attributes, offsets, seconds } of [...lags, ...over.map(noLag)]) {
+            const common: Attributes = { ...ledger, ...attributes };
+            if (offsets !== undefined) result.observe(lagOffsets, offsets, common);
+            for (const [synchronizer, value] of seconds)
+              result.observe(lagTime, value, { ...common, 'canton.synchronizer.id': synchronizer });
           }
-        }
-      });
-    };
+        });
+        observed = lags;
+        // not while the meter goes through its callbacks
+        if (all.size === 0) queueMicrotask(stopIfIdle);
+      };
+      meter.addBatchObservableCallback(callback, [lagOffsets, lagTime]);
+      stop = () => {
+        meter.removeBatchObservableCallback(callback, [lagOffsets, lagTime]);
+      };
+    });
+  };
+  const stopIfIdle = (): void => {
+    if (all.size > 0 || stop === undefined) return;
+    safely(stop);
+    stop = undefined;
+  };
   return {
     add: (follower) => {
       all.add(follower);
-      if (all.size > 1) return;
-      measure((instruments) => {
-        const { meter, feeds, lagOffsets, lagTime } = instruments;
-        const callback = observe(instruments);
-        meter.addBatchObservableCallback(callback, [feeds, lagOffsets, lagTime]);
-        stop = () => {
-          meter.removeBatchObservableCallback(callback, [feeds, lagOffsets, lagTime]);
-        };
+      measure(({ feeds }) => {
+        feeds.add(1, { ...ledger, ...follower.attributes });
       });
+      if (stop === undefined) observe();
     },
     remove: (follower) => {
-      all.delete(follower);
-      if (all.size === 0) safely(stop);
+      if (!all.delete(follower)) return;
+      measure(({ feeds }) => {
+        feeds.add(-1, { ...ledger, ...follower.attributes });
+      });
     },
     endsAt: (offset) => {
       end = offset;
     },
   };
 }
+
+/** Nobody is behind any more: told once, for meters go on telling what they were told last. */
+const noLag = (lag: Lag): Lag => ({
+  ...lag,
+  offsets: lag.offsets && 0,
+  seconds: new Map([...lag.seconds.keys()].map((synchronizer) => [synchronizer, 0])),
+});

@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Meter, ObservableGauge } from '@opentelemetry/api';
+import type { Counter, Gauge, Histogram, Meter, ObservableGauge, UpDownCounter } from '@opentelemetry/api';
 
 /** What is measured. */
 export interface Instruments {
@@ -16,7 +16,7 @@ export interface Instruments {
   readonly parked: Counter;
   readonly submissions: Counter;
   readonly submissionTimes: Histogram;
-  readonly feeds: ObservableGauge;
+  readonly feeds: UpDownCounter;
   readonly lagOffsets: ObservableGauge;
   readonly lagTime: ObservableGauge;
 }
@@ -59,7 +59,7 @@ export function instrumentsOf(meter: Meter): Instruments {
     parked: counter('updates.parked', 'update', 'Updates that a processor put aside'),
     submissions: counter('submissions', 'submission', 'Submissions by what became of them'),
     submissionTimes: seconds('submission.duration', submissionSeconds, 'How long submissions take to their outcome'),
-    feeds: meter.createObservableGauge('canton_rx.feeds.active', {
+    feeds: meter.createUpDownCounter('canton_rx.feeds.active', {
       unit: '{feed}',
       description: 'Feeds without an end that somebody is subscribed to',
     }),

@@ -4,9 +4,9 @@ import type { Follower } from './Follower.js';
 
 /** How far feeds are behind that have the same attributes: that of them which is behind most. */
 export interface Lag {
+  /** The attributes, as text. */
+  readonly key: string;
   readonly attributes: Attributes;
-  /** How many there are. */
-  readonly count: number;
   /** Absent where the end of the ledger, or where they stand, is not known. */
   readonly offsets: number | undefined;
   /** By synchronizer. */
@@ -18,14 +18,19 @@ export function lagsOf(followers: readonly Follower[], end: Offset | undefined, 
   const lags = new Map<string, Lag>();
   for (const { attributes, cursor, recordTimes } of followers) {
     const key = JSON.stringify(attributes);
-    const { count = 0, offsets = 0, seconds = new Map<string, number>() } = lags.get(key) ?? {};
+    const { offsets: most, seconds = new Map<string, number>() } = lags.get(key) ?? {};
     const merged = new Map(seconds);
     for (const [synchronizer, recordTime] of recordTimes) {
       const behind = Math.max(0, nowMs - Date.parse(recordTime)) / 1_000;
       merged.set(synchronizer, Math.max(behind, merged.get(synchronizer) ?? 0));
     }
     const behind = end === undefined || cursor === undefined ? undefined : Math.max(0, end - cursor);
-    lags.set(key, { attributes, count: count + 1, offsets: behind && Math.max(behind, offsets), seconds: merged });
+    lags.set(key, {
+      key,
+      attributes,
+      offsets: behind === undefined ? most : Math.max(behind, most ?? 0),
+      seconds: merged,
+    });
   }
   return [...lags.values()];
 }

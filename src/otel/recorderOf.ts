@@ -22,8 +22,12 @@ export function recorderOf({ tracerProvider, meterProvider }: Telemetry, ledger:
   return {
     ledger,
     startSpan: (name, options, context) =>
-      safely(() => (tracerProvider ?? trace).getTracer(scope).startSpan(name, options, context)) ??
-      trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
+      safely(() => {
+        const span = (tracerProvider ?? trace).getTracer(scope).startSpan(name, options, context);
+        // what has no context would fail wherever it is asked for it
+        span.spanContext();
+        return span;
+      }) ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
     measure: (use) =>
       safely(() => {
         // not before it is needed: a program may register its SDK after it has made its ledger

@@ -33,6 +33,7 @@ export function tracedUpdates(
       if (event._tag === 'CaughtUp') follower.cursor = event.cursor;
       // a request without an end is sent from where the feed stands
       if (event._tag === 'PollSent' && event.endInclusive === undefined) follower.cursor = event.beginExclusive;
+      // the last event is that of its end
       tally.tell();
     };
     if (isFollower) followers.add(follower);
@@ -51,7 +52,6 @@ export function tracedUpdates(
           },
         }),
         finalize(() => {
-          tally.tell();
           followers.remove(follower);
         }),
       );

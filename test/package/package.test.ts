@@ -159,6 +159,24 @@ describe('the packed library', () => {
     expect((await app.run('node', 'nats.cjs')).stdout).toBe('function\n');
   }, 60_000);
 
+  it('needs the API of OpenTelemetry for its spans alone, and works with it and without an SDK', async () => {
+    await app.write(
+      'otel.mjs',
+      `import { lastValueFrom } from 'rxjs';
+       import { createTracedLedger } from 'canton-rx/otel';
+       import { startSandbox } from 'canton-rx/sandbox';
+       const sandbox = await startSandbox();
+       sandbox.generate(7);
+       console.log(await lastValueFrom(createTracedLedger({ baseUrl: sandbox.url }).ledgerEnd()) === sandbox.ledgerEnd);
+       await sandbox.close();`,
+    );
+    await app.write('otel.cjs', "console.log(typeof require('canton-rx/otel').linkTo);");
+    await expect(app.run('node', 'otel.mjs')).rejects.toThrow(/Cannot find package '@opentelemetry\/api'/);
+    await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '@opentelemetry/api@1.9.0');
+    expect((await app.run('node', 'otel.mjs')).stdout).toBe('true\n');
+    expect((await app.run('node', 'otel.cjs')).stdout).toBe('function\n');
+  }, 60_000);
+
   it('has a command line', async () => {
     expect((await app.run(join('node_modules', '.bin', 'canton-rx'), '--version')).stdout).toMatch(/\d+\.\d+\.\d+/);
   });

@@ -83,6 +83,8 @@ const entries: readonly {
     how: {},
     packages: decodes.concat('rxjs'),
   },
+  { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 7_850, how: {}, packages: flows },
+  { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 47_200, how: {}, packages: all },
   { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 23_450, how: { platform: 'node' } },
 ];
 
@@ -121,8 +123,8 @@ describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(a
   });
 });
 
-const external = ['@canton-network/*', '@nats-io/*', 'idb', 'pg'];
-describe.each(entries)('a bundle of $entry', ({ entry, imported, budget, how, packages = own }) => {
+const external = ['@canton-network/*', '@nats-io/*', '@opentelemetry/*', 'idb', 'pg'];
+describe.each(entries)('a bundle of $entry: $imported', ({ entry, imported, budget, how, packages = own }) => {
   const bundle = () => bundled(user.folder, prints(imported, entry), { ...how, external });
 
   it('is within its budget', async () => {

@@ -1,0 +1,271 @@
+import { context, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { concat, defer, EMPTY, lastValueFrom, of, tap, throwError, toArray, type Observable } from 'rxjs';
+import { handleParked, ledgerEffects, memoryStore, type CheckpointStore, type Work } from '../../src/index.js';
+import { createTracedLedger, linkTo, traceHandler } from '../../src/otel/index.js';
+import type { Telemetry } from '../../src/otel/index.js';
+import { observe } from '../helpers/observe.js';
+import { sandboxes } from '../helpers/sandboxes.js';
+import { until } from '../helpers/servers.js';
+import { sdk, withContexts } from './support.js';
+
+const start = sandboxes();
+const contexts = withContexts();
+beforeEach(contexts.enable);
+afterEach(contexts.disable);
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+async function given(updates: number, options: Telemetry = {}) {
+  const sandbox = await start();
+  for (let offset = 1; offset <= updates; offset++) {
+    const traceparent = `00-${traceId}-${offset.toString(16).padStart(16, '0')}-01`;
+    sandbox.append({
+      Transaction: { value: { events: [{ CreatedEvent: {} }], traceContext: { traceparent, tracestate: null } } },
+    });
+  }
+  const telemetry = sdk();
+  const ledger = createTracedLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, { ...telemetry, ...options });
+  const request = {
+    beginExclusive: 0,
+    endInclusive: sandbox.ledgerEnd,
+    updateFormat: ledgerEffects({ parties: 'any' }),
+  };
+  const tracer = telemetry.tracerProvider.getTracer('test');
+  const spans = () => telemetry.spans('process update');
+  return { sandbox, telemetry, ledger, request, tracer, spans };
+}
+
+const ways: readonly (readonly [string, (work: () => void) => unknown])[] = [
+  [
+    'returns',
+    (work) => {
+      work();
+    },
+  ],
+  [
+    'promises',
+    async (work) => {
+      await Promise.resolve();
+      work();
+    },
+  ],
+  [
+    'emits',
+    (work) =>
+      concat(
+        of(1, 2),
+        defer(() => {
+          work();
+          return EMPTY;
+        }),
+      ),
+  ],
+  [
+    'iterates',
+    async function* (work) {
+      yield await Promise.resolve(1);
+      work();
+    },
+  ],
+];
+
+describe.each(ways)('a handler that %s', (_, way) => {
+  it('works in a trace of its own, linked to that of the update and to that of the processor', async () => {
+    const { ledger, request, tracer, telemetry, spans } = await given(3);
+    const active: (Span | undefined)[] = [];
+    const after: (Span | undefined)[] = [];
+    const processor = tracer.startSpan('processor');
+    await context.with(trace.setSpan(context.active(), processor), () =>
+      lastValueFrom(
+        ledger
+          .process(request, () => way(() => active.push(trace.getActiveSpan())))
+          .pipe(tap(() => after.push(trace.getActiveSpan()))),
+      ),
+    );
+    expect(spans()).toHaveLength(3);
+    expect(active.map((span) => span?.spanContext().spanId)).toEqual(spans().map((span) => span.spanContext().spanId));
+    expect(new Set(after)).toEqual(new Set([processor]));
+    expect(new Set(spans().map((span) => span.spanContext().traceId)).size).toBe(3);
+    spans().forEach((span, index) => {
+      expect(span.kind).toBe(SpanKind.CONSUMER);
+      expect(span.parentSpanContext).toBeUndefined();
+      expect(span.links.map((link) => [link.context.traceId, link.context.spanId])).toEqual([
+        [traceId, (index + 1).toString(16).padStart(16, '0')],
+        [processor.spanContext().traceId, processor.spanContext().spanId],
+      ]);
+      expect(span.attributes).toMatchObject({ 'canton.offset': index + 1, 'canton.update.variant': 'Transaction' });
+      expect(span.status.code).toBe(SpanStatusCode.UNSET);
+    });
+    expect(await telemetry.measured('canton_rx.updates')).toMatchObject([
+      { attributes: { 'canton.update.variant': 'Transaction' }, value: 3 },
+    ]);
+  });
+});
+
+const failures: readonly (readonly [string, () => unknown])[] = [
+  [
+    'throws',
+    () => {
+      throw new RangeError('the words of the handler');
+    },
+  ],
+  ['rejects', () => Promise.reject(new RangeError('the words of the handler'))],
+  ['errors', () => throwError(() => new RangeError('the words of the handler'))],
+];
+
+describe.each(failures)('a handler that %s', (_, fail) => {
+  it.each(['skip', 'park'] as const)('is told of, and so is that its update is left out: %s', async (onPoison) => {
+    const { ledger, request, telemetry, spans } = await given(3);
+    const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
+    const options = { name: 'balances', store: memoryStore(), onPoison };
+    const handlerRetry = { baseDelayMs: 1, maxDelayMs: 1, giveUpAfterMs: 40 };
+    const committed = await lastValueFrom(
+      ledger.process(request, handler, { ...options, handlerRetry }).pipe(toArray()),
+    );
+    expect(committed.at(-1)).toMatchObject({ offset: 3 });
+    const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
+    expect(failed.length).toBeGreaterThan(1);
+    expect(new Set(failed.map(({ attributes }) => attributes['canton.offset']))).toEqual(new Set([2]));
+    const processor = { 'canton_rx.processor.name': 'balances', 'error.type': 'RangeError' };
+    expect(failed[0]?.attributes).toMatchObject(processor);
+    expect(failed.map(({ status, events }) => [status.message, events.length])).toEqual(
+      failed.map(() => [undefined, 0]),
+    );
+    const name = onPoison === 'skip' ? 'canton_rx.updates.skipped' : 'canton_rx.updates.parked';
+    expect(await telemetry.measured(name)).toEqual([{ name, unit: '{update}', attributes: processor, value: 1 }]);
+    // the last one is not tried again
+    expect(await telemetry.measured('canton_rx.handler.failures')).toMatchObject([
+      { attributes: processor, value: failed.length - 1 },
+    ]);
+    expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 2 }]);
+    expect(await telemetry.exported()).not.toContain('the words of');
+  });
+
+  it('ends the processor with what it failed with, and that is counted', async () => {
+    const { ledger, request, telemetry } = await given(1);
+    const error = await lastValueFrom(ledger.process(request, fail, { handlerRetry: { giveUpAfterMs: 0 } })).catch(
+      (error: unknown) => error,
+    );
+    expect(error).toMatchObject({ _tag: 'HandlerError', cause: { message: 'the words of the handler' } });
+    expect(await telemetry.measured('canton_rx.feed.failures')).toMatchObject([
+      { attributes: { 'error.type': 'HandlerError' }, value: 1 },
+    ]);
+  });
+});
+
+describe('a processor', () => {
+  it('of batches has a span for each batch, linked to the trace of each update', async () => {
+    const { ledger, request, telemetry } = await given(5);
+    const seen: number[][] = [];
+    await lastValueFrom(
+      ledger.process(request, (updates) => seen.push(updates.map(({ offset }) => offset)), {
+        batch: { size: 3, withinMs: 0 },
+      }),
+    );
+    expect(seen).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ]);
+    const spans = telemetry.spans('process updates');
+    expect(spans.map(({ links }) => links.map((link) => Number.parseInt(link.context.spanId, 16)))).toEqual(seen);
+    expect(spans.map(({ attributes }) => attributes['canton.updates.count'])).toEqual([3, 2]);
+    expect(spans[0]?.attributes).toMatchObject({ 'canton.offset': 1, 'canton.updates.last_offset': 3 });
+    expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 5 }]);
+  });
+
+  it('whose handler is to have no spans counts all the same', async () => {
+    const { ledger, request, telemetry, spans } = await given(3, { handlerSpans: false });
+    await lastValueFrom(ledger.process(request, () => Promise.resolve()));
+    expect(spans()).toEqual([]);
+    expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 3 }]);
+  });
+
+  it('tells how far its commits are behind, not how far it has read', async () => {
+    const { ledger, request, telemetry, sandbox } = await given(10);
+    const endless = { beginExclusive: 0, updateFormat: request.updateFormat };
+    const name = 'balances';
+    let release: () => void = () => undefined;
+    const handled: number[] = [];
+    const working = observe(
+      ledger.process(
+        endless,
+        ({ offset }) => {
+          handled.push(offset);
+          return offset === 4 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
+        },
+        { name, store: memoryStore(), commitEvery: { updates: 1 } },
+      ),
+    );
+    await until(() => handled.includes(4));
+    const attributes = { 'canton_rx.processor.name': name };
+    expect(await telemetry.measured('canton_rx.lag.offsets')).toMatchObject([{ attributes, value: 7 }]);
+    const [lag] = await telemetry.measured('canton_rx.lag.record_time');
+    const third = sandbox.updates[2];
+    const recordTime = third !== undefined && 'Transaction' in third ? third.Transaction.value.recordTime : '';
+    const recordedAt = Date.parse(recordTime);
+    expect(Math.abs((lag?.value ?? 0) - Math.max(0, Date.now() - recordedAt) / 1_000)).toBeLessThan(2);
+    release();
+    await until(() => working.values.at(-1)?.offset === 10);
+    expect(await telemetry.measured('canton_rx.lag.offsets')).toMatchObject([{ attributes, value: 0 }]);
+    working.subscription.unsubscribe();
+    expect(await telemetry.measured('canton_rx.feeds.active')).toMatchObject([{ attributes, value: 0 }]);
+  });
+
+  it('that is left lets its handler come to its end, and counts that', async () => {
+    const { ledger, request, telemetry, spans } = await given(3);
+    let release: () => void = () => undefined;
+    const store: CheckpointStore = memoryStore();
+    let handling = 0;
+    const working = observe(
+      ledger.process(
+        request,
+        () => {
+          handling += 1;
+          return new Promise<void>((resolve) => (release = resolve));
+        },
+        { name: 'balances', store },
+      ),
+    );
+    await until(() => handling === 1);
+    working.subscription.unsubscribe();
+    expect(spans()).toEqual([]);
+    release();
+    await until(() => spans().length === 1);
+    expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 1 }]);
+  });
+
+  it('whose options make no sense is refused at once, as ever', async () => {
+    const { ledger, request } = await given(0);
+    expect(() => ledger.process(request, () => undefined, { name: 'balances' })).toThrow(TypeError);
+    expect(() => ledger.updates(request, { maxPageSize: 0 })).toThrow(TypeError);
+  });
+});
+
+describe('traceHandler', () => {
+  it('has what was parked handled in a span, linked to where it came from', async () => {
+    const { ledger, request, telemetry, tracer } = await given(2, { handlerSpans: false });
+    const store = memoryStore();
+    const poison = { name: 'balances', store, onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } } as const;
+    const failing = (): Observable<never> => throwError(() => new Error('mine'));
+    await lastValueFrom(ledger.process(request, failing, poison));
+    const active: (Span | undefined)[] = [];
+    const updates: Work[] = [];
+    const handler = traceHandler((update) => {
+      updates.push(update);
+      active.push(trace.getActiveSpan());
+      return update.offset === 2 ? failing() : undefined;
+    }, telemetry);
+    const span = tracer.startSpan('replay');
+    const unparked = await context.with(trace.setSpan(context.active(), span), () =>
+      lastValueFrom(handleParked(store, 'balances', handler).pipe(toArray())),
+    );
+    expect(unparked.map(({ isHandled }) => isHandled)).toEqual([true, false]);
+    const spans = telemetry.spans('process update');
+    expect(spans.map((one) => one.links)).toMatchObject(
+      updates.map((update) => [linkTo(update), { context: span.spanContext() }]),
+    );
+    expect(spans.map(({ status }) => status.code)).toEqual([SpanStatusCode.UNSET, SpanStatusCode.ERROR]);
+    expect(active.map((one) => one?.spanContext().spanId)).toEqual(spans.map((one) => one.spanContext().spanId));
+  });
+});
