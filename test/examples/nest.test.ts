@@ -221,6 +221,30 @@ describeWithPostgres('with PostgreSQL', () => {
     expect(await offsets()).toEqual((await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset));
   }, 30_000);
 
+  it('stands by while another one works, and takes over', async () => {
+    await freshTables();
+    const sandbox = await newSandbox();
+    sandbox.generate(50);
+    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: url() };
+    const first = await start(settings);
+    await becomes(first, '/ready', 200);
+    const second = await start(settings);
+    await second.ready();
+    sandbox.generate(50);
+    const all = (await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
+    await until(async () => (await offsets()).length === all.length);
+    // what it has not yet done long enough to be ready for
+    expect(await (await fetch(`${second.url}/ready`)).json()).toMatchObject({
+      error: { ledger: { state: 'waiting' } },
+    });
+    await first.kill('SIGKILL');
+    sandbox.generate(50);
+    await becomes(second, '/ready', 200);
+    const more = (await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
+    await until(async () => (await offsets()).length >= more.length);
+    expect(await offsets()).toEqual(more);
+  }, 20_000);
+
   it.each([
     ['the database hangs', () => server.pause(), () => server.resume()],
     ['the database is down', () => server.crash(), () => server.start()],
@@ -306,7 +330,7 @@ describe('with files', () => {
     for (const harm of [() => void sandbox.restart({ downMs: 60_000 }), () => undefined]) {
       sandbox.fault({ kind: 'hang' }, { times: 1_000 });
       const one = await start({ LEDGER_URL: sandbox.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) });
-      await one.ready;
+      await one.ready();
       harm();
       await becomes(one, '/ready', 503);
       const ending = await one.kill('SIGTERM');
@@ -359,7 +383,7 @@ describe('the stream of updates', () => {
 
     sandbox.generate(1_500);
     one = await start(settings);
-    await one.ready;
+    await one.ready();
     const third = await stream(`${one.url}/updates`, { 'last-event-id': String(second.messages.at(-1)?.id) });
     sandbox.generate(10);
     await until(() => third.messages.at(-1)?.id === String(sandbox.ledgerEnd));
@@ -391,6 +415,18 @@ describe('the stream of updates', () => {
     }
     const badly = await fetch(`${one.url}/updates`, { headers: { 'last-event-id': 'nonsense' } });
     expect(badly.status).toBe(400);
+  }, 20_000);
+
+  it('tells a client whose place the ledger no longer has', async () => {
+    await given();
+    sandbox.prune(100);
+    const late = await stream(`${one.url}/updates?after=5`);
+    await late.over;
+    expect(late.messages.at(-1)).toEqual({
+      id: '5',
+      type: 'failure',
+      data: JSON.stringify({ reason: 'PrunedError', earliestOffset: 100 }),
+    });
   }, 20_000);
 
   it('costs the ledger one request for many clients, and none when they have left', async () => {

@@ -31,10 +31,10 @@ async function moment({ ready, atWork }: Service, random: () => number): Promise
   const [kind, when] = [random(), random()];
   if (kind < 0.25) return wait(when * mostMs.early);
   if (kind < 0.75) {
-    await atWork;
+    await atWork();
     return wait(when * mostMs.working);
   }
-  await ready;
+  await ready();
   return wait(when * mostMs.late);
 }
 

@@ -15,9 +15,9 @@ export interface Ending {
 export interface Service {
   readonly url: string;
   /** Fulfilled when it listens, or has ended before. */
-  readonly ready: Promise<unknown>;
+  readonly ready: () => Promise<unknown>;
   /** Fulfilled when it has updates to work on, or has ended before. */
-  readonly atWork: Promise<unknown>;
+  readonly atWork: () => Promise<unknown>;
   readonly isListening: () => boolean;
   readonly isOver: () => boolean;
   /** With what it has ended by itself. */
@@ -45,8 +45,8 @@ export async function service(folder: string, settings: Readonly<Record<string, 
     Promise.race([over, until(() => words.test(logs()) || child.exitCode !== null || child.signalCode !== null)]);
   return {
     url: `http://127.0.0.1:${port}`,
-    ready: told(listening),
-    atWork: told(/"first":.*PageReceived/),
+    ready: () => told(listening),
+    atWork: () => told(/"first":.*PageReceived/),
     isListening: () => logs().includes('listening at'),
     isOver: () => child.exitCode !== null || child.signalCode !== null,
     exitCode: () => child.exitCode,

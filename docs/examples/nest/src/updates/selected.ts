@@ -5,9 +5,12 @@ import type { UpdatesQuery } from './updates-query.js';
 
 type Select = MonoTypeOperatorFunction<Update>;
 
+/** All but checkpoints, which tell how far the ledger has come: so do heartbeats. */
+const updates = ['Transaction', 'Reassignment', 'TopologyTransaction', 'UnknownUpdate'] as const;
+
 /** Passes the updates that a client asked for. */
-export function selected({ variant, synchronizer, template }: UpdatesQuery): Select {
-  const ofThese: Select = variant === undefined ? identity : ofVariant(...variant);
+export function selected({ variant = [...updates], synchronizer, template }: UpdatesQuery): Select {
+  const ofThese: Select = ofVariant(...variant);
   const onThose: Select = synchronizer === undefined ? identity : onSynchronizer(...synchronizer);
   const having: Select = template === undefined ? identity : withTemplate(template);
   return (update$) => update$.pipe(ofThese, onThose, having);

@@ -49,9 +49,21 @@ export class SharedFeed {
   /** The next updates after an offset, as soon as there are any, or the place has moved on without; emits once. */
   pageAfter(offset: Offset): Observable<Page> {
     return this.recent$.pipe(
-      filter(({ end }) => offset < end),
+      filter(({ end }) => offset !== end),
       take(1),
-      concatMap((recent) => (offset < recent.begin ? this.older(offset, recent.begin) : of(pageOf(recent, offset)))),
+      concatMap((recent) => {
+        if (offset > recent.end) return this.later(offset);
+        return offset < recent.begin ? this.older(offset, recent.begin) : of(pageOf(recent, offset));
+      }),
+    );
+  }
+
+  /** Another replica has seen more than this one so far; or the ledger has been reset, and that is an error. */
+  private later(beginExclusive: Offset): Observable<Page> {
+    const { updateFormat } = this.selection;
+    return this.ledger.updates({ beginExclusive, updateFormat }).pipe(
+      take(1),
+      map((update) => ({ updates: [update], end: update.offset })),
     );
   }
 
