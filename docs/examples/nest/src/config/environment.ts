@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+const ms = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
+
+/** What the service is told by its environment, or a file `.env`. A service that is told nonsense does not start. */
+export const Environment = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+
+  LEDGER_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:7575'),
+  /** A file with the bearer token, read for every request: something else renews it. */
+  LEDGER_TOKEN_FILE: z.string().optional(),
+  /** The token itself, for one that does not expire while the service runs. */
+  LEDGER_TOKEN: z.string().optional(),
+  LEDGER_TIMEOUT_MS: ms(30_000),
+  /** Whose contracts, separated by commas; of every party of the participant by default. */
+  PARTIES: z
+    .string()
+    .transform((text) => text.split(',').filter(Boolean))
+    .optional(),
+
+  /** PostgreSQL; without it, the projection is kept in files. */
+  DATABASE_URL: z.string().optional(),
+  DATA_FOLDER: z.string().default('data'),
+
+  /** Where spans go, by OTLP over HTTP; nowhere by default. Metrics are at /metrics in any case. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  OTEL_SERVICE_NAME: z.string().default('contracts'),
+
+  STATUS_EVERY_MS: ms(2_000),
+  READY_UNSEEN_MS: ms(15_000),
+  READY_BEHIND_MS: ms(60_000),
+  STOP_WITHIN_MS: ms(5_000),
+  HEARTBEAT_MS: ms(15_000),
+});
+
+export type Environment = z.infer<typeof Environment>;

@@ -1,0 +1,14 @@
+import { Injectable } from '@nestjs/common';
+import { ConfigService } from '@nestjs/config';
+import { acsDelta, type UpdateFormat } from 'canton-rx';
+import type { Environment } from '../config/environment.js';
+
+/** Which updates of the ledger concern this service. */
+@Injectable()
+export class Selection {
+  readonly updateFormat: UpdateFormat;
+
+  constructor(config: ConfigService<Environment, true>) {
+    this.updateFormat = acsDelta({ parties: config.get('PARTIES', { infer: true }) ?? 'any' });
+  }
+}

@@ -1,0 +1,13 @@
+import { Controller, Get } from '@nestjs/common';
+import { Projection, type Active } from './projection.js';
+
+@Controller('contracts')
+export class ContractsController {
+  constructor(private readonly projection: Projection) {}
+
+  /** How many contracts are active, by template. */
+  @Get()
+  active(): Promise<readonly Active[]> {
+    return this.projection.active();
+  }
+}

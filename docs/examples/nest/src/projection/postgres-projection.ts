@@ -1,0 +1,71 @@
+import type { Committed, Ledger, UpdateFormat } from 'canton-rx';
+import { postgresStore } from 'canton-rx/postgres';
+import { Pool } from 'pg';
+import { concatMap, defer, retry, takeUntil, fromEvent, timer, type Observable } from 'rxjs';
+import { batch } from './batch.js';
+import { postgresHandler } from './postgres-handler.js';
+import { postgresTables } from './postgres-tables.js';
+import { Projection, type Active, type Stopping } from './projection.js';
+
+/** Keeps the projection in PostgreSQL. Each update takes effect exactly once. */
+export class PostgresProjection extends Projection {
+  readonly hasReplicas = true;
+  private readonly pool: Pool;
+
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly updateFormat: UpdateFormat,
+    url: string,
+    private readonly warn: (error: Error) => void,
+  ) {
+    super();
+    this.pool = new Pool({
+      connectionString: url,
+      // the processor keeps one connection; a database that hangs shall be noticed
+      max: 5,
+      connectionTimeoutMillis: 3_000,
+      query_timeout: 10_000,
+    });
+    // a connection that breaks while nobody uses it would end the program
+    this.pool.on('error', warn);
+  }
+
+  follow({ signal, stopWithinMs }: Stopping): Observable<Committed> {
+    const tablesMade$ = defer(() => this.pool.query(postgresTables)).pipe(
+      // the service may start before its database does
+      retry({
+        delay: (error: Error) => {
+          this.warn(error);
+          return timer(1_000);
+        },
+      }),
+      takeUntil(fromEvent(signal, 'abort')),
+    );
+    return tablesMade$.pipe(
+      concatMap(() =>
+        this.ledger.process({ beginExclusive: 0, updateFormat: this.updateFormat }, postgresHandler, {
+          name: 'contracts',
+          store: postgresStore({ pool: this.pool, timeoutMs: 10_000 }),
+          batch,
+          signal,
+          stopWithinMs,
+        }),
+      ),
+    );
+  }
+
+  async active(): Promise<readonly Active[]> {
+    const { rows } = await this.pool.query<Active>(
+      `SELECT template_id AS "templateId", count(*)::int AS count FROM contracts GROUP BY 1 ORDER BY 1`,
+    );
+    return rows;
+  }
+
+  async check(): Promise<void> {
+    await this.pool.query({ text: 'SELECT 1', query_timeout: 2_000 } as { text: string });
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+}

@@ -1,0 +1,33 @@
+import type { LedgerEvent } from 'canton-rx';
+
+/** How important what happens is. The compiler knows all that can: what a later version adds, it asks for here. */
+export function levelOf(event: LedgerEvent): 'debug' | 'info' | 'warn' | 'error' {
+  switch (event._tag) {
+    case 'FeedStarted':
+    case 'PollSent':
+    case 'PageReceived':
+    case 'SubmissionPrepared':
+    case 'SubmissionVerified':
+    case 'SubmissionSigned':
+    case 'SubmissionSent':
+      return 'debug';
+    case 'CaughtUp':
+    case 'PageLimitLearned':
+    case 'EndpointSwitched':
+    case 'TokenRefreshed':
+    case 'SubmissionCommitted':
+      return 'info';
+    case 'RetryScheduled':
+    case 'FellBehind':
+    case 'HandlerFailed':
+    case 'UpdateSkipped':
+    case 'UpdateParked':
+    case 'SubmissionUnclear':
+      return 'warn';
+    case 'GapFound':
+    case 'SubmissionFailed':
+      return 'error';
+    case 'FeedEnded':
+      return event.how === 'failed' ? 'error' : 'debug';
+  }
+}

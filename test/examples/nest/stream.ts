@@ -1,0 +1,69 @@
+/** A message of a stream of server-sent events. */
+export interface Message {
+  readonly id: string;
+  readonly type: string | undefined;
+  readonly data: string | undefined;
+}
+
+/** A client of a stream. */
+export interface Stream {
+  readonly status: number;
+  readonly messages: readonly Message[];
+  readonly close: () => void;
+  /** Fulfilled when the server has ended it, or it was closed. */
+  readonly over: Promise<unknown>;
+}
+
+/** Connects as a browser's EventSource does, once. */
+export async function stream(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
+  const { response, close } = await connection(url, headers);
+  const messages: Message[] = [];
+  return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
+}
+
+/** The same, but nothing is read before `begin` is fulfilled: TCP holds the server back. */
+export async function lateStream(url: string, begin: () => Promise<unknown>): Promise<Stream> {
+  const { response, close } = await connection(url, {});
+  const messages: Message[] = [];
+  await begin();
+  return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
+}
+
+interface Connection {
+  readonly response: Response;
+  readonly close: () => void;
+}
+
+async function connection(url: string, headers: Readonly<Record<string, string>>): Promise<Connection> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal });
+  return {
+    response,
+    close: () => {
+      controller.abort();
+    },
+  };
+}
+
+async function read(response: Response, messages: Message[]): Promise<void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    messages.push(...blocks.map(messageOf).filter((message) => message !== undefined));
+  }
+}
+
+/** A block without an id would leave a browser with the one before, and is none of ours. */
+function messageOf(block: string): Message | undefined {
+  const field = (name: string): string | undefined =>
+    block
+      .split('\n')
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2);
+  const id = field('id');
+  return id === undefined ? undefined : { id, type: field('event'), data: field('data') };
+}
