@@ -24,17 +24,21 @@ const boundsOf = ({ bound, token }: Schedule, calm: number): readonly Bound[] =>
 ];
 
 /**
- * How much more a feed may ask that reads ahead: a burst, of which all may fail and be asked for again in its turn, and
- * for each answer that leads on, one that proves that there is no more, or one ahead of it.
+ * How much more a feed may ask that reads ahead: a burst, of which all may fail and be asked for again in its turn, another
+ * each time that all of it turns out to ask for too large pages, and for each answer that leads on, one that proves that
+ * there is no more, or one ahead of it.
  */
 const bonusOf = ({ parallelRanges }: Schedule): { readonly burst: number; readonly perGround: number } =>
   parallelRanges === 1 ? { burst: 0, perGround: 0 } : { burst: (parallelRanges ?? 16) - 1, perGround: 1 };
 
 /** No state asks in a hot loop. */
-export const flawsOfPace = ({ askedAt, audit, schedule }: Outcome): readonly string[] =>
+export const flawsOfPace = ({ askedAt, audit, schedule, log }: Outcome): readonly string[] =>
   boundsOf(schedule, Math.max(20_000, calmAt(schedule))).flatMap(({ ms, requests, perNews, fromMs }) => {
     const { burst, perGround } = bonusOf(schedule);
     const asked = askedAt.filter((at) => at >= fromMs);
+    const taughtAt = log.flatMap((told) =>
+      'event' in told && told.event._tag === 'PageLimitLearned' ? [told.event.at] : [],
+    );
     let first = 0;
     for (const [i, at] of asked.entries()) {
       while ((asked[first] ?? 0) <= at - ms) first += 1;
@@ -44,7 +48,8 @@ export const flawsOfPace = ({ askedAt, audit, schedule }: Outcome): readonly str
         times.filter((time) => time > at - ms - 1 && time <= at).length;
       const news = within(audit.newsAt);
       const ground = within(audit.groundAt);
-      if (count > requests + burst + perNews * news + perGround * ground)
+      const bursts = 1 + within(taughtAt);
+      if (count > requests + bursts * burst + perNews * news + perGround * ground)
         return [`${count} requests in ${ms} ms up to ${at}, with ${news} news in ${ground} answers`];
     }
     return [];
