@@ -1,0 +1,16 @@
+/** What the sandbox can do that no ledger has an API for: one function for each command of `/control/…`. */
+export function controlOf(sandbox, traffic) {
+  return {
+    /** Hosts the party of a public key, as a participant's own tools do. Once more for the same key does no harm. */
+    party: ({ hint, publicKey }) => {
+      if (!/^[\w-]{1,40}$/.test(hint)) throw new TypeError('a name is made of letters, digits, - and _');
+      return sandbox.externalParty(hint, { publicKey: new Uint8Array(Buffer.from(publicKey, 'base64')) });
+    },
+    /** The next submission is committed, and its answer never comes. */
+    'lose-answer': () => sandbox.fault({ kind: 'reset', when: 'after' }, { path: /executeAndWaitForTransaction$/ }),
+    /** Takes the ledger down; it comes back by itself. */
+    restart: ({ downMs }) => void sandbox.restart({ downMs: Math.min(60_000, Number(downMs)) }).catch(console.error),
+    generate: ({ count }) => ({ ledgerEnd: sandbox.generate(Math.min(100_000, Number(count))) }),
+    traffic: ({ perSecond }) => traffic.setRate(Math.min(200, Number(perSecond))),
+  };
+}

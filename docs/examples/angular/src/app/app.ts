@@ -1,0 +1,55 @@
+import {
+  Component,
+  createEnvironmentInjector,
+  effect,
+  EnvironmentInjector,
+  inject,
+  untracked,
+  viewChild,
+  ViewContainerRef,
+} from '@angular/core';
+import { ConnectionForm } from './connection/connection-form';
+import { Connections } from './connection/connections';
+import { explorerProviders } from './explorer-providers';
+import { Explorer } from './explorer';
+
+/** One explorer for each connection: another ledger, and everything that knew of the one before is gone. */
+@Component({
+  selector: 'app-root',
+  imports: [ConnectionForm],
+  template: `
+    @if (connections.current() === undefined) {
+      <main class="welcome">
+        <h1>Ledger explorer</h1>
+        <app-connection-form />
+      </main>
+    }
+    <ng-container #host />
+  `,
+  styles: `
+    .welcome {
+      max-width: 26rem;
+      margin: 12vh auto;
+      padding: 0 16px;
+    }
+  `,
+})
+export class App {
+  protected readonly connections = inject(Connections);
+  readonly #parent = inject(EnvironmentInjector);
+  private readonly host = viewChild.required('host', { read: ViewContainerRef });
+
+  constructor() {
+    effect((onCleanup) => {
+      const connection = this.connections.current();
+      const host = this.host();
+      if (connection === undefined) return;
+      const environmentInjector = createEnvironmentInjector(explorerProviders(connection), this.#parent);
+      untracked(() => host.createComponent(Explorer, { environmentInjector }));
+      onCleanup(() => {
+        host.clear();
+        environmentInjector.destroy();
+      });
+    });
+  }
+}

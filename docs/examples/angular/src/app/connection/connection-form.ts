@@ -1,0 +1,27 @@
+import { Component, inject, output, signal } from '@angular/core';
+import { Connections } from './connections';
+
+/** Which ledger to explore. */
+@Component({
+  selector: 'app-connection-form',
+  templateUrl: './connection-form.html',
+  styleUrl: '../shell/form.css',
+})
+export class ConnectionForm {
+  readonly opened = output();
+  protected readonly connections = inject(Connections);
+  protected readonly problem = signal('');
+
+  protected open(event: Event, baseUrl: string, token: string, parties: string, begin: string): void {
+    event.preventDefault();
+    if (!URL.canParse(baseUrl)) return this.problem.set('That is no address.');
+    const named = parties.split(/[\s,]+/).filter((party) => party !== '');
+    this.connections.open({
+      baseUrl: baseUrl.replace(/\/$/, ''),
+      parties: named.length === 0 ? 'any' : named,
+      begin: begin === 'end' ? 'end' : 'start',
+      ...(token !== '' && { token }),
+    });
+    this.opened.emit();
+  }
+}

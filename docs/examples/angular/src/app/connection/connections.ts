@@ -1,0 +1,39 @@
+import { Injectable, inject, signal } from '@angular/core';
+import type { Connection } from './connection';
+import { SETTINGS } from './settings';
+
+const key = 'explorer.connection';
+
+/** The connection of this tab. It outlives a reload, but for the token. */
+@Injectable({ providedIn: 'root' })
+export class Connections {
+  readonly #settings = inject(SETTINGS);
+  readonly current = signal<Connection | undefined>(this.#remembered() ?? this.#served());
+
+  open(connection: Omit<Connection, 'isSandbox'>): void {
+    const { token: _, ...rest } = connection;
+    sessionStorage.setItem(key, JSON.stringify(rest));
+    this.current.set(this.#marked(connection));
+  }
+
+  #served(): Connection | undefined {
+    const { baseUrl } = this.#settings;
+    return baseUrl === undefined ? undefined : this.#marked({ baseUrl, parties: 'any', begin: 'start' });
+  }
+
+  #remembered(): Connection | undefined {
+    const text = sessionStorage.getItem(key);
+    if (text === null) return undefined;
+    const connection = this.#marked(JSON.parse(text) as Connection);
+    // a sandbox that was started anew has another port
+    const isGone = this.#settings.sandbox === true && !connection.isSandbox && isLoopback(connection.baseUrl);
+    return isGone ? undefined : connection;
+  }
+
+  #marked(connection: Omit<Connection, 'isSandbox'>): Connection {
+    const { baseUrl, sandbox } = this.#settings;
+    return { ...connection, isSandbox: sandbox === true && connection.baseUrl === baseUrl };
+  }
+}
+
+const isLoopback = (url: string): boolean => ['127.0.0.1', 'localhost'].includes(new URL(url).hostname);

@@ -1,0 +1,80 @@
+import { Component, computed, inject, input } from '@angular/core';
+import { rxResource } from '@angular/core/rxjs-interop';
+import { injectLedger } from 'canton-rx/angular';
+import { forkJoin, map, of } from 'rxjs';
+import { CONNECTION } from '../connection/connection';
+import { formatOf } from '../feed/format-of';
+import { readUpdate } from '../feed/read-update';
+import { Panels } from '../shell/panels';
+import { Identities } from '../submit/identities';
+import { shortTemplate } from '../updates/names';
+import { UpdateList } from '../updates/update-list';
+import { EventCard } from './event-card';
+import { shownEvents } from './shown-event';
+
+/** The life of a contract: every event of it that was seen, as the feed goes on. */
+@Component({
+  selector: 'app-contract-detail',
+  imports: [EventCard],
+  template: `
+    <dl>
+      <dt>Contract id</dt>
+      <dd class="id">{{ contractId() }}</dd>
+      @if (template(); as template) {
+        <dt>Template</dt>
+        <dd [title]="template">{{ shortTemplate(template) }}</dd>
+      }
+      <dt>State</dt>
+      <dd>{{ isArchived() ? 'Archived' : 'Active, as far as was seen' }}</dd>
+    </dl>
+    @if (isMine()) {
+      <button type="button" class="archive" (click)="archive()">Archive…</button>
+    }
+    <h3>{{ events().length }} {{ events().length === 1 ? 'event' : 'events' }} seen</h3>
+    @for (event of events(); track $index) {
+      <app-event-card [event]="event" [isOfContract]="true" />
+    } @empty {
+      <p class="waiting">{{ read.error() ? 'It cannot be read any more.' : 'Reading…' }}</p>
+    }
+  `,
+  styleUrl: './facts.css',
+})
+export class ContractDetail {
+  readonly contractId = input.required<string>();
+  protected readonly panels = inject(Panels);
+  protected readonly shortTemplate = shortTemplate;
+  readonly #list = inject(UpdateList);
+  readonly #ledger = injectLedger();
+  readonly #identities = inject(Identities);
+  readonly #format = formatOf(inject(CONNECTION));
+
+  // by value: the list changes with each update, where the contract occurs hardly ever
+  readonly #offsets = computed(() => this.#list.offsetsOf(this.contractId()), {
+    equal: (a, b) => a.length === b.length && a.every((offset, index) => offset === b[index]),
+  });
+  protected readonly read = rxResource({
+    params: () => ({ contractId: this.contractId(), offsets: this.#offsets() }),
+    stream: ({ params: { contractId, offsets } }) => {
+      if (offsets.length === 0) return of([]);
+      const reads = offsets.map((offset) => readUpdate(this.#ledger, offset, this.#format));
+      return forkJoin(reads).pipe(
+        map((updates) => updates.flatMap(shownEvents).filter((event) => event.contractId === contractId)),
+      );
+    },
+  });
+  protected readonly events = computed(() => (this.read.hasValue() ? this.read.value() : []));
+  protected readonly template = computed(() => this.events().find(({ templateId }) => templateId)?.templateId);
+  protected readonly isArchived = computed(() => this.events().some(({ effect }) => effect.kind === 'archived'));
+  protected readonly isMine = computed(() => {
+    const party = this.#identities.current()?.party;
+    const isSigned = this.events().some(({ roles }) =>
+      roles.some(([role, parties]) => role === 'Signatories' && parties.length === 1 && parties[0] === party),
+    );
+    return isSigned && !this.isArchived();
+  });
+
+  protected archive(): void {
+    const archive = { contractId: this.contractId(), templateId: this.template() ?? '' };
+    this.panels.push({ kind: 'submit', archive });
+  }
+}

@@ -1,0 +1,35 @@
+import { Component, computed, input } from '@angular/core';
+import { jsonParts } from './json-parts';
+
+/** A value, pretty printed. */
+@Component({
+  selector: 'app-json-view',
+  template: `<pre
+    tabindex="0"
+  >@for (part of parts(); track $index) {<span [class]="part.kind">{{ part.text }}</span>}</pre>`,
+  styles: `
+    pre {
+      margin: 6px 0 0;
+      padding: 8px 10px;
+      overflow-x: auto;
+      border-radius: 7px;
+      background: var(--bg);
+      font: 12px/17px var(--mono);
+      white-space: pre-wrap;
+      overflow-wrap: anywhere;
+    }
+    .name {
+      color: var(--muted);
+    }
+    .text {
+      color: var(--accent-text);
+    }
+    .number {
+      color: var(--exercised);
+    }
+  `,
+})
+export class JsonView {
+  readonly value = input.required<unknown>();
+  protected readonly parts = computed(() => jsonParts(this.value()));
+}

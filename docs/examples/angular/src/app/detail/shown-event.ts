@@ -1,0 +1,83 @@
+import type { Event as LedgerEvent, ReassignmentEvent, TopologyEvent, Update } from 'canton-rx';
+import { factsOf } from '../updates/facts-of';
+import type { Effect } from '../updates/row';
+
+type AnyEvent = LedgerEvent | ReassignmentEvent | TopologyEvent;
+
+/** An event as the panels show it. */
+export interface ShownEvent {
+  readonly offset: number;
+  readonly recordTime: string;
+  readonly effect: Effect;
+  readonly contractId?: string | undefined;
+  readonly templateId?: string | undefined;
+  /** Who signed it, saw it, did it. */
+  readonly roles: readonly (readonly [role: string, parties: readonly string[]])[];
+  /** What belongs to it, under its name on the wire. */
+  readonly values: readonly (readonly [name: string, value: unknown])[];
+}
+
+export function shownEvents(update: Update): readonly ShownEvent[] {
+  if (!('events' in update)) return [];
+  return update.events.map((event) => shown(event, update.offset, update.recordTime));
+}
+
+function shown(event: AnyEvent, offset: number, recordTime: string): ShownEvent {
+  const { kind, label, contractId } = factsOf(event);
+  return {
+    offset,
+    recordTime,
+    effect: { kind, label, count: 1 },
+    contractId,
+    templateId: templateOf(event),
+    roles: rolesOf(event).filter(([, parties]) => parties.length > 0),
+    values: valuesOf(event).filter(([, value]) => value !== undefined && !isEmpty(value)),
+  };
+}
+
+function templateOf(event: AnyEvent): string | undefined {
+  if (event._tag === 'JsAssignmentEvent') return event.createdEvent.templateId;
+  return 'templateId' in event ? event.templateId : undefined;
+}
+
+function rolesOf(event: AnyEvent): ShownEvent['roles'] {
+  switch (event._tag) {
+    case 'CreatedEvent':
+      return [
+        ['Signatories', event.signatories],
+        ['Observers', event.observers],
+      ];
+    case 'ExercisedEvent':
+      return [['Acting', event.actingParties]];
+    case 'ArchivedEvent':
+      return [['Witnesses', event.witnessParties]];
+    case 'JsAssignmentEvent':
+      return [['Signatories', event.createdEvent.signatories]];
+    case 'JsUnassignedEvent':
+      return [['Witnesses', event.witnessParties]];
+    default:
+      return 'partyId' in event ? [['Party', [event.partyId]]] : [];
+  }
+}
+
+function valuesOf(event: AnyEvent): ShownEvent['values'] {
+  switch (event._tag) {
+    case 'CreatedEvent':
+      return [['createArgument', event.createArgument]];
+    case 'ExercisedEvent':
+      return [
+        ['choiceArgument', event.choiceArgument],
+        ['exerciseResult', event.exerciseResult],
+      ];
+    case 'JsAssignmentEvent':
+      return [['createArgument', event.createdEvent.createArgument]];
+    case 'JsUnassignedEvent':
+    case 'ArchivedEvent':
+      return [];
+    default:
+      return [['event', event]];
+  }
+}
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;

@@ -1,0 +1,26 @@
+import type { EnvironmentProviders, Provider } from '@angular/core';
+import { provideLedger } from 'canton-rx/angular';
+import { CONNECTION, type Connection } from './connection/connection';
+import { Earlier } from './feed/earlier';
+import { Feed } from './feed/feed';
+import { Panels } from './shell/panels';
+import { Health } from './status/health';
+import { Samples } from './status/samples';
+import { Identities } from './submit/identities';
+import { Submissions } from './submit/submissions';
+import { Facets } from './updates/facets';
+import { Filters } from './updates/filters';
+import { TableView } from './updates/table-view';
+import { UpdateList } from './updates/update-list';
+
+/** All that belongs to one ledger. */
+export const explorerProviders = (connection: Connection): (Provider | EnvironmentProviders)[] => [
+  { provide: CONNECTION, useValue: connection },
+  provideLedger({
+    baseUrl: connection.baseUrl,
+    token: connection.token,
+    // somebody is watching: look again soon, and do not give up
+    retry: { maxDelayMs: 3_000, giveUpAfterMs: 24 * 3_600_000 },
+  }),
+  [Facets, Filters, UpdateList, TableView, Feed, Earlier, Health, Samples, Panels, Identities, Submissions],
+];

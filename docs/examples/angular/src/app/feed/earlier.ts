@@ -1,0 +1,81 @@
+import { computed, effect, inject, Injectable, signal, untracked } from '@angular/core';
+import { isPrunedError } from 'canton-rx';
+import { injectLedger } from 'canton-rx/angular';
+import { catchError, filter, finalize, map, take, throwError, toArray, type Observable } from 'rxjs';
+import { CONNECTION } from '../connection/connection';
+import type { Row } from '../updates/row';
+import { rowOf } from '../updates/row-of';
+import { UpdateList } from '../updates/update-list';
+import { Feed } from './feed';
+import { formatOf } from './format-of';
+
+const atFirst = 200;
+
+/**
+ * What lies before the display. The page keeps no copy of the ledger: after a reload the feed goes on from the stored
+ * place, and what was on the screen is read again, backward from there.
+ */
+@Injectable()
+export class Earlier {
+  readonly #ledger = injectLedger();
+  readonly #connection = inject(CONNECTION);
+  readonly #list = inject(UpdateList);
+  readonly #feed = inject(Feed);
+  /** Everything after this is in the list. */
+  readonly #reach = signal<number | undefined>(undefined);
+  #floor = 0;
+
+  readonly isReading = signal(false);
+  readonly trouble = signal('');
+  readonly isThere = computed(() => (this.#reach() ?? 0) > 0 && !this.#list.isFull());
+
+  constructor() {
+    effect(() => {
+      const beganAt = this.#feed.beganAt();
+      this.#reach.set(beganAt);
+      if (beganAt !== undefined && beganAt > 0) untracked(() => this.read(atFirst));
+    });
+    effect(() => {
+      // the oldest rows were let go of
+      const oldest = this.#list.oldest();
+      const isLetGo = this.#list.isFull() && oldest !== undefined && oldest - 1 > (untracked(this.#reach) ?? 0);
+      if (isLetGo) this.#reach.set(oldest - 1);
+    });
+  }
+
+  read(count: number): void {
+    const reach = this.#reach();
+    if (reach === undefined || reach === 0 || this.isReading()) return;
+    this.isReading.set(true);
+    this.trouble.set('');
+    this.#downFrom(reach, count)
+      .pipe(finalize(() => this.isReading.set(false)))
+      .subscribe({
+        next: (rows) => {
+          // the ledger may have been reset meanwhile
+          if (this.#reach() !== reach) return;
+          this.#reach.set(rows.length < count ? 0 : (rows[0]?.offset ?? 1) - 1);
+          this.#list.prepend(rows);
+        },
+        error: (error: unknown) => this.trouble.set(error instanceof Error ? error.name : String(error)),
+      });
+  }
+
+  #downFrom(endInclusive: number, count: number): Observable<readonly Row[]> {
+    const updateFormat = formatOf(this.#connection);
+    const request = { beginExclusive: this.#floor, endInclusive, descendingOrder: true, updateFormat };
+    return this.#ledger.updates(request, { maxPageSize: Math.min(count, 500) }).pipe(
+      filter((update) => update._tag !== 'OffsetCheckpoint'),
+      map(rowOf),
+      take(count),
+      toArray(),
+      map((rows) => rows.reverse()),
+      catchError((error: unknown) => {
+        const earliest = isPrunedError(error) ? error.earliestOffset : undefined;
+        if (earliest === undefined || earliest <= this.#floor || earliest >= endInclusive) return throwError(() => error);
+        this.#floor = earliest;
+        return this.#downFrom(endInclusive, count);
+      }),
+    );
+  }
+}

@@ -1,0 +1,91 @@
+import { computed, inject, Injectable, signal } from '@angular/core';
+import { takeUntilDestroyed, toObservable } from '@angular/core/rxjs-interop';
+import { isCursorError, isLedgerResetError, toStatus, type Gap, type ProcessStatus } from 'canton-rx';
+import { injectLedger } from 'canton-rx/angular';
+import { catchError, concatMap, defer, EMPTY, of, switchMap, tap, type Observable } from 'rxjs';
+import { CONNECTION } from '../connection/connection';
+import { rowOf } from '../updates/row-of';
+import { UpdateList } from '../updates/update-list';
+import { formatOf } from './format-of';
+import { TabPlace } from './tab-place';
+
+/** The ledger's updates, put into the list as they come, for as long as nobody pauses it. */
+@Injectable()
+export class Feed {
+  readonly #ledger = injectLedger();
+  readonly #list = inject(UpdateList);
+  readonly #connection = inject(CONNECTION);
+  readonly #place = new TabPlace();
+
+  readonly isRunning = signal(true);
+  readonly status = signal<ProcessStatus | undefined>(undefined);
+  /** How many updates came since the page was loaded. */
+  readonly received = signal(0);
+  /** With what the feed ended. */
+  readonly failure = signal<Error | undefined>(undefined);
+  /** What the user should know of: a ledger that was reset, updates that are gone. */
+  readonly notice = signal('');
+  /** Where this tab's display began; what lies at or before it can be read backward. */
+  readonly beganAt = signal<number | undefined>(undefined);
+  readonly recordTimes = signal<readonly (readonly [synchronizer: string, time: string])[]>([]);
+  readonly #attempt = signal(0);
+  readonly #wanted = computed(() => ({ isRunning: this.isRunning(), attempt: this.#attempt() }));
+
+  constructor() {
+    toObservable(this.#wanted)
+      .pipe(
+        switchMap(({ isRunning }) => (isRunning ? this.#follow() : EMPTY)),
+        takeUntilDestroyed(),
+      )
+      .subscribe((status) => this.status.set(status));
+  }
+
+  tryAgain(): void {
+    this.failure.set(undefined);
+    this.#attempt.update((attempt) => attempt + 1);
+  }
+
+  #follow(): Observable<ProcessStatus> {
+    const { baseUrl, parties, begin } = this.#connection;
+    const name = `${baseUrl} ${parties === 'any' ? parties : [...parties].sort().join()}`;
+    const begin$ = begin === 'end' ? this.#ledger.ledgerEnd() : of(0);
+    return begin$.pipe(
+      concatMap((beginExclusive) =>
+        this.#ledger.process(
+          { beginExclusive, updateFormat: formatOf(this.#connection) },
+          (updates) => {
+            this.#list.append(updates.map(rowOf));
+            this.received.update((received) => received + updates.length);
+          },
+          { name, store: this.#place, batch: { size: 500, withinMs: 40 }, maxPageSize: 500, onPoison: 'skip', onGap: this.#onGap },
+        ),
+      ),
+      tap(({ offset, recordTimes }) => {
+        this.beganAt.update((beganAt) => beganAt ?? offset);
+        this.recordTimes.set(Object.entries(recordTimes).sort());
+      }),
+      toStatus(this.#ledger.ledgerEnd(), { everyMs: 2_000 }),
+      catchError((error: unknown) => this.#recovered(error)),
+    );
+  }
+
+  /** A page holds nothing that a pruned update could be missing from: it goes on, and says so. */
+  readonly #onGap = ({ cursor, error }: Gap): Observable<number> => {
+    if (isLedgerResetError(error) || error.earliestOffset === undefined) return EMPTY;
+    this.notice.set(`Updates ${cursor + 1} to ${error.earliestOffset} have been pruned.`);
+    return of(error.earliestOffset);
+  };
+
+  #recovered(error: unknown): Observable<ProcessStatus> {
+    if (isLedgerResetError(error) || isCursorError(error)) {
+      // another ledger than before under this address: what is on the screen was never there
+      this.notice.set('This is not the ledger that it was: the display began anew.');
+      this.#place.forget();
+      this.#list.clear();
+      this.beganAt.set(undefined);
+      return defer(() => this.#follow());
+    }
+    this.failure.set(error instanceof Error ? error : new Error(String(error)));
+    return EMPTY;
+  }
+}

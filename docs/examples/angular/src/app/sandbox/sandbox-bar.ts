@@ -1,0 +1,50 @@
+import { Component, inject, signal } from '@angular/core';
+import { SandboxControl } from './sandbox-control';
+
+/** The strings to pull on a sandbox. */
+@Component({
+  selector: 'app-sandbox-bar',
+  template: `
+    <b>Sandbox</b>
+    <label>
+      Traffic
+      <select #rate (change)="run(() => control.setTraffic(+rate.value))">
+        @for (perSecond of rates; track perSecond) {
+          <option [value]="perSecond" [selected]="perSecond === 5">{{ perSecond }}/s</option>
+        }
+      </select>
+    </label>
+    <button type="button" [disabled]="isBusy()" (click)="run(() => control.generate(1000))">+ 1 000</button>
+    <button type="button" [disabled]="isBusy()" (click)="run(() => control.generate(100000))">+ 100 000</button>
+    <button type="button" [disabled]="isBusy()" (click)="run(() => control.takeDown(6000))">Down for 6 s</button>
+    <button
+      type="button"
+      [attr.aria-pressed]="control.willLose()"
+      [disabled]="isBusy() || control.willLose()"
+      (click)="run(() => control.loseNextAnswer())"
+    >
+      {{ control.willLose() ? 'Will lose the next answer' : 'Lose the next answer' }}
+    </button>
+    <output>{{ problem() }}</output>
+  `,
+  styleUrl: './sandbox-bar.css',
+  host: { role: 'region', 'aria-label': 'Sandbox' },
+})
+export class SandboxBar {
+  protected readonly control = inject(SandboxControl);
+  protected readonly rates = [0, 1, 5, 20, 100];
+  protected readonly isBusy = signal(false);
+  protected readonly problem = signal('');
+
+  protected async run(command: () => Promise<void>): Promise<void> {
+    this.isBusy.set(true);
+    this.problem.set('');
+    try {
+      await command();
+    } catch (error) {
+      this.problem.set(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.isBusy.set(false);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import { BreakpointObserver } from '@angular/cdk/layout';
+import { inject, Injectable } from '@angular/core';
+import { toSignal } from '@angular/core/rxjs-interop';
+import { map } from 'rxjs';
+
+/** How much room there is. The same width stands in the style sheets. */
+@Injectable({ providedIn: 'root' })
+export class Screen {
+  readonly isNarrow = toSignal(
+    inject(BreakpointObserver)
+      .observe('(max-width: 760px)')
+      .pipe(map(({ matches }) => matches)),
+    { requireSync: true },
+  );
+}

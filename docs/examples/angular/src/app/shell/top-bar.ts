@@ -1,0 +1,41 @@
+import { Component, computed, inject } from '@angular/core';
+import { CONNECTION } from '../connection/connection';
+import { Panels } from './panels';
+import { Theme } from './theme';
+
+const faces = { auto: '◐', light: '☀', dark: '☾' } as const;
+
+@Component({
+  selector: 'app-top-bar',
+  template: `
+    <h1>
+      <svg viewBox="0 0 32 32" aria-hidden="true">
+        <rect width="32" height="32" rx="8" />
+        <path d="M8 10h16M8 16h10M8 22h13" />
+        <circle cx="24" cy="16" r="2" />
+      </svg>
+      Ledger explorer
+    </h1>
+    <button type="button" class="address" title="Connection" (click)="panels.show({ kind: 'connection' })">
+      <span>{{ address }}</span>
+      @if (connection.isSandbox) {
+        <em>sandbox</em>
+      }
+    </button>
+    <span class="gap"></span>
+    <button type="button" class="primary" (click)="panels.show({ kind: 'submit' })">Submit…</button>
+    <button type="button" class="icon" [attr.aria-label]="label()" [title]="label()" (click)="theme.toggle()">
+      {{ face() }}
+    </button>
+  `,
+  styleUrl: './top-bar.css',
+  host: { role: 'banner' },
+})
+export class TopBar {
+  protected readonly connection = inject(CONNECTION);
+  protected readonly panels = inject(Panels);
+  protected readonly theme = inject(Theme);
+  protected readonly address = this.connection.baseUrl.replace(/^https?:\/\//, '');
+  protected readonly label = computed(() => `Theme: ${this.theme.choice()}`);
+  protected readonly face = computed(() => faces[this.theme.choice()]);
+}

@@ -1,0 +1,50 @@
+import { computed, inject, Injectable, signal } from '@angular/core';
+import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
+import type { LedgerEvent } from 'canton-rx';
+import { injectLedger } from 'canton-rx/angular';
+import { Feed } from '../feed/feed';
+
+export type Phase = 'connecting' | 'catchingUp' | 'caughtUp' | 'retrying' | 'paused' | 'failed';
+
+const words: Readonly<Record<Phase, string>> = {
+  connecting: 'Connecting',
+  catchingUp: 'Catching up',
+  caughtUp: 'Caught up',
+  retrying: 'Retrying',
+  paused: 'Paused',
+  failed: 'Stopped',
+};
+
+/** How the feed is doing, in a word: what `events$` tells and the processor's status, put together. */
+@Injectable()
+export class Health {
+  readonly #feed = inject(Feed);
+  readonly #trouble = signal<Extract<LedgerEvent, { _tag: 'RetryScheduled' }> | undefined>(undefined);
+
+  readonly phase = computed((): Phase => {
+    if (!this.#feed.isRunning()) return 'paused';
+    if (this.#feed.failure() !== undefined) return 'failed';
+    if (this.#trouble() !== undefined) return 'retrying';
+    const state = this.#feed.status()?.state ?? 'waiting';
+    return state === 'waiting' ? 'connecting' : state;
+  });
+  readonly word = computed(() => words[this.phase()]);
+  /** Why it does not go on, where it does not. */
+  readonly reason = computed(() => {
+    const trouble = this.#trouble();
+    const failure = this.#feed.failure();
+    if (this.phase() === 'failed') return failure?.message.split('\n')[0] ?? '';
+    if (this.phase() !== 'retrying' || trouble === undefined) return '';
+    return `${trouble.cause.name}, try ${trouble.failures + 1} in ${(trouble.delayMs / 1_000).toFixed(1)} s`;
+  });
+
+  constructor() {
+    injectLedger()
+      .events$.pipe(takeUntilDestroyed())
+      .subscribe((event) => {
+        if (event.feed === undefined) return;
+        if (event._tag === 'RetryScheduled') this.#trouble.set(event);
+        if (event._tag === 'PageReceived' || event._tag === 'FeedStarted') this.#trouble.set(undefined);
+      });
+  }
+}

@@ -1,0 +1,86 @@
+import { Component, effect, ElementRef, inject, viewChild, type OnDestroy } from '@angular/core';
+import uPlot from 'uplot';
+import { Theme } from '../shell/theme';
+import { Samples } from './samples';
+
+const height = 64;
+
+/** Rate and lag of the last five minutes. */
+@Component({
+  selector: 'app-rate-chart',
+  template: `<div #canvas role="img" aria-label="Updates per second and lag of the last five minutes"></div>`,
+  styles: `
+    :host {
+      display: block;
+      min-width: 0;
+      overflow: hidden;
+    }
+  `,
+})
+export class RateChart implements OnDestroy {
+  readonly #samples = inject(Samples);
+  readonly #theme = inject(Theme);
+  readonly #host = inject<ElementRef<HTMLElement>>(ElementRef).nativeElement;
+  private readonly canvas = viewChild.required<ElementRef<HTMLElement>>('canvas');
+  readonly #resized = new ResizeObserver(() => this.#chart?.setSize({ width: this.#host.clientWidth, height }));
+  #chart: uPlot | undefined;
+
+  constructor() {
+    this.#resized.observe(this.#host);
+    effect(() => {
+      // colours are read from the page: another theme, another chart
+      this.#theme.isDark();
+      this.#chart?.destroy();
+      this.#chart = new uPlot(this.#options(), [[], [], []], this.canvas().nativeElement);
+    });
+    effect(() => {
+      this.#theme.isDark();
+      const samples = this.#samples.all();
+      const columns: uPlot.AlignedData = [
+        samples.map(({ at }) => at),
+        samples.map(({ rate }) => rate),
+        samples.map(({ lag }) => lag),
+      ];
+      this.#chart?.setData(columns);
+    });
+  }
+
+  ngOnDestroy(): void {
+    this.#resized.disconnect();
+    this.#chart?.destroy();
+  }
+
+  #options(): uPlot.Options {
+    const colour = (name: string): string => getComputedStyle(this.#host).getPropertyValue(name).trim();
+    const now = (): number => Date.now() / 1_000;
+    return {
+      width: this.#host.clientWidth,
+      height,
+      padding: [6, 0, 0, 0],
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: { range: () => [now() - 300, now()] },
+        y: { range: (_, __, max) => [0, Math.max(5, max * 1.1)] },
+        lag: { range: (_, __, max) => [0, Math.max(20, max * 1.1)] },
+      },
+      axes: [
+        { show: false },
+        {
+          stroke: colour('--chart-text'),
+          font: '10px system-ui',
+          size: 30,
+          gap: 2,
+          space: 26,
+          grid: { stroke: colour('--chart-grid'), width: 1 },
+          ticks: { show: false },
+        },
+      ],
+      series: [
+        {},
+        { stroke: colour('--chart-rate'), fill: colour('--chart-fill'), width: 1.5, points: { show: false } },
+        { scale: 'lag', stroke: colour('--chart-lag'), width: 1, dash: [3, 3], points: { show: false } },
+      ],
+    };
+  }
+}

@@ -1,0 +1,31 @@
+import { DecimalPipe } from '@angular/common';
+import { Component, computed, inject } from '@angular/core';
+import { Feed } from '../feed/feed';
+import { shortId, timeOfDay } from '../updates/names';
+import { UpdateList } from '../updates/update-list';
+import { Health } from './health';
+import { RateChart } from './rate-chart';
+
+/** How the feed is doing, how far it is, and how fast. */
+@Component({
+  selector: 'app-status-strip',
+  imports: [DecimalPipe, RateChart],
+  templateUrl: './status-strip.html',
+  styleUrl: './status-strip.css',
+  host: { role: 'region', 'aria-label': 'Status' },
+})
+export class StatusStrip {
+  protected readonly feed = inject(Feed);
+  protected readonly list = inject(UpdateList);
+  protected readonly health = inject(Health);
+  protected readonly status = this.feed.status;
+  protected readonly clocks = computed(() =>
+    this.feed.recordTimes().map(([id, time]) => ({ id, name: shortId(id), time: timeOfDay(time), full: time })),
+  );
+  protected readonly isStopped = computed(() => this.health.phase() === 'failed');
+
+  protected toggle(): void {
+    if (this.isStopped()) this.feed.tryAgain();
+    else this.feed.isRunning.update((isRunning) => !isRunning);
+  }
+}

@@ -1,0 +1,53 @@
+import { Component, computed, inject, input } from '@angular/core';
+import { rxResource } from '@angular/core/rxjs-interop';
+import { injectLedger } from 'canton-rx/angular';
+import { head, shortTemplate } from '../updates/names';
+import { activeContracts } from './active-contracts';
+import type { Identity } from './identity';
+import { Submissions } from './submissions';
+
+/** Archives one of the party's contracts. */
+@Component({
+  selector: 'app-archive-form',
+  template: `
+    <form (submit)="submit($event, contract.value)">
+      <label>
+        Contract
+        <select #contract required>
+          @for (item of contracts(); track item.contractId) {
+            <option [value]="item.contractId" [selected]="item.contractId === chosen()?.contractId">
+              {{ shortTemplate(item.templateId) }} · {{ head(item.contractId, 16) }} · at {{ item.offset }}
+            </option>
+          } @empty {
+            <option value="" disabled selected>{{ read.isLoading() ? 'Reading…' : 'None is active' }}</option>
+          }
+        </select>
+      </label>
+      <button type="submit" class="primary" [disabled]="contracts().length === 0">Prepare, verify, sign and submit</button>
+    </form>
+  `,
+  styleUrl: '../shell/form.css',
+})
+export class ArchiveForm {
+  readonly identity = input.required<Identity>();
+  readonly chosen = input<{ readonly contractId: string; readonly templateId: string } | undefined>();
+  readonly #ledger = injectLedger();
+  readonly #submissions = inject(Submissions);
+  protected readonly head = head;
+  protected readonly shortTemplate = shortTemplate;
+  readonly #ended = computed(() => this.#submissions.runs().filter(({ outcome }) => outcome !== undefined).length);
+  protected readonly read = rxResource({
+    // looked up again behind each submission
+    params: () => ({ party: this.identity().party, ended: this.#ended() }),
+    stream: ({ params }) => activeContracts(this.#ledger, params.party),
+  });
+  protected readonly contracts = computed(() => (this.read.hasValue() ? this.read.value() : []));
+
+  protected submit(event: Event, contractId: string): void {
+    event.preventDefault();
+    const templateId = this.contracts().find((contract) => contract.contractId === contractId)?.templateId;
+    if (templateId === undefined) return;
+    const exercise = { templateId, contractId, choice: 'Archive', choiceArgument: {} };
+    this.#submissions.submit(`Archive ${head(contractId, 10)}`, { ExerciseCommand: exercise }, this.identity());
+  }
+}

@@ -1,0 +1,38 @@
+import { computed, inject, Injectable, signal } from '@angular/core';
+import { CONNECTION } from '../connection/connection';
+import { SandboxControl } from '../sandbox/sandbox-control';
+import type { Algorithm, Identity } from './identity';
+import { keyBox } from './key-box';
+import { makeIdentity, publicKeyOf } from './make-identity';
+
+/** Who can submit from this browser. */
+@Injectable()
+export class Identities {
+  readonly #control = inject(SandboxControl);
+  readonly #connection = inject(CONNECTION);
+  readonly all = signal<readonly Identity[]>([]);
+  readonly #chosen = signal<string | undefined>(undefined);
+  readonly current = computed(() => this.all().find(({ party }) => party === this.#chosen()) ?? this.all().at(-1));
+
+  constructor() {
+    void keyBox.all().then((all) => this.all.set(all));
+  }
+
+  choose(party: string): void {
+    this.#chosen.set(party);
+  }
+
+  /** Makes a key, keeps it, and has the sandbox host its party. Elsewhere hosting is for the participant's own tools. */
+  async make(hint: string, algorithm: Algorithm): Promise<void> {
+    const identity = await makeIdentity(hint, algorithm);
+    await this.host(identity);
+    await keyBox.add(identity);
+    this.all.update((all) => [...all, identity]);
+    this.choose(identity.party);
+  }
+
+  /** A sandbox that was started anew has forgotten its parties. */
+  async host(identity: Identity): Promise<void> {
+    if (this.#connection.isSandbox) await this.#control.host(identity.hint, await publicKeyOf(identity));
+  }
+}

@@ -1,0 +1,45 @@
+import { Component, computed, inject, resource, signal } from '@angular/core';
+import { CONNECTION } from '../connection/connection';
+import { head, shortId } from '../updates/names';
+import { Identities } from './identities';
+import type { Algorithm } from './identity';
+import { publicKeyOf } from './make-identity';
+
+/** Whose key signs; or a new one. */
+@Component({
+  selector: 'app-identity-form',
+  templateUrl: './identity-form.html',
+  styleUrl: '../shell/form.css',
+})
+export class IdentityForm {
+  protected readonly identities = inject(Identities);
+  protected readonly connection = inject(CONNECTION);
+  protected readonly isAdding = signal(false);
+  protected readonly isBusy = signal(false);
+  protected readonly problem = signal('');
+  protected readonly algorithms: readonly Algorithm[] = ['Ed25519', 'P-256'];
+  protected readonly isNew = computed(() => this.isAdding() || this.identities.current() === undefined);
+  /** To be hosted by hand, where this is no sandbox. */
+  protected readonly publicKey = resource({
+    params: () => this.identities.current(),
+    loader: ({ params }) => publicKeyOf(params),
+  });
+
+  protected label(party: string): string {
+    return `${shortId(party)} · ${head(party.slice(party.indexOf('::') + 6), 10)}`;
+  }
+
+  protected async make(event: Event, hint: string, algorithm: string): Promise<void> {
+    event.preventDefault();
+    this.isBusy.set(true);
+    this.problem.set('');
+    try {
+      await this.identities.make(hint, algorithm === 'P-256' ? 'P-256' : 'Ed25519');
+      this.isAdding.set(false);
+    } catch (error) {
+      this.problem.set(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.isBusy.set(false);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { isLedgerError } from 'canton-rx';
+import type { Outcome } from './run';
+
+/** What an error says of the submission: that nothing was done, or that nobody knows. */
+export function outcomeOf(error: unknown): Outcome {
+  if (!isLedgerError(error)) return { kind: 'failed', text: error instanceof Error ? error.message : String(error) };
+  switch (error._tag) {
+    case 'SubmissionRejectedError':
+      return { kind: 'rejected', text: `The ledger refused it: ${error.code ?? 'no reason given'}.` };
+    case 'SubmissionExpiredError':
+      return { kind: 'rejected', text: 'It came too late. Nothing was done; submit it again.' };
+    case 'OutcomeUnknownError':
+      return { kind: 'unknown', text: 'It may have been committed. Look for it in the table before you try again.' };
+    case 'VerificationError':
+      return { kind: 'failed', text: `What was prepared is not what was asked for (${error.reason}). It was not signed.` };
+    default:
+      return { kind: 'failed', text: `${error.name}. Nothing was done.` };
+  }
+}

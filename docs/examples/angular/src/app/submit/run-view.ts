@@ -1,0 +1,37 @@
+import { Component, inject, input } from '@angular/core';
+import { Panels } from '../shell/panels';
+import type { Run } from './run';
+
+/** A submission, step by step. */
+@Component({
+  selector: 'app-run-view',
+  template: `
+    <header>
+      <b>{{ run().title }}</b>
+      <span class="state" [attr.data-state]="run().outcome?.kind ?? 'running'">{{ run().outcome?.kind ?? 'running' }}</span>
+    </header>
+    <ol>
+      @for (step of run().steps; track $index) {
+        <li [class.trouble]="step.isTrouble">
+          <span>{{ step.label }}</span> <small>{{ step.note }}</small> <time>{{ step.afterMs }} ms</time>
+        </li>
+      }
+      @if (run().outcome; as outcome) {
+        <li class="end" [attr.data-state]="outcome.kind">
+          <span>{{ outcome.text }}</span>
+          @if (outcome.offset; as offset) {
+            <button type="button" class="link" (click)="panels.push({ kind: 'update', offset })">Show</button>
+          }
+        </li>
+      } @else {
+        <li class="waiting"><span>…</span></li>
+      }
+    </ol>
+  `,
+  styleUrl: './run-view.css',
+  host: { role: 'log', '[attr.aria-label]': 'run().title' },
+})
+export class RunView {
+  readonly run = input.required<Run>();
+  protected readonly panels = inject(Panels);
+}

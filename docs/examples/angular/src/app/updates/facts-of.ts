@@ -1,0 +1,59 @@
+import type { Event, ReassignmentEvent, TopologyEvent } from 'canton-rx';
+import type { Effect } from './row';
+import { shortId, shortTemplate } from './names';
+
+/** What a row needs of one event. */
+export interface Facts {
+  readonly kind: Effect['kind'];
+  readonly label: string;
+  readonly templateId?: string | undefined;
+  readonly contractId?: string;
+  readonly parties: readonly string[];
+}
+
+export function factsOf(event: Event | ReassignmentEvent | TopologyEvent): Facts {
+  switch (event._tag) {
+    case 'CreatedEvent':
+      return { ...contract(event), kind: 'created', label: entity(event.templateId), parties: stakeholders(event) };
+    case 'ArchivedEvent':
+      return { ...contract(event), kind: 'archived', label: entity(event.templateId), parties: event.witnessParties };
+    case 'ExercisedEvent':
+      return {
+        ...contract(event),
+        kind: event.consuming ? 'archived' : 'exercised',
+        label: `${entity(event.templateId)}.${event.choice}`,
+        parties: [...event.actingParties, ...event.witnessParties],
+      };
+    case 'JsAssignmentEvent': {
+      const { createdEvent } = event;
+      const label = `${entity(createdEvent.templateId)} ← ${shortId(event.source)}`;
+      return { ...contract(createdEvent), kind: 'moved', label, parties: stakeholders(createdEvent) };
+    }
+    case 'JsUnassignedEvent': {
+      const label = `${entity(event.templateId ?? '')} → ${shortId(event.target)}`;
+      return { ...contract(event), kind: 'moved', label, parties: event.witnessParties };
+    }
+    case 'ParticipantAuthorizationAdded':
+    case 'ParticipantAuthorizationChanged':
+    case 'ParticipantAuthorizationOnboarding':
+    case 'ParticipantAuthorizationRevoked': {
+      const what = event._tag.slice('ParticipantAuthorization'.length).toLowerCase();
+      const label = `${shortId(event.partyId)} @ ${shortId(event.participantId)} ${what}`;
+      return { kind: 'hosted', label, parties: [event.partyId] };
+    }
+    default:
+      return { kind: 'other', label: event._tag, parties: [] };
+  }
+}
+
+const entity = (templateId: string): string => templateId.slice(templateId.lastIndexOf(':') + 1);
+
+const contract = ({ templateId, contractId }: { readonly templateId?: string | undefined; readonly contractId: string }) => ({
+  templateId: templateId === undefined ? undefined : shortTemplate(templateId),
+  contractId,
+});
+
+const stakeholders = (event: { readonly signatories: readonly string[]; readonly observers: readonly string[] }) => [
+  ...event.signatories,
+  ...event.observers,
+];

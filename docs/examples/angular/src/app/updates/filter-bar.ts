@@ -1,0 +1,43 @@
+import { DecimalPipe } from '@angular/common';
+import { Component, computed, type ElementRef, inject, viewChild } from '@angular/core';
+import { Facets } from './facets';
+import { Filters } from './filters';
+import { shortId } from './names';
+import type { Variant } from './row';
+import { UpdateList } from './update-list';
+
+const variants: readonly { readonly value: Variant | ''; readonly label: string }[] = [
+  { value: '', label: 'All' },
+  { value: 'Transaction', label: 'Transactions' },
+  { value: 'Reassignment', label: 'Reassignments' },
+  { value: 'TopologyTransaction', label: 'Topology' },
+];
+
+/** Narrows the table to what is looked for. All of it happens here, at once; the feed brings everything. */
+@Component({
+  selector: 'app-filter-bar',
+  imports: [DecimalPipe],
+  templateUrl: './filter-bar.html',
+  styleUrl: './filter-bar.css',
+  host: { role: 'search' },
+})
+export class FilterBar {
+  protected readonly filters = inject(Filters);
+  protected readonly facets = inject(Facets);
+  protected readonly list = inject(UpdateList);
+  protected readonly variants = variants;
+  protected readonly shortId = shortId;
+  protected readonly shown = computed(() => this.list.shown().rows.length);
+  private readonly text = viewChild.required<ElementRef<HTMLInputElement>>('text');
+
+  focus(): void {
+    this.text().nativeElement.focus();
+    this.text().nativeElement.select();
+  }
+
+  protected onEscape(event: Event): void {
+    // the first one clears the field, the next one closes the panel
+    if (this.filters.text() !== '') event.stopPropagation();
+    this.filters.text.set('');
+  }
+}

@@ -1,0 +1,37 @@
+import { computed, Injectable, signal } from '@angular/core';
+import type { Row, Variant } from './row';
+
+/** What the table is narrowed to; empty strings are no filter. */
+@Injectable()
+export class Filters {
+  readonly text = signal('');
+  readonly variant = signal<Variant | ''>('');
+  readonly synchronizer = signal('');
+  readonly template = signal('');
+  readonly party = signal('');
+
+  readonly isActive = computed(() =>
+    [this.text(), this.variant(), this.synchronizer(), this.template(), this.party()].some((value) => value !== ''),
+  );
+
+  /** Whether a row is shown; another function each time that a filter changes. */
+  readonly predicate = computed((): ((row: Row) => boolean) => {
+    const [variant, synchronizer, template, party] = [this.variant(), this.synchronizer(), this.template(), this.party()];
+    const words = this.text().toLowerCase().split(/\s+/).filter((word) => word !== '');
+    return (row) =>
+      (variant === '' || row.variant === variant) &&
+      (synchronizer === '' || row.synchronizer === synchronizer) &&
+      (template === '' || row.templates.includes(template)) &&
+      (party === '' || row.parties.includes(party)) &&
+      words.every((word) => hasWord(row, word));
+  });
+
+  clear(): void {
+    for (const filter of [this.text, this.synchronizer, this.template, this.party]) filter.set('');
+    this.variant.set('');
+  }
+}
+
+/** Ids are found by how they begin, everything else by any part of it. */
+const hasWord = (row: Row, word: string): boolean =>
+  row.text.includes(word) || row.updateId.startsWith(word) || row.contractIds.some((id) => id.startsWith(word));

@@ -1,0 +1,58 @@
+import { computed, inject, Injectable, signal } from '@angular/core';
+import type { Row } from './row';
+import { UpdateList } from './update-list';
+
+/**
+ * What stands in the table, the newest first. It moves with the ledger while one looks at its top; as soon as a row is
+ * chosen or the table is scrolled it stands still, and what comes is counted.
+ */
+@Injectable()
+export class TableView {
+  readonly #list = inject(UpdateList);
+  /** The newest offset that is shown; all of them where it is absent. */
+  readonly #ceiling = signal<number | undefined>(undefined);
+  readonly activeOffset = signal<number | undefined>(undefined);
+
+  readonly isHeld = computed(() => this.#ceiling() !== undefined);
+  readonly rows = computed((): readonly Row[] => {
+    const { rows } = this.#list.shown();
+    return rows.slice(0, this.#countIn(rows)).reverse();
+  });
+  /** How many have come that are not shown. */
+  readonly waiting = computed(() => {
+    const { rows } = this.#list.shown();
+    return rows.length - this.#countIn(rows);
+  });
+  readonly activeIndex = computed(() => {
+    const active = this.activeOffset();
+    return active === undefined ? -1 : this.rows().findIndex(({ offset }) => offset === active);
+  });
+
+  hold(): void {
+    this.#ceiling.update((ceiling) => ceiling ?? this.#list.newest() ?? 0);
+  }
+
+  release(): void {
+    this.activeOffset.set(undefined);
+    this.#ceiling.set(undefined);
+  }
+
+  activate(row: Row | undefined): void {
+    if (row === undefined) return;
+    this.hold();
+    this.activeOffset.set(row.offset);
+  }
+
+  #countIn(rows: readonly Row[]): number {
+    const ceiling = this.#ceiling();
+    if (ceiling === undefined) return rows.length;
+    // rows ascend: the first beyond the ceiling, by halves
+    let [low, high] = [0, rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((rows[middle]?.offset ?? 0) > ceiling) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,83 @@
+import { CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport } from '@angular/cdk/scrolling';
+import { DecimalPipe } from '@angular/common';
+import { afterNextRender, Component, computed, ElementRef, inject, Injector, viewChild } from '@angular/core';
+import { Earlier } from '../feed/earlier';
+import { Panels } from '../shell/panels';
+import { Screen } from '../shell/screen';
+import { Filters } from './filters';
+import type { Row } from './row';
+import { stepOf } from './step-of';
+import { TableView } from './table-view';
+import { UpdateRow } from './update-row';
+
+/** The updates, the newest first. Only those rows are in the page that can be seen, and a few around them. */
+@Component({
+  selector: 'app-update-table',
+  imports: [CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport, DecimalPipe, UpdateRow],
+  templateUrl: './update-table.html',
+  styleUrl: './update-table.css',
+})
+export class UpdateTable {
+  protected readonly view = inject(TableView);
+  protected readonly earlier = inject(Earlier);
+  protected readonly panels = inject(Panels);
+  protected readonly filters = inject(Filters);
+  readonly #screen = inject(Screen);
+  readonly #injector = inject(Injector);
+  private readonly grid = viewChild.required<ElementRef<HTMLElement>>('grid');
+  private readonly viewport = viewChild.required(CdkVirtualScrollViewport);
+
+  protected readonly rowHeight = computed(() => (this.#screen.isNarrow() ? 58 : 32));
+  protected readonly activeId = computed(() => (this.view.activeIndex() < 0 ? null : `row-${this.view.activeOffset()}`));
+  protected readonly byOffset = (_: number, row: Row): number => row.offset;
+
+  focus(): void {
+    this.grid().nativeElement.focus();
+  }
+
+  protected onScroll(): void {
+    // whoever reads further down is not to have the rows move away
+    if (this.viewport().measureScrollOffset() > this.rowHeight()) this.view.hold();
+    else if (this.view.activeOffset() === undefined) this.view.release();
+  }
+
+  protected open(row: Row | undefined): void {
+    if (row === undefined) return;
+    this.view.activate(row);
+    this.panels.show({ kind: 'update', offset: row.offset });
+  }
+
+  protected toNewest(): void {
+    this.view.release();
+    this.viewport().scrollToIndex(0);
+    this.focus();
+  }
+
+  protected onKey(event: KeyboardEvent): void {
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      this.open(this.view.rows()[this.view.activeIndex()]);
+      return;
+    }
+    if (event.key === 'Escape' && this.panels.current() === undefined) return this.toNewest();
+    const rows = this.view.rows();
+    const pageRows = Math.floor(this.viewport().getViewportSize() / this.rowHeight()) - 1;
+    const next = stepOf(event.key, this.view.activeIndex(), rows.length, pageRows);
+    if (next === undefined) return;
+    event.preventDefault();
+    this.view.activate(rows[next]);
+    this.#reveal(next);
+    // an open panel goes along
+    const row = rows[next];
+    if (row !== undefined && this.panels.current()?.kind === 'update') this.open(row);
+  }
+
+  #reveal(index: number): void {
+    const height = this.rowHeight();
+    const viewport = this.viewport();
+    const top = viewport.measureScrollOffset();
+    const below = (index + 1) * height - viewport.getViewportSize();
+    const offset = Math.max(Math.min(top, index * height), below);
+    if (offset !== top) afterNextRender(() => viewport.scrollToOffset(offset), { injector: this.#injector });
+  }
+}
