@@ -18,7 +18,7 @@ const policy = [
   "img-src 'self' data:",
   'connect-src http: https:',
   "frame-ancestors 'none'",
-  "base-uri 'none'",
+  "base-uri 'self'",
 ].join('; ');
 
 /**

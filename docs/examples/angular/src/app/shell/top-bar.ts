@@ -1,5 +1,6 @@
 import { Component, computed, inject } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
+import { TableView } from '../updates/table-view';
 import { Panels } from './panels';
 import { Theme } from './theme';
 
@@ -23,7 +24,7 @@ const faces = { auto: '◐', light: '☀', dark: '☾' } as const;
       }
     </button>
     <span class="gap"></span>
-    <button type="button" class="primary" (click)="panels.show({ kind: 'submit' })">Submit…</button>
+    <button type="button" class="primary" (click)="submit()">Submit…</button>
     <button type="button" class="icon" [attr.aria-label]="label()" [title]="label()" (click)="theme.toggle()">
       {{ face() }}
     </button>
@@ -38,4 +39,11 @@ export class TopBar {
   protected readonly address = this.connection.baseUrl.replace(/^https?:\/\//, '');
   protected readonly label = computed(() => `Theme: ${this.theme.choice()}`);
   protected readonly face = computed(() => faces[this.theme.choice()]);
+  readonly #view = inject(TableView);
+
+  protected submit(): void {
+    // what is committed shows up at the top
+    this.#view.release();
+    this.panels.show({ kind: 'submit' });
+  }
 }

@@ -1,6 +1,7 @@
 import { Component, effect, ElementRef, inject, viewChild, type OnDestroy } from '@angular/core';
 import uPlot from 'uplot';
 import { Theme } from '../shell/theme';
+import { ceilingOf } from './ceiling-of';
 import { Samples } from './samples';
 
 const height = 64;
@@ -51,7 +52,7 @@ export class RateChart implements OnDestroy {
   }
 
   #options(): uPlot.Options {
-    const colour = (name: string): string => getComputedStyle(this.#host).getPropertyValue(name).trim();
+    const colour = (name: string): string => colourOf(this.#host, name);
     const now = (): number => Date.now() / 1_000;
     return {
       width: this.#host.clientWidth,
@@ -61,7 +62,7 @@ export class RateChart implements OnDestroy {
       cursor: { show: false },
       scales: {
         x: { range: () => [now() - 300, now()] },
-        y: { range: (_, __, max) => [0, Math.max(5, max * 1.1)] },
+        y: { range: () => [0, ceilingOf(this.#samples.all().map(({ rate }) => rate))] },
         lag: { range: (_, __, max) => [0, Math.max(20, max * 1.1)] },
       },
       axes: [
@@ -69,7 +70,7 @@ export class RateChart implements OnDestroy {
         {
           stroke: colour('--chart-text'),
           font: '10px system-ui',
-          size: 30,
+          size: 34,
           gap: 2,
           space: 26,
           grid: { stroke: colour('--chart-grid'), width: 1 },
@@ -83,4 +84,12 @@ export class RateChart implements OnDestroy {
       ],
     };
   }
+}
+
+/** What a colour of the style sheet is in the present theme. */
+function colourOf(element: HTMLElement, name: string): string {
+  element.style.color = `var(${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
 }

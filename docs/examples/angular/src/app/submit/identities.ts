@@ -11,11 +11,16 @@ export class Identities {
   readonly #control = inject(SandboxControl);
   readonly #connection = inject(CONNECTION);
   readonly all = signal<readonly Identity[]>([]);
+  readonly #parties = computed(() => new Set(this.all().map(({ party }) => party)));
   readonly #chosen = signal<string | undefined>(undefined);
   readonly current = computed(() => this.all().find(({ party }) => party === this.#chosen()) ?? this.all().at(-1));
 
   constructor() {
     void keyBox.all().then((all) => this.all.set(all));
+  }
+
+  isOurs(party: string): boolean {
+    return this.#parties().has(party);
   }
 
   choose(party: string): void {

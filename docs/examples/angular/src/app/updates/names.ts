@@ -7,5 +7,6 @@ export const shortTemplate = (id: string): string => id.slice(id.indexOf(':') + 
 /** The head of a long id. */
 export const head = (id: string, length = 12): string => (id.length > length + 1 ? `${id.slice(0, length)}…` : id);
 
-/** `14:03:07.123` of a record time, as the ledger tells it, in UTC. */
-export const timeOfDay = (timestamp: string): string => timestamp.slice(11, 23).replace(/Z?$/, '');
+/** `14:03:07.123` of a record time, as the ledger tells it, in UTC; it may have no digits behind the second. */
+export const timeOfDay = (timestamp: string): string =>
+  timestamp === '' ? '' : `${timestamp.slice(11, 19)}.${timestamp.slice(20, 23).replace('Z', '').padEnd(3, '0')}`;

@@ -1,4 +1,5 @@
-import { Component, computed, input } from '@angular/core';
+import { Component, computed, inject, input } from '@angular/core';
+import { Identities } from '../submit/identities';
 import { EffectChip } from './effect-chip';
 import { shortId, timeOfDay } from './names';
 import type { Row } from './row';
@@ -22,13 +23,16 @@ const variants = {
         <app-effect-chip [effect]="effect" />
       }
     </span>
-    <span role="gridcell" class="parties">{{ parties() }}</span>
+    <span role="gridcell" class="parties" [class.is-mine]="isMine()">{{ parties() }}</span>
     <span role="gridcell" class="synchronizer">{{ synchronizer() }}</span>
   `,
   styleUrl: './update-row.css',
 })
 export class UpdateRow {
+  readonly #identities = inject(Identities);
   readonly row = input.required<Row>();
+  /** Whether somebody is a party to it who signs from this browser. */
+  protected readonly isMine = computed(() => this.row().parties.some((party) => this.#identities.isOurs(party)));
   protected readonly time = computed(() => timeOfDay(this.row().recordTime));
   protected readonly variant = computed(() => variants[this.row().variant]);
   protected readonly parties = computed(() => this.row().parties.map(shortId).join(', '));

@@ -1,6 +1,6 @@
 import { CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport } from '@angular/cdk/scrolling';
 import { DecimalPipe } from '@angular/common';
-import { afterNextRender, Component, computed, ElementRef, inject, Injector, viewChild } from '@angular/core';
+import { afterNextRender, Component, computed, effect, ElementRef, inject, Injector, viewChild } from '@angular/core';
 import { Earlier } from '../feed/earlier';
 import { Panels } from '../shell/panels';
 import { Screen } from '../shell/screen';
@@ -31,6 +31,12 @@ export class UpdateTable {
   protected readonly activeId = computed(() => (this.view.activeIndex() < 0 ? null : `row-${this.view.activeOffset()}`));
   protected readonly byOffset = (_: number, row: Row): number => row.offset;
 
+  constructor() {
+    effect(() => {
+      if (!this.view.isHeld()) this.viewport().scrollToIndex(0);
+    });
+  }
+
   focus(): void {
     this.grid().nativeElement.focus();
   }
@@ -49,7 +55,6 @@ export class UpdateTable {
 
   protected toNewest(): void {
     this.view.release();
-    this.viewport().scrollToIndex(0);
     this.focus();
   }
 
