@@ -6,8 +6,11 @@ export function controlOf(sandbox, traffic) {
       if (!/^[\w-]{1,40}$/.test(hint)) throw new TypeError('a name is made of letters, digits, - and _');
       return sandbox.externalParty(hint, { publicKey: new Uint8Array(Buffer.from(publicKey, 'base64')) });
     },
-    /** The next submission is committed, and its answer never comes. */
-    'lose-answer': () => sandbox.fault({ kind: 'reset', when: 'after' }, { path: /executeAndWaitForTransaction$/ }),
+    /**
+     * The next submission is committed, and its answer breaks off. A connection that is only reset would not show: browsers
+     * send a request again by themselves when that happens to a connection that they had used before.
+     */
+    'lose-answer': () => sandbox.fault({ kind: 'truncate', bytes: 8 }, { path: /executeAndWaitForTransaction$/ }),
     /** Takes the ledger down; it comes back by itself. */
     restart: ({ downMs }) => void sandbox.restart({ downMs: Math.min(60_000, Number(downMs)) }).catch(console.error),
     generate: ({ count }) => ({ ledgerEnd: sandbox.generate(Math.min(100_000, Number(count))) }),

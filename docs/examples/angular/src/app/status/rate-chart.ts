@@ -57,7 +57,7 @@ export class RateChart implements OnDestroy {
     return {
       width: this.#host.clientWidth,
       height,
-      padding: [6, 0, 0, 0],
+      padding: [6, 0, 5, 0],
       legend: { show: false },
       cursor: { show: false },
       scales: {

@@ -20,7 +20,10 @@ export class StatusStrip {
   protected readonly health = inject(Health);
   protected readonly status = this.feed.status;
   protected readonly clocks = computed(() =>
-    this.feed.recordTimes().map(([id, time]) => ({ id, name: shortId(id), time: timeOfDay(time), full: time })),
+    this.feed.recordTimes().map(([id, full]) => {
+      const time = timeOfDay(full);
+      return { id, name: shortId(id), full, seconds: time.slice(0, 8), fraction: time.slice(8) };
+    }),
   );
   protected readonly isStopped = computed(() => this.health.phase() === 'failed');
 

@@ -13,7 +13,7 @@ import { Submissions } from './submissions';
       </label>
       <label>
         Arguments
-        <textarea #values rows="7" spellcheck="false" [value]="example()"></textarea>
+        <textarea #values rows="6" spellcheck="false" [value]="example()"></textarea>
       </label>
       @if (problem(); as text) {
         <p class="problem" role="alert">{{ text }}</p>

@@ -1,4 +1,4 @@
-import { Component, computed, inject, input, linkedSignal } from '@angular/core';
+import { afterRenderEffect, Component, computed, ElementRef, inject, input, linkedSignal } from '@angular/core';
 import { CreateForm } from './create-form';
 import { ArchiveForm } from './archive-form';
 import { Identities } from './identities';
@@ -37,4 +37,13 @@ export class SubmitPanel {
   protected readonly runs = computed(() => this.#submissions.runs());
   readonly #submissions = inject(Submissions);
   protected readonly command = linkedSignal<'create' | 'archive'>(() => (this.archive() ? 'archive' : 'create'));
+  readonly #host = inject<ElementRef<HTMLElement>>(ElementRef).nativeElement;
+
+  constructor() {
+    // the newest goes on where it can be seen
+    afterRenderEffect(() => {
+      const [newest] = this.runs();
+      if (newest !== undefined) this.#host.querySelector('app-run-view')?.scrollIntoView({ block: 'nearest' });
+    });
+  }
 }
