@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { itInChromium } from '../helpers/inChromium.js';
@@ -22,6 +22,8 @@ let context: BrowserContext;
 const servers: Server[] = [];
 const complaints: string[] = [];
 const newSandbox = sandboxes();
+
+jest.setTimeout(60_000);
 
 beforeAll(async () => {
   ({ folder, printed } = built === undefined ? await installExplorer() : { folder: built, printed: '' });
@@ -53,6 +55,7 @@ async function start(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; 
 
 async function open(url: string): Promise<Page> {
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {
     // the browser itself tells of answers that are no good; those are what the tests are about
@@ -62,6 +65,24 @@ async function open(url: string): Promise<Page> {
   await page.goto(url);
   return page;
 }
+
+/** The place in IndexedDB that the tabs share. */
+const savedOffset = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise((resolve, reject) => {
+        const opening = indexedDB.open('explorer-places');
+        opening.onerror = reject;
+        opening.onsuccess = () => {
+          const reading = opening.result.transaction('cursors').objectStore('cursors').getAll();
+          reading.onsuccess = () => {
+            opening.result.close();
+            const [cursor] = reading.result as { offset: number }[];
+            resolve(cursor?.offset ?? -1);
+          };
+        };
+      }),
+  );
 
 const row = (page: Page, offset: number) => page.locator(`#row-${offset}`);
 const offsetsOf = (sandbox: Sandbox): number[] =>
@@ -76,7 +97,7 @@ async function shownAt(page: Page, sandbox: Sandbox): Promise<readonly number[]>
 
 async function makeKey(page: Page, algorithm = 'Ed25519'): Promise<void> {
   await page.getByRole('button', { name: 'Submit…' }).click();
-  await page.getByLabel('Key', { exact: true }).selectOption(algorithm);
+  await page.getByRole('combobox', { name: /^Key/ }).selectOption(algorithm);
   await page.getByRole('button', { name: 'Make a key and host the party' }).click();
 }
 
@@ -86,6 +107,7 @@ const outcome = (page: Page, word: string) => page.getByRole('log').first().getB
 
 describe('the explorer', () => {
   it('is built without a warning, and the library is a small part of it', async () => {
+    if (built === undefined) expect(printed).toContain('Application bundle generation complete');
     expect(printed).not.toMatch(/WARNING|CommonJS/);
     const { outputs } = JSON.parse(await readFile(join(folder, 'dist', 'stats.json'), 'utf8')) as {
       outputs: Record<string, { bytes: number; entryPoint?: string; inputs: Record<string, { bytesInOutput: number }> }>;
@@ -115,6 +137,282 @@ describe('the explorer', () => {
     await row(page, sandbox.ledgerEnd).waitFor();
     expect(await page.getByRole('row').first().getAttribute('id')).toBe(`row-${sandbox.ledgerEnd}`);
   });
+
+  itInChromium('narrows the table by variant, party, template, synchronizer and text', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(200);
+    const page = await open(url);
+    await caughtUp(page);
+    const wanted = (is: (text: string, variant: string) => boolean): number[] =>
+      sandbox.updates
+        .filter((update) => is(JSON.stringify(update), Object.keys(update)[0] ?? ''))
+        .map((update) => Object.values(update)[0]?.value.offset ?? 0)
+        .reverse();
+
+    await page.getByRole('button', { name: 'Reassignments' }).click();
+    expect(await offsetsOnScreen(page)).toEqual(wanted((_, variant) => variant === 'Reassignment'));
+    await page.getByRole('button', { name: 'Clear' }).click();
+
+    await page.getByLabel('Template').selectOption('Tasks.Model:Task');
+    await page.getByRole('button', { name: 'Transactions' }).click();
+    const tasks = wanted((text, variant) => variant === 'Transaction' && text.includes(':Tasks.Model:Task"'));
+    expect(tasks.length).toBeGreaterThan(0);
+    expect(await offsetsOnScreen(page)).toEqual(tasks);
+    await page.getByRole('button', { name: 'Clear' }).click();
+
+    await page.getByLabel('Party').selectOption({ label: 'dora' });
+    await page.getByLabel('Synchronizer').selectOption({ label: 'sync2' });
+    const doras = await offsetsOnScreen(page);
+    expect(doras).toEqual(
+      wanted((text) => text.includes('dora::') && text.includes(`"synchronizerId":"${sandbox.synchronizers[1] ?? '?'}"`)),
+    );
+    await page.getByRole('button', { name: 'Clear' }).click();
+
+    // `/` goes to the filter; an id is found by its beginning
+    await page.keyboard.press('/');
+    const [first] = sandbox.updates;
+    const updateId = Object.values(first ?? {})[0]?.value.updateId ?? '?';
+    await page.keyboard.type(updateId.slice(0, 20));
+    expect(await offsetsOnScreen(page)).toEqual([offsetsOf(sandbox).at(-1)]);
+  });
+
+  itInChromium('shows an update and the life of a contract, by keys alone', async () => {
+    const { sandbox, url } = await start();
+    const key = sandbox.externalParty('frank');
+    sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { createArgument: { motto: 'once & for <all>' } } }] } } });
+    const created = sandbox.ledgerEnd;
+    sandbox.generate(40);
+    const page = await open(url);
+    await caughtUp(page);
+    expect(key.party).toContain('frank');
+
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('complementary');
+    await panel.getByText('once & for <all>').waitFor();
+    expect(await panel.getByRole('heading', { level: 2 }).innerText()).toBe(`Update ${created}`);
+
+    // the panel goes along, up and down
+    await page.keyboard.press('ArrowUp');
+    const [, second] = offsetsOf(sandbox).reverse();
+    await panel.getByRole('heading', { name: `Update ${second ?? '?'}` }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await panel.getByText('once & for <all>').waitFor();
+
+    const contract = panel.getByRole('button', { name: /^Contract / });
+    await contract.focus();
+    await page.keyboard.press('Enter');
+    await panel.getByText('1 event seen').waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement?.getAttribute("role")')).toBe('grid');
+    // and once more to the newest
+    await page.keyboard.press('Escape');
+    await row(page, sandbox.ledgerEnd).waitFor();
+  });
+
+  itInChromium('reads an update again once the ledger is back', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(30);
+    const page = await open(url);
+    await caughtUp(page);
+    sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /updates/, times: 3 });
+    await page.getByRole('row').first().click();
+    await page.getByRole('complementary').getByText('Update id').waitFor();
+  });
+
+  for (const algorithm of ['Ed25519', 'P-256']) {
+    itInChromium(`signs with a key of ${algorithm}, and shows each step and the transaction`, async () => {
+      const { sandbox, url } = await start();
+      sandbox.generate(20);
+      const page = await open(url);
+      await caughtUp(page);
+      await makeKey(page, algorithm);
+      await submit(page);
+      await outcome(page, 'committed');
+      expect(await stepsOf(page)).toEqual([
+        'Prepared',
+        'Verified',
+        'Signed',
+        'Sent',
+        `Committed at ${sandbox.ledgerEnd}.`,
+      ]);
+      await row(page, sandbox.ledgerEnd).getByText('erin').waitFor();
+
+      // and away with it again
+      await page.getByRole('button', { name: 'Archive', exact: true }).click();
+      await page.getByRole('combobox', { name: /^Contract/ }).locator('option:not([disabled])').waitFor({ state: 'attached' });
+      const before = sandbox.ledgerEnd;
+      await submit(page);
+      await row(page, before + 1).getByText('Asset.Archive').waitFor();
+    });
+  }
+
+  itInChromium('keeps the key over a reload, where nobody can read it', async () => {
+    const { sandbox, url } = await start();
+    const page = await open(url);
+    await caughtUp(page);
+    await makeKey(page);
+    await page.getByRole('button', { name: 'New key' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Submit…' }).click();
+    await submit(page);
+    await outcome(page, 'committed');
+    expect(sandbox.updates).toHaveLength(1);
+    const isReadable = await page.evaluate(
+      () =>
+        new Promise((resolve, reject) => {
+          const opening = indexedDB.open('explorer-keys');
+          opening.onerror = reject;
+          opening.onsuccess = () => {
+            const reading = opening.result.transaction('identities').objectStore('identities').getAll();
+            reading.onsuccess = () => {
+              const [identity] = reading.result as { key: CryptoKeyPair }[];
+              resolve(identity?.key.privateKey.extractable);
+            };
+          };
+        }),
+    );
+    expect(isReadable).toBe(false);
+  });
+
+  itInChromium('finds out that a submission was committed whose answer was lost, and commits it once', async () => {
+    const { sandbox, url } = await start();
+    const page = await open(url);
+    await caughtUp(page);
+    await makeKey(page);
+    await page.getByRole('button', { name: 'Lose the next answer' }).click();
+    await page.getByRole('button', { name: 'Will lose the next answer' }).waitFor();
+    await submit(page);
+    await outcome(page, 'committed');
+    expect(await stepsOf(page)).toEqual([
+      'Prepared',
+      'Verified',
+      'Signed',
+      'Sent',
+      'Unclear',
+      'Asked again',
+      `Committed at ${sandbox.ledgerEnd}.`,
+    ]);
+    await page.getByRole('button', { name: 'Lose the next answer' }).waitFor();
+    expect(sandbox.updates).toHaveLength(1);
+    expect(await shownAt(page, sandbox)).toEqual([sandbox.ledgerEnd]);
+  });
+
+  itInChromium('says why a submission was refused', async () => {
+    const { sandbox, url } = await start();
+    const page = await open(url);
+    await caughtUp(page);
+    await makeKey(page);
+    await page.getByRole('textbox', { name: /^Template/ }).fill('#sandbox-assets:Main:Nothing');
+    await submit(page);
+    await outcome(page, 'rejected').catch(() => outcome(page, 'failed'));
+    expect(sandbox.updates).toHaveLength(0);
+  });
+
+  itInChromium('misses and doubles nothing while the ledger goes down and comes back', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(50);
+    const page = await open(url);
+    await caughtUp(page);
+    const back = sandbox.restart({ downMs: 1_500 });
+    await page.getByRole('status').filter({ hasText: 'Retrying' }).waitFor();
+    sandbox.generate(60);
+    await back;
+    sandbox.fault({ kind: 'truncate', bytes: 900 }, { path: /updates/, times: 2 });
+    sandbox.generate(40);
+    await caughtUp(page);
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+  });
+
+  itInChromium('goes on where it was paused', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(30);
+    const page = await open(url);
+    await caughtUp(page);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('status').filter({ hasText: 'Paused' }).waitFor();
+    const before = offsetsOf(sandbox);
+    const asked = () => sandbox.requests.filter(({ path }) => path.includes('/updates')).length;
+    sandbox.generate(30);
+    const polls = asked();
+    expect(await offsetsOnScreen(page)).toEqual(before);
+    expect(asked()).toBe(polls);
+    await page.getByRole('button', { name: /Newest|new/ }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+  });
+
+  itInChromium('goes on from its place after a reload, and reads what was before it when asked', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(700);
+    const page = await open(url);
+    await caughtUp(page);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    const place = sandbox.ledgerEnd;
+    await page.goto('about:blank');
+    sandbox.generate(20);
+    const asked = sandbox.requests.length;
+    await page.goto(url);
+    const shown = await shownAt(page, sandbox);
+    // the two hundred before the place, and all behind it
+    expect(shown).toEqual(offsetsOf(sandbox).slice(0, shown.length));
+    expect(shown.length).toBeGreaterThanOrEqual(220);
+    expect(shown.length).toBeLessThan(700);
+    const begins = sandbox.requests.slice(asked).flatMap(({ body }) => beginOf(body));
+    expect(begins.filter((begin) => begin > 0 && begin < place - 600)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Load earlier' }).click();
+    await page.getByText('That is all of it.').waitFor();
+    expect(await offsetsOnScreen(page)).toEqual(offsetsOf(sandbox));
+  });
+
+  itInChromium('lets a second tab begin at the place of the first, and none of them moves it back', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(300);
+    const first = await open(url);
+    await caughtUp(first);
+    await row(first, sandbox.ledgerEnd).waitFor();
+    await first.getByRole('button', { name: 'Pause' }).click();
+    sandbox.generate(100);
+    const second = await open(url);
+    const behind = await shownAt(second, sandbox);
+    expect(behind).toEqual(offsetsOf(sandbox).slice(0, behind.length));
+    // the second is ahead now: the first goes on from its own place all the same
+    const ahead = sandbox.ledgerEnd;
+    await first.bringToFront();
+    await first.getByRole('button', { name: 'Resume' }).click();
+    expect(await shownAt(first, sandbox)).toEqual(offsetsOf(sandbox));
+    expect(await savedOffset(first)).toBeGreaterThanOrEqual(ahead);
+  });
+
+  itInChromium('begins anew on a ledger that was restored', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(100);
+    const page = await open(url);
+    await caughtUp(page);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    await page.goto('about:blank');
+    sandbox.restore(40);
+    sandbox.generate(120, { seed: 9 });
+    await page.goto(url);
+    await page.getByRole('alert').getByText('not the ledger that it was').waitFor();
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+  });
+
+  itInChromium('says which updates were pruned, and goes on behind them', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(100);
+    sandbox.prune(60);
+    const page = await open(url);
+    await page.getByRole('alert').getByText('have been pruned').waitFor();
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).filter((offset) => offset > 60));
+  });
 });
 
 const kB = (bytes: number): string => `${Math.round(bytes / 1_000)} kB`;
+
+const beginOf = (body: unknown): number[] =>
+  typeof body === 'object' && body !== null && 'beginExclusive' in body ? [Number(body.beginExclusive)] : [];
