@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import { cantonError, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { itInChromium } from '../helpers/inChromium.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 import { installExplorer, serveExplorer } from './explorer/explorer.js';
 import { offsetsOnScreen } from './explorer/offsetsOnScreen.js';
+import { placeOf } from './explorer/placeOf.js';
+import { scrolled } from './explorer/scrolled.js';
 
 // an explorer that is installed and built already, while one works on these tests
 const built = process.env['CANTON_RX_EXPLORER'];
@@ -17,8 +19,8 @@ const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 let folder: string;
 let printed: string;
-let browser: Browser;
-let context: BrowserContext;
+let browser: Browser | undefined;
+let context: BrowserContext | undefined;
 const servers: Server[] = [];
 const complaints: string[] = [];
 const newSandbox = sandboxes();
@@ -49,12 +51,13 @@ async function start(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; 
   const sandbox = await newSandbox({ cors: true, ...options });
   const { server, url } = await serveExplorer(folder, sandbox);
   servers.push(server);
-  context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context = await browser?.newContext({ viewport: { width: 1280, height: 800 } });
   return { sandbox, url };
 }
 
 async function open(url: string): Promise<Page> {
-  const page = await context.newPage();
+  const page = await context?.newPage();
+  if (page === undefined) throw new Error('there is no browser');
   page.setDefaultTimeout(15_000);
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {
@@ -85,8 +88,7 @@ const savedOffset = (page: Page): Promise<number> =>
   );
 
 const row = (page: Page, offset: number) => page.locator(`#row-${offset}`);
-const offsetsOf = (sandbox: Sandbox): number[] =>
-  sandbox.updates.map((update) => Object.values(update)[0]?.value.offset ?? 0).reverse();
+const offsetsOf = (sandbox: Sandbox): number[] => sandbox.updates.map((update) => placeOf(update).offset).reverse();
 const caughtUp = (page: Page) => page.getByRole('status').filter({ hasText: 'Caught up' }).waitFor();
 
 /** Waits until the newest update is there, and gives all that can be scrolled to. */
@@ -110,7 +112,10 @@ describe('the explorer', () => {
     if (built === undefined) expect(printed).toContain('Application bundle generation complete');
     expect(printed).not.toMatch(/WARNING|CommonJS/);
     const { outputs } = JSON.parse(await readFile(join(folder, 'dist', 'stats.json'), 'utf8')) as {
-      outputs: Record<string, { bytes: number; entryPoint?: string; inputs: Record<string, { bytesInOutput: number }> }>;
+      outputs: Record<
+        string,
+        { bytes: number; entryPoint?: string; inputs: Record<string, { bytesInOutput: number }> }
+      >;
     };
     const main = Object.values(outputs).find(({ entryPoint }) => entryPoint?.includes('main.ts'));
     const bytesOf = (name: string): number =>
@@ -146,7 +151,7 @@ describe('the explorer', () => {
     const wanted = (is: (text: string, variant: string) => boolean): number[] =>
       sandbox.updates
         .filter((update) => is(JSON.stringify(update), Object.keys(update)[0] ?? ''))
-        .map((update) => Object.values(update)[0]?.value.offset ?? 0)
+        .map((update) => placeOf(update).offset)
         .reverse();
 
     await page.getByRole('button', { name: 'Reassignments' }).click();
@@ -164,22 +169,25 @@ describe('the explorer', () => {
     await page.getByLabel('Synchronizer').selectOption({ label: 'sync2' });
     const doras = await offsetsOnScreen(page);
     expect(doras).toEqual(
-      wanted((text) => text.includes('dora::') && text.includes(`"synchronizerId":"${sandbox.synchronizers[1] ?? '?'}"`)),
+      wanted(
+        (text) => text.includes('dora::') && text.includes(`"synchronizerId":"${sandbox.synchronizers[1] ?? '?'}"`),
+      ),
     );
     await page.getByRole('button', { name: 'Clear' }).click();
 
     // `/` goes to the filter; an id is found by its beginning
     await page.keyboard.press('/');
-    const [first] = sandbox.updates;
-    const updateId = Object.values(first ?? {})[0]?.value.updateId ?? '?';
-    await page.keyboard.type(updateId.slice(0, 20));
+    const [first] = sandbox.updates.map(placeOf);
+    await page.keyboard.type(first?.updateId.slice(0, 20) ?? '');
     expect(await offsetsOnScreen(page)).toEqual([offsetsOf(sandbox).at(-1)]);
   });
 
   itInChromium('shows an update and the life of a contract, by keys alone', async () => {
     const { sandbox, url } = await start();
     const key = sandbox.externalParty('frank');
-    sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { createArgument: { motto: 'once & for <all>' } } }] } } });
+    sandbox.append({
+      Transaction: { value: { events: [{ CreatedEvent: { createArgument: { motto: 'once & for <all>' } } }] } },
+    });
     const created = sandbox.ledgerEnd;
     sandbox.generate(40);
     const page = await open(url);
@@ -242,10 +250,15 @@ describe('the explorer', () => {
 
       // and away with it again
       await page.getByRole('button', { name: 'Archive', exact: true }).click();
-      await page.getByRole('combobox', { name: /^Contract/ }).locator('option:not([disabled])').waitFor({ state: 'attached' });
+      await page
+        .getByRole('combobox', { name: /^Contract/ })
+        .locator('option:not([disabled])')
+        .waitFor({ state: 'attached' });
       const before = sandbox.ledgerEnd;
       await submit(page);
-      await row(page, before + 1).getByText('Asset.Archive').waitFor();
+      await row(page, before + 1)
+        .getByText('Asset.Archive')
+        .waitFor();
     });
   }
 
@@ -305,9 +318,11 @@ describe('the explorer', () => {
     const page = await open(url);
     await caughtUp(page);
     await makeKey(page);
-    await page.getByRole('textbox', { name: /^Template/ }).fill('#sandbox-assets:Main:Nothing');
+    const body = cantonError('LOCAL_VERDICT_INACTIVE_CONTRACTS');
+    sandbox.fault({ kind: 'status', status: 404, body }, { path: /executeAndWaitForTransaction$/ });
     await submit(page);
-    await outcome(page, 'rejected').catch(() => outcome(page, 'failed'));
+    await outcome(page, 'rejected');
+    await page.getByText('The ledger refused it: LOCAL_VERDICT_INACTIVE_CONTRACTS.').waitFor();
     expect(sandbox.updates).toHaveLength(0);
   });
 
@@ -410,6 +425,34 @@ describe('the explorer', () => {
     await page.getByRole('alert').getByText('have been pruned').waitFor();
     expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).filter((offset) => offset > 60));
   });
+
+  itInChromium(
+    'stays smooth with a hundred thousand updates',
+    async () => {
+      const { sandbox, url } = await start({ maxListElements: 1_000 });
+      sandbox.generate(100_000);
+      const begun = performance.now();
+      const page = await open(url);
+      await row(page, sandbox.ledgerEnd).waitFor({ timeout: 100_000 });
+      const filledMs = performance.now() - begun;
+      const traffic = setInterval(() => sandbox.generate(2), 100);
+      try {
+        const { frames, tasks, rows, reached } = await scrolled(page);
+        const at = (share: number): number => Math.round(frames[Math.floor(share * (frames.length - 1))] ?? 0);
+        console.log(
+          `100 000 updates: there after ${(filledMs / 1_000).toFixed(1)} s; scrolled, frames took ${at(0.5)} ms (median), ` +
+            `${at(0.95)} ms (95 %), ${at(1)} ms (longest); ${rows} rows in the page at most`,
+        );
+        expect(reached).toBe(offsetsOf(sandbox).at(-1));
+        expect(rows).toBeLessThan(100);
+        expect(at(0.5)).toBeLessThan(60);
+        expect(Math.max(0, ...tasks)).toBeLessThan(1_500);
+      } finally {
+        clearInterval(traffic);
+      }
+    },
+    150_000,
+  );
 });
 
 const kB = (bytes: number): string => `${Math.round(bytes / 1_000)} kB`;

@@ -50,7 +50,8 @@ async function sendFile(response, folder, pathname) {
 async function answer(request, response, control, command) {
   // a form of another page cannot send this type without being asked for permission first, which it does not get
   const isOurs = request.method === 'POST' && request.headers['content-type'] === 'application/json';
-  if (control === undefined || !Object.hasOwn(control, command)) return json(response, 404, { error: 'no such command' });
+  if (control === undefined || !Object.hasOwn(control, command))
+    return json(response, 404, { error: 'no such command' });
   if (!isOurs) return json(response, 405, { error: 'POST it as JSON' });
   try {
     let body = '';
@@ -62,5 +63,7 @@ async function answer(request, response, control, command) {
 }
 
 function json(response, status, value) {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(value));
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(value));
 }

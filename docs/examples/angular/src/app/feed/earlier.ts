@@ -72,7 +72,8 @@ export class Earlier {
       map((rows) => rows.reverse()),
       catchError((error: unknown) => {
         const earliest = isPrunedError(error) ? error.earliestOffset : undefined;
-        if (earliest === undefined || earliest <= this.#floor || earliest >= endInclusive) return throwError(() => error);
+        if (earliest === undefined || earliest <= this.#floor || earliest >= endInclusive)
+          return throwError(() => error);
         this.#floor = earliest;
         return this.#downFrom(endInclusive, count);
       }),

@@ -57,7 +57,14 @@ export class Feed {
             this.#list.append(updates.map(rowOf));
             this.received.update((received) => received + updates.length);
           },
-          { name, store: this.#place, batch: { size: 500, withinMs: 40 }, maxPageSize: 500, onPoison: 'skip', onGap: this.#onGap },
+          {
+            name,
+            store: this.#place,
+            batch: { size: 500, withinMs: 40 },
+            maxPageSize: 500,
+            onPoison: 'skip',
+            onGap: this.#onGap,
+          },
         ),
       ),
       tap(({ offset, recordTimes }) => {

@@ -15,7 +15,7 @@ export class TabPlace implements CheckpointStore {
 
   load(name: string): unknown[] | Promise<unknown> {
     if (this.#own !== undefined) return [this.#own];
-    return this.#isAnew ? [] : this.#shared.load(name) as Promise<unknown>;
+    return this.#isAnew ? [] : (this.#shared.load(name) as Promise<unknown>);
   }
 
   async save(name: string, cursor: Cursor): Promise<void> {

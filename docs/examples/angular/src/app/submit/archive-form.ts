@@ -23,7 +23,9 @@ import { Submissions } from './submissions';
           }
         </select>
       </label>
-      <button type="submit" class="primary" [disabled]="contracts().length === 0">Prepare, verify, sign and submit</button>
+      <button type="submit" class="primary" [disabled]="contracts().length === 0">
+        Prepare, verify, sign and submit
+      </button>
     </form>
   `,
   styleUrl: '../shell/form.css',

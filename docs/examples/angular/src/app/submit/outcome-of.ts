@@ -12,7 +12,10 @@ export function outcomeOf(error: unknown): Outcome {
     case 'OutcomeUnknownError':
       return { kind: 'unknown', text: 'It may have been committed. Look for it in the table before you try again.' };
     case 'VerificationError':
-      return { kind: 'failed', text: `What was prepared is not what was asked for (${error.reason}). It was not signed.` };
+      return {
+        kind: 'failed',
+        text: `What was prepared is not what was asked for (${error.reason}). It was not signed.`,
+      };
     default:
       return { kind: 'failed', text: `${error.name}. Nothing was done.` };
   }

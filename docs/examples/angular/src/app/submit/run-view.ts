@@ -8,7 +8,9 @@ import type { Run } from './run';
   template: `
     <header>
       <b>{{ run().title }}</b>
-      <span class="state" [attr.data-state]="run().outcome?.kind ?? 'running'">{{ run().outcome?.kind ?? 'running' }}</span>
+      <span class="state" [attr.data-state]="run().outcome?.kind ?? 'running'">{{
+        run().outcome?.kind ?? 'running'
+      }}</span>
     </header>
     <ol>
       @for (step of run().steps; track $index) {

@@ -14,7 +14,9 @@ import { Submissions } from './submissions';
     <app-identity-form />
     @if (identities.current(); as identity) {
       <div class="tabs" role="group" aria-label="Command">
-        <button type="button" [attr.aria-pressed]="command() === 'create'" (click)="command.set('create')">Create</button>
+        <button type="button" [attr.aria-pressed]="command() === 'create'" (click)="command.set('create')">
+          Create
+        </button>
         <button type="button" [attr.aria-pressed]="command() === 'archive'" (click)="command.set('archive')">
           Archive
         </button>

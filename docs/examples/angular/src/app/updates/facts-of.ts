@@ -48,7 +48,13 @@ export function factsOf(event: Event | ReassignmentEvent | TopologyEvent): Facts
 
 const entity = (templateId: string): string => templateId.slice(templateId.lastIndexOf(':') + 1);
 
-const contract = ({ templateId, contractId }: { readonly templateId?: string | undefined; readonly contractId: string }) => ({
+const contract = ({
+  templateId,
+  contractId,
+}: {
+  readonly templateId?: string | undefined;
+  readonly contractId: string;
+}) => ({
   templateId: templateId === undefined ? undefined : shortTemplate(templateId),
   contractId,
 });

@@ -16,8 +16,16 @@ export class Filters {
 
   /** Whether a row is shown; another function each time that a filter changes. */
   readonly predicate = computed((): ((row: Row) => boolean) => {
-    const [variant, synchronizer, template, party] = [this.variant(), this.synchronizer(), this.template(), this.party()];
-    const words = this.text().toLowerCase().split(/\s+/).filter((word) => word !== '');
+    const [variant, synchronizer, template, party] = [
+      this.variant(),
+      this.synchronizer(),
+      this.template(),
+      this.party(),
+    ];
+    const words = this.text()
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
     return (row) =>
       (variant === '' || row.variant === variant) &&
       (synchronizer === '' || row.synchronizer === synchronizer) &&

@@ -14,15 +14,20 @@ export class TableView {
   readonly activeOffset = signal<number | undefined>(undefined);
 
   readonly isHeld = computed(() => this.#ceiling() !== undefined);
+  /** The rows that pass the filters, and how many of them are shown: the same while nothing changes in the table. */
+  readonly #span = computed(
+    () => {
+      const { rows } = this.#list.shown();
+      return { rows, count: this.#countIn(rows) };
+    },
+    { equal: (a, b) => a.rows === b.rows && a.count === b.count },
+  );
   readonly rows = computed((): readonly Row[] => {
-    const { rows } = this.#list.shown();
-    return rows.slice(0, this.#countIn(rows)).reverse();
+    const { rows, count } = this.#span();
+    return rows.slice(0, count).reverse();
   });
   /** How many have come that are not shown. */
-  readonly waiting = computed(() => {
-    const { rows } = this.#list.shown();
-    return rows.length - this.#countIn(rows);
-  });
+  readonly waiting = computed(() => this.#list.shown().rows.length - this.#span().count);
   readonly activeIndex = computed(() => {
     const active = this.activeOffset();
     return active === undefined ? -1 : this.rows().findIndex(({ offset }) => offset === active);

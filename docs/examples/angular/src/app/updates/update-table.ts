@@ -28,7 +28,9 @@ export class UpdateTable {
   private readonly viewport = viewChild.required(CdkVirtualScrollViewport);
 
   protected readonly rowHeight = computed(() => (this.#screen.isNarrow() ? 58 : 32));
-  protected readonly activeId = computed(() => (this.view.activeIndex() < 0 ? null : `row-${this.view.activeOffset()}`));
+  protected readonly activeId = computed(() =>
+    this.view.activeIndex() < 0 ? null : `row-${this.view.activeOffset()}`,
+  );
   protected readonly byOffset = (_: number, row: Row): number => row.offset;
 
   constructor() {
