@@ -8,10 +8,11 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { cantonError, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { itInChromium } from '../helpers/inChromium.js';
 import { sandboxes } from '../helpers/sandboxes.js';
-import { installExplorer, serveExplorer } from './explorer/explorer.js';
+import { installExplorer, serveExplorer, type ExplorerSettings } from './explorer/explorer.js';
 import { offsetsOnScreen } from './explorer/offsetsOnScreen.js';
 import { placeOf } from './explorer/placeOf.js';
 import { scrolled } from './explorer/scrolled.js';
+import { takeScreenshots } from './explorer/takeScreenshots.js';
 
 // an explorer that is installed and built already, while one works on these tests
 const built = process.env['CANTON_RX_EXPLORER'];
@@ -47,9 +48,12 @@ afterAll(async () => {
   if (built === undefined) await rm(folder, { recursive: true, force: true });
 });
 
-async function start(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; url: string }> {
+async function start(
+  options: SandboxOptions = {},
+  settings: (sandbox: Sandbox) => ExplorerSettings = ({ url }) => ({ baseUrl: url, sandbox: true }),
+): Promise<{ sandbox: Sandbox; url: string }> {
   const sandbox = await newSandbox({ cors: true, ...options });
-  const { server, url } = await serveExplorer(folder, sandbox);
+  const { server, url } = await serveExplorer(folder, sandbox, settings(sandbox));
   servers.push(server);
   context = await browser?.newContext({ viewport: { width: 1280, height: 800 } });
   return { sandbox, url };
@@ -426,6 +430,65 @@ describe('the explorer', () => {
     expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).filter((offset) => offset > 60));
   });
 
+  itInChromium('lets the oldest updates go when the page is full, and nothing else', async () => {
+    const { sandbox, url } = await start({}, ({ url: baseUrl }) => ({ baseUrl, sandbox: true, capacity: 200 }));
+    sandbox.generate(150);
+    const page = await open(url);
+    await caughtUp(page);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    for (let more = 0; more < 4; more += 1) {
+      sandbox.generate(40);
+      await row(page, sandbox.ledgerEnd).waitFor();
+    }
+    await page.getByText('This page is full').waitFor();
+    const shown = await offsetsOnScreen(page);
+    expect(shown.length).toBeGreaterThanOrEqual(180);
+    expect(shown.length).toBeLessThanOrEqual(200);
+    expect(shown).toEqual(offsetsOf(sandbox).slice(0, shown.length));
+  });
+
+  itInChromium('explores any participant, and keeps its token in memory alone', async () => {
+    const token = 'canary-of-a-token';
+    const { sandbox, url } = await start({ checkToken: (given) => given === token }, () => ({}));
+    sandbox.generate(30);
+    const page = await open(url);
+    const connect = async (given: string): Promise<void> => {
+      await page.getByLabel('Address of the JSON Ledger API').fill(sandbox.url);
+      await page.getByLabel('Token').fill(given);
+      await page.getByRole('button', { name: 'Open' }).click();
+    };
+    await connect('another');
+    await page.getByRole('status').filter({ hasText: 'Stopped' }).waitFor();
+    await page.getByRole('button', { name: sandbox.url.slice('http://'.length) }).click();
+    await connect(token);
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    expect(await page.getByRole('region', { name: 'Sandbox' }).count()).toBe(0);
+
+    const kept = await page.evaluate(() =>
+      JSON.stringify([Object.entries(sessionStorage), Object.entries(localStorage), location.href]),
+    );
+    expect(kept).toContain(sandbox.url);
+    expect(kept).not.toContain(token);
+    await page.reload();
+    await page.getByRole('status').filter({ hasText: 'Stopped' }).waitFor();
+  });
+
+  itInChromium('shows what it has on a phone, a panel over all of it', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(40);
+    const page = await open(url);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await caughtUp(page);
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.getByRole('row').last().click();
+    const panel = page.getByRole('dialog');
+    await panel.getByText('Update id').waitFor();
+    expect(await panel.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await panel.waitFor({ state: 'detached' });
+  });
+
   itInChromium(
     'stays smooth with a hundred thousand updates',
     async () => {
@@ -450,6 +513,17 @@ describe('the explorer', () => {
       } finally {
         clearInterval(traffic);
       }
+    },
+    150_000,
+  );
+
+  const itDraws = process.env['CANTON_RX_SCREENSHOTS'] === undefined ? it.skip : itInChromium;
+  itDraws(
+    'is drawn for the documentation',
+    async () => {
+      const { sandbox, url } = await start();
+      if (browser !== undefined) await takeScreenshots(browser, sandbox, url);
+      expect(sandbox.ledgerEnd).toBeGreaterThan(2_400);
     },
     150_000,
   );

@@ -15,9 +15,16 @@ interface Served {
   readonly url: string;
 }
 
+/** What the explorer is told when it starts. */
+export interface ExplorerSettings {
+  readonly baseUrl?: string;
+  readonly sandbox?: boolean;
+  readonly capacity?: number;
+}
+
 interface ServeOptions {
   readonly folder: string;
-  readonly settings: { readonly baseUrl: string; readonly sandbox: boolean };
+  readonly settings: ExplorerSettings;
   readonly control: unknown;
 }
 
@@ -30,7 +37,11 @@ export async function installExplorer(): Promise<{ readonly folder: string; read
 }
 
 /** Serves a built explorer as the example's own `npm start` does, for a sandbox of the test. */
-export async function serveExplorer(folder: string, sandbox: Sandbox): Promise<Served> {
+export async function serveExplorer(
+  folder: string,
+  sandbox: Sandbox,
+  settings: ExplorerSettings = { baseUrl: sandbox.url, sandbox: true },
+): Promise<Served> {
   const { serveExplorer: serve } = (await import(join(example, 'server', 'serve-explorer.mjs'))) as {
     serveExplorer: (options: ServeOptions) => Promise<Served>;
   };
@@ -39,7 +50,7 @@ export async function serveExplorer(folder: string, sandbox: Sandbox): Promise<S
   };
   return serve({
     folder: join(folder, 'dist'),
-    settings: { baseUrl: sandbox.url, sandbox: true },
+    settings,
     control: controlOf(sandbox, { setRate: () => undefined }),
   });
 }

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** What the sandbox can do that no ledger has an API for: one function for each command of `/control/…`. */
 export function controlOf(sandbox, traffic) {
   return {
@@ -13,7 +15,13 @@ export function controlOf(sandbox, traffic) {
     'lose-answer': () => sandbox.fault({ kind: 'truncate', bytes: 8 }, { path: /executeAndWaitForTransaction$/ }),
     /** Takes the ledger down; it comes back by itself. */
     restart: ({ downMs }) => void sandbox.restart({ downMs: Math.min(60_000, Number(downMs)) }).catch(console.error),
-    generate: ({ count }) => ({ ledgerEnd: sandbox.generate(Math.min(100_000, Number(count))) }),
+    generate: async ({ count }) => {
+      // a few at a time: the ledger answers meanwhile
+      for (let left = Math.min(100_000, Number(count)); left > 0; left -= 1_000) {
+        sandbox.generate(Math.min(left, 1_000));
+        await setImmediate();
+      }
+    },
     traffic: ({ perSecond }) => traffic.setRate(Math.min(200, Number(perSecond))),
   };
 }

@@ -6,6 +6,8 @@ export interface Settings {
   readonly baseUrl?: string;
   /** Whether that is a sandbox that can be controlled from here. */
   readonly sandbox?: boolean;
+  /** How many updates a tab holds; default 150 000. */
+  readonly capacity?: number;
 }
 
 export const SETTINGS = new InjectionToken<Settings>('SETTINGS');

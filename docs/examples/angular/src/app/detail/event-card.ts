@@ -37,7 +37,7 @@ import type { ShownEvent } from './shown-event';
       </p>
     }
     @for (value of event().values; track value[0]) {
-      <app-json-view [value]="value[1]" />
+      <app-json-view [label]="value[0]" [value]="value[1]" />
     }
   `,
   styleUrl: './event-card.css',

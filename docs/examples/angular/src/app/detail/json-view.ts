@@ -4,12 +4,14 @@ import { jsonParts } from './json-parts';
 /** A value, pretty printed. */
 @Component({
   selector: 'app-json-view',
-  template: `<pre
-    tabindex="0"
-  >@for (part of parts(); track $index) {<span [class]="part.kind">{{ part.text }}</span>}</pre>`,
+  template: `<small>{{ label() }}</small>
+    <pre
+      tabindex="0"
+      [attr.aria-label]="label()"
+    >@for (part of parts(); track $index) {<span [class]="part.kind">{{ part.text }}</span>}</pre>`,
   styles: `
     pre {
-      margin: 6px 0 0;
+      margin: 2px 0 0;
       padding: 8px 10px;
       overflow-x: auto;
       border-radius: 7px;
@@ -17,6 +19,12 @@ import { jsonParts } from './json-parts';
       font: 12px/17px var(--mono);
       white-space: pre-wrap;
       overflow-wrap: anywhere;
+    }
+    small {
+      display: block;
+      margin-top: 6px;
+      color: var(--muted);
+      font-size: 12px;
     }
     .name {
       color: var(--muted);
@@ -30,6 +38,7 @@ import { jsonParts } from './json-parts';
   `,
 })
 export class JsonView {
+  readonly label = input.required<string>();
   readonly value = input.required<unknown>();
   protected readonly parts = computed(() => jsonParts(this.value()));
 }

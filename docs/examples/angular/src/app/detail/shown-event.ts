@@ -13,7 +13,7 @@ export interface ShownEvent {
   readonly templateId?: string | undefined;
   /** Who signed it, saw it, did it. */
   readonly roles: readonly (readonly [role: string, parties: readonly string[]])[];
-  /** What belongs to it, under its name on the wire. */
+  /** What belongs to it, and what that is. */
   readonly values: readonly (readonly [name: string, value: unknown])[];
 }
 
@@ -63,19 +63,19 @@ function rolesOf(event: AnyEvent): ShownEvent['roles'] {
 function valuesOf(event: AnyEvent): ShownEvent['values'] {
   switch (event._tag) {
     case 'CreatedEvent':
-      return [['createArgument', event.createArgument]];
+      return [['Arguments', event.createArgument]];
     case 'ExercisedEvent':
       return [
-        ['choiceArgument', event.choiceArgument],
-        ['exerciseResult', event.exerciseResult],
+        ['Arguments of the choice', event.choiceArgument],
+        ['Result', event.exerciseResult],
       ];
     case 'JsAssignmentEvent':
-      return [['createArgument', event.createdEvent.createArgument]];
+      return [['Arguments', event.createdEvent.createArgument]];
     case 'JsUnassignedEvent':
     case 'ArchivedEvent':
       return [];
     default:
-      return [['event', event]];
+      return [['Event', event]];
   }
 }
 

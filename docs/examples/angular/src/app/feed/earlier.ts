@@ -27,7 +27,7 @@ export class Earlier {
 
   readonly isReading = signal(false);
   readonly trouble = signal('');
-  readonly isThere = computed(() => (this.#reach() ?? 0) > 0 && !this.#list.isFull());
+  readonly isThere = computed(() => (this.#reach() ?? 0) > 0);
 
   constructor() {
     effect(() => {
@@ -36,16 +36,14 @@ export class Earlier {
       if (beganAt !== undefined && beganAt > 0) untracked(() => this.read(atFirst));
     });
     effect(() => {
-      // the oldest rows were let go of
-      const oldest = this.#list.oldest();
-      const isLetGo = this.#list.isFull() && oldest !== undefined && oldest - 1 > (untracked(this.#reach) ?? 0);
-      if (isLetGo) this.#reach.set(oldest - 1);
+      const letGoUpTo = this.#list.letGoUpTo();
+      this.#reach.update((reach) => (reach === undefined ? reach : Math.max(reach, letGoUpTo)));
     });
   }
 
   read(count: number): void {
     const reach = this.#reach();
-    if (reach === undefined || reach === 0 || this.isReading()) return;
+    if (reach === undefined || reach === 0 || this.isReading() || this.#list.isFull()) return;
     this.isReading.set(true);
     this.trouble.set('');
     this.#downFrom(reach, count)

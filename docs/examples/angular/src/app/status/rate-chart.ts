@@ -61,7 +61,8 @@ export class RateChart implements OnDestroy {
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        x: { range: () => [now() - 300, now()] },
+        // the first minutes have room for what there is
+        x: { range: () => [now() - Math.max(60, this.#samples.all().length), now()] },
         y: { range: () => [0, ceilingOf(this.#samples.all().map(({ rate }) => rate))] },
         lag: { range: (_, __, max) => [0, Math.max(20, max * 1.1)] },
       },

@@ -17,9 +17,9 @@ export function stepOf(event: LedgerEvent, startedAt: number): Step | undefined 
     case 'SubmissionSigned':
       return step('Signed', 'by the key in this browser');
     case 'SubmissionSent':
-      return event.attempt === 1 ? step('Sent') : step('Asked again', `the same signed bytes, try ${event.attempt}`);
+      return event.attempt === 1 ? step('Sent') : step('Asked again', `same signed bytes, try ${event.attempt}`);
     case 'SubmissionUnclear':
-      return step('Unclear', `${event.cause.name}: was it committed?`, true);
+      return step('Unclear', `${event.cause.name}: was it done?`, true);
     default:
       return undefined;
   }

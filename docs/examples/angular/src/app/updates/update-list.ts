@@ -1,17 +1,16 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
+import { SETTINGS } from '../connection/settings';
 import { Facets } from './facets';
 import { Filters } from './filters';
 import type { Row } from './row';
-
-/** How many rows the page holds; then the oldest go. They can be read again. */
-const capacity = 150_000;
-const dropped = 10_000;
 
 /** The updates that were read, by ascending offset, each once; and those of them that pass the filters. */
 @Injectable()
 export class UpdateList {
   readonly #filters = inject(Filters);
   readonly #facets = inject(Facets);
+  /** How many rows the page holds; then the oldest tenth goes. */
+  readonly #capacity = inject(SETTINGS).capacity ?? 150_000;
   // arrays that grow in place, and a signal that tells: a copy of a hundred thousand rows for each update would be a waste
   #rows: Row[] = [];
   #shown: Row[] = [];
@@ -19,9 +18,10 @@ export class UpdateList {
   readonly #version = signal(0);
 
   readonly count = computed(() => (this.#version(), this.#rows.length));
-  readonly oldest = computed(() => (this.#version(), this.#rows[0]?.offset));
   readonly newest = computed(() => (this.#version(), this.#rows.at(-1)?.offset));
-  readonly isFull = computed(() => this.count() > capacity - dropped);
+  readonly isFull = computed(() => this.count() >= 0.9 * this.#capacity);
+  /** The offset of the last row that was let go of. */
+  readonly letGoUpTo = signal(0);
 
   /** What passes the filters, ascending. A new view each time; its rows are read at once. */
   readonly shown = computed((): { readonly rows: readonly Row[] } => {
@@ -44,7 +44,7 @@ export class UpdateList {
     const fresh = rows.filter(({ offset }) => offset > newest);
     this.#facets.add(fresh);
     this.#rows.push(...fresh);
-    if (this.#rows.length > capacity) this.#replace(this.#rows.slice(dropped));
+    if (this.#rows.length > this.#capacity) this.#letGo();
     this.#version.update((version) => version + 1);
   }
 
@@ -58,6 +58,7 @@ export class UpdateList {
   }
 
   clear(): void {
+    this.letGoUpTo.set(0);
     this.#replace([]);
     this.#version.update((version) => version + 1);
   }
@@ -66,6 +67,12 @@ export class UpdateList {
   offsetsOf(contractId: string): readonly number[] {
     this.#version();
     return this.#rows.filter(({ contractIds }) => contractIds.includes(contractId)).map(({ offset }) => offset);
+  }
+
+  #letGo(): void {
+    const kept = this.#rows.slice(-Math.ceil(0.9 * this.#capacity));
+    this.letGoUpTo.set((kept[0]?.offset ?? 1) - 1);
+    this.#replace(kept);
   }
 
   #replace(rows: Row[]): void {

@@ -8,6 +8,7 @@ import { Filters } from './filters';
 import type { Row } from './row';
 import { stepOf } from './step-of';
 import { TableView } from './table-view';
+import { UpdateList } from './update-list';
 import { UpdateRow } from './update-row';
 
 /** The updates, the newest first. Only those rows are in the page that can be seen, and a few around them. */
@@ -22,6 +23,7 @@ export class UpdateTable {
   protected readonly earlier = inject(Earlier);
   protected readonly panels = inject(Panels);
   protected readonly filters = inject(Filters);
+  protected readonly list = inject(UpdateList);
   readonly #screen = inject(Screen);
   readonly #injector = inject(Injector);
   private readonly grid = viewChild.required<ElementRef<HTMLElement>>('grid');
