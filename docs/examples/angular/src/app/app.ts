@@ -21,6 +21,7 @@ import { Explorer } from './explorer';
     @if (connections.current() === undefined) {
       <main class="welcome">
         <h1>Ledger explorer</h1>
+        <p>Every update of a Canton participant, as it comes.</p>
         <app-connection-form />
       </main>
     }
@@ -31,6 +32,15 @@ import { Explorer } from './explorer';
       max-width: 26rem;
       margin: 12vh auto;
       padding: 0 16px;
+    }
+    h1 {
+      margin: 0;
+      font-size: 22px;
+      letter-spacing: -0.01em;
+    }
+    p {
+      margin: 6px 0 20px;
+      color: var(--muted);
     }
   `,
 })

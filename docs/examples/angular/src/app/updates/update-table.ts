@@ -37,6 +37,11 @@ export class UpdateTable {
 
   constructor() {
     effect(() => {
+      // other filters, another table: it begins at its top
+      this.filters.predicate();
+      this.viewport().scrollToIndex(0);
+    });
+    effect(() => {
       if (!this.view.isHeld()) this.viewport().scrollToIndex(0);
     });
   }
