@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import { request, type IncomingMessage, type RequestOptions, type Server } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -139,6 +139,35 @@ describe('the explorer', () => {
     expect(library).toBeLessThan(120_000);
   });
 
+  it('is served alone, and obeys no other page', async () => {
+    const { url } = await start();
+    const asked = (path: string, options: RequestOptions = {}) =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        // not `fetch`, which would put the path in order first
+        request(url, { path, ...options }, resolve)
+          .on('error', reject)
+          .end(options.method === 'POST' ? '{"count":1}' : undefined);
+      });
+    const outside = [
+      '/../package.json',
+      '/..%2fpackage.json',
+      '/%2e%2e/package.json',
+      '/%zz',
+      '//',
+      '/server',
+      '/control/x',
+    ];
+    const answers = await Promise.all(outside.map((path) => asked(path)));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(outside.map(() => 404));
+
+    const form = { method: 'POST', headers: { 'content-type': 'text/plain' } };
+    expect((await asked('/control/generate', form)).statusCode).toBe(405);
+    const preflight = await asked('/control/generate', { method: 'OPTIONS', headers: { origin: 'http://elsewhere' } });
+    expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
+    const page = await asked('/');
+    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+  });
+
   itInChromium('shows the updates there are and those that come, the newest first', async () => {
     const { sandbox, url } = await start();
     sandbox.generate(120);
@@ -257,12 +286,12 @@ describe('the explorer', () => {
       ]);
       await row(page, sandbox.ledgerEnd).getByText('erin').waitFor();
 
-      // and away with it again
-      await page.getByRole('button', { name: 'Archive', exact: true }).click();
-      await page
-        .getByRole('combobox', { name: /^Contract/ })
-        .locator('option:not([disabled])')
-        .waitFor({ state: 'attached' });
+      // and away with it again, by way of the contract
+      await page.getByRole('button', { name: 'Show' }).click();
+      await page.getByRole('button', { name: /^Contract / }).click();
+      await page.getByRole('button', { name: 'Archive…' }).click();
+      const options = page.getByRole('combobox', { name: /^Contract/ }).locator('option:not([disabled])');
+      await options.waitFor({ state: 'attached' });
       const before = sandbox.ledgerEnd;
       await submit(page);
       await row(page, before + 1)

@@ -30,7 +30,7 @@ const policy = [
 export async function serveExplorer({ folder, settings, control, port = 0 }) {
   const server = createServer((request, response) => {
     response.setHeader('content-security-policy', policy).setHeader('x-content-type-options', 'nosniff');
-    const { pathname } = new URL(request.url ?? '/', 'http://explorer');
+    const [pathname = '/'] = (request.url ?? '/').split('?');
     if (pathname === '/explorer.json') return json(response, 200, settings);
     if (pathname.startsWith('/control/')) return answer(request, response, control, pathname.slice('/control/'.length));
     return void sendFile(response, folder, pathname);
@@ -40,7 +40,7 @@ export async function serveExplorer({ folder, settings, control, port = 0 }) {
 }
 
 async function sendFile(response, folder, pathname) {
-  const path = join(folder, normalize(pathname === '/' ? '/index.html' : decodeURI(pathname)));
+  const path = join(folder, normalize(pathname === '/' ? '/index.html' : pathname));
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile()) return void response.writeHead(404).end();
   response.writeHead(200, { 'content-type': types[extname(path)] ?? 'application/octet-stream' });
