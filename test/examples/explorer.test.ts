@@ -398,6 +398,23 @@ describe('the explorer', () => {
     expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
   });
 
+  itInChromium('has each update once, however often it is paused and resumed in the midst of them', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(4_000);
+    const page = await open(url);
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.evaluate(async () => {
+      for (let times = 0; times < 25; times += 1) {
+        for (const click of ['pause', 'resume']) {
+          document.querySelector<HTMLButtonElement>('app-status-strip .toggle')?.click();
+          await new Promise((resolve) => setTimeout(resolve, click === 'pause' ? 15 : 30));
+        }
+      }
+    });
+    await row(page, sandbox.ledgerEnd).waitFor();
+    await page.getByText('4,000 here').waitFor();
+  });
+
   itInChromium('goes on from its place after a reload, and reads what was before it when asked', async () => {
     const { sandbox, url } = await start();
     sandbox.generate(700);
