@@ -379,6 +379,21 @@ describe('the explorer', () => {
     expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
   });
 
+  itInChromium('is not taken for retrying because of a panel that was closed', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(30);
+    const page = await open(url);
+    await caughtUp(page);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    const { offset } = placeOf(sandbox.updates[10] ?? raise());
+    // the feed waits for what comes; what is asked for from now on is the panel's
+    sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /updates/, times: 20 });
+    await row(page, offset).click();
+    await page.getByRole('status').filter({ hasText: 'Retrying' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('status').filter({ hasText: 'Caught up' }).waitFor({ timeout: 1_000 });
+  });
+
   itInChromium('goes on where it was paused', async () => {
     const { sandbox, url } = await start();
     sandbox.generate(30);
@@ -545,6 +560,19 @@ describe('the explorer', () => {
     await page.getByRole('status').filter({ hasText: 'Stopped' }).waitFor();
   });
 
+  itInChromium('begins at the end of a ledger where it is told to, with the last few before it', async () => {
+    const { sandbox, url } = await start({}, () => ({}));
+    sandbox.generate(500);
+    const page = await open(url);
+    await page.getByLabel('Address of the JSON Ledger API').fill(sandbox.url);
+    await page.getByRole('combobox').selectOption('end');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await caughtUp(page);
+    await page.getByText('200 here').waitFor();
+    sandbox.generate(10);
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).slice(0, 210));
+  });
+
   itInChromium('shows what it has on a phone, a panel over all of it', async () => {
     const { sandbox, url } = await start();
     sandbox.generate(40);
@@ -600,6 +628,10 @@ describe('the explorer', () => {
     150_000,
   );
 });
+
+const raise = (): never => {
+  throw new Error('there is none');
+};
 
 const kB = (bytes: number): string => `${Math.round(bytes / 1_000)} kB`;
 

@@ -6,6 +6,11 @@ import { Feed } from '../feed/feed';
 
 export type Phase = 'connecting' | 'catchingUp' | 'caughtUp' | 'retrying' | 'paused' | 'failed';
 
+type Retry = Extract<LedgerEvent, { _tag: 'RetryScheduled' }>;
+
+/** What ends the trouble of a feed. */
+const isOver: ReadonlySet<LedgerEvent['_tag']> = new Set(['PageReceived', 'CaughtUp', 'FeedEnded'] as const);
+
 const words: Readonly<Record<Phase, string>> = {
   connecting: 'Connecting',
   catchingUp: 'Catching up',
@@ -19,7 +24,9 @@ const words: Readonly<Record<Phase, string>> = {
 @Injectable()
 export class Health {
   readonly #feed = inject(Feed);
-  readonly #trouble = signal<Extract<LedgerEvent, { _tag: 'RetryScheduled' }> | undefined>(undefined);
+  /** What each feed waits for that has to ask again; an update that is read for a panel is a feed, too. */
+  readonly #troubles = signal<ReadonlyMap<number, Retry>>(new Map());
+  readonly #trouble = computed(() => [...this.#troubles().values()].at(0));
 
   readonly phase = computed((): Phase => {
     if (!this.#feed.isRunning()) return 'paused';
@@ -42,9 +49,11 @@ export class Health {
     injectLedger()
       .events$.pipe(takeUntilDestroyed())
       .subscribe((event) => {
-        if (event.feed === undefined) return;
-        if (event._tag === 'RetryScheduled') this.#trouble.set(event);
-        if (event._tag === 'PageReceived' || event._tag === 'FeedStarted') this.#trouble.set(undefined);
+        const { feed } = event;
+        if (feed === undefined) return;
+        if (event._tag === 'RetryScheduled') this.#troubles.update((troubles) => new Map(troubles).set(feed, event));
+        if (isOver.has(event._tag) && this.#troubles().has(feed))
+          this.#troubles.update((troubles) => new Map([...troubles].filter(([of]) => of !== feed)));
       });
   }
 }
