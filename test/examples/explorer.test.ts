@@ -517,6 +517,36 @@ describe('the explorer', () => {
     expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).filter((offset) => offset > 60));
   });
 
+  itInChromium('says which update it cannot read, and shows the others', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(20);
+    const place = sandbox.append({
+      Transaction: { value: { events: [{ CreatedEvent: { createdAt: 'once upon a time' } }] } },
+    });
+    sandbox.generate(20);
+    const page = await open(url);
+    await page.getByRole('alert').getByText(`Update ${place} cannot be read`).waitFor();
+    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).filter((offset) => offset !== place));
+  });
+
+  itInChromium('is light or dark as the system is, until somebody chooses', async () => {
+    const { url } = await start();
+    const page = await open(url);
+    const isDark = async (): Promise<boolean> => {
+      const colour = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+      return Number(/\d+/.exec(colour)?.[0]) < 128;
+    };
+    expect(await isDark()).toBe(false);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await isDark()).toBe(true);
+    await page.getByRole('button', { name: 'Theme: auto' }).click();
+    await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+    expect(await isDark()).toBe(false);
+    await page.reload();
+    await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+    expect(await isDark()).toBe(false);
+  });
+
   itInChromium('lets the oldest updates go when the page is full, and nothing else', async () => {
     const { sandbox, url } = await start({}, ({ url: baseUrl }) => ({ baseUrl, sandbox: true, capacity: 200 }));
     sandbox.generate(150);

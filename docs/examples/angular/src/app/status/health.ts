@@ -49,6 +49,8 @@ export class Health {
     injectLedger()
       .events$.pipe(takeUntilDestroyed())
       .subscribe((event) => {
+        if (event._tag === 'UpdateSkipped')
+          this.#feed.notice.set(`Update ${event.offset} cannot be read, and is not in the table.`);
         const { feed } = event;
         if (feed === undefined) return;
         if (event._tag === 'RetryScheduled') this.#troubles.update((troubles) => new Map(troubles).set(feed, event));
