@@ -1,5 +1,5 @@
 import { computed, effect, inject, Injectable, signal, untracked } from '@angular/core';
-import { isPrunedError } from 'canton-rx';
+import { isOrderError, isPrunedError } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { catchError, filter, finalize, map, take, throwError, toArray, type Observable } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
@@ -55,7 +55,7 @@ export class Earlier {
           this.#reach.set(rows.length < count ? 0 : (rows[0]?.offset ?? 1) - 1);
           this.#list.prepend(rows);
         },
-        error: (error: unknown) => this.trouble.set(error instanceof Error ? error.name : String(error)),
+        error: (error: unknown) => this.trouble.set(troubleOf(error)),
       });
   }
 
@@ -77,4 +77,9 @@ export class Earlier {
       }),
     );
   }
+}
+
+function troubleOf(error: unknown): string {
+  if (isOrderError(error)) return 'A ledger before Canton 3.5 cannot be read backward.';
+  return error instanceof Error ? error.name : String(error);
 }
