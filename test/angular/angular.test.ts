@@ -83,7 +83,7 @@ const apps: readonly {
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 36_800,
+    budget: 38_300,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -91,7 +91,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 37_400,
+    budget: 38_800,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -100,7 +100,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 45_100,
+    budget: 46_400,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
