@@ -1,6 +1,6 @@
 // node docs/examples/install.mjs NAME [FOLDER]
 // Copies an example into a folder of its own, installs it there next to the library as it is published, and builds it.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -19,7 +19,13 @@ if (existsSync(folder) && readdirSync(folder).length > 0) {
   process.exit(2);
 }
 
-const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+const run = (command, args, cwd, stdout = 'ignore') => {
+  const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', stdout, 'inherit'] });
+  if (status !== 0) {
+    console.error(`${command} ${args.join(' ')} failed in ${cwd}`);
+    process.exit(1);
+  }
+};
 const generated = new Set(['node_modules', 'dist', '.angular']);
 cpSync(join(import.meta.dirname, name), folder, {
   recursive: true,
@@ -31,5 +37,5 @@ run('npm', ['pack', '--silent', '--pack-destination', folder], root);
 const packed = readdirSync(folder).find((file) => file.endsWith('.tgz'));
 renameSync(join(folder, packed), join(folder, 'canton-rx.tgz'));
 run('npm', ['install', '--no-audit', '--no-fund', './canton-rx.tgz'], folder);
-process.stdout.write(run('npm', ['run', 'build'], folder));
+run('npm', ['run', 'build'], folder, 'inherit');
 console.log(`\nInstalled and built. Now: cd ${folder} && npm start`);

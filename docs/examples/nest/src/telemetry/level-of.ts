@@ -14,6 +14,8 @@ export function levelOf(event: LedgerEvent): 'debug' | 'info' | 'warn' | 'error'
     case 'CaughtUp':
     case 'PageLimitLearned':
     case 'EndpointSwitched':
+    case 'SocketOpened':
+    case 'SocketClosed':
     case 'TokenRefreshed':
     case 'SubmissionCommitted':
       return 'info';
