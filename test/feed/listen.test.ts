@@ -202,6 +202,19 @@ describe('a feed by WebSocket', () => {
     });
   });
 
+  it('takes a port that completes without an end for a lost socket: the feed goes on', () => {
+    marbles(({ flush }) => {
+      const its = followed({ socketFault: (_, count) => (count < 3 ? of(open) : undefined) }, { updates: 20 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(520));
+      expect(its.seen.completed).toBe(true);
+      expect(its.seen.endedAt).toBe(30_000);
+      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
+        cause: { _tag: 'ConnectionError', reason: 'the socket ended' },
+      });
+    });
+  });
+
   it('moves its cursor on checkpoints, so that the next socket begins there', () => {
     marbles(({ flush }) => {
       const its = followed({
