@@ -1,4 +1,4 @@
-import { defer, finalize, fromEvent, map, merge, mergeMap, takeWhile, tap, type Observable } from 'rxjs';
+import { defer, finalize, fromEvent, map, merge, takeWhile, tap, type Observable } from 'rxjs';
 import type { SocketSign } from './SocketPort.js';
 
 /** What the sockets of browsers and those of `ws` have in common. */
@@ -28,7 +28,11 @@ export const signsOf = <S extends SocketLike>(
       map((): SocketSign => ({ _tag: 'Open' })),
     );
     const texts$ = fromEvent<{ readonly data: unknown }>(socket, 'message').pipe(
-      mergeMap(({ data }): SocketSign[] => (typeof data === 'string' ? [{ _tag: 'Text', text: data }] : [])),
+      map(({ data }): SocketSign => {
+        // it may have been an update: what comes behind it would pass it over
+        if (typeof data !== 'string') throw new Error('the socket brought no text');
+        return { _tag: 'Text', text: data };
+      }),
     );
     const end$ = fromEvent<{ readonly code: number }>(socket, 'close').pipe(
       map(({ code }): SocketSign => {

@@ -67,11 +67,22 @@ describe("the platform's own WebSocket", () => {
     socket?.tell('open');
     expect(socket?.sent).toEqual(['{}']);
     socket?.tell('message', { data: 'hello' });
-    socket?.tell('message', { data: new ArrayBuffer(1) });
     socket?.tell('error');
     socket?.tell('close', { code: 1001 });
     expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: 'hello' }, { _tag: 'End', code: 1001 }]);
     expect(seen.completed).toBe(true);
+  });
+
+  it('errors and closes where a message is no text: nothing that was said is passed over', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    const [socket] = Platform.made;
+    socket?.tell('open');
+    socket?.tell('message', { data: new ArrayBuffer(1) });
+    socket?.tell('message', { data: 'hello' });
+    expect(seen.values).toEqual([{ _tag: 'Open' }]);
+    expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
+    expect(socket?.isClosed).toBe(true);
   });
 
   it('closes when it is unsubscribed, also while it opens', () => {

@@ -127,6 +127,18 @@ describe('a socket of ws', () => {
     expect(seen.error).toBeUndefined();
   });
 
+  it('takes a message in bytes for its end: nothing that was said is passed over', async () => {
+    serve = (socket) => {
+      socket.send('{"update":1}');
+      socket.send(Buffer.from('{"update":2}'));
+      socket.send('{"update":3}');
+    };
+    const seen = observe(port(request(service.url)));
+    await new Promise<void>((resolve) => seen.subscription.add(resolve));
+    expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: '{"update":1}' }]);
+    expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
+  }, 2_000);
+
   it('sends nothing before it is subscribed', () => {
     void port(request(service.url));
     expect(service.upgrades).toEqual([]);
