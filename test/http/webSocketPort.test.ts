@@ -8,7 +8,7 @@ import { observe } from '../helpers/observe.js';
 class Platform extends EventTarget {
   static made: Platform[] = [];
   readonly sent: string[] = [];
-  isClosed = false;
+  closedWith: number | undefined;
 
   constructor(
     readonly url: string,
@@ -22,8 +22,8 @@ class Platform extends EventTarget {
     this.sent.push(data);
   }
 
-  close(): void {
-    this.isClosed = true;
+  close(code = 1000): void {
+    this.closedWith = code;
   }
 
   tell(type: string, facts: object = {}): void {
@@ -82,14 +82,24 @@ describe("the platform's own WebSocket", () => {
     socket?.tell('message', { data: 'hello' });
     expect(seen.values).toEqual([{ _tag: 'Open' }]);
     expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
-    expect(socket?.isClosed).toBe(true);
+    expect(socket?.closedWith).toBeDefined();
   });
 
   it('closes when it is unsubscribed, also while it opens', () => {
     given();
     const seen = observe(webSocketPort()(request()));
     seen.subscription.unsubscribe();
-    expect(Platform.made[0]?.isClosed).toBe(true);
+    expect(Platform.made[0]?.closedWith).toBeDefined();
+  });
+
+  it('closes with a code that a participant answers at once, also while its updates go on', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    Platform.made[0]?.tell('open');
+    seen.subscription.unsubscribe();
+    // what browsers let a page say, and is no regular end
+    expect(Platform.made[0]?.closedWith).toBeGreaterThanOrEqual(3000);
+    expect(Platform.made[0]?.closedWith).toBeLessThan(5000);
   });
 
   it('errors where it was never open', () => {
