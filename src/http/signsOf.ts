@@ -1,4 +1,4 @@
-import { defer, finalize, fromEvent, map, merge, takeWhile, tap, type Observable } from 'rxjs';
+import { defer, finalize, fromEvent, ignoreElements, map, merge, takeWhile, tap, type Observable } from 'rxjs';
 import type { SocketSign } from './SocketPort.js';
 
 /** What the sockets of browsers and those of `ws` have in common. */
@@ -34,13 +34,16 @@ export const signsOf = <S extends SocketLike>(
         return { _tag: 'Text', text: data };
       }),
     );
+    const checkOpen = (): void => {
+      if (!isOpen) throw new Error('the socket was not opened');
+    };
+    // of one that did not open, Node.js 22 tells no close
+    const failure$ = fromEvent(socket, 'error').pipe(tap(checkOpen), ignoreElements());
     const end$ = fromEvent<{ readonly code: number }>(socket, 'close').pipe(
-      map(({ code }): SocketSign => {
-        if (!isOpen) throw new Error('the socket was not opened');
-        return { _tag: 'End', code };
-      }),
+      tap(checkOpen),
+      map(({ code }): SocketSign => ({ _tag: 'End', code })),
     );
-    return merge(open$, texts$, end$).pipe(
+    return merge(open$, texts$, failure$, end$).pipe(
       takeWhile(({ _tag }) => _tag !== 'End', true),
       finalize(() => {
         close(socket);

@@ -110,6 +110,13 @@ describe("the platform's own WebSocket", () => {
     expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
   });
 
+  it('errors where it was never open, also on platforms that tell no close of it, such as Node.js 22', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    Platform.made[0]?.tell('error');
+    expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
+  });
+
   it('errors where there is none, as in Node.js 20', async () => {
     Reflect.deleteProperty(globalThis, 'WebSocket');
     await expect(lastValueFrom(webSocketPort()(request()))).rejects.toMatchObject({
