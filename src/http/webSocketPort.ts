@@ -13,7 +13,7 @@ const leaving = 4000;
 export const webSocketPort =
   (): SocketPort =>
   ({ url, protocols, headers, message }) => {
-    const token = headers['authorization']?.replace(/^Bearer /, '');
+    const token = headers['authorization']?.replace(/^Bearer +/i, '');
     // in this order: of several, participants find the token in the first alone
     const offered = token === undefined ? [...protocols] : [`jwt.token.${token}`, ...protocols];
     return signsOf(

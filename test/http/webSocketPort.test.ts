@@ -52,8 +52,10 @@ describe("the platform's own WebSocket", () => {
   it('offers the token as the first protocol, since it cannot send headers', () => {
     given();
     observe(webSocketPort()(request({ authorization: 'Bearer abc.def', 'x-tenant': 'blue' })));
+    observe(webSocketPort()(request({ authorization: 'bearer  abc.def' })));
     observe(webSocketPort()(request()));
     expect(Platform.made.map(({ protocols }) => protocols)).toEqual([
+      ['jwt.token.abc.def', 'daml.ws.auth'],
       ['jwt.token.abc.def', 'daml.ws.auth'],
       ['daml.ws.auth'],
     ]);
