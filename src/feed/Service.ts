@@ -18,8 +18,10 @@ export interface Learned {
   longestRange: number;
   /** Until when the service is not asked for its ledger end, since it does not tell it; 0 if it does. */
   endUntoldUntil: number;
-  /** Until when no WebSocket is opened, since the last one failed; 0 if none has. */
-  noSocketUntil: number;
+  /** When the last WebSocket ended, in milliseconds; 0 if none has. */
+  socketEndedAt: number;
+  /** For how long no other is opened then, in milliseconds. */
+  noSocketForMs: number;
   /** How many WebSockets in a row have ended without having brought anything. */
   socketFailures: number;
 }

@@ -18,7 +18,8 @@ export function afterSocket(feed: Feed, place: Place, { path, count }: Heard, er
   const isElsewhere = verdict(error) === 'switch' && switchPath({ learned, report: feed.report }, path);
   learned.socketFailures = count > 0 || isElsewhere ? 0 : learned.socketFailures + 1;
   const againInMs = isElsewhere ? 0 : jitter(learned.socketFailures, backOff);
-  learned.noSocketUntil = asyncScheduler.now() + againInMs;
+  learned.socketEndedAt = asyncScheduler.now();
+  learned.noSocketForMs = againInMs;
   feed.report(() => ({ _tag: 'SocketClosed', path, cause: error, againInMs }));
   return { place: { ...place, next: catchingUp(feed) } };
 }

@@ -7,4 +7,5 @@ export const canListen = ({ transport, request, service }: Feed, { hasCaughtUp }
   transport === 'websocket' &&
   hasCaughtUp &&
   typeof request.endInclusive !== 'number' &&
-  asyncScheduler.now() >= service.learned.noSocketUntil;
+  // not longer where the clock has been set back
+  Math.abs(asyncScheduler.now() - service.learned.socketEndedAt) >= service.learned.noSocketForMs;

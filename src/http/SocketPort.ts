@@ -48,8 +48,8 @@ export interface SocketEnd {
 
 /**
  * The way to the service's WebSockets: a function from a request to an Observable that is cold, tells the socket's signs
- * of life and completes behind its end, closes it when it is unsubscribed, and errors where it was never open. It does not
- * open it again.
+ * of life and completes behind its end, closes it when it is unsubscribed, and errors where it was never open or brought
+ * what is no text. It does not open it again.
  *
  * @example
  * ```ts

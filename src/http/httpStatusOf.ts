@@ -1,10 +1,12 @@
 /** The HTTP status that a participant's HTTP answers have for a gRPC code; 500 for any other. */
 const statuses: Readonly<Record<number, number>> = {
+  1: 499,
   3: 400,
   4: 504,
   5: 404,
   6: 409,
   7: 403,
+  8: 429,
   9: 400,
   10: 409,
   11: 400,

@@ -1,4 +1,4 @@
-import { defer, finalize, fromEvent, map, merge, mergeMap, takeWhile, tap, type Observable } from 'rxjs';
+import { defer, finalize, fromEvent, ignoreElements, map, merge, takeWhile, tap, type Observable } from 'rxjs';
 import type { SocketSign } from './SocketPort.js';
 
 /** What the sockets of browsers and those of `ws` have in common. */
@@ -28,15 +28,22 @@ export const signsOf = <S extends SocketLike>(
       map((): SocketSign => ({ _tag: 'Open' })),
     );
     const texts$ = fromEvent<{ readonly data: unknown }>(socket, 'message').pipe(
-      mergeMap(({ data }): SocketSign[] => (typeof data === 'string' ? [{ _tag: 'Text', text: data }] : [])),
-    );
-    const end$ = fromEvent<{ readonly code: number }>(socket, 'close').pipe(
-      map(({ code }): SocketSign => {
-        if (!isOpen) throw new Error('the socket was not opened');
-        return { _tag: 'End', code };
+      map(({ data }): SocketSign => {
+        // it may have been an update: what comes behind it would pass it over
+        if (typeof data !== 'string') throw new Error('the socket brought no text');
+        return { _tag: 'Text', text: data };
       }),
     );
-    return merge(open$, texts$, end$).pipe(
+    const checkOpen = (): void => {
+      if (!isOpen) throw new Error('the socket was not opened');
+    };
+    // of one that did not open, Node.js 22 tells no close
+    const failure$ = fromEvent(socket, 'error').pipe(tap(checkOpen), ignoreElements());
+    const end$ = fromEvent<{ readonly code: number }>(socket, 'close').pipe(
+      tap(checkOpen),
+      map(({ code }): SocketSign => ({ _tag: 'End', code })),
+    );
+    return merge(open$, texts$, failure$, end$).pipe(
       takeWhile(({ _tag }) => _tag !== 'End', true),
       finalize(() => {
         close(socket);

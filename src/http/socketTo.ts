@@ -1,4 +1,4 @@
-import { concatMap, defer, mergeMap, timeout, type Observable } from 'rxjs';
+import { concatMap, concatWith, defer, mergeMap, timeout, type Observable } from 'rxjs';
 import { ConnectionError } from '../errors/ConnectionError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { failureOf } from './failureOf.js';
@@ -33,6 +33,8 @@ export const socketTo = (link: Link, path: string, body: object): Observable<Sai
       const secrets = secretsOf({ headers });
       const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
       return defer(() => link.socketPort({ url, protocols, headers, message: JSON.stringify(body) })).pipe(
+        // behind an end it does not come to that
+        concatWith(failing(path, 'the socket ended')),
         timeout({ first: openWithinMs, each: silenceMs, with: () => failing(path, 'the socket fell silent') }),
         mergeMap((sign) => saidBy(sign, path, secrets)),
       );

@@ -33,7 +33,8 @@ export function serviceOf(options: LedgerOptions): Service {
       longestPollMs: Infinity,
       longestRange: Infinity,
       endUntoldUntil: 0,
-      noSocketUntil: 0,
+      socketEndedAt: 0,
+      noSocketForMs: 0,
       socketFailures: 0,
     },
   };

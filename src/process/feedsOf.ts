@@ -31,6 +31,7 @@ export function feedsOf(
       ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
     };
     const report = reportTo(service.events, (service.feeds += 1));
-    return feedOf(service, rest, { ...options, parallelRanges: 1, onInvalid }, ledgerRetry, report);
+    // nor is it pushed anything, whatever else stands in the options
+    return feedOf(service, rest, { ...options, transport: 'http', parallelRanges: 1, onInvalid }, ledgerRetry, report);
   };
 }

@@ -1,8 +1,12 @@
 import { defer, fromEventPattern, ignoreElements, interval, map, merge, takeWhile, tap, type Observable } from 'rxjs';
 import WebSocket from 'ws';
+import { atMost } from '../http/atMost.js';
 import { checkPositive } from '../http/checkPositive.js';
 import { signsOf } from '../http/signsOf.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
+
+/** More bytes than this make no string in Node.js: trying to would end the process. */
+const longestText = 2 ** 29 - 24;
 
 /** How sockets are kept. */
 export interface WsPortOptions {
@@ -44,7 +48,8 @@ export function wsPort({ pingEveryMs = 12_000, maxMessageBytes = 32 * 2 ** 20 }:
     defer(() => {
       const socket = new WebSocket(url, [...protocols], {
         headers,
-        maxPayload: maxMessageBytes,
+        // half a byte, or more than it counts to, would be no limit to ws
+        maxPayload: Math.ceil(Math.min(maxMessageBytes, longestText)),
         // to another place no token is sent
         followRedirects: false,
         perMessageDeflate: false,
@@ -72,7 +77,7 @@ const pongs = (socket: WebSocket): Observable<SocketSign> =>
   ).pipe(map(() => ({ _tag: 'Alive' })));
 
 const pings = (socket: WebSocket, everyMs: number): Observable<never> =>
-  interval(everyMs).pipe(
+  interval(atMost(everyMs)).pipe(
     tap(() => {
       if (socket.readyState === WebSocket.OPEN) socket.ping();
     }),

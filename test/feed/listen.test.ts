@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, concat, concatMap, from, map, mergeWith, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
 import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';
@@ -202,6 +202,19 @@ describe('a feed by WebSocket', () => {
     });
   });
 
+  it('takes a port that completes without an end for a lost socket: the feed goes on', () => {
+    marbles(({ flush }) => {
+      const its = followed({ socketFault: (_, count) => (count < 3 ? of(open) : undefined) }, { updates: 20 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(520));
+      expect(its.seen.completed).toBe(true);
+      expect(its.seen.endedAt).toBe(30_000);
+      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
+        cause: { _tag: 'ConnectionError', reason: 'the socket ended' },
+      });
+    });
+  });
+
   it('moves its cursor on checkpoints, so that the next socket begins there', () => {
     marbles(({ flush }) => {
       const its = followed({
@@ -236,6 +249,20 @@ describe('a feed by WebSocket', () => {
       flush();
       expect(offsets(its.seen.values)).toEqual(upTo(510));
       expect(its.sockets.asked.length).toBeGreaterThan(0);
+    });
+  });
+
+  it('opens another all the same where the clock is set back meanwhile', () => {
+    marbles(({ flush }) => {
+      const real = asyncScheduler.now.bind(asyncScheduler);
+      const spy = jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() - (real() < 100 ? 0 : 3_600_000));
+      const its = followed(
+        { socketFault: (_, count) => (count === 1 ? of(open, end(1006)) : undefined) },
+        { forMs: 20_000 },
+      );
+      flush();
+      spy.mockRestore();
+      expect(its.sockets.asked).toHaveLength(2);
     });
   });
 

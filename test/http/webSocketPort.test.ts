@@ -8,7 +8,7 @@ import { observe } from '../helpers/observe.js';
 class Platform extends EventTarget {
   static made: Platform[] = [];
   readonly sent: string[] = [];
-  isClosed = false;
+  closedWith: number | undefined;
 
   constructor(
     readonly url: string,
@@ -22,8 +22,8 @@ class Platform extends EventTarget {
     this.sent.push(data);
   }
 
-  close(): void {
-    this.isClosed = true;
+  close(code = 1000): void {
+    this.closedWith = code;
   }
 
   tell(type: string, facts: object = {}): void {
@@ -52,8 +52,10 @@ describe("the platform's own WebSocket", () => {
   it('offers the token as the first protocol, since it cannot send headers', () => {
     given();
     observe(webSocketPort()(request({ authorization: 'Bearer abc.def', 'x-tenant': 'blue' })));
+    observe(webSocketPort()(request({ authorization: 'bearer  abc.def' })));
     observe(webSocketPort()(request()));
     expect(Platform.made.map(({ protocols }) => protocols)).toEqual([
+      ['jwt.token.abc.def', 'daml.ws.auth'],
       ['jwt.token.abc.def', 'daml.ws.auth'],
       ['daml.ws.auth'],
     ]);
@@ -67,18 +69,39 @@ describe("the platform's own WebSocket", () => {
     socket?.tell('open');
     expect(socket?.sent).toEqual(['{}']);
     socket?.tell('message', { data: 'hello' });
-    socket?.tell('message', { data: new ArrayBuffer(1) });
     socket?.tell('error');
     socket?.tell('close', { code: 1001 });
     expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: 'hello' }, { _tag: 'End', code: 1001 }]);
     expect(seen.completed).toBe(true);
   });
 
+  it('errors and closes where a message is no text: nothing that was said is passed over', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    const [socket] = Platform.made;
+    socket?.tell('open');
+    socket?.tell('message', { data: new ArrayBuffer(1) });
+    socket?.tell('message', { data: 'hello' });
+    expect(seen.values).toEqual([{ _tag: 'Open' }]);
+    expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
+    expect(socket?.closedWith).toBeDefined();
+  });
+
   it('closes when it is unsubscribed, also while it opens', () => {
     given();
     const seen = observe(webSocketPort()(request()));
     seen.subscription.unsubscribe();
-    expect(Platform.made[0]?.isClosed).toBe(true);
+    expect(Platform.made[0]?.closedWith).toBeDefined();
+  });
+
+  it('closes with a code that a participant answers at once, also while its updates go on', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    Platform.made[0]?.tell('open');
+    seen.subscription.unsubscribe();
+    // what browsers let a page say, and is no regular end
+    expect(Platform.made[0]?.closedWith).toBeGreaterThanOrEqual(3000);
+    expect(Platform.made[0]?.closedWith).toBeLessThan(5000);
   });
 
   it('errors where it was never open', () => {
@@ -86,6 +109,13 @@ describe("the platform's own WebSocket", () => {
     const seen = observe(webSocketPort()(request()));
     Platform.made[0]?.tell('error');
     Platform.made[0]?.tell('close', { code: 1006 });
+    expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
+  });
+
+  it('errors where it was never open, also on platforms that tell no close of it, such as Node.js 22', () => {
+    given();
+    const seen = observe(webSocketPort()(request()));
+    Platform.made[0]?.tell('error');
     expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
   });
 

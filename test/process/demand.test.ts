@@ -190,6 +190,21 @@ describe('a slow handler', () => {
       expect(most).toBeLessThanOrEqual(20);
     });
   });
+
+  it('is not pushed anything, whatever options it was given', () => {
+    marbles(({ flush }) => {
+      const options = { transport: 'websocket', maxPageSize: 200 } as const;
+      const { ledger, sockets, work } = workshop(5);
+      const handled: number[] = [];
+      observe(work(({ offset }) => void handled.push(offset), options).pipe(until(10_000)));
+      timer(5_000).subscribe(() => {
+        fill(ledger, 6);
+      });
+      flush();
+      expect(handled).toEqual(upTo(6));
+      expect(sockets.asked).toEqual([]);
+    });
+  });
 });
 
 describe('a fast handler', () => {

@@ -127,6 +127,20 @@ describe('a socket of ws', () => {
     expect(seen.error).toBeUndefined();
   });
 
+  it('takes a message in bytes for its end: nothing that was said is passed over', async () => {
+    serve = (socket) => {
+      socket.send('{"update":1}');
+      socket.send(Buffer.from('{"update":2}'));
+      socket.send('{"update":3}');
+    };
+    const seen = observe(port(request(service.url)));
+    await new Promise<void>((resolve) => {
+      seen.subscription.add(resolve);
+    });
+    expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: '{"update":1}' }]);
+    expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
+  }, 2_000);
+
   it('sends nothing before it is subscribed', () => {
     void port(request(service.url));
     expect(service.upgrades).toEqual([]);
@@ -153,6 +167,28 @@ describe('the sockets of ws', () => {
     };
     const signs = await lastValueFrom(wsPort({ maxMessageBytes: 1_000 })(request(service.url)).pipe(toArray()));
     expect(signs).toEqual([{ _tag: 'Open' }, { _tag: 'End', code: 1006 }]);
+  });
+
+  it('send no pings at all where the time between them is more than a timer counts to', async () => {
+    let pings = 0;
+    serve = (socket) => {
+      socket.on('ping', () => (pings += 1));
+      setTimeout(() => {
+        socket.close();
+      }, 100);
+    };
+    await lastValueFrom(wsPort({ pingEveryMs: Infinity })(request(service.url)));
+    expect(pings).toBe(0);
+  });
+
+  it.each([0.5, 2 ** 32, Infinity])('have a largest message, also where that is %d bytes', async (bytes) => {
+    serve = (socket) => {
+      socket.send('x'.repeat(2_000));
+    };
+    const signs = await lastValueFrom(
+      wsPort({ maxMessageBytes: bytes })(request(service.url)).pipe(take(2), toArray()),
+    );
+    expect(signs.at(-1)?._tag).toBe(bytes < 2_000 ? 'End' : 'Text');
   });
 
   it('refuse options that make no sense', () => {
