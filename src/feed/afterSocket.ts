@@ -4,6 +4,7 @@ import { verdict } from '../errors/verdict.js';
 import { jitter } from '../http/waitBefore.js';
 import type { Feed } from './Feed.js';
 import type { Heard } from './hear.js';
+import { leavesSocketsAlone } from './leavesSocketsAlone.js';
 import { catchingUp } from './nextOf.js';
 import type { Place, Step } from './Place.js';
 import { switchPath } from './switchPath.js';
@@ -16,7 +17,9 @@ export function afterSocket(feed: Feed, place: Place, { path, count }: Heard, er
   if (!isLedgerError(error)) throw error;
   const { learned } = feed.service;
   const isElsewhere = verdict(error) === 'switch' && switchPath({ learned, report: feed.report }, path);
-  learned.socketFailures = count > 0 || isElsewhere ? 0 : learned.socketFailures + 1;
+  if (count > 0 || isElsewhere) learned.socketFailures = 0;
+  // where those of many feeds end at a time, that is one failure
+  else if (!leavesSocketsAlone(learned)) learned.socketFailures += 1;
   const againInMs = isElsewhere ? 0 : jitter(learned.socketFailures, backOff);
   learned.socketEndedAt = asyncScheduler.now();
   learned.noSocketForMs = againInMs;

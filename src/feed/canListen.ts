@@ -1,5 +1,5 @@
-import { asyncScheduler } from 'rxjs';
 import type { Feed } from './Feed.js';
+import { leavesSocketsAlone } from './leavesSocketsAlone.js';
 import type { Place } from './Place.js';
 
 /** Whether what comes next is to be pushed: by a feed that has caught up and has no end, and not after a socket failed. */
@@ -7,5 +7,4 @@ export const canListen = ({ transport, request, service }: Feed, { hasCaughtUp }
   transport === 'websocket' &&
   hasCaughtUp &&
   typeof request.endInclusive !== 'number' &&
-  // not longer where the clock has been set back
-  Math.abs(asyncScheduler.now() - service.learned.socketEndedAt) >= service.learned.noSocketForMs;
+  !leavesSocketsAlone(service.learned);

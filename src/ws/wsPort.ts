@@ -1,5 +1,5 @@
 import { defer, fromEventPattern, ignoreElements, interval, map, merge, takeWhile, tap, type Observable } from 'rxjs';
-import WebSocket from 'ws';
+import WebSocket, { type ClientOptions } from 'ws';
 import { atMost } from '../http/atMost.js';
 import { checkPositive } from '../http/checkPositive.js';
 import { signsOf } from '../http/signsOf.js';
@@ -23,6 +23,8 @@ export interface WsPortOptions {
    * @defaultValue 33554432, 32 MiB
    */
   readonly maxMessageBytes?: number | undefined;
+  /** Makes the connections, in place of Node's own: through a proxy, or with certificates of your own. */
+  readonly agent?: ClientOptions['agent'];
 }
 
 /**
@@ -42,12 +44,14 @@ export interface WsPortOptions {
  * );
  * ```
  */
-export function wsPort({ pingEveryMs = 12_000, maxMessageBytes = 32 * 2 ** 20 }: WsPortOptions = {}): SocketPort {
+export function wsPort(options: WsPortOptions = {}): SocketPort {
+  const { pingEveryMs = 12_000, maxMessageBytes = 32 * 2 ** 20, agent } = options;
   checkPositive({ pingEveryMs, maxMessageBytes });
   return ({ url, protocols, headers, message }) =>
     defer(() => {
       const socket = new WebSocket(url, [...protocols], {
         headers,
+        agent,
         // half a byte, or more than it counts to, would be no limit to ws
         maxPayload: Math.ceil(Math.min(maxMessageBytes, longestText)),
         // to another place no token is sent

@@ -215,6 +215,39 @@ describe('a feed by WebSocket', () => {
     });
   });
 
+  it('takes what is neither an element nor an error of the ledger for a lost socket', () => {
+    marbles(({ flush }) => {
+      const gateway = of(open, text({ message: 'Forbidden' }));
+      const its = followed({ socketFault: (_, count) => (count === 1 ? gateway : undefined) }, { updates: 3 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(503));
+      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
+        cause: { reason: 'the message is no element' },
+      });
+    });
+  });
+
+  it('takes sockets of many feeds that end at a time for one failure', () => {
+    marbles(({ flush }) => {
+      const its = world({ latencyMs: 5 });
+      fill(its.ledger, 1);
+      const feeds = Array.from({ length: 20 }, () => observe(its.feed({}, websocket).pipe(takeUntil(timer(60_000)))));
+      timer(1_000).subscribe(() => {
+        its.ledger.cut();
+      });
+      timer(20_000).subscribe(() => {
+        expect(its.sockets.open).toBe(20);
+      });
+      flush();
+      expect(feeds.every(({ completed }) => completed)).toBe(true);
+    });
+  });
+
+  it('refuses a transport that it does not know', () => {
+    const { feed } = world();
+    expect(() => feed({}, { transport: 'ws' as 'http' })).toThrow(TypeError);
+  });
+
   it('moves its cursor on checkpoints, so that the next socket begins there', () => {
     marbles(({ flush }) => {
       const its = followed({

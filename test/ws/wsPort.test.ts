@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { Agent, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
@@ -189,6 +189,20 @@ describe('the sockets of ws', () => {
       wsPort({ maxMessageBytes: bytes })(request(service.url)).pipe(take(2), toArray()),
     );
     expect(signs.at(-1)?._tag).toBe(bytes < 2_000 ? 'End' : 'Text');
+  });
+
+  it('are connected by the agent that is given', async () => {
+    serve = (socket) => {
+      socket.close(1000);
+    };
+    const agent = new Agent();
+    const connections: unknown[] = [];
+    agent.createConnection = (...args) => {
+      connections.push(args);
+      return Agent.prototype.createConnection.apply(agent, args);
+    };
+    await lastValueFrom(wsPort({ agent })(request(service.url)));
+    expect(connections).toHaveLength(1);
   });
 
   it('refuse options that make no sense', () => {
