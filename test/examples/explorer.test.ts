@@ -150,6 +150,8 @@ describe('the explorer', () => {
       });
     const outside = [
       '/../package.json',
+      // as to a proxy
+      'http://x/../../../package.json',
       '/..%2fpackage.json',
       '/%2e%2e/package.json',
       '/%zz',
