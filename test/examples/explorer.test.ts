@@ -270,12 +270,35 @@ describe('the explorer', () => {
     await contract.focus();
     await page.keyboard.press('Enter');
     await panel.getByText('1 event seen').waitFor();
+    // the button is gone, and the keyboard is still in the panel
+    expect(await focusIsIn(page, 'aside')).toBe(true);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement?.getAttribute("role")')).toBe('grid');
     // and once more to the newest
     await page.keyboard.press('Escape');
     await row(page, sandbox.ledgerEnd).waitFor();
+  });
+
+  itInChromium('leads the keyboard from the filter to what it found, and into what is opened', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(60);
+    const page = await open(url);
+    await caughtUp(page);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('asset');
+    await page.keyboard.press('ArrowDown');
+    expect(await focusIsIn(page, '[role=grid]')).toBe(true);
+    expect(await page.getByRole('row', { selected: true }).getAttribute('aria-rowindex')).toBe('1');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary').getByText('Update id').waitFor();
+    expect(await focusIsIn(page, '[role=grid]')).toBe(true);
+
+    await page.getByRole('button', { name: 'Submit…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name of the party').waitFor();
+    expect(await focusIsIn(page, 'aside')).toBe(true);
   });
 
   itInChromium('reads an update again once the ledger is back', async () => {
@@ -678,6 +701,9 @@ describe('the explorer', () => {
     150_000,
   );
 });
+
+const focusIsIn = (page: Page, selector: string): Promise<boolean> =>
+  page.evaluate((within) => document.activeElement?.closest(within) !== null, selector);
 
 const raise = (): never => {
   throw new Error('there is none');
