@@ -41,6 +41,19 @@ describe('canton-rx sandbox', () => {
     expect(await code).toBe(0);
   });
 
+  it.each([
+    ['0', 'at rest'],
+    ['1', 'growing by 1 update a second'],
+    ['2', 'growing by 2 updates a second'],
+  ])('says how it grows at a rate of %s', async (rate, growth) => {
+    const { code, out, signals } = play(['sandbox', '--port', '0', '--rate', rate]);
+    const [first] = await out.lines(4);
+    signals.emit('SIGINT');
+
+    expect(first).toContain(growth);
+    expect(await code).toBe(0);
+  });
+
   it('says which port is taken', async () => {
     const other = await startSandbox();
     const { port } = new URL(other.url);

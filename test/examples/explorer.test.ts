@@ -150,6 +150,8 @@ describe('the explorer', () => {
       });
     const outside = [
       '/../package.json',
+      // as to a proxy
+      'http://x/../../../package.json',
       '/..%2fpackage.json',
       '/%2e%2e/package.json',
       '/%zz',
@@ -238,6 +240,30 @@ describe('the explorer', () => {
     expect(await offsetsOnScreen(page)).toEqual([offsetsOf(sandbox).at(-1)]);
   });
 
+  itInChromium('has every filter within reach on a page of any width', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(40);
+    const page = await open(url);
+    await caughtUp(page);
+    for (const width of [1280, 1000, 800]) {
+      await page.setViewportSize({ width, height: 800 });
+      const filter = await page.getByLabel('Synchronizer').boundingBox();
+      expect((filter?.x ?? width) + (filter?.width ?? 0)).toBeLessThanOrEqual(width);
+    }
+  });
+
+  itInChromium('tells parties of one name apart', async () => {
+    const { sandbox, url } = await start();
+    const [one, other] = [sandbox.externalParty('frank').party, sandbox.externalParty('frank').party];
+    for (const party of [one, other, one])
+      sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { signatories: [party] } }] } } });
+    const page = await open(url);
+    await caughtUp(page);
+    const fingerprint = other.slice('frank::1220'.length);
+    await page.getByLabel('Party').selectOption({ label: `frank · ${fingerprint.slice(0, 10)}…` });
+    expect(await offsetsOnScreen(page)).toEqual([offsetsOf(sandbox)[1]]);
+  });
+
   itInChromium('shows an update and the life of a contract, by keys alone', async () => {
     const { sandbox, url } = await start();
     const key = sandbox.externalParty('frank');
@@ -268,12 +294,35 @@ describe('the explorer', () => {
     await contract.focus();
     await page.keyboard.press('Enter');
     await panel.getByText('1 event seen').waitFor();
+    // the button is gone, and the keyboard is still in the panel
+    expect(await focusIsIn(page, 'aside')).toBe(true);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement?.getAttribute("role")')).toBe('grid');
     // and once more to the newest
     await page.keyboard.press('Escape');
     await row(page, sandbox.ledgerEnd).waitFor();
+  });
+
+  itInChromium('leads the keyboard from the filter to what it found, and into what is opened', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(60);
+    const page = await open(url);
+    await caughtUp(page);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('asset');
+    await page.keyboard.press('ArrowDown');
+    expect(await focusIsIn(page, '[role=grid]')).toBe(true);
+    expect(await page.getByRole('row', { selected: true }).getAttribute('aria-rowindex')).toBe('1');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary').getByText('Update id').waitFor();
+    expect(await focusIsIn(page, '[role=grid]')).toBe(true);
+
+    await page.getByRole('button', { name: 'Submit…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name of the party').waitFor();
+    expect(await focusIsIn(page, 'aside')).toBe(true);
   });
 
   itInChromium('reads an update again once the ledger is back', async () => {
@@ -410,6 +459,16 @@ describe('the explorer', () => {
     await page.getByRole('status').filter({ hasText: 'Retrying' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('status').filter({ hasText: 'Caught up' }).waitFor({ timeout: 1_000 });
+  });
+
+  itInChromium('does not take for all what it could not read', async () => {
+    const { sandbox, url } = await start();
+    sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /updates/, times: 1_000 });
+    sandbox.generate(30);
+    const page = await open(url);
+    await page.getByRole('status').filter({ hasText: 'Retrying' }).waitFor();
+    await page.getByText('No updates yet.').waitFor();
+    expect(await page.getByText('That is all of it.').count()).toBe(0);
   });
 
   itInChromium('goes on where it was paused', async () => {
@@ -629,6 +688,7 @@ describe('the explorer', () => {
     await caughtUp(page);
     expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(await page.getByText(sandbox.url.slice('http://'.length), { exact: true }).isVisible()).toBe(true);
     await page.getByRole('row').last().click();
     const panel = page.getByRole('dialog');
     await panel.getByText('Update id').waitFor();
@@ -676,6 +736,9 @@ describe('the explorer', () => {
     150_000,
   );
 });
+
+const focusIsIn = (page: Page, selector: string): Promise<boolean> =>
+  page.evaluate((within) => document.activeElement?.closest(within) !== null, selector);
 
 const raise = (): never => {
   throw new Error('there is none');

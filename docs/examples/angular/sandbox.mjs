@@ -24,7 +24,12 @@ sandbox.generate(2_000, { seed: Date.now() });
 const traffic = trafficOn(sandbox, 5);
 const settings = { baseUrl: sandbox.url, sandbox: true };
 const control = controlOf(sandbox, traffic);
-const { server, url } = await serveExplorer({ folder, settings, control, port: Number(process.env.PORT ?? 4200) });
+const port = Number(process.env.PORT ?? 4200);
+const { server, url } = await serveExplorer({ folder, settings, control, port }).catch((error) => {
+  if (error.code !== 'EADDRINUSE') throw error;
+  console.error(`port ${port} is taken: choose another, such as PORT=${port + 1} npm start`);
+  process.exit(1);
+});
 console.log(`ledger    ${sandbox.url}\nexplorer  ${url}`);
 
 process.once('SIGINT', () => {

@@ -8,7 +8,7 @@ export function greeting(sandbox: Sandbox, { profile, rate }: SandboxCommandOpti
   const { url, ledgerEnd, parties } = sandbox;
   const strong = (text: string): string => styleText('bold', text, { stream });
   const faint = (text: string): string => styleText('dim', text, { stream });
-  const growth = rate === 0 ? 'at rest' : `growing by ${rate} updates a second`;
+  const growth = rate === 0 ? 'at rest' : `growing by ${rate} ${rate === 1 ? 'update' : 'updates'} a second`;
   return `${strong(url)}  ${faint(`a ledger as of Canton ${profile}, at offset ${ledgerEnd}, ${growth}`)}
 
   canton-rx tail --ledger ${url}

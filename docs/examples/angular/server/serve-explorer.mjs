@@ -40,7 +40,8 @@ export async function serveExplorer({ folder, settings, control, port = 0 }) {
 }
 
 async function sendFile(response, folder, pathname) {
-  const path = join(folder, normalize(pathname === '/' ? '/index.html' : pathname));
+  // from the root, as a proxy's request begins with `http://` and would climb out otherwise
+  const path = join(folder, normalize(pathname === '/' ? '/index.html' : `/${pathname}`));
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile()) return void response.writeHead(404).end();
   response.writeHead(200, { 'content-type': types[extname(path)] ?? 'application/octet-stream' });

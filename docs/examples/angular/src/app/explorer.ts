@@ -1,4 +1,4 @@
-import { Component, computed, inject, viewChild } from '@angular/core';
+import { afterRenderEffect, Component, computed, ElementRef, inject, viewChild } from '@angular/core';
 import { CdkTrapFocus } from '@angular/cdk/a11y';
 import { CONNECTION } from './connection/connection';
 import { ConnectionForm } from './connection/connection-form';
@@ -46,6 +46,21 @@ export class Explorer {
   });
   private readonly filters = viewChild.required(FilterBar);
   private readonly table = viewChild.required(UpdateTable);
+  private readonly aside = viewChild<ElementRef<HTMLElement>>('aside');
+
+  constructor() {
+    afterRenderEffect(() => {
+      // the keyboard goes along, but out of the table: its keys choose what the panel shows
+      if (this.panels.current() === undefined || this.table().hasFocus()) return;
+      const aside = this.aside()?.nativeElement;
+      if (aside?.contains(document.activeElement) === false) aside.focus();
+    });
+  }
+
+  protected enterTable(): void {
+    this.table().focus();
+    this.table().chooseFirst();
+  }
 
   protected close(): void {
     this.panels.close();

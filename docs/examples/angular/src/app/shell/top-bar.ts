@@ -15,7 +15,7 @@ const faces = { auto: '◐', light: '☀', dark: '☾' } as const;
         <path d="M8 10h16M8 16h10M8 22h13" />
         <circle cx="24" cy="16" r="2" />
       </svg>
-      Ledger explorer
+      <span>Ledger explorer</span>
     </h1>
     <button type="button" class="address" title="Connection" (click)="panels.show({ kind: 'connection' })">
       <span>{{ address }}</span>

@@ -71,7 +71,7 @@ export class RateChart implements OnDestroy {
         {
           stroke: colour('--chart-text'),
           font: '10px system-ui',
-          size: 34,
+          size: 44,
           gap: 2,
           space: 26,
           grid: { stroke: colour('--chart-grid'), width: 1 },

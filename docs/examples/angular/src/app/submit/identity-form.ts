@@ -1,6 +1,6 @@
 import { Component, computed, inject, resource, signal } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
-import { head, shortId } from '../updates/names';
+import { longId } from '../updates/names';
 import { Identities } from './identities';
 import type { Algorithm } from './identity';
 import { publicKeyOf } from './make-identity';
@@ -14,6 +14,7 @@ import { publicKeyOf } from './make-identity';
 export class IdentityForm {
   protected readonly identities = inject(Identities);
   protected readonly connection = inject(CONNECTION);
+  protected readonly label = longId;
   protected readonly isAdding = signal(false);
   protected readonly isBusy = signal(false);
   protected readonly problem = signal('');
@@ -24,10 +25,6 @@ export class IdentityForm {
     params: () => this.identities.current(),
     loader: ({ params }) => publicKeyOf(params),
   });
-
-  protected label(party: string): string {
-    return `${shortId(party)} · ${head(party.slice(party.indexOf('::') + 6), 10)}`;
-  }
 
   protected async make(event: Event, hint: string, algorithm: string): Promise<void> {
     event.preventDefault();

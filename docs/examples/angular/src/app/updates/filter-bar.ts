@@ -1,8 +1,8 @@
 import { DecimalPipe } from '@angular/common';
-import { Component, computed, type ElementRef, inject, viewChild } from '@angular/core';
+import { Component, computed, type ElementRef, inject, output, viewChild } from '@angular/core';
 import { Facets } from './facets';
 import { Filters } from './filters';
-import { shortId } from './names';
+import { longId, shortId } from './names';
 import type { Variant } from './row';
 import { UpdateList } from './update-list';
 
@@ -22,6 +22,8 @@ const variants: readonly { readonly value: Variant | ''; readonly label: string 
   host: { role: 'search' },
 })
 export class FilterBar {
+  /** The arrow down leads from the text to what it found. */
+  readonly left = output();
   protected readonly filters = inject(Filters);
   protected readonly facets = inject(Facets);
   protected readonly list = inject(UpdateList);
@@ -30,9 +32,20 @@ export class FilterBar {
   protected readonly shown = computed(() => this.list.shown().rows.length);
   private readonly text = viewChild.required<ElementRef<HTMLInputElement>>('text');
 
+  protected partyLabel(party: string): string {
+    const name = shortId(party);
+    const isOnly = this.facets.parties().every((other) => other === party || shortId(other) !== name);
+    return isOnly ? name : longId(party);
+  }
+
   focus(): void {
     this.text().nativeElement.focus();
     this.text().nativeElement.select();
+  }
+
+  protected onArrowDown(event: Event): void {
+    event.preventDefault();
+    this.left.emit();
   }
 
   protected onEscape(event: Event): void {

@@ -1,6 +1,10 @@
 /** What stands before `::` of a party or synchronizer. */
 export const shortId = (id: string): string => id.slice(0, Math.max(0, id.indexOf('::'))) || id;
 
+/** A party, told from others of its name by how its fingerprint begins. */
+export const longId = (party: string): string =>
+  `${shortId(party)} · ${head(party.slice(party.indexOf('::') + 6), 10)}`;
+
 /** `Module:Entity`, without the package. */
 export const shortTemplate = (id: string): string => id.slice(id.indexOf(':') + 1);
 

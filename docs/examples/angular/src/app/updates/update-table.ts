@@ -50,6 +50,14 @@ export class UpdateTable {
     this.grid().nativeElement.focus();
   }
 
+  hasFocus(): boolean {
+    return this.grid().nativeElement.contains(document.activeElement);
+  }
+
+  chooseFirst(): void {
+    this.#choose(0);
+  }
+
   protected onScroll(): void {
     // whoever reads further down is not to have the rows move away
     if (this.viewport().measureScrollOffset() > this.rowHeight()) this.view.hold();
@@ -79,11 +87,16 @@ export class UpdateTable {
     const next = stepOf(event.key, this.view.activeIndex(), rows.length, pageRows);
     if (next === undefined) return;
     event.preventDefault();
-    this.view.activate(rows[next]);
-    this.#reveal(next);
+    this.#choose(next);
+  }
+
+  #choose(index: number): void {
+    const row = this.view.rows()[index];
+    if (row === undefined) return;
+    this.view.activate(row);
+    this.#reveal(index);
     // an open panel goes along
-    const row = rows[next];
-    if (row !== undefined && this.panels.current()?.kind === 'update') this.open(row);
+    if (this.panels.current()?.kind === 'update') this.open(row);
   }
 
   #reveal(index: number): void {
