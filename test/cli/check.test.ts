@@ -212,6 +212,16 @@ describe('the token', () => {
     });
   });
 
+  it('is the token alone, without the name of the scheme', async () => {
+    const { code, err } = play(['check', '--ledger', 'http://127.0.0.1:1'], {
+      env: { CANTON_RX_LEDGER_TOKEN: 'Bearer s3cret' },
+    });
+
+    expect(await code).toBe(2);
+    expect(err.text()).toContain('CANTON_RX_LEDGER_TOKEN is not a token alone: leave out "Bearer "');
+    expect(err.text()).not.toContain('s3cret');
+  });
+
   it('whose file goes away meanwhile is told to be gone', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'canton-rx-'));
     closing.push(() => {
@@ -281,6 +291,17 @@ describe('somebody else who answers', () => {
     expect(of('reachable')?.next).toMatch(/./);
     expect({ code, ids }).toStrictEqual({ code: 4, ids: ['reachable'] });
     expect(whole).not.toContain('s3cret');
+  });
+
+  it('may be a ledger whose path prefix is wrong', async () => {
+    const { code, of } = await checked(`${(await sandboxWith()).url}/v2`);
+
+    expect(code).toBe(4);
+    expect(of('updates')).toMatchObject({
+      state: 'failed',
+      text: 'served neither at /v2/updates/flats nor at /v2/updates (404)',
+      next: 'is the path prefix of the address right? it ends before /v2',
+    });
   });
 
   it('may be a gateway whose participant is down', async () => {

@@ -22,6 +22,7 @@ const fromValue = (value: string | undefined): (() => string) | undefined =>
 /** A token goes into a header: another character would be an error there, and one that shows it. */
 function checked(text: string, source: string): string {
   const token = text.trim();
+  if (/^bearer\s/i.test(token)) throw new Error(`${source} is not a token alone: leave out "Bearer "`);
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`${source} has no token in it`);
   return token;
 }

@@ -37,10 +37,18 @@ export function checkUpdates({ ask, parties }: Probe, { end, endOffset = 0 }: Fi
       // the token has a line of its own
       const isTold = 'answer' in end && end.answer.status === 401 && ofCurrent.status === 401;
       if (isTold) return { finding: open('not found out without a good token') };
+      if (ofFlats.status === 404 && ofCurrent.status === 404) return { finding: failed(nowhere, data) };
       return { finding: failed(troubleOf(ofCurrent, parties === 'any'), data) };
     }),
   );
 }
+
+/** A ledger's own 404 looks the same below a wrong prefix as at a path that it does not have. */
+const nowhere = {
+  kind: 'foreign',
+  text: `served neither at ${flats} nor at ${current} (404)`,
+  next: 'is the path prefix of the address right? it ends before /v2',
+} as const;
 
 /** A place that is pruned is a place that is served. */
 const isServed = ({ status, text }: Answer): boolean =>
