@@ -53,7 +53,7 @@ beforeAll(async () => {
   user = await project();
   await user.run('npm', 'install', '--ignore-scripts', '--prefer-offline', ...angular);
 }, 200_000);
-afterAll(() => user.remove());
+afterAll(() => user.remove(), 60_000);
 
 describe('a page that is rendered on a server', () => {
   it('shows what answers once, reads no feed unless asked to, and leaves none behind', async () => {

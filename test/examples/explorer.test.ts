@@ -46,7 +46,7 @@ afterEach(async () => {
 afterAll(async () => {
   await browser?.close();
   if (built === undefined) await rm(folder, { recursive: true, force: true });
-});
+}, 120_000);
 
 async function start(
   options: SandboxOptions = {},

@@ -59,8 +59,9 @@ afterAll(async () => {
     await pool.end();
     await server.stop();
   }
+  // what was installed are many files
   await rm(folder, { recursive: true, force: true });
-});
+}, 120_000);
 
 /** Starts one, with patience that suits a test. */
 async function start(settings: Readonly<Record<string, string>>): Promise<Service> {

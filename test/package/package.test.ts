@@ -6,7 +6,7 @@ let app: Project;
 beforeAll(async () => {
   app = await project();
 }, 120_000);
-afterAll(() => app.remove());
+afterAll(() => app.remove(), 60_000);
 
 const use = `
   const ledger = createLedger({ baseUrl: 'http://127.0.0.1:1' });

@@ -104,7 +104,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await user.remove();
   console.log(weights.join('\n'));
-});
+}, 60_000);
 
 const prints = (name: string, entry = 'canton-rx'): string =>
   `import { ${name} } from '${entry}'; console.log(${name});`;

@@ -13,7 +13,7 @@ beforeAll(async () => {
     absWorkingDir: user.folder,
   });
 }, 120_000);
-afterAll(() => user.remove());
+afterAll(() => user.remove(), 60_000);
 
 /** The milliseconds that a new process takes to import packages. */
 const importing = async (...packages: readonly string[]): Promise<number> => {
