@@ -73,23 +73,29 @@ async function open(url: string): Promise<Page> {
   return page;
 }
 
-/** The place in IndexedDB that the tabs share. */
-const savedOffset = (page: Page): Promise<number> =>
+/** What the first entry of a store in IndexedDB has at a path of keys: a key itself cannot leave the page. */
+const stored = (page: Page, database: string, store: string, keys: readonly string[]): Promise<unknown> =>
   page.evaluate(
-    () =>
+    (asked) =>
       new Promise((resolve, reject) => {
-        const opening = indexedDB.open('explorer-places');
+        const opening = indexedDB.open(asked.database);
         opening.onerror = reject;
         opening.onsuccess = () => {
-          const reading = opening.result.transaction('cursors').objectStore('cursors').getAll();
+          const reading = opening.result.transaction(asked.store).objectStore(asked.store).getAll();
           reading.onsuccess = () => {
             opening.result.close();
-            const [cursor] = reading.result as { offset: number }[];
-            resolve(cursor?.offset ?? -1);
+            resolve(
+              asked.keys.reduce<unknown>((value, key) => Reflect.get(Object(value) as object, key), reading.result[0]),
+            );
           };
         };
       }),
+    { database, store, keys },
   );
+
+/** The place that the tabs share. */
+const savedOffset = async (page: Page): Promise<number> =>
+  Number((await stored(page, 'explorer-places', 'cursors', ['offset'])) ?? -1);
 
 const expectSaved = async (page: Page, offset: number): Promise<void> => {
   for (let tries = 0; tries < 50 && (await savedOffset(page)) < offset; tries += 1) await page.waitForTimeout(20);
@@ -378,20 +384,7 @@ describe('the explorer', () => {
     await submit(page);
     await outcome(page, 'committed');
     expect(sandbox.updates).toHaveLength(1);
-    const isReadable = await page.evaluate(
-      () =>
-        new Promise((resolve, reject) => {
-          const opening = indexedDB.open('explorer-keys');
-          opening.onerror = reject;
-          opening.onsuccess = () => {
-            const reading = opening.result.transaction('identities').objectStore('identities').getAll();
-            reading.onsuccess = () => {
-              const [identity] = reading.result as { key: CryptoKeyPair }[];
-              resolve(identity?.key.privateKey.extractable);
-            };
-          };
-        }),
-    );
+    const isReadable = await stored(page, 'explorer-keys', 'identities', ['key', 'privateKey', 'extractable']);
     expect(isReadable).toBe(false);
   });
 
