@@ -1,4 +1,4 @@
-import { concatMap, concatWith, defer, mergeMap, timeout, type Observable } from 'rxjs';
+import { concatMap, concatWith, defer, mergeMap, throwError, timeout, type Observable } from 'rxjs';
 import { ConnectionError } from '../errors/ConnectionError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { failureOf } from './failureOf.js';
@@ -43,9 +43,7 @@ export const socketTo = (link: Link, path: string, body: object): Observable<Sai
   );
 
 const failing = (path: string, reason: string): Observable<never> =>
-  defer(() => {
-    throw new ConnectionError(path, reason);
-  });
+  throwError(() => new ConnectionError(path, reason));
 
 function saidBy(sign: SocketSign, path: string, secrets: readonly string[]): readonly Said[] {
   switch (sign._tag) {
