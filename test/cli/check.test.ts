@@ -452,7 +452,7 @@ describe('WebSocket', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":0}');
     });
     server.on('upgrade', ({ url = '', headers }, socket) => {
-      asked.push(url, headers['sec-websocket-protocol'] ?? '');
+      asked.push(url, headers['sec-websocket-protocol'] ?? '', headers.authorization ?? '');
       closed = once(socket.resume(), 'end');
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n');
       socket.write('sec-websocket-protocol: daml.ws.auth\r\n\r\n');
@@ -460,7 +460,7 @@ describe('WebSocket', () => {
     const { of, whole } = await checkedWith(await opened(server), { CANTON_RX_LEDGER_TOKEN: 's3cret' });
 
     expect(of('webSocket')).toMatchObject({ state: 'ok', text: 'possible at /v2/updates' });
-    expect(asked).toStrictEqual(['/v2/updates', 'daml.ws.auth, jwt.token.s3cret']);
+    expect(asked).toStrictEqual(['/v2/updates', 'daml.ws.auth', 'Bearer s3cret']);
     expect(whole).not.toContain('s3cret');
     expect(closed).toBeDefined();
     await closed;

@@ -26,12 +26,13 @@ export const upgrade = (connection: Connection, path: string): Observable<Upgrad
         upgrade: 'websocket',
         'sec-websocket-version': '13',
         'sec-websocket-key': randomBytes(16).toString('base64'),
-        // the first is the ledger's own; the token goes as another, since browsers can send no header
-        'sec-websocket-protocol': `daml.ws.auth${value === undefined ? '' : `, jwt.token.${value}`}`,
+        'sec-websocket-protocol': 'daml.ws.auth',
+        // as the sockets of Node.js do; as a protocol, a participant finds it in the first place alone
+        ...(value !== undefined && { authorization: `Bearer ${value}` }),
       },
     });
     const answered = (status: number, protocol: string | undefined): void => {
-      // what was chosen may be the token
+      // whatever else is there has not been offered
       const isKnown = protocol === 'daml.ws.auth';
       subscriber.next({ status, ...(isKnown && { protocol }) });
       subscriber.complete();
