@@ -11,6 +11,5 @@ describe('in a browser', () => {
       const well = { shown: 'offset 3', open: 1, openAfterwards: 0 };
       expect(seen).toEqual({ pipeInZone: well, signalInZone: well, pipeZoneless: well, signalZoneless: well });
     },
-    60_000,
   );
 });

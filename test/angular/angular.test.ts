@@ -127,5 +127,5 @@ describe.each(apps)("an application of Angular's with $name", ({ name, imports, 
     expect(said).not.toMatch(/warning/i);
     expect(['PrepareRequest', 'CreatedEvent'].filter((codec) => text.includes(`"${codec}"`))).toEqual(codecs);
     expect(gzip - without).toBeLessThan(budget);
-  }, 120_000);
+  });
 });

@@ -62,5 +62,5 @@ describe('a page that is rendered on a server', () => {
     const { end, feeds, ...seen } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
     expect(seen).toEqual({ without: [end, ''], askedWithout: 0, hasAsked: true, goesOn: false });
     expect(feeds).toEqual([end, expect.any(String)]);
-  }, 60_000);
+  });
 });

@@ -29,7 +29,7 @@ describeWithNats('a stream of JetStream', () => {
     children = await programs('relay', 'reader');
     server = await natsServer();
     folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
-  }, 60_000);
+  });
   afterAll(async () => {
     await children.remove();
     await server.stop();

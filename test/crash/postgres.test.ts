@@ -23,7 +23,7 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
     server = await postgresServer();
     pool = new Pool({ connectionString: server.url });
     pool.on('error', () => undefined);
-  }, 60_000);
+  });
   afterAll(async () => {
     await children.remove();
     await pool.end();

@@ -41,13 +41,9 @@ describe('examples', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.concurrent.each(running)(
-    '$name runs, and prints what it says',
-    async ({ file, code }) => {
-      const printed = await run(file);
-      const said = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, text]) => text);
-      if (said.length > 0) expect(printed.trim().split('\n')).toEqual(said);
-    },
-    30_000,
-  );
+  it.concurrent.each(running)('$name runs, and prints what it says', async ({ file, code }) => {
+    const printed = await run(file);
+    const said = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, text]) => text);
+    if (said.length > 0) expect(printed.trim().split('\n')).toEqual(said);
+  });
 });

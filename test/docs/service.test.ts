@@ -34,7 +34,7 @@ describeWithPostgres('the service of the guide', () => {
     database = await postgresServer();
     pool = new Pool({ connectionString: database.url });
     sandbox = await startSandbox();
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
     await pool.end();
@@ -136,5 +136,5 @@ describeWithPostgres('the service of the guide', () => {
 
     second.child.kill('SIGTERM');
     expect(await once(second.child, 'exit')).toEqual([0, null]);
-  }, 60_000);
+  });
 });

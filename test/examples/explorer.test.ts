@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { request, type IncomingMessage, type RequestOptions, type Server } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { cantonError, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { itInChromium } from '../helpers/inChromium.js';
@@ -26,8 +26,6 @@ const servers: Server[] = [];
 const complaints: string[] = [];
 const newSandbox = sandboxes();
 
-jest.setTimeout(60_000);
-
 beforeAll(async () => {
   ({ folder, printed } = built === undefined ? await installExplorer() : { folder: built, printed: '' });
   const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'];
@@ -46,7 +44,7 @@ afterEach(async () => {
 afterAll(async () => {
   await browser?.close();
   if (built === undefined) await rm(folder, { recursive: true, force: true });
-}, 120_000);
+});
 
 async function start(
   options: SandboxOptions = {},

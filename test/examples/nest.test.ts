@@ -61,7 +61,7 @@ afterAll(async () => {
   }
   // what was installed are many files
   await rm(folder, { recursive: true, force: true });
-}, 120_000);
+});
 
 /** Starts one, with patience that suits a test. */
 async function start(settings: Readonly<Record<string, string>>): Promise<Service> {
@@ -175,7 +175,7 @@ describeWithPostgres('with PostgreSQL', () => {
     // within READY_BEHIND_MS it is ready and has not come so far yet
     await until(async () => (await offsets()).length >= history.length);
     expect(await offsets()).toEqual(history.map(({ offset }) => offset));
-  }, 40_000);
+  });
 
   it('finishes what it has in hand when it is asked to end, and takes up nothing else', async () => {
     await freshTables();
@@ -205,7 +205,7 @@ describeWithPostgres('with PostgreSQL', () => {
     // the first of the five may have come alone
     expect(after.length).toBeGreaterThan(before.length);
     expect(after).toEqual([...before, ...inHand.map(({ offset }) => offset)].slice(0, after.length));
-  }, 20_000);
+  });
 
   it('may start before its database does, and before its ledger', async () => {
     await freshTables();
@@ -220,7 +220,7 @@ describeWithPostgres('with PostgreSQL', () => {
     await back;
     await becomes(one, '/ready', 200);
     expect(await offsets()).toEqual((await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset));
-  }, 30_000);
+  });
 
   it('stands by while another one works, and takes over', async () => {
     await freshTables();
@@ -244,32 +244,28 @@ describeWithPostgres('with PostgreSQL', () => {
     const more = (await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
     await until(async () => (await offsets()).length >= more.length);
     expect(await offsets()).toEqual(more);
-  }, 20_000);
+  });
 
   it.each([
     ['the database hangs', () => server.pause(), () => server.resume()],
     ['the database is down', () => server.crash(), () => server.start()],
-  ])(
-    'ends in time while %s',
-    async (_, harm, heal) => {
-      await freshTables();
-      const sandbox = await newSandbox();
-      sandbox.generate(50);
-      const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url(), STOP_WITHIN_MS: '1000' });
-      await becomes(one, '/ready', 200);
-      await harm();
-      try {
-        // work that cannot be finished
-        sandbox.generate(5);
-        const { code, tookMs } = await one.kill('SIGTERM');
-        expect(code).toBe(0);
-        expect(tookMs).toBeLessThan(4_000);
-      } finally {
-        await heal();
-      }
-    },
-    30_000,
-  );
+  ])('ends in time while %s', async (_, harm, heal) => {
+    await freshTables();
+    const sandbox = await newSandbox();
+    sandbox.generate(50);
+    const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url(), STOP_WITHIN_MS: '1000' });
+    await becomes(one, '/ready', 200);
+    await harm();
+    try {
+      // work that cannot be finished
+      sandbox.generate(5);
+      const { code, tookMs } = await one.kill('SIGTERM');
+      expect(code).toBe(0);
+      expect(tookMs).toBeLessThan(4_000);
+    } finally {
+      await heal();
+    }
+  });
 });
 
 describe('with files', () => {
@@ -324,7 +320,7 @@ describe('with files', () => {
     expect(await readFile(join(data, 'contracts.jsonl'), 'utf8')).toMatch(/\}\n$/);
     expect(await journal(data)).toEqual(kept.history);
     expect(counts).toEqual(countsOf(kept));
-  }, 20_000);
+  });
 
   it('ends in time while the ledger is down, or does not answer', async () => {
     const sandbox = await newSandbox();
@@ -338,7 +334,7 @@ describe('with files', () => {
       expect(ending.code).toBe(0);
       expect(ending.tookMs).toBeLessThan(2_000);
     }
-  }, 20_000);
+  });
 });
 
 describe('the stream of updates', () => {
@@ -390,7 +386,7 @@ describe('the stream of updates', () => {
     await until(() => third.messages.at(-1)?.id === String(sandbox.ledgerEnd));
     seen.push(...idsOf(third));
     expect(seen).toEqual(await offsetsAfter(begin));
-  }, 30_000);
+  });
 
   it('is what was asked for, and tells how far it has come where nothing is', async () => {
     await given();
@@ -416,7 +412,7 @@ describe('the stream of updates', () => {
     }
     const badly = await fetch(`${one.url}/updates`, { headers: { 'last-event-id': 'nonsense' } });
     expect(badly.status).toBe(400);
-  }, 20_000);
+  });
 
   it('tells a client whose place the ledger no longer has', async () => {
     await given();
@@ -428,7 +424,7 @@ describe('the stream of updates', () => {
       type: 'failure',
       data: JSON.stringify({ reason: 'PrunedError', earliestOffset: 100 }),
     });
-  }, 20_000);
+  });
 
   it('costs the ledger one request for many clients, and none when they have left', async () => {
     await given();
@@ -446,7 +442,7 @@ describe('the stream of updates', () => {
     await until(() => polls() === 2);
     for (const { close } of clients) close();
     await until(() => polls() === 1);
-  }, 20_000);
+  });
 
   it('ends the request of a client who has left while it catches up', async () => {
     // not by impatience
@@ -459,7 +455,7 @@ describe('the stream of updates', () => {
     expect(his()?.aborted).toBe(false);
     late.close();
     await until(() => his()?.aborted === true);
-  }, 20_000);
+  });
 
   it('waits for a client who reads slowly, and keeps nothing for him that the ledger has', async () => {
     await given();
@@ -478,7 +474,7 @@ describe('the stream of updates', () => {
     await until(() => slow.messages.at(-1)?.id === String(sandbox.ledgerEnd));
     expect(idsOf(slow)).toEqual(await offsetsAfter(begin));
     slow.close();
-  }, 40_000);
+  });
 
   it('hands a client on who is behind, but not by more than is kept', async () => {
     await given();
@@ -495,7 +491,7 @@ describe('the stream of updates', () => {
     const his = sandbox.requests.slice(asked).filter(({ body }) => isObject(body) && body['beginExclusive'] === begin);
     // that of the test itself
     expect(his.length).toBeLessThanOrEqual(1);
-  }, 20_000);
+  });
 });
 
 describe('the token', () => {
@@ -534,7 +530,7 @@ describe('the token', () => {
     collector.close();
     expect(spans.join('')).toContain('traceId');
     expect(spans.join('')).not.toContain(canary);
-  }, 20_000);
+  });
 
   it('ends the service with an error when the ledger refuses it for good', async () => {
     const sandbox = await newSandbox({ checkToken: () => false });
@@ -542,7 +538,7 @@ describe('the token', () => {
     await until(one.isOver);
     expect(one.exitCode()).toBe(1);
     expect(one.logs()).toContain('UnauthorizedError');
-  }, 20_000);
+  });
 });
 
 describe('the configuration', () => {
@@ -553,5 +549,5 @@ describe('the configuration', () => {
       expect(one.exitCode()).toBe(1);
       expect(one.logs()).toContain(name);
     }
-  }, 20_000);
+  });
 });

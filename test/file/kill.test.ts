@@ -59,6 +59,5 @@ describe('a process that is killed while it saves', () => {
       await got(fileStore(base).load('a'));
       expect(await readdir(base)).toEqual(['a.json']);
     },
-    60_000,
   );
 });

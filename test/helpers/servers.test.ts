@@ -13,7 +13,7 @@ describeWithPostgres('a PostgreSQL for tests', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await postgresServer();
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   const query = async (sql: string): Promise<readonly unknown[]> => {
@@ -36,14 +36,14 @@ describeWithPostgres('a PostgreSQL for tests', () => {
     await query('insert into kept values (2)');
     await server.restart();
     expect(await query('select id from kept order by id')).toEqual([{ id: 1 }, { id: 2 }]);
-  }, 30_000);
+  });
 });
 
 describeWithNats('a NATS server for tests', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await natsServer();
-  }, 30_000);
+  });
   afterAll(() => server.stop());
 
   it('keeps its streams, through a crash and a restart', async () => {
@@ -63,7 +63,7 @@ describeWithNats('a NATS server for tests', () => {
     expect(await publish()).toBe(2);
     await server.restart();
     expect(await publish()).toBe(3);
-  }, 30_000);
+  });
 });
 
 it('a server does not outlive a test process that is killed, and leaves no folder', async () => {

@@ -230,5 +230,5 @@ describeWithNats('a relay whose server is killed', () => {
     expect(crashes).toBeGreaterThan(4);
     const checking = await nats.connect();
     expect(offsets(await stored(await jetstreamManager(checking), stream))).toEqual(offsets(all));
-  }, 60_000);
+  });
 });

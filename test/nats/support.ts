@@ -25,7 +25,7 @@ export function withNats(options?: NatsServerOptions): Nats {
   const open: NatsConnection[] = [];
   beforeAll(async () => {
     server = await natsServer(options);
-  }, 30_000);
+  });
   afterEach(async () => {
     await Promise.all(open.splice(0).map((connection) => connection.close()));
   });

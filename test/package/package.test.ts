@@ -5,7 +5,7 @@ import { project, root, type Project } from './project.js';
 let app: Project;
 beforeAll(async () => {
   app = await project();
-}, 120_000);
+});
 afterAll(() => app.remove(), 60_000);
 
 const use = `
@@ -120,7 +120,6 @@ describe('the packed library', () => {
       );
       expect(done.stdout).toBe('');
     },
-    60_000,
   );
 
   it('needs the optional packages of the vendor for the verifier alone, and works with them', async () => {
@@ -136,7 +135,7 @@ describe('the packed library', () => {
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
     expect((await app.run('node', 'verify.mjs')).stdout).toBe('undecodable\n');
     expect((await app.run('node', 'verify.cjs')).stdout).toBe('function\n');
-  }, 60_000);
+  });
 
   it('keeps places in files, with nothing but Node.js', async () => {
     await app.write(
@@ -160,7 +159,7 @@ describe('the packed library', () => {
     await expect(app.run('node', 'indexeddb.mjs')).rejects.toThrow(/Cannot find package 'idb'/);
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', 'idb@8.0.4');
     expect((await app.run('node', 'indexeddb.mjs')).stdout).toBe('indexedDB is not defined\n');
-  }, 60_000);
+  });
 
   it('needs the packages of Angular for its adapter alone, and works with them', async () => {
     await app.write(
@@ -171,7 +170,7 @@ describe('the packed library', () => {
     const peers = ['core', 'common', 'compiler'].map((name) => `@angular/${name}@21.2.26`);
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
     expect((await app.run('node', 'angular.mjs')).stdout).toBe('object\n');
-  }, 60_000);
+  });
 
   it('needs the optional packages of NATS for its relay alone, and works with them', async () => {
     await app.write(
@@ -184,7 +183,7 @@ describe('the packed library', () => {
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...peers);
     expect((await app.run('node', 'nats.mjs')).stdout).toBe('function function\n');
     expect((await app.run('node', 'nats.cjs')).stdout).toBe('function\n');
-  }, 60_000);
+  });
 
   it('needs the API of OpenTelemetry for its spans alone, and works with it and without an SDK', async () => {
     await app.write(
@@ -202,7 +201,7 @@ describe('the packed library', () => {
     await app.run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '@opentelemetry/api@1.9.0');
     expect((await app.run('node', 'otel.mjs')).stdout).toBe('true\n');
     expect((await app.run('node', 'otel.cjs')).stdout).toBe('function\n');
-  }, 60_000);
+  });
 
   it('has a command line', async () => {
     expect((await app.run(join('node_modules', '.bin', 'canton-rx'), '--version')).stdout).toMatch(/\d+\.\d+\.\d+/);

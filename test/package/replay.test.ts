@@ -58,5 +58,5 @@ describe('canton-rx replay, killed at any moment', () => {
     expect(readFileSync(killed).equals(readFileSync(whole))).toBe(true);
     const account = (file: string): unknown => JSON.parse(readFileSync(`${file}.replay.json`, 'utf8'));
     expect(account(killed)).toStrictEqual(account(whole));
-  }, 120_000);
+  });
 });

@@ -100,11 +100,11 @@ let user: Project;
 const weights: string[] = [];
 beforeAll(async () => {
   user = await project();
-}, 120_000);
+});
 afterAll(async () => {
   await user.remove();
   console.log(weights.join('\n'));
-}, 60_000);
+});
 
 const prints = (name: string, entry = 'canton-rx'): string =>
   `import { ${name} } from '${entry}'; console.log(${name});`;

@@ -17,7 +17,7 @@ describeWithPostgres('postgresStore and others', () => {
 
   beforeAll(async () => {
     server = await postgresServer();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
   });
@@ -116,7 +116,7 @@ describeWithPostgres('postgresStore and others', () => {
       `SELECT pg_stat_clear_snapshot(), deadlocks FROM pg_stat_database WHERE datname = current_database()`,
     );
     expect(Number(rows[0]?.deadlocks)).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it.each(['stop', 'park'] as const)(
     'takes what cannot be committed for the work of its handler: %s',
@@ -179,7 +179,6 @@ describeWithPostgres('postgresStore and others', () => {
       expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
       expect(events.filter((event) => event._tag === 'RetryScheduled').length).toBeGreaterThanOrEqual(20);
     },
-    60_000,
   );
 
   it.each([1, 2])('works in a pool of %i connections', async (max) => {
@@ -219,5 +218,5 @@ describeWithPostgres('postgresStore and others', () => {
     expect(pool.totalCount).toBe(pool.idleCount);
     const { rows } = await pool.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`);
     expect(rows).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -23,7 +23,7 @@ describeWithPostgres('postgresStore', () => {
 
   beforeAll(async () => {
     server = await postgresServer();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
   });

@@ -139,7 +139,7 @@ describe('a socket of ws', () => {
     });
     expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: '{"update":1}' }]);
     expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
-  }, 2_000);
+  });
 
   it('sends nothing before it is subscribed', () => {
     void port(request(service.url));
