@@ -92,7 +92,7 @@ export async function running(
 }
 
 /** Waits until something is so; that which never is so ends with the test. */
-export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error(`not so within ${withinMs} ms: ${String(isSo)}`);

@@ -111,7 +111,7 @@ describe('generated traffic', () => {
     const sandbox = await sandboxWith();
     const before = performance.now();
     sandbox.generate(10_000);
-    expect(performance.now() - before).toBeLessThan(5000);
+    expect(performance.now() - before).toBeLessThan(30_000);
     const [, last] = sandbox.updates.slice(-2).map((update) => valueOf(update).offset);
     const body = { beginExclusive: sandbox.ledgerEnd - 1, endInclusive: sandbox.ledgerEnd, updateFormat: everything };
     expect(offsets(await post(sandbox, '/v2/updates', body)).every((offset) => offset === last)).toBe(true);

@@ -17,10 +17,10 @@ describe('a bounded list of updates', () => {
     const sandbox = await sandboxWith();
     sandbox.advance(5);
     const before = Date.now();
-    const path = `${updates}?stream_idle_timeout_ms=5000`;
+    const path = `${updates}?stream_idle_timeout_ms=60000`;
     const reply = await post(sandbox, path, { beginExclusive: 0, endInclusive: 5, updateFormat: everything });
     expect(reply.text).toBe('[]');
-    expect(Date.now() - before).toBeLessThan(2000);
+    expect(Date.now() - before).toBeLessThan(30_000);
   });
 
   it('has at most as many elements as the limit asks for', async () => {

@@ -221,10 +221,10 @@ describe('the checkpoints of a stream', () => {
     sandbox.append(creation());
     const client = await stream(sandbox, tail);
     await client.has(2);
-    await after(60);
+    await after(300);
     sandbox.advance(2);
     await client.has(3);
-    await after(60);
+    await after(300);
     sandbox.append(creation());
     await client.has(4);
     expect(variants(client)).toEqual(['Transaction', 'OffsetCheckpoint', 'OffsetCheckpoint', 'Transaction']);
@@ -232,21 +232,21 @@ describe('the checkpoints of a stream', () => {
   });
 
   it('come early also if one has come on the idle stream before', async () => {
-    const sandbox = await sandboxWith({ idleCheckpointMs: 600, earlyCheckpointMs: 800 });
+    const sandbox = await sandboxWith({ idleCheckpointMs: 2_000, earlyCheckpointMs: 2_500 });
     const client = await stream(sandbox, tail);
     await client.has(1);
     const before = Date.now();
     sandbox.advance(1);
     await client.has(2);
-    expect(Date.now() - before).toBeLessThan(450);
+    expect(Date.now() - before).toBeLessThan(1_500);
     expect(offsets(client)).toEqual([0, 1]);
   });
 
   it('are put off by each element', async () => {
-    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 200 });
+    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 1_000 });
     const client = await stream(sandbox, tail);
     for (let sent = 1; sent <= 4; sent++) {
-      await after(80);
+      await after(300);
       sandbox.append(creation());
       await client.has(sent);
     }
@@ -272,7 +272,7 @@ describe('a restart, and a close', () => {
     const begun = Date.now();
     await sandbox[end]();
     expect(await closed).toEqual([1006, 1006]);
-    expect(Date.now() - begun).toBeLessThan(1000);
+    expect(Date.now() - begun).toBeLessThan(10_000);
     expect(sandbox.requests.map(({ status, aborted }) => [status, aborted])).toEqual([
       [101, false],
       [101, false],

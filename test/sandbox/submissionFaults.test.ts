@@ -101,7 +101,7 @@ describe('a late commit', () => {
   it('is answered by the request timeout at once, and is in flight until it is there', async () => {
     const { sandbox, eve } = await withParty();
     const body = await signed(sandbox, eve, asset(eve.party));
-    sandbox.fault({ kind: 'commitLate', ms: 60 }, { path: executePath });
+    sandbox.fault({ kind: 'commitLate', ms: 1_500 }, { path: executePath });
     expect(await post(sandbox, executePath, body)).toMatchObject({
       status: 503,
       type: 'text/plain; charset=UTF-8',
@@ -168,23 +168,23 @@ describe('a late commit', () => {
       await signed(sandbox, eve, archiveCommand(contractId), 'late'),
       await signed(sandbox, eve, archiveCommand(contractId), 'early'),
     ];
-    sandbox.fault({ kind: 'commitLate', ms: 30 }, { path: executePath });
+    sandbox.fault({ kind: 'commitLate', ms: 500 }, { path: executePath });
     expect((await post(sandbox, executePath, late)).status).toBe(503);
     expect((await post(sandbox, executePath, early)).status).toBe(200);
-    await pause(40);
+    await pause(700);
     expect(sandbox.updates).toHaveLength(2);
     expect((await post(sandbox, executePath, late)).json).toMatchObject({ code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS' });
   });
 
   it('does not come after the time bounds of the transaction', async () => {
     const { sandbox, eve } = await withParty();
-    const maxRecordTime = new Date(Date.now() + 100).toISOString();
+    const maxRecordTime = new Date(Date.now() + 1_000).toISOString();
     const request = { ...prepareBody(eve.party, asset(eve.party)), maxRecordTime };
     const { json } = await post(sandbox, preparePath, request);
     const body = executeBody(json, eve.party, eve.sign(textAt(json, 'preparedTransactionHash')));
-    sandbox.fault({ kind: 'commitLate', ms: 130 }, { path: executePath });
+    sandbox.fault({ kind: 'commitLate', ms: 1_300 }, { path: executePath });
     expect((await post(sandbox, executePath, body)).status).toBe(503);
-    await pause(150);
+    await pause(1_500);
     expect(sandbox.updates).toEqual([]);
     expect((await post(sandbox, executePath, body)).json).toMatchObject({
       code: 'LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED',
@@ -194,10 +194,10 @@ describe('a late commit', () => {
   it('does not come after the sandbox is closed', async () => {
     const { sandbox, eve } = await withParty();
     const body = await signed(sandbox, eve, asset(eve.party));
-    sandbox.fault({ kind: 'commitLate', ms: 10 }, { path: executePath });
+    sandbox.fault({ kind: 'commitLate', ms: 300 }, { path: executePath });
     await post(sandbox, executePath, body);
     await sandbox.close();
-    await pause(20);
+    await pause(400);
     expect(sandbox.updates).toEqual([]);
   });
 });

@@ -25,10 +25,10 @@ describe('an open-ended list of updates', () => {
 
   it('is kept open by each element', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: false });
-    const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=150', body);
+    const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=1000', body);
     await asked(sandbox);
     for (let sent = 0; sent < 3; sent++) {
-      await after(90);
+      await after(600);
       sandbox.append(creation());
     }
     expect(offsets(await reply)).toEqual([1, 2, 3]);
@@ -93,9 +93,9 @@ describe('checkpoints', () => {
     sandbox.append(creation());
     const reply = post(sandbox, '/v2/updates?limit=4&stream_idle_timeout_ms=10000', body);
     await asked(sandbox);
-    await after(70);
+    await after(300);
     sandbox.advance(2);
-    await after(70);
+    await after(300);
     sandbox.append(creation());
     const all = await reply;
     expect(variants(all)).toEqual(['Transaction', 'OffsetCheckpoint', 'OffsetCheckpoint', 'Transaction']);
@@ -103,11 +103,11 @@ describe('checkpoints', () => {
   });
 
   it('are put off by each element, and come no more once the list is idle for long enough', async () => {
-    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 150 });
+    const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 1_000 });
     const reply = post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=10000', body);
     await asked(sandbox);
     for (let sent = 0; sent < 2; sent++) {
-      await after(90);
+      await after(600);
       sandbox.append(creation());
     }
     expect(variants(await reply)).toEqual(['Transaction', 'Transaction', 'OffsetCheckpoint']);

@@ -151,7 +151,7 @@ describe('the token of a WebSocket', () => {
 
   it('that is over is noticed by a checkpoint too', async () => {
     let expired = false;
-    const sandbox = await sandboxWith({ checkToken: () => !expired, earlyCheckpointMs: 100 });
+    const sandbox = await sandboxWith({ checkToken: () => !expired, earlyCheckpointMs: 500 });
     sandbox.append(creation());
     const client = await stream(sandbox, tail);
     await client.has(1);
@@ -173,17 +173,17 @@ describe('a WebSocket that is idle', () => {
   });
 
   it('is kept by pings, which are answered, and by elements; it is never pinged', async () => {
-    const sandbox = await sandboxWith({ webSocketIdleMs: 150, earlyCheckpointMs: false });
+    const sandbox = await sandboxWith({ webSocketIdleMs: 1_000, earlyCheckpointMs: false });
     const client = await stream(sandbox, tail);
     let pings = 0;
     client.socket.on('ping', () => (pings += 1));
     for (let turn = 0; turn < 3; turn++) {
-      await after(80);
+      await after(400);
       client.socket.ping('alive?');
       expect(String((await once(client.socket, 'pong'))[0])).toBe('alive?');
     }
     for (let turn = 0; turn < 3; turn++) {
-      await after(80);
+      await after(400);
       sandbox.append(creation());
     }
     await client.has(3);

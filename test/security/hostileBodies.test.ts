@@ -34,7 +34,7 @@ describe('what is no answer', () => {
       expect(all.errors.map(tagOf)).toEqual(Array(5).fill(becomes));
       expect(late.errors.map(tagOf)).toEqual(Array(2).fill(becomes));
       expect([...all.values, ...late.values]).toEqual([]);
-      expect(performance.now() - begun).toBeLessThan(2_000);
+      expect(performance.now() - begun).toBeLessThan(30_000);
     }
   });
 });

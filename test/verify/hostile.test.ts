@@ -78,7 +78,7 @@ describe('a hostile prepared transaction', () => {
     const started = Date.now();
     const prepared = { ...claimed(new Uint8Array()), preparedTransaction: 'A'.repeat(50_000_000) };
     expect(await verdict(prepared, request)).toBe('undecodable');
-    expect(Date.now() - started).toBeLessThan(1_000);
+    expect(Date.now() - started).toBeLessThan(10_000);
   });
 
   it.each<[string, PreparedTransaction]>([
@@ -129,7 +129,7 @@ describe('a hostile prepared transaction', () => {
     );
     const started = Date.now();
     expect(await verdict(claimedOf(many), request)).toBe('hash');
-    expect(Date.now() - started).toBeLessThan(20_000);
+    expect(Date.now() - started).toBeLessThan(60_000);
     const more = transactionOf(...Array.from({ length: 5_001 }, (_, index) => createNode(String(index), empty)));
     expect(await verdict(claimedOf(more), request)).toBe('undecodable');
   });
@@ -157,7 +157,7 @@ describe('a hostile prepared transaction', () => {
     ]);
     const started = Date.now();
     expect(await verdict(claimed(bytes), request)).toBe(expected);
-    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(Date.now() - started).toBeLessThan(30_000);
   });
 
   it('of a list that is too long is refused', async () => {
