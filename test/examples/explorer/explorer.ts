@@ -28,6 +28,11 @@ interface ServeOptions {
   readonly control: unknown;
 }
 
+interface Traffic {
+  readonly rate: () => number;
+  readonly setRate: (next: number) => void;
+}
+
 /** Installs the example next to the packed library and builds it; what that printed. */
 export async function installExplorer(): Promise<{ readonly folder: string; readonly printed: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-explorer-'));
@@ -46,11 +51,14 @@ export async function serveExplorer(
     serveExplorer: (options: ServeOptions) => Promise<Served>;
   };
   const { controlOf } = (await import(join(example, 'server', 'control-of.mjs'))) as {
-    controlOf: (sandbox: Sandbox, traffic: { readonly setRate: () => void }) => unknown;
+    controlOf: (sandbox: Sandbox, traffic: Traffic) => unknown;
   };
+  let rate = 5;
+  // none comes that a test has not asked for
+  const traffic = { rate: () => rate, setRate: (next: number) => void (rate = next) };
   return serve({
     folder: join(folder, 'dist'),
     settings,
-    control: controlOf(sandbox, { setRate: () => undefined }),
+    control: controlOf(sandbox, traffic),
   });
 }

@@ -22,6 +22,10 @@ export function controlOf(sandbox, traffic) {
         await setImmediate();
       }
     },
-    traffic: ({ perSecond }) => traffic.setRate(Math.min(200, Number(perSecond))),
+    /** Sets the traffic, or leaves it as it is; answers what it is. */
+    traffic: ({ perSecond = traffic.rate() }) => {
+      traffic.setRate(Math.min(200, Number(perSecond)));
+      return { perSecond: traffic.rate() };
+    },
   };
 }

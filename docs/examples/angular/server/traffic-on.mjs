@@ -11,5 +11,5 @@ export function trafficOn(sandbox, perSecond) {
     owed -= due;
     if (due > 0) sandbox.generate(due);
   }, tickMs);
-  return { setRate: (next) => void (rate = next), stop: () => clearInterval(timer) };
+  return { rate: () => rate, setRate: (next) => void (rate = next), stop: () => clearInterval(timer) };
 }

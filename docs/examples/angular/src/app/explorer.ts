@@ -46,14 +46,14 @@ export class Explorer {
   });
   private readonly filters = viewChild.required(FilterBar);
   private readonly table = viewChild.required(UpdateTable);
-  private readonly aside = viewChild<ElementRef<HTMLElement>>('aside');
+  private readonly side = viewChild<ElementRef<HTMLElement>>('side');
 
   constructor() {
     afterRenderEffect(() => {
       // the keyboard goes along, but out of the table: its keys choose what the panel shows
       if (this.panels.current() === undefined || this.table().hasFocus()) return;
-      const aside = this.aside()?.nativeElement;
-      if (aside?.contains(document.activeElement) === false) aside.focus();
+      const side = this.side()?.nativeElement;
+      if (side?.contains(document.activeElement) === false) side.focus();
     });
   }
 

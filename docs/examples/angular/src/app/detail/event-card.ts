@@ -10,7 +10,7 @@ import type { ShownEvent } from './shown-event';
   selector: 'app-event-card',
   imports: [EffectChip, JsonView],
   template: `
-    <header>
+    <div class="head">
       <app-effect-chip [effect]="event().effect" />
       @if (isOfContract()) {
         <button type="button" class="link where" (click)="panels.push({ kind: 'update', offset: event().offset })">
@@ -27,7 +27,7 @@ import type { ShownEvent } from './shown-event';
           {{ head(contractId) }} →
         </button>
       }
-    </header>
+    </div>
     @for (role of event().roles; track role[0]) {
       <p>
         {{ role[0] }}

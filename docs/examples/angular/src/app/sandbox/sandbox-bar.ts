@@ -10,7 +10,7 @@ import { SandboxControl } from './sandbox-control';
       Traffic
       <select #rate (change)="run(() => control.setTraffic(+rate.value))">
         @for (perSecond of rates; track perSecond) {
-          <option [value]="perSecond" [selected]="perSecond === 5">{{ perSecond }}/s</option>
+          <option [value]="perSecond" [selected]="perSecond === control.traffic()">{{ perSecond }}/s</option>
         }
       </select>
     </label>
@@ -35,6 +35,10 @@ export class SandboxBar {
   protected readonly rates = [0, 1, 5, 20, 100];
   protected readonly isBusy = signal(false);
   protected readonly problem = signal('');
+
+  constructor() {
+    void this.run(() => this.control.setTraffic());
+  }
 
   protected async run(command: () => Promise<void>): Promise<void> {
     this.isBusy.set(true);

@@ -5,6 +5,8 @@ import { Injectable, signal } from '@angular/core';
 export class SandboxControl {
   /** Whether the answer to the next submission will be lost. */
   readonly willLose = signal(false);
+  /** Updates a second that the sandbox makes by itself, once that is known. */
+  readonly traffic = signal<number | undefined>(undefined);
 
   async host(hint: string, publicKey: string): Promise<void> {
     await send('party', { hint, publicKey });
@@ -23,15 +25,17 @@ export class SandboxControl {
     await send('generate', { count });
   }
 
-  async setTraffic(perSecond: number): Promise<void> {
-    await send('traffic', { perSecond });
+  /** Without a number it asks: another tab may have set it, or this one before a reload. */
+  async setTraffic(perSecond?: number): Promise<void> {
+    const answer = await send('traffic', { perSecond });
+    this.traffic.set((answer as { readonly perSecond: number }).perSecond);
   }
 }
 
-async function send(command: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+async function send(command: string, body: Readonly<Record<string, unknown>>): Promise<unknown> {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`control/${command}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (response.ok) return;
-  const { error } = (await response.json()) as { readonly error: string };
-  throw new Error(error);
+  const answer: unknown = await response.json();
+  if (response.ok) return answer;
+  throw new Error((answer as { readonly error: string }).error);
 }

@@ -6,12 +6,12 @@ import type { Run } from './run';
 @Component({
   selector: 'app-run-view',
   template: `
-    <header>
+    <div class="head">
       <b>{{ run().title }}</b>
       <span class="state" [attr.data-state]="run().outcome?.kind ?? 'running'">{{
         run().outcome?.kind ?? 'running'
       }}</span>
-    </header>
+    </div>
     <ol>
       @for (step of run().steps; track $index) {
         <li [class.trouble]="step.isTrouble">

@@ -1,6 +1,6 @@
 import { CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport } from '@angular/cdk/scrolling';
 import { DecimalPipe } from '@angular/common';
-import { afterNextRender, Component, computed, effect, ElementRef, inject, Injector, viewChild } from '@angular/core';
+import { afterNextRender, Component, computed, effect, inject, Injector, viewChild } from '@angular/core';
 import { Earlier } from '../feed/earlier';
 import { Panels } from '../shell/panels';
 import { Screen } from '../shell/screen';
@@ -26,7 +26,6 @@ export class UpdateTable {
   protected readonly list = inject(UpdateList);
   readonly #screen = inject(Screen);
   readonly #injector = inject(Injector);
-  private readonly grid = viewChild.required<ElementRef<HTMLElement>>('grid');
   private readonly viewport = viewChild.required(CdkVirtualScrollViewport);
 
   protected readonly rowHeight = computed(() => (this.#screen.isNarrow() ? 58 : 32));
@@ -47,11 +46,11 @@ export class UpdateTable {
   }
 
   focus(): void {
-    this.grid().nativeElement.focus();
+    this.#grid.focus();
   }
 
   hasFocus(): boolean {
-    return this.grid().nativeElement.contains(document.activeElement);
+    return this.#grid === document.activeElement;
   }
 
   chooseFirst(): void {
@@ -88,6 +87,10 @@ export class UpdateTable {
     if (next === undefined) return;
     event.preventDefault();
     this.#choose(next);
+  }
+
+  get #grid(): HTMLElement {
+    return this.viewport().elementRef.nativeElement;
   }
 
   #choose(index: number): void {
