@@ -2,8 +2,10 @@ import { defer, fromEventPattern, ignoreElements, interval, map, merge, takeWhil
 import WebSocket, { type ClientOptions } from 'ws';
 import { atMost } from '../http/atMost.js';
 import { checkPositive } from '../http/checkPositive.js';
+import { mapError } from '../http/mapError.js';
 import { signsOf } from '../http/signsOf.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
+import { refusalOf } from './refusalOf.js';
 
 /** More bytes than this make no string in Node.js: trying to would end the process. */
 const longestText = 2 ** 29 - 24;
@@ -82,6 +84,7 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
       );
       return merge(signs$, pongs(socket), pings(socket, pingEveryMs)).pipe(
         takeWhile(({ _tag }) => _tag !== 'End', true),
+        mapError((error) => refusalOf(error, url)),
       );
     });
 }

@@ -89,6 +89,15 @@ describe('a feed by the sockets of ws, of a real service', () => {
     ]);
   });
 
+  it('tells why there was none', async () => {
+    await start();
+    sandbox.fault({ kind: 'socket', how: 'refuse', status: 404, body: 'no sockets here' });
+    await grown(1);
+    expect(events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
+      cause: { _tag: 'ConnectionError', reason: 'the upgrade was answered with 404' },
+    });
+  });
+
   it('tells no secret of it', async () => {
     await start();
     sandbox.fault({ kind: 'socket', how: 'error', body: { code: 'NA', cause: token, errorCategory: -1 } });

@@ -107,13 +107,19 @@ describe('a socket of ws', () => {
     expect(await lastValueFrom(port(request(service.url)))).toEqual({ _tag: 'End', code: 1006 });
   });
 
-  it('errors where the upgrade is refused, or nobody listens', async () => {
+  it('errors where the upgrade is refused, or nobody listens, and tells why', async () => {
     await expect(lastValueFrom(port(request(`${service.url}/refused`)))).rejects.toMatchObject({
-      message: 'the socket was not opened',
+      _tag: 'ConnectionError',
+      path: '/refused',
+      reason: 'the upgrade was answered with 403',
+    });
+    await expect(lastValueFrom(port({ ...request(service.url), protocols: ['other'] }))).rejects.toMatchObject({
+      reason: 'the upgrade was answered without the subprotocol',
     });
     service.close();
     await expect(lastValueFrom(port(request(service.url)))).rejects.toMatchObject({
       message: 'the socket was not opened',
+      cause: { code: 'ECONNREFUSED' },
     });
   });
 
