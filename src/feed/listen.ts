@@ -1,21 +1,12 @@
-import {
-  asyncScheduler,
-  catchError,
-  defer,
-  map,
-  mergeMap,
-  takeWhile,
-  tap,
-  throwError,
-  timeout,
-  type Observable,
-} from 'rxjs';
+import { asyncScheduler, catchError, defer, map, merge, mergeMap, takeWhile, tap } from 'rxjs';
+import { throwError, timeout, type Observable } from 'rxjs';
 import { ConnectionError } from '../errors/ConnectionError.js';
 import { socketTo, type Said } from '../http/socketTo.js';
 import { afterSocket } from './afterSocket.js';
 import { received } from './received.js';
 import type { Feed } from './Feed.js';
 import { hear, type Heard } from './hear.js';
+import { lookBeside } from './lookBeside.js';
 import type { Place, Step } from './Place.js';
 import { updatesBody } from './updatesBody.js';
 
@@ -33,25 +24,49 @@ export const listen = (feed: Feed, place: Place): Observable<Step> =>
     const { cursor } = place;
     let heard: Heard = { path, beginExclusive: cursor, last: cursor, lastUpdate: cursor, count: 0 };
     let lastAt = asyncScheduler.now();
-    return socketTo(service.link, path, updatesBody(request, { beginExclusive: cursor }, path)).pipe(
+    const failing = (reason: string): Observable<never> => throwError(() => new ConnectionError(path, reason));
+    const brought$ = socketTo(service.link, path, updatesBody(request, { beginExclusive: cursor }, path)).pipe(
       mergeMap((said: Said) => {
         if (said._tag === 'Said') return [said.json];
         report(() => ({ _tag: 'SocketOpened', path, beginExclusive: cursor }));
         return [];
       }),
-      timeout({ each: stuckMs, with: () => throwError(() => new ConnectionError(path, 'the socket brought nothing')) }),
+      timeout({ each: stuckMs, with: () => failing('the socket brought nothing') }),
+    );
+    let looked = cursor;
+    const here = (): Place => ({ ...place, cursor: Math.max(heard.last, looked) });
+    const pushed$ = brought$.pipe(
       map((json): Step => {
         const now = asyncScheduler.now();
-        const next = hear(feed, heard, json, now - lastAt);
-        heard = next.heard;
+        const { page, heard: next } = hear(feed, heard, json, now - lastAt);
+        heard = next;
         lastAt = now;
-        const { page } = next;
-        return { page, place: { ...place, cursor: page.last, next: 'listening', pollLimit: 1, fruitless: 0 } };
+        report(() => received(page, path));
+        return { page, place: { ...here(), next: 'listening', pollLimit: 1, fruitless: 0 } };
       }),
-      tap(({ page }) => {
-        if (page) report(() => received(page, path));
+    );
+    let failure: unknown;
+    // something on the way may keep back what is pushed, and answer pings all the same
+    const keptBack$ = lookBeside(feed, here, () => heard.count > 0).pipe(
+      mergeMap((page): readonly Step[] => {
+        const updates = page.updates.filter(({ offset }) => offset > heard.last);
+        looked = Math.max(looked, page.last);
+        if (updates.length === 0 && page.failure === undefined) return [];
+        const cause = new ConnectionError(path, 'the socket kept back what there is');
+        return [{ ...afterSocket(feed, here(), heard, cause), page: { ...page, updates } }];
       }),
-      takeWhile(({ page }) => page?.failure === undefined, true),
-      catchError((error: unknown) => [afterSocket(feed, { ...place, cursor: heard.last }, heard, error)]),
+      tap({
+        error: (error: unknown) => {
+          failure = error;
+        },
+      }),
+    );
+    return merge(pushed$, keptBack$).pipe(
+      takeWhile((step) => step.page?.failure === undefined && step.place.next === 'listening', true),
+      catchError((error: unknown) => {
+        // what an answer by HTTP says, it says of the feed
+        if (error === failure) throw error;
+        return [afterSocket(feed, here(), heard, error)];
+      }),
     );
   });

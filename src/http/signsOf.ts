@@ -34,13 +34,16 @@ export const signsOf = <S extends SocketLike>(
         return { _tag: 'Text', text: data };
       }),
     );
-    const checkOpen = (): void => {
-      if (!isOpen) throw new Error('the socket was not opened');
+    const checkOpen = (event: object): void => {
+      // why, only sockets of ws tell
+      if (!isOpen) throw new Error('the socket was not opened', { cause: 'error' in event ? event.error : undefined });
     };
     // of one that did not open, Node.js 22 tells no close
-    const failure$ = fromEvent(socket, 'error').pipe(tap(checkOpen), ignoreElements());
+    const failure$ = fromEvent<object>(socket, 'error').pipe(tap(checkOpen), ignoreElements());
     const end$ = fromEvent<{ readonly code: number }>(socket, 'close').pipe(
-      tap(checkOpen),
+      tap((event) => {
+        checkOpen(event);
+      }),
       map(({ code }): SocketSign => ({ _tag: 'End', code })),
     );
     return merge(open$, texts$, failure$, end$).pipe(

@@ -2,11 +2,21 @@ import { defer, fromEventPattern, ignoreElements, interval, map, merge, takeWhil
 import WebSocket, { type ClientOptions } from 'ws';
 import { atMost } from '../http/atMost.js';
 import { checkPositive } from '../http/checkPositive.js';
+import { mapError } from '../http/mapError.js';
 import { signsOf } from '../http/signsOf.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
+import { refusalOf } from './refusalOf.js';
 
 /** More bytes than this make no string in Node.js: trying to would end the process. */
 const longestText = 2 ** 29 - 24;
+
+/** How long the other side may take to end the connection behind a close, in milliseconds; nothing comes any more. */
+const closeMs = 1_000;
+
+/** An option of `ws` from 8.19 on; before, it waits for half a minute. */
+interface Closing {
+  readonly closeTimeout: number;
+}
 
 /** How sockets are kept. */
 export interface WsPortOptions {
@@ -49,7 +59,9 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
   checkPositive({ pingEveryMs, maxMessageBytes });
   return ({ url, protocols, headers, message }) =>
     defer(() => {
+      const closing: Closing = { closeTimeout: closeMs };
       const socket = new WebSocket(url, [...protocols], {
+        ...closing,
         headers,
         agent,
         // half a byte, or more than it counts to, would be no limit to ws
@@ -58,8 +70,10 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
         followRedirects: false,
         perMessageDeflate: false,
       });
-      // its end follows, and tells enough; an error that nobody listens to would end the process
-      socket.on('error', () => undefined);
+      // an error that nobody listens to would end the process; its end tells enough, and is not to wait for the other side
+      socket.on('error', () => {
+        socket.terminate();
+      });
       // a participant does not answer a close as long as there may be updates
       const signs$ = signsOf(
         () => socket,
@@ -70,6 +84,7 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
       );
       return merge(signs$, pongs(socket), pings(socket, pingEveryMs)).pipe(
         takeWhile(({ _tag }) => _tag !== 'End', true),
+        mapError((error) => refusalOf(error, url)),
       );
     });
 }

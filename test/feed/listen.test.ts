@@ -1,10 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, concat, concatMap, from, map, mergeWith, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
+import { asyncScheduler, concat, concatMap, from, map, merge, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
 import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { canton } from '../helpers/scripted.js';
+import { canton, failed } from '../helpers/scripted.js';
 import { end, open, text } from '../helpers/scriptedSockets.js';
 import { checkpoint, transaction } from '../helpers/wire.js';
 import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
@@ -29,6 +29,11 @@ const tags = (events: readonly LedgerEvent[]): string[] => events.map(({ _tag })
 const polls = ({ service }: Pick<World, 'service'>): number =>
   service.asked.filter(({ query }) => 'stream_idle_timeout_ms' in query).length;
 const after = (ms: number, ...signs: readonly SocketSign[]) => timer(ms).pipe(concatMap(() => from(signs)));
+
+const pong$ = timer(12_000, 12_000).pipe(map((): SocketSign => ({ _tag: 'Alive' })));
+
+/** An open socket that brings nothing. */
+const deaf = (pongs: boolean) => concat(of(open), pongs ? pong$ : NEVER);
 
 describe('a feed by WebSocket', () => {
   it('catches up by pages, and then has each update pushed, with no poll', () => {
@@ -117,14 +122,15 @@ describe('a feed by WebSocket', () => {
     const silentUntil = (pongs: boolean): number => {
       let closedAt = Infinity;
       marbles(({ flush }) => {
-        const pong$ = timer(12_000, 12_000).pipe(map((): SocketSign => ({ _tag: 'Alive' })));
-        const half = of(open).pipe(mergeWith(pongs ? pong$ : NEVER));
         const its = followed(
-          { socketFault: (_, count) => (count === 1 ? half : undefined) },
-          { forMs: 200_000, updates: 150 },
+          { socketFault: (_, count) => (count === 1 ? deaf(pongs) : undefined) },
+          { forMs: 200_000 },
         );
+        timer(150_000).subscribe(() => {
+          fill(its.ledger, 501);
+        });
         flush();
-        expect(offsets(its.seen.values)).toEqual(upTo(650));
+        expect(offsets(its.seen.values)).toEqual(upTo(501));
         closedAt = its.events.find(({ _tag }) => _tag === 'SocketClosed')?.at ?? Infinity;
       });
       return closedAt;
@@ -132,6 +138,80 @@ describe('a feed by WebSocket', () => {
     expect(silentUntil(false)).toBe(30_015);
     // but one that brings not even a checkpoint is
     expect(silentUntil(true)).toBe(100_015);
+  });
+
+  it('finds out by HTTP that a socket keeps back what there is, however it answers pings', () => {
+    marbles(({ flush }) => {
+      const its = followed({ socketFault: () => deaf(true) }, { forMs: 600_000, updates: 500 });
+      flush();
+      expect(offsets(its.seen.values)).toEqual(upTo(1_000));
+      const waits = its.seen.times.slice(500).map((ms, i) => ms - 1_000 * (i + 1));
+      expect(Math.max(...waits)).toBeLessThan(10_100);
+      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
+        cause: { _tag: 'ConnectionError', reason: 'the socket kept back what there is' },
+      });
+    });
+  });
+
+  it('keeps a socket that has nothing to bring, while the ledger goes on, and leaves it at that once it brings something', () => {
+    marbles(({ flush }) => {
+      const its: ReturnType<typeof followed> = followed(
+        { earlyCheckpointMs: 55_000, socketFault: (asked) => merge(its.ledger.push(asked), pong$) },
+        { forMs: 140_000 },
+      );
+      for (const n of upTo(130))
+        timer(1_000 * n).subscribe(() => {
+          its.ledger.end = 500 + n;
+        });
+      flush();
+      expect(tags(its.events)).not.toContain('SocketClosed');
+      const looks = its.service.asked.filter(({ body }) => Number(body['beginExclusive']) >= 500);
+      expect(looks.map(({ body }) => body['beginExclusive'])).toEqual([500, 510, 520, 530, 540]);
+    });
+  });
+
+  it('ends at a gap that is found by HTTP while the socket brings nothing', () => {
+    marbles(({ flush }) => {
+      const its = followed({ socketFault: () => deaf(true) });
+      timer(5_000).subscribe(() => {
+        its.ledger.end = 700;
+        its.ledger.pruned = 600;
+      });
+      flush();
+      expect(its.seen.error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 600 });
+      expect(its.seen.endedAt).toBeLessThan(10_100);
+      expect(tags(its.events)).not.toContain('SocketClosed');
+      expect(its.sockets.open).toBe(0);
+    });
+  });
+
+  it('asks a service that does not tell its end nothing beside a socket', () => {
+    marbles(({ flush }) => {
+      const its = followed({ hasLedgerEnd: false, socketFault: () => deaf(true) }, { forMs: 90_000 });
+      flush();
+      const openedAt = its.events.find(({ _tag }) => _tag === 'SocketOpened')?.at ?? Infinity;
+      const ends = its.service.asked.filter(({ path }) => path.endsWith('ledger-end'));
+      expect(openedAt).toBeLessThan(60_000);
+      // once at first, and once more when it may have changed its mind
+      expect(ends).toHaveLength(2);
+    });
+  });
+
+  it('keeps a socket by which an update came while it was asked for by HTTP, and where that fails', () => {
+    marbles(({ flush }) => {
+      const its = followed({
+        fault: ({ path }) => {
+          if (!path.endsWith('ledger-end') || asyncScheduler.now() < 10_000) return undefined;
+          return asyncScheduler.now() < 15_000 ? failed(503, '') : undefined;
+        },
+      });
+      timer(20_018).subscribe(() => {
+        fill(its.ledger, 501);
+      });
+      flush();
+      expect(tags(its.events)).not.toContain('SocketClosed');
+      expect(offsets(its.seen.values)).toEqual(upTo(501));
+    });
   });
 
   it('asks at the other path where the ledger says so in the socket', () => {

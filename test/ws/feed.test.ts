@@ -71,12 +71,12 @@ describe('a feed by the sockets of ws, of a real service', () => {
     expect(count('SocketClosed')).toBeGreaterThan(0);
   });
 
-  it('goes on by HTTP where a socket is half open, once nothing has been heard for 30 seconds', async () => {
+  it('goes on by HTTP where a socket is half open, once that finds an update that it has not brought', async () => {
     await start();
     sandbox.fault({ kind: 'socket', how: 'silence' });
     expect(await grown(1)).toEqual(all());
     const closed = events.find(({ _tag }) => _tag === 'SocketClosed');
-    expect(closed).toMatchObject({ cause: { reason: 'the socket fell silent' } });
+    expect(closed).toMatchObject({ cause: { reason: 'the socket kept back what there is' } });
   });
 
   it('goes over to the other path where 3.6 says so in the socket', async () => {
@@ -87,6 +87,15 @@ describe('a feed by the sockets of ws, of a real service', () => {
       '/v2/updates/flats',
       '/v2/updates',
     ]);
+  });
+
+  it('tells why there was none', async () => {
+    await start();
+    sandbox.fault({ kind: 'socket', how: 'refuse', status: 404, body: 'no sockets here' });
+    await grown(1);
+    expect(events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
+      cause: { _tag: 'ConnectionError', reason: 'the upgrade was answered with 404' },
+    });
   });
 
   it('tells no secret of it', async () => {

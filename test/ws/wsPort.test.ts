@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -9,7 +10,7 @@ import { wsPort } from '../../src/ws/wsPort.js';
 import { observe } from '../helpers/observe.js';
 
 /** A service that takes sockets as a participant does. */
-async function participant(take: (socket: WebSocket, message: string) => void) {
+async function participant(take: (socket: WebSocket, message: string, connection: Duplex) => void) {
   const upgrades: { protocols: string | undefined; authorization: string | undefined; tenant: unknown }[] = [];
   const connections = new Set<Socket>();
   const server = createServer((_, answer) => {
@@ -34,7 +35,7 @@ async function participant(take: (socket: WebSocket, message: string) => void) {
     sockets.handleUpgrade(request, connection, head, (socket) => {
       socket.on('error', () => undefined);
       socket.once('message', (data: Buffer) => {
-        take(socket, data.toString());
+        take(socket, data.toString(), connection);
       });
     });
   });
@@ -63,12 +64,12 @@ const request = (url: string): SocketRequest => ({
 
 let service: Participant;
 let said: string[] = [];
-let serve: (socket: WebSocket) => void = () => undefined;
+let serve: (socket: WebSocket, connection: Duplex) => void = () => undefined;
 beforeEach(async () => {
   said = [];
-  service = await participant((socket, message) => {
+  service = await participant((socket, message, connection) => {
     said.push(message);
-    serve(socket);
+    serve(socket, connection);
   });
 });
 afterEach(() => {
@@ -106,13 +107,19 @@ describe('a socket of ws', () => {
     expect(await lastValueFrom(port(request(service.url)))).toEqual({ _tag: 'End', code: 1006 });
   });
 
-  it('errors where the upgrade is refused, or nobody listens', async () => {
+  it('errors where the upgrade is refused, or nobody listens, and tells why', async () => {
     await expect(lastValueFrom(port(request(`${service.url}/refused`)))).rejects.toMatchObject({
-      message: 'the socket was not opened',
+      _tag: 'ConnectionError',
+      path: '/refused',
+      reason: 'the upgrade was answered with 403',
+    });
+    await expect(lastValueFrom(port({ ...request(service.url), protocols: ['other'] }))).rejects.toMatchObject({
+      reason: 'the upgrade was answered without the subprotocol',
     });
     service.close();
     await expect(lastValueFrom(port(request(service.url)))).rejects.toMatchObject({
       message: 'the socket was not opened',
+      cause: { code: 'ECONNREFUSED' },
     });
   });
 
@@ -167,6 +174,23 @@ describe('the sockets of ws', () => {
     };
     const signs = await lastValueFrom(wsPort({ maxMessageBytes: 1_000 })(request(service.url)).pipe(toArray()));
     expect(signs).toEqual([{ _tag: 'Open' }, { _tag: 'End', code: 1006 }]);
+  });
+
+  it.each([
+    ['a message that is too large', Buffer.concat([Buffer.from([0x81, 126, 8, 0]), Buffer.alloc(2_048, 'x')]), 1006],
+    ['a frame that is none', Buffer.from([0xf1, 1, 0x78]), 1006],
+    ['a close', Buffer.from([0x88, 2, 0x03, 0xe9]), 1001],
+  ])('end with %s, although the other side keeps the connection', async (_, frame, code) => {
+    serve = (socket, connection) => {
+      // whatever the client says now
+      socket.close = () => undefined;
+      connection.removeAllListeners('end').write(frame);
+    };
+    const startedAt = performance.now();
+    const signs$ = wsPort({ maxMessageBytes: 1_000 })(request(service.url));
+    expect(await lastValueFrom(signs$)).toEqual({ _tag: 'End', code });
+    // ws itself would wait for half a minute
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
   it('send no pings at all where the time between them is more than a timer counts to', async () => {
