@@ -1,4 +1,4 @@
-import { catchError, concatMap, EMPTY, exhaustMap, map, takeWhile, timer, type Observable } from 'rxjs';
+import { catchError, EMPTY, exhaustMap, filter, map, mergeMap, takeWhile, timer, type Observable } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isLedgerResetError } from '../errors/LedgerResetError.js';
 import { isTransient } from '../errors/verdict.js';
@@ -13,24 +13,21 @@ import { readLedgerEndOnce } from './readLedgerEnd.js';
 const everyMs = 10_000;
 
 /**
- * Looks by HTTP for what a socket may keep back, as long as it has brought nothing: pages from the cursor on, each with how
- * far it reaches as its last offset. What fails here and may succeed later is left to the socket, which may well be better off.
+ * Looks by HTTP for updates that a socket keeps back, as long as it has brought nothing. What fails here and may succeed
+ * later is left to the socket, which may well be better off.
  */
-export const lookBeside = (feed: Feed, placeNow: () => Place, hasBrought: () => boolean): Observable<Page> =>
+export const lookBeside = (feed: Feed, place: Place, hasBrought: () => boolean): Observable<Page> =>
   timer(everyMs, everyMs).pipe(
     map(hasBrought),
     takeWhile((has) => !has),
-    exhaustMap(() => (tellsEnd(feed) ? lookOnce(feed, placeNow()) : EMPTY)),
+    exhaustMap(() => (tellsEnd(feed) ? lookOnce(feed, place) : EMPTY)),
+    filter((page) => !hasBrought() && (page.updates.length > 0 || page.failure !== undefined)),
   );
 
 const lookOnce = (feed: Feed, place: Place): Observable<Page> =>
   readLedgerEndOnce(feed, place).pipe(
-    concatMap(({ place: { next, cursor: beginExclusive, target: endInclusive } }) =>
-      next === 'page'
-        ? askPageOnce(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }).pipe(
-            map((page) => ({ ...page, last: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive) })),
-          )
-        : EMPTY,
+    mergeMap(({ place: { next, cursor: beginExclusive, target: endInclusive } }) =>
+      next === 'page' ? askPageOnce(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }) : EMPTY,
     ),
     catchError((error: unknown) => {
       if (isLedgerError(error) && (isTransient(error) || isLedgerResetError(error))) return EMPTY;
