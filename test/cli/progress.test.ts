@@ -106,6 +106,13 @@ describe('statusLine', () => {
     expect(text()).toBe(`${erase}${'x'.repeat(78)}…`);
   });
 
+  it('is shown where a terminal does not know its width', () => {
+    const { output, text } = captured({ isTTY: true, columns: 0 });
+    statusLine(output, visibly).show((paint) => paint('red', 'text'));
+
+    expect(text()).toBe(`${erase}<red>text<>`);
+  });
+
   it('is nothing without a terminal', () => {
     const { output, text } = captured();
     const line = statusLine(output, visibly);
