@@ -8,10 +8,15 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
   it.each([
     [[], 'a command is missing'],
     [['tial'], "there is no command 'tial'"],
+    [['constructor'], "there is no command 'constructor'"],
+    [['__proto__'], "there is no command '__proto__'"],
     [['tail'], 'give --ledger URL or set CANTON_RX_LEDGER_URL'],
     [['tail', '--ledger', 'nonsense'], 'http or https URL'],
     [['tail', '--ledger', 'ftp://host'], 'http or https URL'],
     [['tail', '--ledger', 'http://user:pass@host'], 'without a user or a password'],
+    [['tail', '--ledger', 'http://host/?a=b'], 'without a query, a hash or an @'],
+    [['check', '--ledger', 'http://host/#a'], 'without a query, a hash or an @'],
+    [['replay', '--ledger', 'http://host/p@q', '--out', 'x'], 'without a query, a hash or an @'],
     [['tail', ...ledger, '--frum', '3'], "unknown option '--frum'"],
     [['tail', ...ledger, 'extra'], "unexpected argument 'extra'"],
     [['tail', ...ledger, '--from'], '--from lacks its value'],
@@ -55,6 +60,12 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
     [['tail', ...ledger, '--token=s3cret']],
     [['tail', '--ledger', 'https://user:s3cret@host']],
     [['tail', '--ledger', 's3cret']],
+    [['check', '--ledger', 'http://host/?token=s3cret']],
+    [['tail', ...ledger, '--token-file', 'eyJhbGciOiJub25lIn0.s3cret.']],
+    [['tail', ...ledger, '--token-file', 'Bearer eyJhbGciOiJub25lIn0.s3cret.']],
+    [['check', ...ledger, 'eyJhbGciOiJub25lIn0.s3cret.']],
+    [['eyJhbGciOiJub25lIn0.s3cret.']],
+    [['check', ...ledger, '--party', 'Bearer eyJhbGciOiJub25lIn0.s3cret.']],
   ])('keep a secret to themselves: %j', async (line) => {
     const { code, out, err } = play(line);
 
