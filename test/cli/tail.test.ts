@@ -71,6 +71,16 @@ describe('a range', () => {
     expect([code, out.text()]).toStrictEqual([0, '']);
   });
 
+  it('is printed in rows of a usual width where a terminal does not know its own', async () => {
+    const out = captured({ isTTY: true, columns: 0 });
+    const err = captured({ isTTY: true, columns: 0 });
+    const env = { NO_COLOR: '1' };
+    const { code } = play(['tail', '--ledger', sandbox.url, '--to', '3'], { env, out, err });
+    await code;
+
+    expect(out.text()).toMatch(/^ {7}1 {2}\d\d:\d\d:\d\d.* tx /m);
+  });
+
   it('takes the address from the environment', async () => {
     const { code, out } = play(['tail', '--to', '60'], { env: { CANTON_RX_LEDGER_URL: sandbox.url } });
 
@@ -340,7 +350,16 @@ describe('a failure of the ledger', () => {
 
     expect(code).toBe(1);
     expect(err.text()).toMatch(/^The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
-    expect(err.text()).toContain('resume with --from 3\n');
+    // what is left out, whoever goes on decides
+    expect(err.text()).toContain('what was pruned is gone: --from 50 goes on without it\n');
+    expect(err.text()).not.toContain('resume');
+  });
+
+  it('may be that the ledger has come beyond where it is to end', async () => {
+    const { code, err } = await tailed('--from', 'end', '--to', '5');
+
+    expect(code).toBe(1);
+    expect(err.text()).toBe(`the ledger ends at ${sandbox.ledgerEnd}, beyond --to 5\n`);
   });
 
   it('is told at once when it cannot be reached at the start', async () => {

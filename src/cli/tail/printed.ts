@@ -33,7 +33,7 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
       updateFormat: options.format,
       ...(options.to !== undefined && { endInclusive: options.to }),
     });
-  return beginOf(ledger, options.from).pipe(
+  return beginOf(ledger, options).pipe(
     switchMap((begin) => {
       progress.cursor = begin;
       return whileRoom(stdout, () =>
