@@ -1,5 +1,6 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { defer, tap } from 'rxjs';
+import { failureOf } from '../http/failureOf.js';
 import { pathOf } from '../http/pathOf.js';
 import type { SocketPort } from '../http/SocketPort.js';
 import { headersFor } from './headersFor.js';
@@ -15,20 +16,27 @@ export const socketsOf =
   (request) =>
     defer(() => {
       const home = operation.context();
+      const path = pathOf(request.url);
       const attributes = {
         'http.request.method': 'GET',
         'url.full': request.url,
-        'url.template': pathOf(request.url),
+        'url.template': path,
         ...recorder.ledger,
         ...operation.attributes,
       };
       const options = { kind: SpanKind.CLIENT, attributes, ...rootedIn(home, operation) };
       const span = recorder.startSpan('open socket', options, home);
       const traced = trace.setSpan(home, span);
-      const end = (code?: SpanStatusCode): void => {
+      let isOver = false;
+      const end = (failure?: { readonly error: unknown }): void => {
+        if (isOver) return;
+        isOver = true;
         safely(() => {
-          if (code !== undefined) span.setStatus({ code });
-          // what has ended already stays as it is
+          if (failure !== undefined) {
+            // as the feed has it
+            span.setAttribute('error.type', recorder.errorType(failureOf(path, failure.error)));
+            span.setStatus({ code: SpanStatusCode.ERROR });
+          }
           span.end();
         });
       };
@@ -37,8 +45,12 @@ export const socketsOf =
           next: ({ _tag }) => {
             if (_tag === 'Open') end();
           },
-          error: () => {
-            end(SpanStatusCode.ERROR);
+          error: (error: unknown) => {
+            end({ error });
+          },
+          // without a word, before it was open
+          complete: () => {
+            end({ error: undefined });
           },
           unsubscribe: () => {
             end();

@@ -13,6 +13,7 @@ import * as fc from 'fast-check';
 import { lastValueFrom, map, takeUntil, timer, toArray, type Observable } from 'rxjs';
 import { createLedger, memoryStore, type Ledger, type LedgerEvent, type LedgerOptions } from '../../src/index.js';
 import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
+import { serverOf } from '../../src/otel/serverOf.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/sandboxes.js';
@@ -103,6 +104,17 @@ function played(create: Create, the: Case): unknown {
   });
   return result;
 }
+
+describe('the server of a ledger', () => {
+  it.each([
+    ['http://127.0.0.1:7575/prefix', '127.0.0.1', 7575],
+    ['https://ledger.example', 'ledger.example', 443],
+    ['http://ledger.example', 'ledger.example', 80],
+    ['http://[::1]:7575', '::1', 7575],
+  ])('of %s is told as the conventions have it', (baseUrl, address, port) => {
+    expect(serverOf(baseUrl)).toEqual({ 'server.address': address, 'server.port': port });
+  });
+});
 
 describe('a traced ledger', () => {
   it('does what a ledger does: the same, at the same time', () => {
