@@ -242,6 +242,44 @@ describe('a feed', () => {
     expect(aborted.map(({ status }) => status.code)).toEqual([SpanStatusCode.UNSET, SpanStatusCode.UNSET]);
   });
 
+  it('has the error of a page that does not decode on the span of its poll, with what came', async () => {
+    const { ledger, telemetry, sandbox } = await given(10);
+    const spoilt = () => [{ update: { Transaction: { value: { offset: 1, updateId: 7 } } } }];
+    sandbox.fault({ kind: 'rewrite', body: spoilt }, { path: flats, times: 2 });
+    sandbox.fault({ kind: 'rewrite', body: () => ({ updates: [] }) }, { path: flats, after: 2 });
+    const bounded = { beginExclusive: 0, endInclusive: 1, updateFormat };
+    const first = observe(ledger.updates(bounded));
+    await until(() => first.error !== undefined);
+    const second = observe(ledger.updates(bounded, { onInvalid: 'emit' }));
+    await until(() => second.completed);
+    const third = observe(ledger.updates(bounded));
+    await until(() => third.error !== undefined);
+    expect([first.error, third.error]).toMatchObject([{ _tag: 'DecodeError' }, { _tag: 'DecodeError' }]);
+    const polls = telemetry.spans('poll updates');
+    const failed = { 'canton_rx.result': 'failed', 'error.type': 'DecodeError', 'http.response.status_code': 200 };
+    expect(polls.map(({ attributes }) => attributes)).toMatchObject([
+      { ...failed, 'canton.updates.count': 1 },
+      { 'canton_rx.result': 'answered', 'canton.updates.count': 1 },
+      failed,
+    ]);
+    expect(polls.map(({ status }) => status.code)).toEqual([
+      SpanStatusCode.ERROR,
+      SpanStatusCode.UNSET,
+      SpanStatusCode.ERROR,
+    ]);
+    expect(sum(await telemetry.measured('canton_rx.polls'))).toBe(3);
+  });
+
+  it('has the error of a ledger end that does not decode on its span', async () => {
+    const { ledger, telemetry, sandbox } = await given(10);
+    sandbox.fault({ kind: 'rewrite', body: () => ({ offset: 'seven' }) }, { path: '/v2/state/ledger-end' });
+    const asked = observe(ledger.ledgerEnd());
+    await until(() => asked.error !== undefined);
+    expect(telemetry.spans().map(({ attributes, status }) => [status.code, attributes['error.type']])).toEqual([
+      [SpanStatusCode.ERROR, 'DecodeError'],
+    ]);
+  });
+
   it('that fails is counted, and so is what does not decode', async () => {
     const { ledger, telemetry, sandbox } = await given(10);
     const spoilt = () => [{ update: { Transaction: { value: { offset: 1, updateId: 7 } } } }];
