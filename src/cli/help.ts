@@ -31,7 +31,8 @@ ${connection}
   -h, --help            this
 
 Asks little and changes nothing, in less than 15 seconds. A line for each finding: ✓ well,
-✗ not well, and below it what to do next, – not found out, or not there and not needed.
+✗ not well, and below it what to do next, ! works and is not safe, – not found out, or not
+there and not needed.
 Neither the token nor the host is shown: what it prints can go into a bug report.
 Exit code: 0 all well; 1 something is not well; 2 bad arguments; 3 nobody answers; 4 what
 answers is no ledger; 5 the token is missing, refused, or has not the rights.`;
