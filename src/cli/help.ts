@@ -47,6 +47,7 @@ ${selection}
                         happened, to whom. +Asset created, -Asset archived, -Asset.Split
                         archived by this choice, *Asset.Touch exercised. Default on a terminal
   --json                one JSON object a line, for programs. Default elsewhere
+  --websocket           have the ledger push what is new; polls where no socket is to be had
   -h, --help            this
 
 Ctrl-C ends it. Then, and after a failure, stderr says where to resume: --from with that

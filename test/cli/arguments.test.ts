@@ -32,6 +32,7 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
     [['tail', ...ledger, '--effects=yes'], "option '--effects' does not take an argument"],
     [['tail', ...ledger, '--token-file', '/no/such/file'], 'no such file'],
     [['tail', ...ledger, '--json', '--pretty'], '--json and --pretty are two forms'],
+    [['tail', ...ledger, '--websocket', '--to', '3'], '--websocket is for what is to come: leave out --to'],
     [['check'], 'give --ledger URL or set CANTON_RX_LEDGER_URL'],
     [['check', ...ledger, '--party', 'a,b'], '--party is a party id'],
     [['check', ...ledger, '--from', '3'], "unknown option '--from'"],
@@ -112,7 +113,7 @@ describe('what needs no ledger', () => {
   const reading = ['ledger', 'token-file', 'party', 'template', 'effects', 'variant', 'synchronizer', 'from', 'to'];
   it.each([
     ['check', ['ledger', 'token-file', 'party', 'json']],
-    ['tail', [...reading, 'json', 'pretty']],
+    ['tail', [...reading, 'json', 'pretty', 'websocket']],
     ['replay', [...reading, 'out']],
     ['sandbox', ['port', 'profile', 'updates', 'rate', 'seed', 'cors']],
   ])('help of %s names every option, in lines that a terminal has room for', async (command, options) => {

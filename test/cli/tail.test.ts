@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interval, Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, it, expect } from '@jest/globals';
+import { UsageError } from '../../src/cli/arguments/UsageError.js';
+import { socketPort } from '../../src/cli/tail/socketPort.js';
 import { cantonError, startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { captured, eventually, play, read } from './support.js';
 
@@ -234,6 +236,46 @@ describe('a reader slower than the ledger', () => {
     expect(most).toBeLessThan(2 ** 20 + 2 ** 16);
     expect(read(out.text()).map(({ offset }) => offset)).toStrictEqual(await visible());
     expect(out.text().length).toBeGreaterThan(2 ** 21);
+  });
+});
+
+describe('tail --websocket', () => {
+  it('prints what the ledger pushes', async () => {
+    const { out, signals, code } = play(['tail', '--ledger', sandbox.url, '--from', 'end', '--websocket']);
+    await eventually(() => sandbox.requests.some(({ status }) => status === 101));
+    sandbox.generate(3, { variants: ['Transaction'] });
+    await out.lines(3);
+    const polls = sandbox.requests.filter(({ method, path }) => method === 'POST' && path === '/v2/updates/flats');
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+    expect(polls.length).toBeLessThanOrEqual(1);
+  });
+
+  it('prints as well where no socket is to be had', async () => {
+    sandbox.fault({ kind: 'socket', how: 'refuse', status: 404 });
+    const { out, signals, code } = play(['tail', '--ledger', sandbox.url, '--from', 'end', '--websocket']);
+    keepGenerating();
+    await out.lines(3);
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+  });
+
+  it('needs a package, or sockets of Node.js itself', async () => {
+    const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+    const had = Object.getOwnPropertyDescriptor(globalThis, 'WebSocket');
+    Reflect.deleteProperty(globalThis, 'WebSocket');
+    try {
+      await expect(socketPort(() => Promise.reject(missing))).rejects.toThrow(UsageError);
+      Object.defineProperty(globalThis, 'WebSocket', { value: () => undefined, configurable: true });
+      expect(await socketPort(() => Promise.reject(missing))).toBeUndefined();
+    } finally {
+      Reflect.deleteProperty(globalThis, 'WebSocket');
+      if (had !== undefined) Object.defineProperty(globalThis, 'WebSocket', had);
+    }
+    await expect(socketPort(() => Promise.reject(new Error('flaw')))).rejects.toThrow('flaw');
+    expect(await socketPort()).toBeInstanceOf(Function);
   });
 });
 
