@@ -419,16 +419,21 @@ describe('a ledger that is not well in one thing', () => {
     expect(of('updates')?.state).toBe('ok');
   });
 
-  it('may have a clock of its own', async () => {
+  it.each([
+    ['ahead', 40_000],
+    ['behind', -40_000],
+  ])('may have a clock of its own, %s', async (side, ahead) => {
     const server = await httpServer((_, response) => {
-      response.setHeader('date', new Date(Date.now() - 40_000).toUTCString());
+      response.setHeader('date', new Date(Date.now() + ahead).toUTCString());
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":3}');
     });
     closing.push(() => server.close());
     const { of } = await checked(server.url);
 
     expect(of('clock')).toMatchObject({ state: 'failed' });
-    expect(of('clock')?.text).toMatch(/^the service's is (39|4[01])\.\d s behind, to within \d\.\d s/);
+    expect(of('clock')?.text).toMatch(/^the service's is (39|4[01])\.\d s \w+, to within \d\.\d s/);
+    expect(of('clock')?.text).toContain(` s ${side}, `);
+    expect(Math.sign(Number(of('clock')?.data?.['aheadSeconds']))).toBe(Math.sign(ahead));
   });
 });
 

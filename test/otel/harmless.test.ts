@@ -8,6 +8,7 @@ import {
   type Span,
   type TracerProvider,
 } from '@opentelemetry/api';
+import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { lastValueFrom, map, takeUntil, timer, toArray, type Observable } from 'rxjs';
@@ -125,6 +126,33 @@ describe('a traced ledger', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('leaves no span open and no feed active, whatever happens and whenever it is left', async () => {
+    let spans = 0;
+    await fc.assert(
+      fc.asyncProperty(cases, async (the) => {
+        const open = new Set<object>();
+        const { meterProvider, measured } = sdk();
+        const processor: SpanProcessor = {
+          onStart: (span) => {
+            spans += 1;
+            open.add(span);
+          },
+          onEnd: (span) => {
+            expect(open.delete(span)).toBe(true);
+          },
+          forceFlush: () => Promise.resolve(),
+          shutdown: () => Promise.resolve(),
+        };
+        const tracerProvider = new BasicTracerProvider({ spanProcessors: [processor] });
+        played((options) => createTracedLedger(options, { tracerProvider, meterProvider }), the);
+        expect([...open]).toEqual([]);
+        expect((await measured('canton_rx.feeds.active')).map(({ value }) => value)).toEqual([0]);
+      }),
+      { numRuns: 40 },
+    );
+    expect(spans).toBeGreaterThan(100);
   });
 
   it('does so with contexts, and without an SDK', () => {
