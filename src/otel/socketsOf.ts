@@ -2,6 +2,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { defer, tap } from 'rxjs';
 import { failureOf } from '../http/failureOf.js';
 import { pathOf } from '../http/pathOf.js';
+import type { Link } from '../http/Link.js';
 import type { SocketPort } from '../http/SocketPort.js';
 import { headersFor } from './headersFor.js';
 import { inContext } from './inContext.js';
@@ -12,7 +13,11 @@ import { safely } from './safely.js';
 
 /** Gives the upgrade of each WebSocket a span, up to where it is open, and sends the span's context along. */
 export const socketsOf =
-  (operation: Operation, recorder: Recorder, port: SocketPort): SocketPort =>
+  (
+    operation: Operation,
+    recorder: Recorder,
+    { socketPort, baseUrl }: Pick<Link, 'socketPort' | 'baseUrl'>,
+  ): SocketPort =>
   (request) =>
     defer(() => {
       const home = operation.context();
@@ -20,7 +25,8 @@ export const socketsOf =
       const attributes = {
         'http.request.method': 'GET',
         'url.full': request.url,
-        'url.template': path,
+        // behind the address, which is shorter by two letters for a socket
+        'url.template': request.url.slice(baseUrl.length - 2),
         ...recorder.ledger,
         ...operation.attributes,
       };
@@ -40,7 +46,7 @@ export const socketsOf =
           span.end();
         });
       };
-      return port({ ...request, headers: { ...request.headers, ...headersFor(traced) } }).pipe(
+      return socketPort({ ...request, headers: { ...request.headers, ...headersFor(traced) } }).pipe(
         tap({
           next: ({ _tag }) => {
             if (_tag === 'Open') end();

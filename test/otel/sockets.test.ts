@@ -89,4 +89,31 @@ describe('a feed by WebSocket', () => {
     const sockets = begun.filter((name) => name === 'open socket');
     expect(telemetry.spans('open socket')).toHaveLength(sockets.length);
   });
+
+  it('has the same template as its polls, below a path prefix, too', async () => {
+    const sandbox = await start({ profile: '3.5' });
+    sandbox.generate(3);
+    const telemetry = sdk();
+    const ledger = createTracedLedger(
+      {
+        baseUrl: `${sandbox.url}/of/v2/tenant`,
+        webSocket: () => EMPTY,
+        fetch: (input, init) => {
+          const request = new Request(input, init);
+          return fetch(new Request(request.url.replace('/of/v2/tenant', ''), request));
+        },
+      },
+      telemetry,
+    );
+    const feed = ledger
+      .updates(
+        { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
+        { transport: 'websocket', idleTimeoutMs: 20 },
+      )
+      .subscribe();
+    await until(() => telemetry.spans('open socket').length > 0);
+    feed.unsubscribe();
+    const [poll, socket] = [telemetry.spans('poll updates')[0], telemetry.spans('open socket')[0]];
+    expect(socket?.attributes['url.template']).toBe(poll?.attributes['url.template']);
+  });
 });
