@@ -58,7 +58,7 @@ const house = {
   otel: ['codecs', 'errors', 'events', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],
   ws: ['errors', 'http'],
   sandbox: ['codecs'],
-  cli: ['codecs', 'errors', 'events', 'operators', 'ledger', 'verify', 'sandbox', 'file'],
+  cli: ['codecs', 'errors', 'events', 'http', 'operators', 'ledger', 'verify', 'sandbox', 'file', 'ws'],
 };
 const inNode = ['sandbox', 'cli', 'file'];
 const knowsVendor = ['verify', 'sandbox'];

@@ -31,7 +31,8 @@ ${connection}
   -h, --help            this
 
 Asks little and changes nothing, in less than 15 seconds. A line for each finding: ✓ well,
-✗ not well, and below it what to do next, – not found out, or not there and not needed.
+✗ not well, and below it what to do next, ! works and is not safe, – not found out, or not
+there and not needed.
 Neither the token nor the host is shown: what it prints can go into a bug report.
 Exit code: 0 all well; 1 something is not well; 2 bad arguments; 3 nobody answers; 4 what
 answers is no ledger; 5 the token is missing, refused, or has not the rights.`;
@@ -46,6 +47,7 @@ ${selection}
                         happened, to whom. +Asset created, -Asset archived, -Asset.Split
                         archived by this choice, *Asset.Touch exercised. Default on a terminal
   --json                one JSON object a line, for programs. Default elsewhere
+  --websocket           have the ledger push what is new; polls where no socket is to be had
   -h, --help            this
 
 Ctrl-C ends it. Then, and after a failure, stderr says where to resume: --from with that

@@ -1,5 +1,6 @@
 import { defer, catchError, of, throwError, type Observable } from 'rxjs';
 import { UsageError } from './arguments/UsageError.js';
+import { withoutTokens } from './arguments/withoutTokens.js';
 import { checkCommand } from './check/checkCommand.js';
 import { demoCommand } from './demo/demoCommand.js';
 import { help } from './help.js';
@@ -35,7 +36,7 @@ export const run = (world: World): Observable<number> =>
   }).pipe(
     catchError((error: unknown) => {
       if (!(error instanceof UsageError)) return throwError(() => error);
-      world.stderr.write(`canton-rx: ${error.message}\n`);
+      world.stderr.write(`canton-rx: ${withoutTokens(error.message)}\n`);
       return of(2);
     }),
   );
@@ -45,15 +46,15 @@ function dispatched(world: World): Observable<number> {
   if (first === undefined) throw new UsageError(`a command is missing: ${names} (canton-rx --help)`);
   const command = commands.get(first);
   if (command !== undefined) return command(args, world);
-  const text = texts[first]?.();
+  const text = texts.get(first)?.();
   if (text === undefined) throw new UsageError(`there is no command '${first}', only ${names} (canton-rx --help)`);
   world.stdout.write(`${text}\n`);
   return of(0);
 }
 
-const texts: Readonly<Partial<Record<string, () => string>>> = {
-  '--help': () => help.main,
-  '-h': () => help.main,
-  '--version': version,
-  '-v': version,
-};
+const texts: ReadonlyMap<string, () => string> = new Map([
+  ['--help', () => help.main],
+  ['-h', () => help.main],
+  ['--version', version],
+  ['-v', version],
+]);

@@ -1,6 +1,6 @@
-import { asyncScheduler, catchError, defer, map, tap, type Observable } from 'rxjs';
+import { asyncScheduler, catchError, defer, tap, type Observable } from 'rxjs';
 import { PageLimitError } from '../errors/PageLimitError.js';
-import { exchange } from '../http/exchange.js';
+import { exchange, type Call } from '../http/exchange.js';
 import type { Feed } from './Feed.js';
 import { learnFrom } from './learnFrom.js';
 import type { Page } from './Page.js';
@@ -41,17 +41,17 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       ...(endInclusive !== undefined && { endInclusive }),
       ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
     }));
-    return exchange(link, {
+    const call: Call = {
       method: 'POST',
       path,
       query: { limit, ...(idleTimeoutMs !== undefined && { stream_idle_timeout_ms: idleTimeoutMs }) },
       body: updatesBody(request, range, path),
       timeoutMs: link.requestTimeoutMs + (idleTimeoutMs ?? 0),
+    };
+    return exchange(link, call, (json): Page => {
+      const page = pageOf({ path, json, range, limit, onInvalid });
+      return { ...upTo(request.endInclusive ?? Infinity, page), tookMs: asyncScheduler.now() - sentAt };
     }).pipe(
-      map((json): Page => {
-        const page = pageOf({ path, json, range, limit, onInvalid });
-        return { ...upTo(request.endInclusive ?? Infinity, page), tookMs: asyncScheduler.now() - sentAt };
-      }),
       tap((page) => {
         report(() => received(page, path));
       }),

@@ -9,7 +9,4 @@ const path = '/v2/state/ledger-end';
 
 /** The ledger's end, asked for once. */
 export const ledgerEnd = (link: Link): Observable<Offset> =>
-  exchange(link, { method: 'GET', path }).pipe(
-    map(decoded(path, LedgerEnd)),
-    map(({ offset }) => offset),
-  );
+  exchange(link, { method: 'GET', path }, decoded(path, LedgerEnd)).pipe(map(({ offset }) => offset));

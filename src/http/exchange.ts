@@ -28,8 +28,12 @@ export interface Call {
   readonly isSubmission?: boolean;
 }
 
-/** The JSON that the service answers to one request; every failure is a `LedgerError`. Asks once, whatever comes. */
-export const exchange = (link: Link, call: Call): Observable<unknown> =>
+/**
+ * What the service answers to one request; every failure is a `LedgerError`. Asks once, whatever comes.
+ *
+ * @param read - makes what is wanted of the answer's JSON; throws where that is not in it
+ */
+export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A): Observable<A> =>
   defer(() => {
     const { timeoutMs = link.requestTimeoutMs } = call;
     return authorized(link, call, (token) => {
@@ -43,7 +47,7 @@ export const exchange = (link: Link, call: Call): Observable<unknown> =>
           within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
           map((response) => jsonOf(request, path, response)),
         );
-      return link.around === undefined ? send(request) : link.around(call, request, send);
+      return link.around === undefined ? send(request).pipe(map(read)) : link.around(call, request, send, read);
     });
   });
 

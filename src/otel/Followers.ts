@@ -8,6 +8,8 @@ import { safely } from './safely.js';
 /** The feeds without an end that somebody is subscribed to, of one ledger. */
 export interface Followers {
   readonly add: (follower: Follower) => void;
+  /** Tells that something has happened to one: there may be a meter by now. */
+  readonly goesOn: (follower: Follower) => void;
   readonly remove: (follower: Follower) => void;
   /** Tells where the ledger ends. */
   readonly endsAt: (end: Offset) => void;
@@ -16,6 +18,7 @@ export interface Followers {
 /** Observes how far they are behind, for as long as there are any: a meter would hold on to them. */
 export function followersOf({ measure, ledger }: Recorder): Followers {
   const all = new Set<Follower>();
+  const counted = new Set<Follower>();
   let end: Offset | undefined;
   let observed: readonly Lag[] = [];
   let stop: (() => void) | undefined;
@@ -47,16 +50,23 @@ export function followersOf({ measure, ledger }: Recorder): Followers {
     safely(stop);
     stop = undefined;
   };
+  const goesOn = (follower: Follower): void => {
+    if (!all.has(follower) || counted.has(follower)) return;
+    measure(({ feeds }) => {
+      counted.add(follower);
+      feeds.add(1, { ...ledger, ...follower.attributes });
+    });
+    if (stop === undefined) observe();
+  };
   return {
     add: (follower) => {
       all.add(follower);
-      measure(({ feeds }) => {
-        feeds.add(1, { ...ledger, ...follower.attributes });
-      });
-      if (stop === undefined) observe();
+      goesOn(follower);
     },
+    goesOn,
     remove: (follower) => {
-      if (!all.delete(follower)) return;
+      all.delete(follower);
+      if (!counted.delete(follower)) return;
       measure(({ feeds }) => {
         feeds.add(-1, { ...ledger, ...follower.attributes });
       });

@@ -5,8 +5,8 @@ export interface Telemetry {
   /** Gives the tracer. Default: the one that the program has registered with `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider | undefined;
   /**
-   * Gives the meter, when the ledger is used for the first time. Default: the one that the program has registered with
-   * `@opentelemetry/api` by then; one that is registered later gets nothing.
+   * Gives the meter. Default: the one that the program has registered with `@opentelemetry/api`; one that is registered
+   * while feeds go on gets what they do from then on.
    */
   readonly meterProvider?: MeterProvider | undefined;
   /**

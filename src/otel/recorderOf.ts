@@ -1,4 +1,4 @@
-import { INVALID_SPAN_CONTEXT, metrics, trace, type Attributes } from '@opentelemetry/api';
+import { createNoopMeter, INVALID_SPAN_CONTEXT, metrics, trace, type Attributes, type Meter } from '@opentelemetry/api';
 import { atMostDistinct } from './atMostDistinct.js';
 import { errorTypeOf } from './errorTypeOf.js';
 import { instrumentsOf, type Instruments } from './Instruments.js';
@@ -15,6 +15,10 @@ const mostErrorTypes = 100;
 /** A participant is connected to a few. */
 const mostSynchronizers = 50;
 
+/** Of the meter that does nothing there are no instruments: a program may register its SDK after its feeds have begun. */
+const measuring = (meter: Meter): Instruments | undefined =>
+  meter === createNoopMeter() ? undefined : instrumentsOf(meter);
+
 /** The recorder of a ledger at an address. */
 export function recorderOf({ tracerProvider, meterProvider }: Telemetry, ledger: Attributes): Recorder {
   let instruments: Instruments | undefined;
@@ -30,9 +34,8 @@ export function recorderOf({ tracerProvider, meterProvider }: Telemetry, ledger:
       }) ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
     measure: (use) =>
       safely(() => {
-        // not before it is needed: a program may register its SDK after it has made its ledger
-        instruments ??= instrumentsOf((meterProvider ?? metrics).getMeter(scope));
-        use(instruments, ledger);
+        instruments ??= measuring((meterProvider ?? metrics).getMeter(scope));
+        if (instruments !== undefined) use(instruments, ledger);
       }),
     synchronizer: atMostDistinct(mostSynchronizers),
     errorType: (error) => bounded(errorTypeOf(error)),

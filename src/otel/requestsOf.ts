@@ -1,5 +1,5 @@
 import { createContextKey, trace } from '@opentelemetry/api';
-import { asyncScheduler, defer, tap } from 'rxjs';
+import { asyncScheduler, defer, map, tap } from 'rxjs';
 import type { Around } from '../http/Around.js';
 import type { HttpRequest } from '../http/HttpPort.js';
 import type { Answered } from './Answered.js';
@@ -17,7 +17,7 @@ const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS
 /** Gives each request of an operation a span, sends the span's context along, and measures what comes of it. */
 export const requestsOf =
   (operation: Operation, recorder: Recorder, statusOf: (request: HttpRequest) => number | undefined): Around =>
-  (call, request, send) =>
+  (call, request, send, read) =>
     defer(() => {
       const home = operation.context();
       const span = startRequest(call, request, home, operation, recorder);
@@ -25,17 +25,19 @@ export const requestsOf =
       const sent = { ...request, headers: { ...request.headers, ...headersFor(traced) } };
       const startedAt = asyncScheduler.now();
       let isOver = false;
-      const end = (outcome: Omit<Answered, 'status'>): void => {
+      const elapsed = (): number => Math.max(0, asyncScheduler.now() - startedAt) / 1_000;
+      const end = (outcome: Omit<Answered, 'status'>, seconds = elapsed()): void => {
         // who takes the answer may leave at once
         if (isOver) return;
         isOver = true;
-        const seconds = Math.max(0, asyncScheduler.now() - startedAt) / 1_000;
         endRequest(span, call, { ...outcome, status: statusOf(sent) }, seconds, operation, recorder);
       };
       return send(sent).pipe(
+        // what it takes to read is not the participant's
+        map((json) => ({ json, seconds: elapsed(), value: read(json) })),
         tap({
-          next: (json) => {
-            end({ json });
+          next: ({ json, seconds, value }) => {
+            end({ json, ...flawOf(value) }, seconds);
             safely(() => {
               operation.answered(call.path, json);
             });
@@ -47,6 +49,13 @@ export const requestsOf =
             end({});
           },
         }),
+        map(({ value }) => value),
         inContext(traced.setValue(suppressTracing, true), home),
       );
     });
+
+/** The error that stands behind what is good of a page. */
+const flawOf = (value: unknown): Pick<Answered, 'error'> | undefined =>
+  typeof value === 'object' && value !== null && 'failure' in value && value.failure instanceof Error
+    ? { error: value.failure }
+    : undefined;

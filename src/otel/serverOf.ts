@@ -4,5 +4,6 @@ import type { Attributes } from '@opentelemetry/api';
 export function serverOf(baseUrl: string): Attributes {
   const { hostname, port, protocol } = new URL(baseUrl);
   const usual = protocol === 'https:' ? 443 : 80;
-  return { 'server.address': hostname, 'server.port': port === '' ? usual : Number(port) };
+  // IPv6 without the brackets of a URL
+  return { 'server.address': hostname.replace(/^\[|\]$/g, ''), 'server.port': port === '' ? usual : Number(port) };
 }

@@ -1,7 +1,7 @@
 import { createTraceState, isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 
-/** W3C's form; later versions may add to it, and ff is none. */
-const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+/** W3C's form, which has 55 characters; later versions may add to it, and ff is none. */
+const form = /^(?!ff)(?!00[^]{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
 /** The span in which an update was submitted, if it tells one. */
 export function spanContextOf(update: object): SpanContext | undefined {

@@ -44,7 +44,10 @@ export function tracedProcess(
       };
     });
     if (isEndless(request)) followers.add(follower);
-    const operation = operationOf(tracing, { context: () => home, isFeed: true, attributes });
+    const told = (): void => {
+      followers.goesOn(follower);
+    };
+    const operation = operationOf(tracing, { context: () => home, isFeed: true, attributes, told });
     return processOf(ledgerFor(operation))(request, counted, how).pipe(
       tap({
         next: ({ offset, recordTimes }) => {

@@ -37,7 +37,7 @@ export function tracedService(service: Service, operation: Operation, recorder: 
             statuses.set(request, status);
           }),
         ),
-      socketPort: socketsOf(operation, recorder, service.link.socketPort),
+      socketPort: socketsOf(operation, recorder, service.link),
       around: requestsOf(operation, recorder, (request) => statuses.get(request)),
     },
     get feeds() {

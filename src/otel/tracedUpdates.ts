@@ -30,6 +30,7 @@ export function tracedUpdates(
     const isFollower = isEndless(request);
     const follower: Follower = { attributes: {}, cursor: request.beginExclusive, recordTimes: new Map() };
     const told = (event: LedgerEvent): void => {
+      followers.goesOn(follower);
       if (event._tag === 'CaughtUp') follower.cursor = event.cursor;
       // a request without an end is sent from where the feed stands
       if (event._tag === 'PollSent' && event.endInclusive === undefined) follower.cursor = event.beginExclusive;

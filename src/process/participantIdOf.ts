@@ -15,8 +15,7 @@ const ParticipantId = message<{ readonly participantId: string }>('ParticipantId
 
 /** The id of the participant; `undefined` from a service that does not tell it, or not to this user. */
 export const participantIdOf = (link: Link, retrying: Retrying): Observable<string | undefined> =>
-  exchange(link, { method: 'GET', path }).pipe(
-    map(decoded(path, ParticipantId)),
+  exchange(link, { method: 'GET', path }, decoded(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
     retryTransient(retrying),
     catchError((error: unknown) => {

@@ -1,4 +1,4 @@
-import { asyncScheduler, catchError, concatMap, defer, map, timer, type Observable } from 'rxjs';
+import { asyncScheduler, catchError, concatMap, defer, timer, type Observable } from 'rxjs';
 import { ExecuteResponse } from '../codecs/ExecuteResponse.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import { isApiError } from '../errors/ApiError.js';
@@ -11,7 +11,7 @@ import { SubmissionRejectedError } from '../errors/SubmissionRejectedError.js';
 import { isTokenError } from '../errors/TokenError.js';
 import { atMost } from '../http/atMost.js';
 import { decoded } from '../http/decoded.js';
-import { exchange } from '../http/exchange.js';
+import { exchange, type Call } from '../http/exchange.js';
 import { waitBefore } from '../http/waitBefore.js';
 import { bodyOf } from './bodyOf.js';
 import { outcomeOf } from './outcomeOf.js';
@@ -34,14 +34,14 @@ export const attempt = (sending: Sending, tried: Tried): Observable<Transaction>
     const attempts = tried.attempts + 1;
     const sentAt = asyncScheduler.now();
     link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
-    return exchange(link, {
+    const call: Call = {
       method: 'POST',
       path,
       isSubmission: true,
       bodyAt: () => bodyOf(sending, attempts),
       ...(attempts > 1 && { timeoutMs: Math.min(link.requestTimeoutMs, leftOf(sending, tried)) }),
-    }).pipe(
-      map(decoded(path, ExecuteResponse)),
+    };
+    return exchange(link, call, decoded(path, ExecuteResponse)).pipe(
       catchError((error: unknown) => {
         const tookMs = attempts === 1 ? 0 : Math.max(0, asyncScheduler.now() - sentAt);
         return afterFailure(sending, { ...tried, attempts, spentMs: tried.spentMs + tookMs }, error);

@@ -1,4 +1,4 @@
-import { defer, map, type Observable } from 'rxjs';
+import { defer, type Observable } from 'rxjs';
 import { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import { PrepareRequest } from '../codecs/PrepareRequest.js';
 import { checked } from '../http/checked.js';
@@ -10,6 +10,6 @@ const path = '/v2/interactive-submission/prepare';
 
 /** Has a submission prepared for signing. Changes nothing on the ledger. */
 export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
-  defer(() => exchange(link, { method: 'POST', path, body: checked(PrepareRequest, request) })).pipe(
-    map(decoded(path, PreparedSubmission)),
+  defer(() =>
+    exchange(link, { method: 'POST', path, body: checked(PrepareRequest, request) }, decoded(path, PreparedSubmission)),
   );

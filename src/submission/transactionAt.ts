@@ -1,4 +1,4 @@
-import { catchError, filter, map, mergeMap, type Observable } from 'rxjs';
+import { catchError, filter, mergeMap, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/Offset.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import { UpdateElement } from '../codecs/UpdateElement.js';
@@ -22,8 +22,7 @@ export const transactionAt = (
   offset: Offset,
   updateFormat: UpdateFormat,
 ): Observable<Transaction> =>
-  exchange(service.link, { method: 'POST', path, body: { offset, updateFormat } }).pipe(
-    map(decoded(path, UpdateElement)),
+  exchange(service.link, { method: 'POST', path, body: { offset, updateFormat } }, decoded(path, UpdateElement)).pipe(
     catchError((error: unknown) => {
       if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
       if (!isApiError(error) || verdict(error) !== 'switch') throw error;

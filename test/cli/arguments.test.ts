@@ -8,10 +8,15 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
   it.each([
     [[], 'a command is missing'],
     [['tial'], "there is no command 'tial'"],
+    [['constructor'], "there is no command 'constructor'"],
+    [['__proto__'], "there is no command '__proto__'"],
     [['tail'], 'give --ledger URL or set CANTON_RX_LEDGER_URL'],
     [['tail', '--ledger', 'nonsense'], 'http or https URL'],
     [['tail', '--ledger', 'ftp://host'], 'http or https URL'],
     [['tail', '--ledger', 'http://user:pass@host'], 'without a user or a password'],
+    [['tail', '--ledger', 'http://host/?a=b'], 'without a query, a hash or an @'],
+    [['check', '--ledger', 'http://host/#a'], 'without a query, a hash or an @'],
+    [['replay', '--ledger', 'http://host/p@q', '--out', 'x'], 'without a query, a hash or an @'],
     [['tail', ...ledger, '--frum', '3'], "unknown option '--frum'"],
     [['tail', ...ledger, 'extra'], "unexpected argument 'extra'"],
     [['tail', ...ledger, '--from'], '--from lacks its value'],
@@ -27,6 +32,7 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
     [['tail', ...ledger, '--effects=yes'], "option '--effects' does not take an argument"],
     [['tail', ...ledger, '--token-file', '/no/such/file'], 'no such file'],
     [['tail', ...ledger, '--json', '--pretty'], '--json and --pretty are two forms'],
+    [['tail', ...ledger, '--websocket', '--to', '3'], '--websocket is for what is to come: leave out --to'],
     [['check'], 'give --ledger URL or set CANTON_RX_LEDGER_URL'],
     [['check', ...ledger, '--party', 'a,b'], '--party is a party id'],
     [['check', ...ledger, '--from', '3'], "unknown option '--from'"],
@@ -55,6 +61,12 @@ describe('bad arguments: one line on stderr, exit code 2', () => {
     [['tail', ...ledger, '--token=s3cret']],
     [['tail', '--ledger', 'https://user:s3cret@host']],
     [['tail', '--ledger', 's3cret']],
+    [['check', '--ledger', 'http://host/?token=s3cret']],
+    [['tail', ...ledger, '--token-file', 'eyJhbGciOiJub25lIn0.s3cret.']],
+    [['tail', ...ledger, '--token-file', 'Bearer eyJhbGciOiJub25lIn0.s3cret.']],
+    [['check', ...ledger, 'eyJhbGciOiJub25lIn0.s3cret.']],
+    [['eyJhbGciOiJub25lIn0.s3cret.']],
+    [['check', ...ledger, '--party', 'Bearer eyJhbGciOiJub25lIn0.s3cret.']],
   ])('keep a secret to themselves: %j', async (line) => {
     const { code, out, err } = play(line);
 
@@ -101,7 +113,7 @@ describe('what needs no ledger', () => {
   const reading = ['ledger', 'token-file', 'party', 'template', 'effects', 'variant', 'synchronizer', 'from', 'to'];
   it.each([
     ['check', ['ledger', 'token-file', 'party', 'json']],
-    ['tail', [...reading, 'json', 'pretty']],
+    ['tail', [...reading, 'json', 'pretty', 'websocket']],
     ['replay', [...reading, 'out']],
     ['sandbox', ['port', 'profile', 'updates', 'rate', 'seed', 'cors']],
   ])('help of %s names every option, in lines that a terminal has room for', async (command, options) => {

@@ -1,12 +1,15 @@
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it, expect } from '@jest/globals';
 import { claimsOf } from '../../src/cli/check/claimsOf.js';
 import { durationText } from '../../src/cli/check/durationText.js';
+import { reportOf } from '../../src/cli/check/reportOf.js';
+import { reportText } from '../../src/cli/check/reportText.js';
 import { tokenAdvice } from '../../src/cli/check/tokenAdvice.js';
 import { troubleOfError } from '../../src/cli/check/troubleOfError.js';
 import { AskError } from '../../src/cli/probe/AskError.js';
@@ -416,16 +419,21 @@ describe('a ledger that is not well in one thing', () => {
     expect(of('updates')?.state).toBe('ok');
   });
 
-  it('may have a clock of its own', async () => {
+  it.each([
+    ['ahead', 40_000],
+    ['behind', -40_000],
+  ])('may have a clock of its own, %s', async (side, ahead) => {
     const server = await httpServer((_, response) => {
-      response.setHeader('date', new Date(Date.now() - 40_000).toUTCString());
+      response.setHeader('date', new Date(Date.now() + ahead).toUTCString());
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":3}');
     });
     closing.push(() => server.close());
     const { of } = await checked(server.url);
 
     expect(of('clock')).toMatchObject({ state: 'failed' });
-    expect(of('clock')?.text).toMatch(/^the service's is (39|4[01])\.\d s behind, to within \d\.\d s/);
+    expect(of('clock')?.text).toMatch(/^the service's is (39|4[01])\.\d s \w+, to within \d\.\d s/);
+    expect(of('clock')?.text).toContain(` s ${side}, `);
+    expect(Math.sign(Number(of('clock')?.data?.['aheadSeconds']))).toBe(Math.sign(ahead));
   });
 });
 
@@ -475,6 +483,28 @@ describe('WebSocket', () => {
 
     expect(of('webSocket')).toMatchObject({ state: 'open', text: 'refused at /v2/updates (405); feeds do without' });
   });
+
+  it.each([
+    ['hangs up', (socket: Duplex) => socket.destroy()],
+    ['says nothing', () => undefined],
+  ])('is told not to be had where something on the way %s, which is no failure either', async (_, upgraded) => {
+    const sandbox = await sandboxWith({}, 5);
+    const server = createHttpServer((request, response) => {
+      const { method, url: path, headers } = request;
+      const onward = httpRequest(new URL(path ?? '/', sandbox.url), { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    });
+    server.on('upgrade', (_request, socket) => {
+      upgraded(socket);
+    });
+    const { of, code } = await checked(await opened(server));
+
+    expect(of('webSocket')).toMatchObject({ state: 'open', text: 'no answer at /v2/updates; feeds do without' });
+    expect(code).toBe(0);
+  });
 });
 
 describe('the report', () => {
@@ -503,6 +533,72 @@ describe('the report', () => {
     expect(out.text()).toContain('ledger: http, port 80, another host, below a path prefix');
     expect(out.text()).not.toContain('corp');
   });
+});
+
+describe('a report that cannot be written', () => {
+  const checkedTo = async (code: string): Promise<{ exitCode: number; said: string }> => {
+    const sandbox = await sandboxWith({}, 5);
+    const broken = Object.assign(new Error('nothing goes there'), { code });
+    const out = captured({ take: (_, done) => setImmediate(done, broken) });
+    const played = play(['check', '--ledger', sandbox.url], { out });
+    return { exitCode: await played.code, said: played.err.text() };
+  };
+
+  it('is a failure on a full disk', async () => {
+    expect(await checkedTo('ENOSPC')).toStrictEqual({
+      exitCode: 1,
+      said: 'stdout cannot be written to: nothing goes there\n',
+    });
+  });
+
+  it('is none where the reader is gone, as behind `| head`', async () => {
+    expect(await checkedTo('EPIPE')).toStrictEqual({ exitCode: 0, said: '' });
+  });
+});
+
+describe('a token without encryption', () => {
+  const env = { CANTON_RX_LEDGER_TOKEN: 's3cret' };
+
+  it('is warned of where the ledger is on another host, also when nobody answers', async () => {
+    const { of, ids, code, whole } = await checkedWith('http://corp-ledger.invalid', env);
+
+    expect(of('encryption')).toMatchObject({
+      state: 'warned',
+      text: 'the token goes over plain http to another host: whoever is on the way can read it',
+    });
+    expect(of('encryption')?.next).toContain('https://');
+    expect({ ids, code }).toStrictEqual({ ids: ['reachable', 'encryption'], code: 3 });
+    expect(whole).not.toContain('s3cret');
+  });
+
+  it('is counted as a warning, which is no failure', () => {
+    const finding = { id: 'encryption', label: 'encryption', state: 'warned', text: 'plain', next: 'do' } as const;
+    const report = reportOf('http://corp-ledger.invalid', [finding]);
+
+    expect(report.exitCode).toBe(0);
+    expect(reportText(report, 80, (_, text) => text)).toMatch(
+      /\n! encryption {2}plain\n {14}→ do\n\nall well, with 1 warning\n$/,
+    );
+  });
+
+  it.each([
+    ['http://127.0.0.1:9', env],
+    ['http://127.1.2.3:9', env],
+    ['http://LOCALHOST:9', env],
+    ['http://ledger.localhost:9', env],
+    ['http://[::1]:9', env],
+    ['https://corp-ledger.invalid', env],
+    ['http://corp-ledger.invalid', {}],
+  ])('is not warned of at %s with %j', async (url, given) => {
+    expect((await checkedWith(url, given)).ids).toStrictEqual(['reachable']);
+  });
+
+  it.each(['http://localhost.corp.invalid', 'http://127.0.0.1.corp.invalid', 'http://xlocalhost:9'])(
+    'is warned of at %s, whose name only looks as if it were here',
+    async (url) => {
+      expect((await checkedWith(url, env)).ids).toStrictEqual(['reachable', 'encryption']);
+    },
+  );
 });
 
 describe('durationText', () => {

@@ -43,6 +43,12 @@ describe('progressText', () => {
       { ...behind, end: 40, to: 20 },
       '14 / 20  ·  2/s  ·  catching up',
     ],
+    [
+      'a feed that is pushed',
+      [sample(0, 12, 5)],
+      { ...live, end: 12, isPushed: true },
+      '12 / 12  ·  0/s  ·  caught up, by WebSocket',
+    ],
     ['no ledger end', [sample(0, 12, 5)], live, '12 / …  ·  0/s  ·  caught up'],
     [
       'an outage',
@@ -67,6 +73,21 @@ describe('paceOf', () => {
     spentMs: 1,
   });
   const page: Happening = { _tag: 'PageReceived', path: '/x', count: 0, durationMs: 1 };
+
+  it('knows a feed that is pushed, until its socket is closed', () => {
+    const opened: Happening = { _tag: 'SocketOpened', path: '/v2/updates', beginExclusive: 7 };
+    const cause = new ConnectionError('/v2/updates', 'gone');
+    const closed: Happening = {
+      _tag: 'SocketClosed',
+      path: '/v2/updates',
+      cause,
+      againInMs: 9,
+    };
+    const caughtUp: Happening = { _tag: 'CaughtUp', cursor: 7 };
+
+    expect(after(caughtUp, opened, page)).toEqual({ hasCaughtUp: true, isPushed: true });
+    expect(after(caughtUp, opened, page, closed)).toEqual({ hasCaughtUp: true });
+  });
 
   it('follows a feed as it catches up, falls behind and starts anew', () => {
     expect(after({ _tag: 'CaughtUp', cursor: 7 })).toEqual({ hasCaughtUp: true });
@@ -104,6 +125,13 @@ describe('statusLine', () => {
     statusLine(output, visibly).show((paint) => paint('red', 'x'.repeat(90)));
 
     expect(text()).toBe(`${erase}${'x'.repeat(78)}…`);
+  });
+
+  it('is shown where a terminal does not know its width', () => {
+    const { output, text } = captured({ isTTY: true, columns: 0 });
+    statusLine(output, visibly).show((paint) => paint('red', 'text'));
+
+    expect(text()).toBe(`${erase}<red>text<>`);
   });
 
   it('is nothing without a terminal', () => {

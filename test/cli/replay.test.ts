@@ -203,12 +203,37 @@ describe('going on', () => {
   });
 
   it('after a failure of the ledger, is what the message says', async () => {
+    sandbox.fault({ kind: 'status', status: 400, body: 'no' }, { path: '/v2/updates/flats', after: 1 });
+    const { code, err } = await replayed();
+
+    expect(code).toBe(1);
+    expect(err).toContain(`the same command goes on where ${file} ends\n`);
+  });
+
+  it('is not what the message says where the ledger has been pruned', async () => {
     sandbox.prune(50);
     const { code, err } = await replayed('--from', '3', '--to', '100');
 
     expect(code).toBe(1);
     expect(err).toMatch(/^The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
-    expect(err).toContain('the same command goes on');
+    expect(err).toContain('what was pruned is gone: another file with --from 50 goes on without it\n');
+    expect(err).not.toContain('the same command');
+  });
+
+  it('is not possible on a ledger that was reset, and the file stays as it is', async () => {
+    await replayed();
+    reopen();
+    truncateSync(file, Math.floor(size() / 2));
+    const whole = content().slice(0, content().lastIndexOf('\n') + 1);
+    await start({}, 20);
+    const { code, err } = await replayed();
+
+    expect(code).toBe(1);
+    expect(err).toContain('The cursor is beyond the ledger end.');
+    expect(err).toContain('the offsets of the file mean nothing there any more: choose another file\n');
+    expect(err).not.toContain('the same command');
+    expect(content()).toBe(whole);
+    expect(account()).not.toHaveProperty('complete');
   });
 
   it('is not tried with a ledger that cannot be reached at the start', async () => {

@@ -14,6 +14,7 @@ export interface Captured {
 
 export interface Capturing {
   readonly isTTY?: boolean;
+  readonly columns?: number;
   /** Called for each write in place of taking it at once; the reader that is slow, or gone. */
   readonly take?: (text: string, done: (error?: Error) => void) => void;
 }
@@ -21,6 +22,7 @@ export interface Capturing {
 /** A stream that keeps what is written to it. */
 export function captured({
   isTTY = false,
+  columns = 80,
   take = (_, done) => {
     done();
   },
@@ -39,7 +41,7 @@ export function captured({
   });
   const whole = (): readonly string[] => text.split('\n').slice(0, -1);
   return {
-    output: Object.assign(output, { isTTY, columns: 80 }),
+    output: Object.assign(output, { isTTY, columns }),
     text: () => text,
     lines: (count) =>
       firstValueFrom(

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interval, Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, it, expect } from '@jest/globals';
+import { UsageError } from '../../src/cli/arguments/UsageError.js';
+import { socketPort } from '../../src/cli/tail/socketPort.js';
 import { cantonError, startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { captured, eventually, play, read } from './support.js';
 
@@ -69,6 +71,16 @@ describe('a range', () => {
     const { code, out } = await tailed('--from', '7', '--to', '7');
 
     expect([code, out.text()]).toStrictEqual([0, '']);
+  });
+
+  it('is printed in rows of a usual width where a terminal does not know its own', async () => {
+    const out = captured({ isTTY: true, columns: 0 });
+    const err = captured({ isTTY: true, columns: 0 });
+    const env = { NO_COLOR: '1' };
+    const { code } = play(['tail', '--ledger', sandbox.url, '--to', '3'], { env, out, err });
+    await code;
+
+    expect(out.text()).toMatch(/^ {7}1 {2}\d\d:\d\d:\d\d.* tx /m);
   });
 
   it('takes the address from the environment', async () => {
@@ -227,6 +239,46 @@ describe('a reader slower than the ledger', () => {
   });
 });
 
+describe('tail --websocket', () => {
+  it('prints what the ledger pushes', async () => {
+    const { out, signals, code } = play(['tail', '--ledger', sandbox.url, '--from', 'end', '--websocket']);
+    await eventually(() => sandbox.requests.some(({ status }) => status === 101));
+    sandbox.generate(3, { variants: ['Transaction'] });
+    await out.lines(3);
+    const polls = sandbox.requests.filter(({ method, path }) => method === 'POST' && path === '/v2/updates/flats');
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+    expect(polls.length).toBeLessThanOrEqual(1);
+  });
+
+  it('prints as well where no socket is to be had', async () => {
+    sandbox.fault({ kind: 'socket', how: 'refuse', status: 404 });
+    const { out, signals, code } = play(['tail', '--ledger', sandbox.url, '--from', 'end', '--websocket']);
+    keepGenerating();
+    await out.lines(3);
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+  });
+
+  it('needs a package, or sockets of Node.js itself', async () => {
+    const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+    const had = Object.getOwnPropertyDescriptor(globalThis, 'WebSocket');
+    Reflect.deleteProperty(globalThis, 'WebSocket');
+    try {
+      await expect(socketPort(() => Promise.reject(missing))).rejects.toThrow(UsageError);
+      Object.defineProperty(globalThis, 'WebSocket', { value: () => undefined, configurable: true });
+      expect(await socketPort(() => Promise.reject(missing))).toBeUndefined();
+    } finally {
+      Reflect.deleteProperty(globalThis, 'WebSocket');
+      if (had !== undefined) Object.defineProperty(globalThis, 'WebSocket', had);
+    }
+    await expect(socketPort(() => Promise.reject(new Error('flaw')))).rejects.toThrow('flaw');
+    expect(await socketPort()).toBeInstanceOf(Function);
+  });
+});
+
 describe('the token', () => {
   const secret = 'eyJhbGciOi.s3cret.token';
 
@@ -340,7 +392,16 @@ describe('a failure of the ledger', () => {
 
     expect(code).toBe(1);
     expect(err.text()).toMatch(/^The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
-    expect(err.text()).toContain('resume with --from 3\n');
+    // what is left out, whoever goes on decides
+    expect(err.text()).toContain('what was pruned is gone: --from 50 goes on without it\n');
+    expect(err.text()).not.toContain('resume');
+  });
+
+  it('may be that the ledger has come beyond where it is to end', async () => {
+    const { code, err } = await tailed('--from', 'end', '--to', '5');
+
+    expect(code).toBe(1);
+    expect(err.text()).toBe(`the ledger ends at ${sandbox.ledgerEnd}, beyond --to 5\n`);
   });
 
   it('is told at once when it cannot be reached at the start', async () => {

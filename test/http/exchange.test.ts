@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY, Observable, of, throwError } from 'rxjs';
+import { EMPTY, identity, Observable, of, throwError } from 'rxjs';
 import { exchange } from '../../src/http/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
 import type { Link } from '../../src/http/Link.js';
@@ -29,12 +29,16 @@ describe('exchange', () => {
       return of(ok({ fine: true }));
     };
     const seen = observe(
-      exchange(link(port, { token: 'abc', headers: { 'x-tenant': 'blue' } }), {
-        method: 'POST',
-        path: '/v2/updates',
-        query: { limit: 2, stream_idle_timeout_ms: 5 },
-        body: { beginExclusive: 0 },
-      }),
+      exchange(
+        link(port, { token: 'abc', headers: { 'x-tenant': 'blue' } }),
+        {
+          method: 'POST',
+          path: '/v2/updates',
+          query: { limit: 2, stream_idle_timeout_ms: 5 },
+          body: { beginExclusive: 0 },
+        },
+        identity,
+      ),
     );
     expect(seen.values).toEqual([{ fine: true }]);
     expect(seen.completed).toBe(true);
@@ -61,6 +65,7 @@ describe('exchange', () => {
           return of(ok([]));
         }),
         { method: 'GET', path: '/x' },
+        identity,
       ),
     );
     expect(sent[0]?.headers).toEqual({});
@@ -77,7 +82,7 @@ describe('exchange', () => {
             open -= 1;
           };
         });
-      const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }));
+      const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
       expect(open).toBe(1);
       flush();
       expect(seen.error).toMatchObject({ _tag: 'RequestTimeoutError', path: '/prefix/x', afterMs: 1_000 });
@@ -95,7 +100,7 @@ describe('exchange', () => {
       sent += 1;
       return EMPTY;
     };
-    const seen = observe(exchange(link(port), { method: 'POST', path: '/x', body: body() }));
+    const seen = observe(exchange(link(port), { method: 'POST', path: '/x', body: body() }, identity));
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError' });
     expect(sent).toBe(0);
   });
@@ -132,7 +137,7 @@ describe('exchange', () => {
     ],
     ['a wish to wait', () => of(failed(503, '', { 'retry-after': '3' })), { _tag: 'ApiError', retryAfterMs: 3_000 }],
   ])('names %s', (_, port, error) => {
-    const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }));
+    const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
     expect(seen.error).toMatchObject(error);
     expect(String(seen.error)).not.toContain('hush');
   });

@@ -8,11 +8,13 @@ import {
   type Span,
   type TracerProvider,
 } from '@opentelemetry/api';
+import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { lastValueFrom, map, takeUntil, timer, toArray, type Observable } from 'rxjs';
 import { createLedger, memoryStore, type Ledger, type LedgerEvent, type LedgerOptions } from '../../src/index.js';
 import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
+import { serverOf } from '../../src/otel/serverOf.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/sandboxes.js';
@@ -104,6 +106,17 @@ function played(create: Create, the: Case): unknown {
   return result;
 }
 
+describe('the server of a ledger', () => {
+  it.each([
+    ['http://127.0.0.1:7575/prefix', '127.0.0.1', 7575],
+    ['https://ledger.example', 'ledger.example', 443],
+    ['http://ledger.example', 'ledger.example', 80],
+    ['http://[::1]:7575', '::1', 7575],
+  ])('of %s is told as the conventions have it', (baseUrl, address, port) => {
+    expect(serverOf(baseUrl)).toEqual({ 'server.address': address, 'server.port': port });
+  });
+});
+
 describe('a traced ledger', () => {
   it('does what a ledger does: the same, at the same time', () => {
     fc.assert(
@@ -113,6 +126,33 @@ describe('a traced ledger', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('leaves no span open and no feed active, whatever happens and whenever it is left', async () => {
+    let spans = 0;
+    await fc.assert(
+      fc.asyncProperty(cases, async (the) => {
+        const open = new Set<object>();
+        const { meterProvider, measured } = sdk();
+        const processor: SpanProcessor = {
+          onStart: (span) => {
+            spans += 1;
+            open.add(span);
+          },
+          onEnd: (span) => {
+            expect(open.delete(span)).toBe(true);
+          },
+          forceFlush: () => Promise.resolve(),
+          shutdown: () => Promise.resolve(),
+        };
+        const tracerProvider = new BasicTracerProvider({ spanProcessors: [processor] });
+        played((options) => createTracedLedger(options, { tracerProvider, meterProvider }), the);
+        expect([...open]).toEqual([]);
+        expect((await measured('canton_rx.feeds.active')).map(({ value }) => value)).toEqual([0]);
+      }),
+      { numRuns: 40 },
+    );
+    expect(spans).toBeGreaterThan(100);
   });
 
   it('does so with contexts, and without an SDK', () => {

@@ -44,10 +44,22 @@ describe('the trace of an update', () => {
     { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
     { traceparent: `00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01` },
     { traceparent: `${traceparent}0` },
+    { traceparent: `${traceparent}-more` },
+    { traceparent: `${traceparent}\n` },
   ])('is none where there is none that W3C knows: %j', (traceContext) => {
     const update = traceContext === undefined ? {} : { traceContext };
     expect(linkTo(update)).toBeUndefined();
     expect(contextOf(update, ROOT_CONTEXT)).toBe(ROOT_CONTEXT);
+  });
+
+  it('may be of a later version, which may have more in it', () => {
+    const link = linkTo({ traceContext: { traceparent: `${traceparent.replace(/^00/, '01')}-more` } });
+    expect(link?.context.spanId).toBe('00f067aa0ba902b7');
+  });
+
+  it('has no state where that is longer than any may be', () => {
+    const link = linkTo({ traceContext: { traceparent, tracestate: `a=${'b'.repeat(1_000_000)}` } });
+    expect(link?.context.traceState?.serialize()).toBe('');
   });
 
   it('is read from whatever is kept', () => {

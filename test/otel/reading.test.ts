@@ -1,7 +1,7 @@
-import { context, createContextKey, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, createContextKey, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, take, tap, toArray } from 'rxjs';
-import { acsDelta, createLedger, ledgerEffects, type Update } from '../../src/index.js';
+import { acsDelta, createLedger, ledgerEffects, memoryStore, type Update } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import { cantonError, type SandboxOptions } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
@@ -240,6 +240,80 @@ describe('a feed', () => {
     });
     expect(aborted).toHaveLength(2);
     expect(aborted.map(({ status }) => status.code)).toEqual([SpanStatusCode.UNSET, SpanStatusCode.UNSET]);
+  });
+
+  it('is measured from when a provider is registered, also when it has begun before', async () => {
+    const sandbox = await start();
+    sandbox.generate(10, { seed: 7 });
+    const ledger = createTracedLedger({ baseUrl: sandbox.url });
+    let polls = 0;
+    ledger.events$.subscribe(({ _tag }) => (polls += _tag === 'PollSent' ? 1 : 0));
+    const reading$ = ledger.updates({ beginExclusive: 0, updateFormat }, { idleTimeoutMs: 50 });
+    const feed = observe(reading$);
+    const named = { name: 'late', store: memoryStore(), idleTimeoutMs: 50 };
+    const processor = observe(ledger.process({ beginExclusive: 0, updateFormat }, () => undefined, named));
+    const over = observe(reading$);
+    await until(() => over.values.length > 0 && feed.values.length > 0 && processor.values.length > 0);
+    over.subscription.unsubscribe();
+    const { meterProvider, measured } = sdk();
+    metrics.setGlobalMeterProvider(meterProvider);
+    try {
+      sandbox.generate(3, { variants: ['Transaction'] });
+      const before = polls;
+      await until(() => polls > before + 8);
+      const active = await measured('canton_rx.feeds.active');
+      expect(active.map(({ attributes, value }) => [attributes['canton_rx.processor.name'], value]).sort()).toEqual([
+        [undefined, 1],
+        ['late', 1],
+      ]);
+      expect(sum(await measured('canton_rx.updates'))).toBeGreaterThan(0);
+      expect((await measured('canton_rx.lag.record_time')).length).toBeGreaterThan(0);
+      feed.subscription.unsubscribe();
+      processor.subscription.unsubscribe();
+      expect((await measured('canton_rx.feeds.active')).map(({ value }) => value)).toEqual([0, 0]);
+    } finally {
+      metrics.disable();
+      feed.subscription.unsubscribe();
+      processor.subscription.unsubscribe();
+    }
+  });
+
+  it('has the error of a page that does not decode on the span of its poll, with what came', async () => {
+    const { ledger, telemetry, sandbox } = await given(10);
+    const spoilt = () => [{ update: { Transaction: { value: { offset: 1, updateId: 7 } } } }];
+    sandbox.fault({ kind: 'rewrite', body: spoilt }, { path: flats, times: 2 });
+    sandbox.fault({ kind: 'rewrite', body: () => ({ updates: [] }) }, { path: flats, after: 2 });
+    const bounded = { beginExclusive: 0, endInclusive: 1, updateFormat };
+    const first = observe(ledger.updates(bounded));
+    await until(() => first.error !== undefined);
+    const second = observe(ledger.updates(bounded, { onInvalid: 'emit' }));
+    await until(() => second.completed);
+    const third = observe(ledger.updates(bounded));
+    await until(() => third.error !== undefined);
+    expect([first.error, third.error]).toMatchObject([{ _tag: 'DecodeError' }, { _tag: 'DecodeError' }]);
+    const polls = telemetry.spans('poll updates');
+    const failed = { 'canton_rx.result': 'failed', 'error.type': 'DecodeError', 'http.response.status_code': 200 };
+    expect(polls.map(({ attributes }) => attributes)).toMatchObject([
+      { ...failed, 'canton.updates.count': 1 },
+      { 'canton_rx.result': 'answered', 'canton.updates.count': 1 },
+      failed,
+    ]);
+    expect(polls.map(({ status }) => status.code)).toEqual([
+      SpanStatusCode.ERROR,
+      SpanStatusCode.UNSET,
+      SpanStatusCode.ERROR,
+    ]);
+    expect(sum(await telemetry.measured('canton_rx.polls'))).toBe(3);
+  });
+
+  it('has the error of a ledger end that does not decode on its span', async () => {
+    const { ledger, telemetry, sandbox } = await given(10);
+    sandbox.fault({ kind: 'rewrite', body: () => ({ offset: 'seven' }) }, { path: '/v2/state/ledger-end' });
+    const asked = observe(ledger.ledgerEnd());
+    await until(() => asked.error !== undefined);
+    expect(telemetry.spans().map(({ attributes, status }) => [status.code, attributes['error.type']])).toEqual([
+      [SpanStatusCode.ERROR, 'DecodeError'],
+    ]);
   });
 
   it('that fails is counted, and so is what does not decode', async () => {

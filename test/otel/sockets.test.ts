@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
-import { filter, lastValueFrom, take, tap } from 'rxjs';
+import { concat, EMPTY, filter, lastValueFrom, NEVER, of, take, tap, throwError } from 'rxjs';
 import { acsDelta } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import type { SocketPort } from '../../src/http/SocketPort.js';
+import { until } from '../helpers/servers.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 import { sdk, withContexts } from './support.js';
@@ -43,6 +44,7 @@ describe('a feed by WebSocket', () => {
     growing.unsubscribe();
     const spans = telemetry.spans('open socket');
     expect(spans.map(({ status }) => status.code)).toEqual([SpanStatusCode.ERROR, SpanStatusCode.UNSET]);
+    expect(spans.map(({ attributes }) => attributes['error.type'])).toEqual(['ConnectionError', undefined]);
     expect(spans.map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`)).toEqual(sent);
     expect(spans.every(({ links }) => links[0]?.context.spanId === subscriber.spanContext().spanId)).toBe(true);
     expect(await telemetry.measured('canton_rx.sockets.closed')).toMatchObject([
@@ -50,5 +52,68 @@ describe('a feed by WebSocket', () => {
     ]);
     const updates = await telemetry.measured('canton_rx.updates');
     expect(updates.map(({ value }) => value).reduce((a, b) => a + b, 0)).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each([
+    ['is closed before it is open', () => EMPTY, true],
+    ['fails', () => throwError(() => new Error('no')), true],
+    ['is left', () => NEVER, false],
+    [
+      'is open, and closed',
+      () => concat(of({ _tag: 'Open' } as const), of({ _tag: 'End', code: 1000 } as const)),
+      true,
+    ],
+  ])('has a span that ends where the socket %s', async (_, webSocket, isClosed) => {
+    const sandbox = await start({ profile: '3.5' });
+    sandbox.generate(3);
+    const telemetry = sdk();
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, webSocket, retry: { baseDelayMs: 5 } }, telemetry);
+    const begun: string[] = [];
+    const tracer = telemetry.tracerProvider.getTracer('canton-rx');
+    const startSpan = tracer.startSpan.bind(tracer);
+    tracer.startSpan = (name, ...rest) => {
+      begun.push(name);
+      return startSpan(name, ...rest);
+    };
+    const told: string[] = [];
+    const events = ledger.events$.subscribe(({ _tag }) => told.push(_tag));
+    const feed = ledger
+      .updates(
+        { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
+        { transport: 'websocket', idleTimeoutMs: 20 },
+      )
+      .subscribe();
+    await until(() => (isClosed ? told.includes('SocketClosed') : begun.includes('open socket')));
+    feed.unsubscribe();
+    events.unsubscribe();
+    const sockets = begun.filter((name) => name === 'open socket');
+    expect(telemetry.spans('open socket')).toHaveLength(sockets.length);
+  });
+
+  it('has the same template as its polls, below a path prefix, too', async () => {
+    const sandbox = await start({ profile: '3.5' });
+    sandbox.generate(3);
+    const telemetry = sdk();
+    const ledger = createTracedLedger(
+      {
+        baseUrl: `${sandbox.url}/of/v2/tenant`,
+        webSocket: () => EMPTY,
+        fetch: (input, init) => {
+          const request = new Request(input, init);
+          return fetch(new Request(request.url.replace('/of/v2/tenant', ''), request));
+        },
+      },
+      telemetry,
+    );
+    const feed = ledger
+      .updates(
+        { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
+        { transport: 'websocket', idleTimeoutMs: 20 },
+      )
+      .subscribe();
+    await until(() => telemetry.spans('open socket').length > 0);
+    feed.unsubscribe();
+    const [poll, socket] = [telemetry.spans('poll updates')[0], telemetry.spans('open socket')[0]];
+    expect(socket?.attributes['url.template']).toBe(poll?.attributes['url.template']);
   });
 });

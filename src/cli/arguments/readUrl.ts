@@ -10,5 +10,8 @@ export function readUrl(text: string | undefined): string {
   }
   if (url.username !== '' || url.password !== '')
     throw new UsageError('the ledger is a URL without a user or a password');
-  return text;
+  // a path is added to it
+  const { href } = url;
+  if (/[@?#]/.test(href)) throw new UsageError('the ledger is a URL without a query, a hash or an @');
+  return href;
 }

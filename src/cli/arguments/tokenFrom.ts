@@ -12,7 +12,7 @@ export function tokenFrom(file: string | undefined, value: string | undefined): 
     provider?.();
     return provider;
   } catch (error) {
-    throw new UsageError(types.isNativeError(error) ? error.message : 'there is no token');
+    throw new UsageError(reasonOf(error));
   }
 }
 
@@ -25,4 +25,11 @@ function checked(text: string, source: string): string {
   if (/^bearer\s/i.test(token)) throw new Error(`${source} is not a token alone: leave out "Bearer "`);
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`${source} has no token in it`);
   return token;
+}
+
+/** Of the system's words, those before the name of the file: whoever mixes up the options gives the token for it. */
+function reasonOf(error: unknown): string {
+  if (!types.isNativeError(error)) return 'there is no token';
+  const [reason = ''] = error.message.split(', ');
+  return 'syscall' in error ? `the file that --token-file names cannot be read: ${reason}` : error.message;
 }

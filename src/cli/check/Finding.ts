@@ -4,8 +4,8 @@ export interface Finding {
   readonly id: string;
   /** Its name for people. */
   readonly label: string;
-  /** `ok`; `failed`, something is to be done; `open`, not found out, or not there and not needed. */
-  readonly state: 'ok' | 'failed' | 'open';
+  /** `ok`; `failed`, something is to be done; `warned`, it works and is not safe; `open`, not found out, or not there and not needed. */
+  readonly state: 'ok' | 'failed' | 'warned' | 'open';
   /** What it found, in one line. */
   readonly text: string;
   /** What to do next, where something is to be done. */

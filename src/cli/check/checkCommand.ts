@@ -1,5 +1,9 @@
-import { defer, map, of, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, endWith, of, type Observable } from 'rxjs';
+import { flushed } from '../flushed.js';
+import { hasCode } from '../hasCode.js';
 import { help } from '../help.js';
+import { messageOf } from '../messageOf.js';
+import { columnsOf } from '../text/columnsOf.js';
 import { escapedLine } from '../text/escapedLine.js';
 import { paintFor } from '../text/paintFor.js';
 import { statusLine } from '../text/statusLine.js';
@@ -21,15 +25,23 @@ export function checkCommand(args: readonly string[], { env, stdout, stderr }: W
     status.show((paint) => paint('dim', 'asking the ledger …'));
     return findings(options);
   }).pipe(
-    map((found) => {
+    concatMap((found) => {
       status.clear();
       const report = reportOf(options.ledger, found);
       stdout.write(
         options.isJson
           ? escapedLine(`${JSON.stringify(report)}\n`)
-          : reportText(report, stdout.columns ?? 100, paintFor(stdout, env)),
+          : reportText(report, columnsOf(stdout, 100), paintFor(stdout, env)),
       );
-      return report.exitCode;
+      return flushed(stdout).pipe(
+        endWith(report.exitCode),
+        catchError((error: unknown) => {
+          // who has read enough
+          if (hasCode(error, 'EPIPE')) return of(report.exitCode);
+          stderr.write(`stdout cannot be written to: ${messageOf(error)}\n`);
+          return of(1);
+        }),
+      );
     }),
   );
 }

@@ -8,6 +8,7 @@ export interface Finder {
   readonly ok: (text: string, data?: Data) => Finding;
   readonly open: (text: string, data?: Data) => Finding;
   readonly failed: (trouble: Trouble, data?: Data) => Finding;
+  readonly warned: (warning: Required<Pick<Finding, 'text' | 'next'>>) => Finding;
 }
 
 export function finder(id: string, label: string): Finder {
@@ -26,5 +27,6 @@ export function finder(id: string, label: string): Finder {
       trouble: kind,
       ...(next !== undefined && { next }),
     }),
+    warned: ({ text, next }) => ({ ...made('warned', text, undefined), next }),
   };
 }

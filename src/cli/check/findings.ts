@@ -2,6 +2,7 @@ import { concatMap, defaultIfEmpty, forkJoin, map, of, switchMap, type Observabl
 import { ask } from '../probe/ask.js';
 import { askFirst } from './askFirst.js';
 import { checkClock } from './checkClock.js';
+import { checkEncryption } from './checkEncryption.js';
 import { checkEndpoints } from './checkEndpoints.js';
 import { checkOffsets } from './checkOffsets.js';
 import { checkPageLimit } from './checkPageLimit.js';
@@ -35,7 +36,7 @@ export function findings(options: CheckOptions): Observable<readonly Finding[]> 
       // of nobody, or somebody else, there is nothing more to ask
       return reachable.state === 'ok'
         ? further(probe, first).pipe(map((others) => [reachable, ...others]))
-        : of([reachable]);
+        : of([reachable, ...checkEncryption(options)]);
     }),
   );
 }
@@ -68,6 +69,7 @@ function further(probe: Probe, first: First): Observable<readonly Finding[]> {
         map((roundTrip) => [
           ...version,
           ...token,
+          ...checkEncryption(probe.connection),
           checkClock(first),
           ...roundTrip,
           ...participant,

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { version } from '../version.js';
 import type { Finding, TroubleKind } from './Finding.js';
+import { isThisMachine } from './isThisMachine.js';
 import type { Report } from './Report.js';
 
 /** From what keeps all else from being found out, to what does not. */
@@ -27,7 +28,7 @@ export function reportOf(ledger: string, findings: readonly Finding[]): Report {
     ledger: {
       scheme,
       port: port === '' ? usual : Number(port),
-      isThisMachine: /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname),
+      isThisMachine: isThisMachine(hostname),
       hasPathPrefix: pathname !== '/',
     },
     exitCode,

@@ -6,6 +6,7 @@ import type { Report } from './Report.js';
 const marks = {
   ok: ['✓', 'green'],
   failed: ['✗', 'red'],
+  warned: ['!', 'yellow'],
   open: ['–', 'dim'],
 } as const;
 
@@ -43,7 +44,9 @@ export function reportText({ about, ledger, findings, exitCode }: Report, column
 }
 
 function verdict(findings: readonly Finding[], exitCode: number, paint: Paint): string {
-  const failed = findings.filter(({ state }) => state === 'failed').length;
-  if (failed === 0) return paint('green', 'all well');
+  const count = (wanted: Finding['state']): number => findings.filter(({ state }) => state === wanted).length;
+  const [failed, warned] = [count('failed'), count('warned')];
+  if (failed === 0 && warned === 0) return paint('green', 'all well');
+  if (failed === 0) return paint('yellow', `all well, with ${warned} ${warned === 1 ? 'warning' : 'warnings'}`);
   return paint('red', `${failed} of ${findings.length} not well (exit code ${exitCode})`);
 }

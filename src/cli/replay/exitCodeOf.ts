@@ -1,3 +1,4 @@
+import { gapAdvice } from '../gapAdvice.js';
 import { messageOf } from '../messageOf.js';
 import { grouped } from '../text/grouped.js';
 import type { Output } from '../World.js';
@@ -29,7 +30,18 @@ export function exitCodeOf(ended: Ended, { path, isBegun }: Left, stderr: Output
       stderr.write(`interrupted\n${goOn}`);
       return interrupted;
     case 'failed':
-      stderr.write(`${messageOf(ended.error)}\n${ended.error instanceof FileRefusedError ? '' : goOn}`);
+      stderr.write(`${messageOf(ended.error)}\n${adviceFor(ended.error) ?? goOn}`);
       return 1;
   }
+}
+
+/** What to do where the same command does not go on. */
+function adviceFor(error: unknown): string | undefined {
+  // it says so itself
+  if (error instanceof FileRefusedError) return '';
+  const advice = gapAdvice(error, {
+    pruned: (earliest) => `another file with --from ${earliest} goes on without it`,
+    reset: 'the offsets of the file mean nothing there any more: choose another file',
+  });
+  return advice && `${advice}\n`;
 }

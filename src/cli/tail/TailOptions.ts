@@ -8,6 +8,8 @@ export interface TailOptions extends Connection, Selection {
   readonly from: Offset | 'end';
   /** Inclusive; absent for a feed that does not end. */
   readonly to: Offset | undefined;
+  /** Whether the ledger is to push what is new. */
+  readonly isPushed: boolean;
   /** Whether people read it, a row each, or programs, one JSON object a line. */
   readonly isPretty: boolean;
 }

@@ -1,3 +1,4 @@
+import { gapAdvice } from '../gapAdvice.js';
 import { messageOf } from '../messageOf.js';
 import type { Output } from '../World.js';
 import type { Outcome } from './Outcome.js';
@@ -14,11 +15,20 @@ export function exitCodeOf(outcome: Outcome, { cursor }: Progress, stderr: Outpu
       stderr.write(resume);
       return 0;
     case 'failed':
-      stderr.write(`${messageOf(outcome.error)}\n${resume}`);
+      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? resume}`);
       return 1;
     case 'unwritable':
       // how much of it was written nobody knows
       stderr.write(`stdout cannot be written to: ${messageOf(outcome.error)}\n`);
       return 1;
   }
+}
+
+/** What to do where to resume would fail in the same way. */
+function adviceFor(error: unknown): string | undefined {
+  const advice = gapAdvice(error, {
+    pruned: (earliest) => `--from ${earliest} goes on without it`,
+    reset: 'its offsets mean something else now: begin with --from 0, or with --from end',
+  });
+  return advice && `${advice}\n`;
 }

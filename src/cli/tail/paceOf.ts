@@ -4,6 +4,8 @@ import type { LedgerError } from '../../errors/LedgerError.js';
 /** How a feed is getting on, as its events tell it. */
 export interface Pace {
   readonly hasCaughtUp: boolean;
+  /** Whether the ledger pushes what is new. */
+  readonly isPushed?: boolean;
   /** What keeps it from going on just now, in a word or two. */
   readonly trouble?: string;
 }
@@ -19,6 +21,10 @@ export function paceOf(pace: Pace, event: LedgerEvent): Pace {
     case 'RetryScheduled':
       return { ...pace, trouble: inAWord(event.cause) };
     case 'PageReceived':
+      return { hasCaughtUp: pace.hasCaughtUp, ...(pace.isPushed === true && { isPushed: true }) };
+    case 'SocketOpened':
+      return { hasCaughtUp: true, isPushed: true };
+    case 'SocketClosed':
       return { hasCaughtUp: pace.hasCaughtUp };
     default:
       return pace;

@@ -28,12 +28,15 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
     stdout.write(line);
   };
   const readFrom = (beginExclusive: number): Observable<Update> =>
-    ledger.updates({
-      beginExclusive,
-      updateFormat: options.format,
-      ...(options.to !== undefined && { endInclusive: options.to }),
-    });
-  return beginOf(ledger, options.from).pipe(
+    ledger.updates(
+      {
+        beginExclusive,
+        updateFormat: options.format,
+        ...(options.to !== undefined && { endInclusive: options.to }),
+      },
+      { transport: options.isPushed ? 'websocket' : 'http' },
+    );
+  return beginOf(ledger, options).pipe(
     switchMap((begin) => {
       progress.cursor = begin;
       return whileRoom(stdout, () =>

@@ -29,10 +29,11 @@ export function progressText(recent: readonly ProgressSample[], { end, to, ...pa
   return [place, paint('dim', speed), paint(state.colour, state.name)].join('  ·  ');
 }
 
-function stateOf({ hasCaughtUp, trouble }: Pace, rate: number, cursor: Offset | undefined) {
+function stateOf({ hasCaughtUp, isPushed, trouble }: Pace, rate: number, cursor: Offset | undefined) {
   if (trouble !== undefined) return { name: `trying again: ${trouble}`, colour: 'red' } as const;
   if (cursor === undefined) return { name: 'asking', colour: 'dim' } as const;
-  if (hasCaughtUp) return { name: 'caught up', colour: 'green' } as const;
+  if (hasCaughtUp)
+    return { name: isPushed === true ? 'caught up, by WebSocket' : 'caught up', colour: 'green' } as const;
   // nothing that is asked for between here and the end, or a ledger that takes its time
   return rate > 0
     ? ({ name: 'catching up', colour: 'yellow' } as const)

@@ -17,20 +17,23 @@ export function readTailOptions(args: readonly string[], { env, stdout }: World)
     to: { type: 'string' },
     json: { type: 'boolean' },
     pretty: { type: 'boolean' },
+    websocket: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   });
   if (values.help === true) return 'help';
   const from = values.from === 'end' ? 'end' : readWhole('from', values.from, 0);
   const to = values.to === undefined ? undefined : readWhole('to', values.to, 0);
   if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} lies before --from ${from}`);
-  const { json = false, pretty = false } = values;
+  const { json = false, pretty = false, websocket = false } = values;
   if (json && pretty) throw new UsageError('--json and --pretty are two forms: choose one');
+  if (websocket && to !== undefined) throw new UsageError('--websocket is for what is to come: leave out --to');
   const selection = readSelection(values);
   return {
     ...readConnection(values, env),
     ...selection,
     from,
     to,
+    isPushed: websocket,
     isPretty: pretty || (!json && stdout.isTTY === true),
   };
 }

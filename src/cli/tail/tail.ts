@@ -25,13 +25,18 @@ import { rowsFor } from './rowsFor.js';
 import { showProgress } from './showProgress.js';
 import { statusLine } from '../text/statusLine.js';
 import type { TailOptions } from './TailOptions.js';
+import type { SocketPort } from '../../http/SocketPort.js';
 
 /** Prints updates until the feed ends, somebody ends it, or nobody reads any more; then emits the exit code, once. */
-export const tail = (options: TailOptions, world: World): Observable<number> =>
+export const tail = (options: TailOptions, world: World, webSocket?: SocketPort): Observable<number> =>
   defer(() => {
     const { ledger: baseUrl, token, to } = options;
     const { stdout, stderr, signals, env } = world;
-    const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
+    const ledger = createLedger({
+      baseUrl,
+      ...(token !== undefined && { token }),
+      ...(webSocket !== undefined && { webSocket }),
+    });
     const progress: Progress = { cursor: undefined, count: 0 };
     const status = statusLine(stderr, paintFor(stderr, env));
     const broken$ = fromEvent(stdout, 'error').pipe(map(outcomeOfOutput));

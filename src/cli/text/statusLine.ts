@@ -1,4 +1,5 @@
 import type { Output } from '../World.js';
+import { columnsOf } from './columnsOf.js';
 import { fitted } from './fitted.js';
 import type { Paint } from './Paint.js';
 import { widthOf } from './widthOf.js';
@@ -21,7 +22,7 @@ export function statusLine(output: Output, paint: Paint): StatusLine {
     isVisible,
     show(textOf) {
       if (!isVisible) return;
-      const { columns = 80 } = output;
+      const columns = columnsOf(output, 80);
       const text = textOf((_, part) => part);
       // a text that wraps cannot be taken back
       output.write(`${eraseLine}${widthOf(text) < columns ? textOf(paint) : fitted(text, columns - 1)}`);
