@@ -1,23 +1,28 @@
-import type { NgZone } from '@angular/core';
+import type { DestroyRef, NgZone } from '@angular/core';
 import { NEVER, type Observable } from 'rxjs';
 import type { Ledger } from '../ledger/Ledger.js';
 import { handlingInside } from './handlingInside.js';
 import { insideZone } from './insideZone.js';
 import { outsideZone } from './outsideZone.js';
+import { untilDestroyed } from './untilDestroyed.js';
 
 /** Where a ledger is used. */
 export interface Surroundings {
   readonly zone: NgZone;
+  /** Of the injector that provides it. */
+  readonly destroyRef: DestroyRef;
   /** Whether feeds are read at all. */
   readonly hasFeeds: boolean;
 }
 
 /**
  * A ledger whose feeds run outside Angular's zone and emit within it: they have no end, and an application that waits for
- * them is never stable. What answers once runs where it is subscribed, so that a page is rendered with the answer.
+ * them is never stable. Nor do they outlive the injector: on a server they would go on when the page was sent long ago.
+ * What answers once runs where it is subscribed, so that a page is rendered with the answer.
  */
-export function ledgerInZone(ledger: Ledger, { zone, hasFeeds }: Surroundings): Ledger {
-  const around = <A>(source: Observable<A>): Observable<A> => source.pipe(outsideZone(zone), insideZone(zone));
+export function ledgerInZone(ledger: Ledger, { zone, destroyRef, hasFeeds }: Surroundings): Ledger {
+  const around = <A>(source: Observable<A>): Observable<A> =>
+    source.pipe(outsideZone(zone), insideZone(zone), untilDestroyed(destroyRef));
   const feed = <A>(source: Observable<A>): Observable<A> => (hasFeeds ? around(source) : NEVER);
   // the types are those of the last overload; what is given and returned is handed on as it is
   const updates = (...asked: Parameters<Ledger['updates']>) => feed(ledger.updates(...asked));
