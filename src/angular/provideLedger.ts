@@ -60,9 +60,10 @@ export const provideLedger = (
       useFactory: () => {
         const port = inject(PORT);
         const given = typeof options === 'function' ? options() : options;
-        const hasFeeds = !isPlatformServer(inject(PLATFORM_ID)) || inject(SERVER_FEEDS);
+        const isServer = isPlatformServer(inject(PLATFORM_ID));
+        const hasFeeds = !isServer || inject(SERVER_FEEDS);
         const ledger = createLedger({ ...given, port: given.port ?? port });
-        return ledgerInZone(ledger, { zone: inject(NgZone), destroyRef: inject(DestroyRef), hasFeeds });
+        return ledgerInZone(ledger, { zone: inject(NgZone), destroyRef: inject(DestroyRef), isServer, hasFeeds });
       },
     },
   ]);
