@@ -24,7 +24,8 @@ import { SERVER_FEEDS } from './SERVER_FEEDS.js';
  * provider, a store or `onGap`, is called outside. On a server that renders pages feeds neither emit nor complete, unless
  * {@link withServerFeeds} says otherwise; all else works there.
  *
- * A feed that nobody has unsubscribed completes when the injector is destroyed that provides the ledger.
+ * A feed that nobody has unsubscribed is unsubscribed when the injector is destroyed that provides the ledger, and says
+ * nothing more.
  *
  * @param options - as of `createLedger`, or a function that returns them and may call `inject()`
  * @param features - {@link withAngularHttp}, {@link withServerFeeds}
