@@ -1,5 +1,12 @@
 import { isPlatformServer } from '@angular/common';
-import { inject, makeEnvironmentProviders, NgZone, PLATFORM_ID, type EnvironmentProviders } from '@angular/core';
+import {
+  DestroyRef,
+  inject,
+  makeEnvironmentProviders,
+  NgZone,
+  PLATFORM_ID,
+  type EnvironmentProviders,
+} from '@angular/core';
 import { createLedger } from '../ledger/createLedger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { LEDGER } from './LEDGER.js';
@@ -13,8 +20,12 @@ import { SERVER_FEEDS } from './SERVER_FEEDS.js';
  * itself.
  *
  * Feeds, of `updates` and of `process`, run outside Angular's zone and emit within it, as handlers work within it: a feed does
- * not keep an application from being stable, with zone.js or without. Token providers are called outside. On a server that
- * renders pages feeds neither emit nor complete, unless {@link withServerFeeds} says otherwise; all else works there.
+ * not keep an application from being stable, with zone.js or without. Whatever else the options have called, a token
+ * provider, a store or `onGap`, is called outside. On a server that renders pages feeds neither emit nor complete, unless
+ * {@link withServerFeeds} says otherwise; all else works there.
+ *
+ * A feed that nobody has unsubscribed is unsubscribed when the injector is destroyed that provides the ledger, and says
+ * nothing more.
  *
  * @param options - as of `createLedger`, or a function that returns them and may call `inject()`
  * @param features - {@link withAngularHttp}, {@link withServerFeeds}
@@ -41,15 +52,19 @@ export const provideLedger = (
   ...features: readonly LedgerFeature[]
 ): EnvironmentProviders =>
   makeEnvironmentProviders([
+    // its own features alone: not those of an injector above, nor of a ledger that this one replaces
+    { provide: PORT, useValue: undefined },
+    { provide: SERVER_FEEDS, useValue: false },
     features.map(({ providers }) => [...providers]),
     {
       provide: LEDGER,
       useFactory: () => {
-        const port = inject(PORT, { optional: true });
+        const port = inject(PORT);
         const given = typeof options === 'function' ? options() : options;
-        const hasFeeds = !isPlatformServer(inject(PLATFORM_ID)) || inject(SERVER_FEEDS, { optional: true }) === true;
-        const ledger = createLedger({ ...given, port: given.port ?? port ?? undefined });
-        return ledgerInZone(ledger, { zone: inject(NgZone), hasFeeds });
+        const isServer = isPlatformServer(inject(PLATFORM_ID));
+        const hasFeeds = !isServer || inject(SERVER_FEEDS);
+        const ledger = createLedger({ ...given, port: given.port ?? port });
+        return ledgerInZone(ledger, { zone: inject(NgZone), destroyRef: inject(DestroyRef), isServer, hasFeeds });
       },
     },
   ]);

@@ -8,11 +8,12 @@ import { PORT } from './PORT.js';
  * that are repeated; one that retries by itself, or shows every failure, had better let them pass.
  *
  * `fetch` and `maxAnswerBytes` of the options have no effect beside it, and `port` goes before it. Answers are never put
- * into the transfer cache. Redirects are refused where `withFetch()` is provided, from Angular 20 on; XMLHttpRequest, and
- * fetch before that, follow them.
+ * into the transfer cache. Redirects are refused by fetch from Angular 20 on; XMLHttpRequest, and fetch before that, follow
+ * them.
  *
  * `HttpClient` keeps an application unstable while a request is under way. A feed gives way between two polls, so that
- * `whenStable` resolves after an idle timeout of the feed at most; without this feature a feed does not count at all.
+ * `whenStable` resolves after an idle timeout of the feed at most; where several feeds poll by turns it may not. Without this
+ * feature a feed does not count at all.
  *
  * @example
  * ```ts

@@ -4,8 +4,7 @@ import { SERVER_FEEDS } from './SERVER_FEEDS.js';
 /**
  * Has feeds read on the server that renders pages, too, where `updates` and `process` otherwise neither emit nor complete.
  * Nothing waits for them: a page is rendered with what has come until it is stable. Over HttpClient it is stable between
- * two requests of the feed. A subscription must end with its application, as those of `toSignal`, `takeUntilDestroyed` and
- * the `async` pipe do, or the server reads on after the page was sent.
+ * two requests of the feed. Feeds end with the application, once the page is rendered.
  *
  * @example
  * ```ts

@@ -1,4 +1,6 @@
 import '@angular/compiler';
+import { provideHttpClient } from '@angular/common/http';
+import { HttpTestingController, provideHttpClientTesting } from '@angular/common/http/testing';
 import {
   createEnvironmentInjector,
   DestroyRef,
@@ -13,8 +15,16 @@ import {
 import { takeUntilDestroyed, toSignal } from '@angular/core/rxjs-interop';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, map, NEVER, of, take, toArray } from 'rxjs';
-import { injectLedger, LEDGER, provideLedger, withServerFeeds, type LedgerFeature } from '../../src/angular/index.js';
+import { firstValueFrom, lastValueFrom, map, NEVER, of, Subject, take, toArray } from 'rxjs';
+import {
+  injectLedger,
+  LEDGER,
+  provideLedger,
+  withAngularHttp,
+  withServerFeeds,
+  type LedgerFeature,
+} from '../../src/angular/index.js';
+import type { HttpResponse } from '../../src/http/HttpPort.js';
 import { observe } from '../helpers/observe.js';
 import { ok, scripted, type Scripted } from '../helpers/scripted.js';
 import { fill, upTo } from '../helpers/world.js';
@@ -68,6 +78,24 @@ describe('provideLedger', () => {
     const ofRoute = runInInjectionContext(route.get(Injector), injectLedger);
     expect(ofRoute).not.toBe(ledger);
     expect(route.get(LEDGER)).toBe(ofRoute);
+  });
+
+  it('gives a ledger its own features alone: none of the injector above, none of a ledger that it replaces', async () => {
+    const asked = service();
+    const byHttpClient = () => provideLedger({ baseUrl }, withAngularHttp(), withServerFeeds());
+    TestBed.configureTestingModule({
+      providers: [server, provideHttpClient(), provideHttpClientTesting(), byHttpClient()],
+    });
+    const above = TestBed.inject(EnvironmentInjector);
+    const fetch = (): Promise<Response> => Promise.resolve(new Response('{"offset":42}'));
+    const below = createEnvironmentInjector([provideLedger({ baseUrl, fetch })], above);
+    const replacing = createEnvironmentInjector([byHttpClient(), provided(asked)], above);
+
+    const end = firstValueFrom(below.get(LEDGER).ledgerEnd());
+    TestBed.inject(HttpTestingController).verify();
+    expect(await end).toBe(42);
+    observe(replacing.get(LEDGER).updates(all)).subscription.unsubscribe();
+    expect(asked.asked).toEqual([]);
   });
 
   it('refuses options that make no sense when the ledger is injected', () => {
@@ -151,6 +179,42 @@ describe('a subscription that belongs to an injector', () => {
     expect(latest()).toMatchObject({ _tag: 'Transaction', offset: 3 });
     injector.destroy();
     expect(asked.aborted).toHaveLength(1);
+  });
+});
+
+describe('a ledger whose injector is destroyed', () => {
+  it('reads no more, also where nobody unsubscribes, and takes what was read for the whole nowhere', () => {
+    const asked = service();
+    const ledger = ledgerOf(provided(asked));
+    const seen = [observe<unknown>(ledger.updates(all)), observe<unknown>(ledger.process(all, () => 1))];
+    expect(asked.open).toBe(2);
+    TestBed.resetTestingModule();
+    expect({ open: asked.open, aborted: asked.aborted.length }).toEqual({ open: 0, aborted: 2 });
+    expect(seen).toMatchObject(seen.map(() => ({ completed: false, error: undefined })));
+    const late = observe(ledger.updates(all));
+    expect(late.error).toMatchObject({ code: -205 });
+    expect(asked.open).toBe(0);
+  });
+
+  it('lets what answers once answer, lest a submission be cut off', () => {
+    const answers = new Subject<HttpResponse>();
+    const { port } = scripted(() => answers);
+    const ledger = ledgerOf(provideLedger({ baseUrl, port }));
+    const { values } = observe(ledger.ledgerEnd());
+    TestBed.resetTestingModule();
+    answers.next(ok({ offset: 42 }));
+    expect(values).toEqual([42]);
+  });
+
+  it('ends none of another injector', () => {
+    const asked = service();
+    const ledger = ledgerOf(provided(asked));
+    const route = createEnvironmentInjector([provided(service())], TestBed.inject(EnvironmentInjector));
+    route.get(LEDGER);
+    const { subscription } = observe(ledger.updates(all));
+    route.destroy();
+    expect(asked.open).toBe(1);
+    subscription.unsubscribe();
   });
 });
 

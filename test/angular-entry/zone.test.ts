@@ -2,11 +2,24 @@
 // zone.js has patched what Jest would clean up
 import '@angular/compiler';
 import 'zone.js';
-import { ApplicationRef, NgZone, provideZoneChangeDetection } from '@angular/core';
+import { ApplicationRef, NgZone, PLATFORM_ID, provideZoneChangeDetection, type Provider } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { delay, filter, firstValueFrom, lastValueFrom, NEVER, of, take, tap, timer, type Observable } from 'rxjs';
+import {
+  defer,
+  delay,
+  filter,
+  firstValueFrom,
+  lastValueFrom,
+  NEVER,
+  of,
+  take,
+  tap,
+  timer,
+  type Observable,
+} from 'rxjs';
 import { provideLedger } from '../../src/angular/index.js';
+import type { HttpPort } from '../../src/http/HttpPort.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { observe } from '../helpers/observe.js';
@@ -17,8 +30,10 @@ import { fill, upTo } from '../helpers/world.js';
 import { all, ledgerOf } from './support.js';
 
 const sandbox = sandboxes();
+const timers: ReturnType<typeof setInterval>[] = [];
 afterEach(() => {
   TestBed.resetTestingModule();
+  timers.splice(0).forEach(clearInterval);
 });
 
 /** Answers like a service far away: each answer comes later, in a task of its own. */
@@ -31,8 +46,15 @@ function service(length = 3): Scripted {
 }
 
 /** A ledger of an application with zone.js, and the application's zone. */
-function inZone({ port }: Pick<Scripted, 'port'>): { ledger: Ledger; zone: NgZone; app: ApplicationRef } {
-  const ledger = ledgerOf(provideZoneChangeDetection(), provideLedger({ baseUrl: 'http://ledger.example', port }));
+function inZone(
+  { port }: Pick<Scripted, 'port'>,
+  ...providers: readonly Provider[]
+): { ledger: Ledger; zone: NgZone; app: ApplicationRef } {
+  const ledger = ledgerOf(
+    provideZoneChangeDetection(),
+    provideLedger({ baseUrl: 'http://ledger.example', port }),
+    ...providers,
+  );
   return { ledger, zone: TestBed.inject(NgZone), app: TestBed.inject(ApplicationRef) };
 }
 
@@ -139,5 +161,25 @@ describe('in an application with zone.js', () => {
     expect(zone.hasPendingMacrotasks).toBe(true);
     await app.whenStable();
     expect(values).toEqual([3]);
+  });
+
+  it('what answers once is waited for on a server, too, but none of the timers that its client sets', async () => {
+    // as the fetch of Node.js does, whose feeds keep it going
+    const { port } = service();
+    const client: HttpPort = (request) =>
+      defer(() => {
+        timers.push(setInterval(() => undefined, 60_000));
+        return port(request);
+      });
+    const server = { provide: PLATFORM_ID, useValue: 'server' };
+    const { ledger, zone, app } = inZone({ port: client }, server);
+    const within: boolean[] = [];
+    const { values } = zone.run(() =>
+      observe(ledger.ledgerEnd().pipe(tap(() => within.push(NgZone.isInAngularZone())))),
+    );
+    expect(zone.hasPendingMacrotasks).toBe(true);
+    await app.whenStable();
+    expect({ values, within }).toEqual({ values: [3], within: [true] });
+    expect(timers).toHaveLength(1);
   });
 });

@@ -672,6 +672,21 @@ describe('the explorer', () => {
     expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).slice(0, 210));
   });
 
+  itInChromium('says so where an address is none of a ledger, and still asks after a reload', async () => {
+    const { sandbox, url } = await start({}, () => ({}));
+    const page = await open(url);
+    const address = page.getByLabel('Address of the JSON Ledger API');
+    for (const given of ['localhost:7575', 'ftp://127.0.0.1', 'http://127.0.0.1:7575?tenant=1']) {
+      await address.fill(given);
+      await page.getByRole('button', { name: 'Open' }).click();
+      await page.getByRole('alert').getByText('http://').waitFor();
+      await page.reload();
+    }
+    await address.fill(sandbox.url);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await caughtUp(page);
+  });
+
   itInChromium('shows what it has on a phone, a panel over all of it', async () => {
     const { sandbox, url } = await start();
     sandbox.generate(40);

@@ -14,7 +14,8 @@ export class ConnectionForm {
 
   protected open(event: Event, baseUrl: string, token: string, parties: string, begin: string): void {
     event.preventDefault();
-    if (!URL.canParse(baseUrl)) return this.problem.set('That is no address.');
+    if (!isAddress(baseUrl))
+      return this.problem.set('An address begins with http:// or https://, and has neither a query nor a password.');
     const named = parties.split(/[\s,]+/).filter((party) => party !== '');
     this.connections.open({
       baseUrl: baseUrl.replace(/\/$/, ''),
@@ -25,3 +26,6 @@ export class ConnectionForm {
     this.opened.emit();
   }
 }
+
+/** Of what the ledger takes. `localhost:7575` is a URL, too: one of the scheme `localhost`. */
+const isAddress = (text: string): boolean => /^https?:\/\/[^@?#]+$/.test(text) && URL.canParse(text);
