@@ -1,4 +1,4 @@
-import { concatMap, defer, expand, map, of, tap, type Observable } from 'rxjs';
+import { concatMap, defer, expand, map, of, queueScheduler, subscribeOn, tap, type Observable } from 'rxjs';
 import { acrossGap } from './acrossGap.js';
 import type { Feed } from './Feed.js';
 import type { Step } from './Place.js';
@@ -17,7 +17,8 @@ import { withPace } from './withPace.js';
  */
 export const steps = (feed: Feed, room$: Observable<unknown> = of(true)): Observable<Step> =>
   defer((): Step[] => [{ place: startOf(feed.request) }]).pipe(
-    expand((step) => stepAfter(feed, step, room$)),
+    // one after another also where answers are there at once, rather than one within another
+    expand((step) => stepAfter(feed, step, room$).pipe(subscribeOn(queueScheduler))),
     tellEnds(feed),
   );
 

@@ -393,6 +393,21 @@ describe('a bounded feed', () => {
     });
   });
 
+  it.each([
+    ['upward', { endInclusive: 40_000 }],
+    ['downward', { endInclusive: 40_000, descendingOrder: true }],
+    ['with no end', {}],
+  ])('is read whole from a service whose answers are there at once, however many: %s', (_, range) => {
+    marbles(({ flush }) => {
+      const { ledger, feed } = world();
+      fill(ledger, ...upTo(40_000));
+      const seen = observe(feed(range).pipe(take(40_000)));
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(offsets(seen.values).sort((a, b) => a - b)).toEqual(upTo(40_000));
+    });
+  });
+
   it('waits for the end in descending order too', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({ latencyMs: 5 });
