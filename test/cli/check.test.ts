@@ -484,6 +484,24 @@ describe('WebSocket', () => {
     expect(of('webSocket')).toMatchObject({ state: 'open', text: 'refused at /v2/updates (405); feeds do without' });
   });
 
+  it.each(['', 'sec-websocket-protocol: other\r\n'])(
+    'is told not to be had without its subprotocol: "%s"',
+    async (chosen) => {
+      const server = createHttpServer((_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":0}');
+      });
+      server.on('upgrade', (_request, socket) => {
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n${chosen}\r\n`);
+      });
+      const { of } = await checked(await opened(server));
+
+      expect(of('webSocket')).toMatchObject({
+        state: 'open',
+        text: 'without the subprotocol daml.ws.auth at /v2/updates; feeds do without',
+      });
+    },
+  );
+
   it.each([
     ['hangs up', (socket: Duplex) => socket.destroy()],
     ['says nothing', () => undefined],

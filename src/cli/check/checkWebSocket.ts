@@ -15,14 +15,14 @@ const { ok, open } = finder('webSocket', 'WebSocket');
 export const checkWebSocket = (connection: Connection): Observable<Finding> =>
   upgrade(connection, path).pipe(
     timeout({ first: mostMs }),
-    map(({ status, protocol }) =>
-      status === 101
-        ? ok(`possible at ${path}${protocol === undefined ? ', without the subprotocol daml.ws.auth' : ''}`, {
-            isPossible: true,
-            ...(protocol !== undefined && { protocol }),
-          })
-        : open(`refused at ${path} (${status}); feeds do without`, { isPossible: false, status }),
-    ),
+    map(({ status, protocol }) => {
+      if (status !== 101)
+        return open(`refused at ${path} (${status}); feeds do without`, { isPossible: false, status });
+      // a socket that asks for one is not opened without
+      if (protocol === undefined)
+        return open(`without the subprotocol daml.ws.auth at ${path}; feeds do without`, { isPossible: false, status });
+      return ok(`possible at ${path}`, { isPossible: true, protocol });
+    }),
     // that there is a participant, others find out
     catchError((error: unknown) => {
       if (error instanceof AskError && error.code === 'NO_TOKEN') throw error;
