@@ -1,7 +1,7 @@
 import { computed, effect, inject, Injectable, signal, untracked } from '@angular/core';
 import { isOrderError, isPrunedError } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
-import { catchError, filter, finalize, map, take, throwError, toArray, type Observable } from 'rxjs';
+import { catchError, filter, finalize, map, take, throwError, toArray, type Observable, type Subscription } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
 import type { Row } from '../updates/row';
 import { rowOf } from '../updates/row-of';
@@ -24,6 +24,7 @@ export class Earlier {
   /** Everything after this is in the list. */
   readonly #reach = signal<number | undefined>(undefined);
   #floor = 0;
+  #reading: Subscription | undefined;
 
   readonly isReading = signal(false);
   readonly trouble = signal('');
@@ -32,7 +33,9 @@ export class Earlier {
   constructor() {
     effect(() => {
       const beganAt = this.#feed.beganAt();
+      this.#reading?.unsubscribe();
       this.#reach.set(beganAt);
+      this.#floor = 0;
       if (beganAt !== undefined && beganAt > 0) untracked(() => this.read(atFirst));
     });
     effect(() => {
@@ -46,11 +49,11 @@ export class Earlier {
     if (reach === undefined || reach === 0 || this.isReading() || this.#list.isFull()) return;
     this.isReading.set(true);
     this.trouble.set('');
-    this.#downFrom(reach, count)
+    this.#reading = this.#downFrom(reach, count)
       .pipe(finalize(() => this.isReading.set(false)))
       .subscribe({
         next: (rows) => {
-          // the ledger may have been reset meanwhile
+          // the list may have let the oldest go meanwhile
           if (this.#reach() !== reach) return;
           this.#reach.set(rows.length < count ? 0 : (rows[0]?.offset ?? 1) - 1);
           this.#list.prepend(rows);
