@@ -1,6 +1,7 @@
 import {
   asyncScheduler,
   catchError,
+  concat,
   defer,
   map,
   merge,
@@ -59,7 +60,17 @@ export const listen = (feed: Feed, place: Place): Observable<Step> =>
         return { ...afterSocket(feed, { ...place, cursor: page.last }, heard, cause), page };
       }),
     );
-    return merge(pushed$, keptBack$).pipe(
-      takeWhile(({ page, place: { next } }) => page?.failure === undefined && next === 'listening', true),
+    let end: readonly Step[] = [];
+    const steps$ = merge(pushed$, keptBack$).pipe(
+      takeWhile((step) => {
+        const goesOn = step.page?.failure === undefined && step.place.next === 'listening';
+        if (!goesOn) end = [step];
+        return goesOn;
+      }),
+    );
+    // all is hung up by the time that the feed goes on elsewhere
+    return concat(
+      steps$,
+      defer(() => end),
     );
   });

@@ -1,5 +1,18 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, concat, concatMap, from, map, merge, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  concatMap,
+  from,
+  map,
+  merge,
+  NEVER,
+  of,
+  takeUntil,
+  throwError,
+  timer,
+  type Observable,
+} from 'rxjs';
 import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';
 import { marbles } from '../helpers/marbles.js';
@@ -320,6 +333,29 @@ describe('a feed by WebSocket', () => {
       });
       flush();
       expect(feeds.every(({ completed }) => completed)).toBe(true);
+    });
+  });
+
+  it.each<[string, () => Observable<SocketSign>]>([
+    ['is found half open while it is looked beside', () => concat(after(2, open), NEVER)],
+    ['keeps back what there is', () => deaf(true)],
+  ])('has hung up all there was before it asks anew: a socket %s', (_, socketFault) => {
+    marbles(({ flush }) => {
+      const wrong: string[] = [];
+      const fault = (): undefined => {
+        const ended = its.events.filter(({ _tag }) => _tag === 'SocketClosed').length;
+        if (ended > 0 && its.service.open > 1) wrong.push('two requests at a time');
+        if (ended === its.sockets.asked.length && its.sockets.open > 0)
+          wrong.push('a request beside a socket that is given up');
+      };
+      const its: ReturnType<typeof followed> = followed({ socketFault, fault }, { forMs: 60_000 });
+      timer(35_000).subscribe(() => {
+        fill(its.ledger, 501);
+      });
+      flush();
+      expect(tags(its.events)).toContain('SocketClosed');
+      expect(offsets(its.seen.values)).toEqual(upTo(501));
+      expect(wrong).toEqual([]);
     });
   });
 
