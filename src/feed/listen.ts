@@ -3,10 +3,12 @@ import {
   catchError,
   concat,
   defer,
+  filter,
   map,
   merge,
   mergeMap,
   takeWhile,
+  tap,
   throwError,
   timeout,
   type Observable,
@@ -32,14 +34,16 @@ export const listen = (feed: Feed, place: Place): Observable<Step> =>
   defer(() => {
     const { request, service, report } = feed;
     const path = service.learned.updatesPath;
-    const { cursor } = place;
-    let heard: Heard = { path, beginExclusive: cursor, last: cursor, lastUpdate: cursor, count: 0 };
+    const { cursor: beginExclusive } = place;
+    let heard: Heard = { path, beginExclusive, last: beginExclusive, lastUpdate: beginExclusive, count: 0 };
+    let cursor = beginExclusive;
+    const here = (): Place => ({ ...place, cursor });
     let lastAt = asyncScheduler.now();
     const silent = () => throwError(() => new ConnectionError(path, 'the socket brought nothing'));
-    const pushed$ = socketTo(service.link, path, updatesBody(request, { beginExclusive: cursor }, path)).pipe(
+    const pushed$ = socketTo(service.link, path, updatesBody(request, { beginExclusive }, path)).pipe(
       mergeMap((said: Said) => {
         if (said._tag === 'Said') return [said.json];
-        report(() => ({ _tag: 'SocketOpened', path, beginExclusive: cursor }));
+        report(() => ({ _tag: 'SocketOpened', path, beginExclusive }));
         return [];
       }),
       timeout({ each: stuckMs, with: silent }),
@@ -48,16 +52,21 @@ export const listen = (feed: Feed, place: Place): Observable<Step> =>
         const { page, heard: next } = hear(feed, heard, json, now - lastAt);
         heard = next;
         lastAt = now;
+        cursor = Math.max(cursor, page.last);
         report(() => received(page, path));
-        return { page, place: { ...place, cursor: page.last, next: 'listening', pollLimit: 1, fruitless: 0 } };
+        return { page, place: { ...here(), next: 'listening', pollLimit: 1, fruitless: 0 } };
       }),
-      catchError((error: unknown) => [afterSocket(feed, { ...place, cursor: heard.last }, heard, error)]),
+      catchError((error: unknown) => [afterSocket(feed, here(), heard, error)]),
     );
     // something on the way may keep back what is pushed, and answer pings all the same
-    const keptBack$ = lookBeside(feed, place, () => heard.count > 0).pipe(
+    const keptBack$ = lookBeside(feed, here, () => heard.count > 0).pipe(
+      tap(({ last }) => {
+        cursor = last;
+      }),
+      filter(({ updates, failure }) => updates.length > 0 || failure !== undefined),
       map((page): Step => {
         const cause = new ConnectionError(path, 'the socket kept back what there is');
-        return { ...afterSocket(feed, { ...place, cursor: page.last }, heard, cause), page };
+        return { ...afterSocket(feed, here(), heard, cause), page };
       }),
     );
     let end: readonly Step[] = [];

@@ -179,7 +179,7 @@ describe('a feed by WebSocket', () => {
       flush();
       expect(tags(its.events)).not.toContain('SocketClosed');
       const looks = its.service.asked.filter(({ body }) => Number(body['beginExclusive']) >= 500);
-      expect(looks.map(({ body }) => body['beginExclusive'])).toEqual([500, 500, 500, 500, 500]);
+      expect(looks.map(({ body }) => body['beginExclusive'])).toEqual([500, 510, 520, 530, 540]);
     });
   });
 
