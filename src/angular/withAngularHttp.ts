@@ -12,8 +12,8 @@ import { PORT } from './PORT.js';
  * them.
  *
  * `HttpClient` keeps an application unstable while a request is under way. A feed gives way between two polls, so that
- * `whenStable` resolves after an idle timeout of the feed at most; where several feeds poll by turns it may not. Without this
- * feature a feed does not count at all.
+ * `whenStable` resolves after an idle timeout of the feed at most. Polls of several feeds wait for one another to that end until
+ * the application has been stable once, and come by turns from then on. Without this feature a feed does not count at all.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 import '@angular/compiler';
 import { provideHttpClient, withFetch, withInterceptors, type HttpInterceptorFn } from '@angular/common/http';
-import { ApplicationRef } from '@angular/core';
+import { ApplicationRef, PendingTasks } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { filter, firstValueFrom, lastValueFrom, map, tap, toArray } from 'rxjs';
+import { concatMap, filter, firstValueFrom, lastValueFrom, map, tap, timer, toArray } from 'rxjs';
 import { provideLedger, withAngularHttp } from '../../src/angular/index.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
@@ -12,6 +12,7 @@ import type { Sandbox } from '../../src/sandbox/index.js';
 import { httpServer } from '../helpers/httpServer.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/sandboxes.js';
+import { until } from '../helpers/servers.js';
 import { all, ledgerOf } from './support.js';
 
 const sandbox = sandboxes();
@@ -112,6 +113,23 @@ describe('a feed through HttpClient with fetch', () => {
       await firstValueFrom(app.isStable.pipe(filter((isStable) => !isStable)));
       await app.whenStable();
     }
+    subscription.unsubscribe();
+  });
+
+  it('lets an application start that has several feeds, whose polls come by turns', async () => {
+    const service = await sandbox({ profile: '3.4' });
+    const ledger = overFetch(service.url);
+    const app = TestBed.inject(ApplicationRef);
+    const started = TestBed.inject(PendingTasks).add();
+    const feed = () => ledger.updates(all, { idleTimeoutMs: 1_500 });
+    const polls = () => service.requests.filter(({ query }) => 'stream_idle_timeout_ms' in query).length;
+    const { subscription } = observe(feed());
+    await until(() => polls() > 0);
+    subscription.add(timer(700).pipe(concatMap(feed)).subscribe());
+    await until(() => polls() > 2);
+    started();
+    const stable = app.whenStable().then(() => 'stable');
+    expect(await Promise.race([stable, firstValueFrom(timer(20_000))])).toBe('stable');
     subscription.unsubscribe();
   });
 
