@@ -6,6 +6,7 @@ import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { cantonError, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import { comesToBe } from '../helpers/comesToBe.js';
 import { itInChromium } from '../helpers/inChromium.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 import { until } from '../helpers/servers.js';
@@ -59,7 +60,7 @@ async function start(
   return { sandbox, url };
 }
 
-async function open(url: string): Promise<Page> {
+async function open(url: string, before?: (page: Page) => Promise<void>): Promise<Page> {
   const page = await context?.newPage();
   if (page === undefined) throw new Error('there is no browser');
   page.setDefaultTimeout(60_000);
@@ -69,6 +70,7 @@ async function open(url: string): Promise<Page> {
     const isNetwork = message.text().startsWith('Failed to load resource');
     if (['error', 'warning'].includes(message.type()) && !isNetwork) complaints.push(message.text());
   });
+  await before?.(page);
   await page.goto(url);
   return page;
 }
@@ -106,11 +108,9 @@ const row = (page: Page, offset: number) => page.locator(`#row-${offset}`);
 const offsetsOf = (sandbox: Sandbox): number[] => sandbox.updates.map((update) => placeOf(update).offset).reverse();
 const caughtUp = (page: Page) => page.getByRole('status').filter({ hasText: 'Caught up' }).waitFor();
 
-/** Waits until the newest update is there, and gives all that can be scrolled to. */
-async function shownAt(page: Page, sandbox: Sandbox): Promise<readonly number[]> {
-  await row(page, sandbox.ledgerEnd).waitFor();
-  return offsetsOnScreen(page);
-}
+/** What can be scrolled to, in the end; an update that stands there twice on the way is found as well. */
+const expectShown = (page: Page, offsets: readonly number[]): Promise<void> =>
+  comesToBe(() => offsetsOnScreen(page), offsets);
 
 async function makeKey(page: Page, algorithm = 'Ed25519'): Promise<void> {
   await page.getByRole('button', { name: 'Submit…' }).click();
@@ -181,7 +181,7 @@ describe('the explorer', () => {
     sandbox.generate(120);
     const page = await open(url);
     await caughtUp(page);
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    await expectShown(page, offsetsOf(sandbox));
 
     await page.getByRole('button', { name: /Newest/ }).click();
     sandbox.generate(5);
@@ -202,8 +202,8 @@ describe('the explorer', () => {
       await page.goto(url);
       // the one cannot be read backward
       const shown = profile === '3.4' ? 30 : 90;
-      expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).slice(0, shown));
-      expect(await page.getByText('cannot be read backward').count()).toBe(profile === '3.4' ? 1 : 0);
+      await expectShown(page, offsetsOf(sandbox).slice(0, shown));
+      await comesToBe(() => page.getByText('cannot be read backward').count(), profile === '3.4' ? 1 : 0);
     });
   }
 
@@ -219,23 +219,25 @@ describe('the explorer', () => {
         .reverse();
 
     await page.getByRole('button', { name: 'Reassignments' }).click();
-    expect(await offsetsOnScreen(page)).toEqual(wanted((_, variant) => variant === 'Reassignment'));
+    await expectShown(
+      page,
+      wanted((_, variant) => variant === 'Reassignment'),
+    );
     await page.getByRole('button', { name: 'Clear' }).click();
 
     await page.getByLabel('Template').selectOption('Tasks.Model:Task');
     await page.getByRole('button', { name: 'Transactions' }).click();
     const tasks = wanted((text, variant) => variant === 'Transaction' && text.includes(':Tasks.Model:Task"'));
     expect(tasks.length).toBeGreaterThan(0);
-    expect(await offsetsOnScreen(page)).toEqual(tasks);
+    await expectShown(page, tasks);
     await page.getByRole('button', { name: 'Clear' }).click();
 
     await page.getByLabel('Party').selectOption({ label: 'dora' });
     await page.getByLabel('Synchronizer').selectOption({ label: 'sync2' });
-    const doras = await offsetsOnScreen(page);
-    expect(doras).toEqual(
-      wanted(
-        (text) => text.includes('dora::') && text.includes(`"synchronizerId":"${sandbox.synchronizers[1] ?? '?'}"`),
-      ),
+    const ofSync2 = `"synchronizerId":"${sandbox.synchronizers[1] ?? '?'}"`;
+    await expectShown(
+      page,
+      wanted((text) => text.includes('dora::') && text.includes(ofSync2)),
     );
     await page.getByRole('button', { name: 'Clear' }).click();
 
@@ -243,7 +245,7 @@ describe('the explorer', () => {
     await page.keyboard.press('/');
     const [first] = sandbox.updates.map(placeOf);
     await page.keyboard.type(first?.updateId.slice(0, 20) ?? '');
-    expect(await offsetsOnScreen(page)).toEqual([offsetsOf(sandbox).at(-1)]);
+    await expectShown(page, offsetsOf(sandbox).slice(-1));
   });
 
   itInChromium('has every filter within reach on a page of any width', async () => {
@@ -253,8 +255,10 @@ describe('the explorer', () => {
     await caughtUp(page);
     for (const width of [1280, 1000, 800]) {
       await page.setViewportSize({ width, height: 800 });
-      const filter = await page.getByLabel('Synchronizer').boundingBox();
-      expect((filter?.x ?? width) + (filter?.width ?? 0)).toBeLessThanOrEqual(width);
+      await until(async () => {
+        const filter = await page.getByLabel('Synchronizer').boundingBox();
+        return filter !== null && filter.x + filter.width <= width;
+      });
     }
   });
 
@@ -267,7 +271,7 @@ describe('the explorer', () => {
     await caughtUp(page);
     const fingerprint = other.slice('frank::1220'.length);
     await page.getByLabel('Party').selectOption({ label: `frank · ${fingerprint.slice(0, 10)}…` });
-    expect(await offsetsOnScreen(page)).toEqual([offsetsOf(sandbox)[1]]);
+    await expectShown(page, offsetsOf(sandbox).slice(1, 2));
   });
 
   itInChromium('shows an update and the life of a contract, by keys alone', async () => {
@@ -301,10 +305,10 @@ describe('the explorer', () => {
     await page.keyboard.press('Enter');
     await panel.getByText('1 event seen').waitFor();
     // the button is gone, and the keyboard is still in the panel
-    expect(await focusIsIn(page, '.panel')).toBe(true);
+    await focusComesTo(page, '.panel');
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement?.getAttribute("role")')).toBe('grid');
+    await focusComesTo(page, '[role=grid]');
     // and once more to the newest
     await page.keyboard.press('Escape');
     await row(page, sandbox.ledgerEnd).waitFor();
@@ -319,16 +323,16 @@ describe('the explorer', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('asset');
     await page.keyboard.press('ArrowDown');
-    expect(await focusIsIn(page, '[role=grid]')).toBe(true);
+    await focusComesTo(page, '[role=grid]');
     expect(await page.getByRole('row', { selected: true }).getAttribute('aria-rowindex')).toBe('1');
     await page.keyboard.press('Enter');
     await page.getByRole('complementary').getByText('Update id').waitFor();
-    expect(await focusIsIn(page, '[role=grid]')).toBe(true);
+    await focusComesTo(page, '[role=grid]');
 
     await page.getByRole('button', { name: 'Submit…' }).focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Name of the party').waitFor();
-    expect(await focusIsIn(page, '.panel')).toBe(true);
+    await focusComesTo(page, '.panel');
   });
 
   itInChromium('reads an update again once the ledger is back', async () => {
@@ -350,13 +354,10 @@ describe('the explorer', () => {
       await makeKey(page, algorithm);
       await submit(page);
       await outcome(page, 'committed');
-      expect(await stepsOf(page)).toEqual([
-        'Prepared',
-        'Verified',
-        'Signed',
-        'Sent',
-        `Committed at ${sandbox.ledgerEnd}.`,
-      ]);
+      await comesToBe(
+        () => stepsOf(page),
+        ['Prepared', 'Verified', 'Signed', 'Sent', `Committed at ${sandbox.ledgerEnd}.`],
+      );
       await row(page, sandbox.ledgerEnd).getByText('erin').waitFor();
 
       // and away with it again, by way of the contract
@@ -397,18 +398,13 @@ describe('the explorer', () => {
     await page.getByRole('button', { name: 'Will lose the next answer' }).waitFor();
     await submit(page);
     await outcome(page, 'committed');
-    expect(await stepsOf(page)).toEqual([
-      'Prepared',
-      'Verified',
-      'Signed',
-      'Sent',
-      'Unclear',
-      'Asked again',
-      `Committed at ${sandbox.ledgerEnd}.`,
-    ]);
+    await comesToBe(
+      () => stepsOf(page),
+      ['Prepared', 'Verified', 'Signed', 'Sent', 'Unclear', 'Asked again', `Committed at ${sandbox.ledgerEnd}.`],
+    );
     await page.getByRole('button', { name: 'Lose the next answer' }).waitFor();
     expect(sandbox.updates).toHaveLength(1);
-    expect(await shownAt(page, sandbox)).toEqual([sandbox.ledgerEnd]);
+    await expectShown(page, [sandbox.ledgerEnd]);
   });
 
   itInChromium('says why a submission was refused', async () => {
@@ -436,7 +432,7 @@ describe('the explorer', () => {
     sandbox.fault({ kind: 'truncate', bytes: 900 }, { path: /updates/, times: 2 });
     sandbox.generate(40);
     await caughtUp(page);
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    await expectShown(page, offsetsOf(sandbox));
   });
 
   itInChromium('is not taken for retrying because of a panel that was closed', async () => {
@@ -475,11 +471,11 @@ describe('the explorer', () => {
     const asked = () => sandbox.requests.filter(({ path }) => path.includes('/updates')).length;
     sandbox.generate(30);
     const polls = asked();
-    expect(await offsetsOnScreen(page)).toEqual(before);
+    await expectShown(page, before);
     expect(asked()).toBe(polls);
     await page.getByRole('button', { name: /Newest|new/ }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    await expectShown(page, offsetsOf(sandbox));
   });
 
   itInChromium('has each update once, however often it is paused and resumed in the midst of them', async () => {
@@ -510,7 +506,9 @@ describe('the explorer', () => {
     sandbox.generate(20);
     const asked = sandbox.requests.length;
     await page.goto(url);
-    const shown = await shownAt(page, sandbox);
+    await row(page, sandbox.ledgerEnd).waitFor();
+    await page.getByRole('button', { name: 'Load earlier' }).waitFor();
+    const shown = await offsetsOnScreen(page);
     // the two hundred before the place, and all behind it
     expect(shown).toEqual(offsetsOf(sandbox).slice(0, shown.length));
     expect(shown.length).toBeGreaterThanOrEqual(220);
@@ -520,7 +518,7 @@ describe('the explorer', () => {
 
     await page.getByRole('button', { name: 'Load earlier' }).click();
     await page.getByRole('button', { name: 'Load earlier' }).waitFor({ state: 'detached' });
-    expect(await offsetsOnScreen(page)).toEqual(offsetsOf(sandbox));
+    await expectShown(page, offsetsOf(sandbox));
   });
 
   itInChromium('lets a second tab begin at the place of the first, each with a display of its own', async () => {
@@ -532,12 +530,13 @@ describe('the explorer', () => {
     await first.getByRole('button', { name: 'Pause' }).click();
     sandbox.generate(100);
     const second = await open(url);
-    const behind = await shownAt(second, sandbox);
+    await row(second, sandbox.ledgerEnd).waitFor();
+    const behind = await offsetsOnScreen(second);
     expect(behind).toEqual(offsetsOf(sandbox).slice(0, behind.length));
     // the second is ahead now: the first goes on from its own place all the same
     await first.bringToFront();
     await first.getByRole('button', { name: 'Resume' }).click();
-    expect(await shownAt(first, sandbox)).toEqual(offsetsOf(sandbox));
+    await expectShown(first, offsetsOf(sandbox));
   });
 
   itInChromium('never moves the place back that the tabs share', async () => {
@@ -547,6 +546,7 @@ describe('the explorer', () => {
     await caughtUp(first);
     await row(first, sandbox.ledgerEnd).waitFor();
     await first.getByRole('button', { name: 'Pause' }).click();
+    const place = sandbox.ledgerEnd;
     sandbox.generate(1_200);
     const second = await open(url);
     await row(second, sandbox.ledgerEnd).waitFor();
@@ -554,7 +554,9 @@ describe('the explorer', () => {
     await second.close();
 
     // the first gets one page of what it lacks, and no more comes
-    sandbox.fault({ kind: 'hang' }, { path: /updates/, after: 2, times: 100 });
+    await first.route(/updates/, async (route) => {
+      if (beginOf(route.request().postDataJSON()).every((begin) => begin <= place)) await route.continue();
+    });
     await first.bringToFront();
     await first.getByRole('button', { name: 'Resume' }).click();
     await first.getByText('600 here').waitFor();
@@ -574,7 +576,7 @@ describe('the explorer', () => {
     sandbox.generate(120, { seed: 9 });
     await page.goto(url);
     await page.getByRole('alert').getByText('not the ledger that it was').waitFor();
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    await expectShown(page, offsetsOf(sandbox));
   });
 
   itInChromium('says which updates were pruned, and goes on behind them', async () => {
@@ -583,7 +585,10 @@ describe('the explorer', () => {
     sandbox.prune(60);
     const page = await open(url);
     await page.getByRole('alert').getByText('have been pruned').waitFor();
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).filter((offset) => offset > 60));
+    await expectShown(
+      page,
+      offsetsOf(sandbox).filter((offset) => offset > 60),
+    );
   });
 
   itInChromium('says which update it cannot read, and shows the others', async () => {
@@ -595,7 +600,10 @@ describe('the explorer', () => {
     sandbox.generate(20);
     const page = await open(url);
     await page.getByRole('alert').getByText(`Update ${place} cannot be read`).waitFor();
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).filter((offset) => offset !== place));
+    await expectShown(
+      page,
+      offsetsOf(sandbox).filter((offset) => offset !== place),
+    );
   });
 
   itInChromium('is light or dark as the system is, until somebody chooses', async () => {
@@ -647,7 +655,7 @@ describe('the explorer', () => {
     await page.getByRole('status').filter({ hasText: 'Stopped' }).waitFor();
     await page.getByRole('button', { name: sandbox.url.slice('http://'.length) }).click();
     await connect(token);
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    await expectShown(page, offsetsOf(sandbox));
     expect(await page.getByRole('region', { name: 'Sandbox' }).count()).toBe(0);
 
     const kept = await page.evaluate(() =>
@@ -669,7 +677,7 @@ describe('the explorer', () => {
     await caughtUp(page);
     await page.getByText('200 here').waitFor();
     sandbox.generate(10);
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox).slice(0, 210));
+    await expectShown(page, offsetsOf(sandbox).slice(0, 210));
   });
 
   itInChromium('says so where an address is none of a ledger, and still asks after a reload', async () => {
@@ -693,7 +701,7 @@ describe('the explorer', () => {
     const page = await open(url);
     await page.setViewportSize({ width: 390, height: 844 });
     await caughtUp(page);
-    expect(await shownAt(page, sandbox)).toEqual(offsetsOf(sandbox));
+    await expectShown(page, offsetsOf(sandbox));
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     expect(await page.getByText(sandbox.url.slice('http://'.length), { exact: true }).isVisible()).toBe(true);
     await page.getByRole('row').last().click();
@@ -727,11 +735,27 @@ describe('the explorer', () => {
     const { url } = await start();
     const page = await open(url);
     const traffic = page.getByLabel('Traffic');
-    expect(await traffic.inputValue()).toBe('5');
+    await comesToBe(() => traffic.inputValue(), '5');
     await traffic.selectOption('20');
     await page.getByRole('button', { name: '+ 1 000' }).click();
     await page.reload();
     await page.getByRole('option', { name: '20/s', selected: true }).waitFor({ state: 'attached' });
+  });
+
+  itInChromium('shows no traffic while it does not know what there is', async () => {
+    const { url } = await start();
+    let tell = (): void => undefined;
+    const told = new Promise<void>((resolve) => (tell = resolve));
+    const page = await open(url, async (opened) => {
+      await opened.route(/control\/traffic/, (route) => told.then(() => route.continue()));
+    });
+    await caughtUp(page);
+    const traffic = page.getByLabel('Traffic');
+    expect(await traffic.isDisabled()).toBe(true);
+    expect(await traffic.inputValue()).toBe('');
+    tell();
+    await comesToBe(() => traffic.inputValue(), '5');
+    expect(await traffic.isEnabled()).toBe(true);
   });
 
   itInChromium(
@@ -774,8 +798,8 @@ describe('the explorer', () => {
   );
 });
 
-const focusIsIn = (page: Page, selector: string): Promise<boolean> =>
-  page.evaluate((within) => document.activeElement?.closest(within) !== null, selector);
+const focusComesTo = (page: Page, selector: string): Promise<void> =>
+  until(() => page.evaluate((within) => Boolean(document.activeElement?.closest(within)), selector));
 
 const raise = (): never => {
   throw new Error('there is none');

@@ -2,9 +2,7 @@ import type { Page } from 'playwright-core';
 
 /** The offsets of all rows, the newest first, as somebody sees them who scrolls from the top to the bottom. */
 export const offsetsOnScreen = (page: Page): Promise<readonly number[]> =>
-  page.evaluate(async () => {
-    const viewport = document.querySelector('cdk-virtual-scroll-viewport');
-    if (viewport === null) throw new Error('there is no table');
+  page.locator('cdk-virtual-scroll-viewport').evaluate(async (viewport) => {
     const rendered = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20)));
     const seen: number[] = [];
     for (let top = 0; ; top += viewport.clientHeight / 2) {

@@ -8,7 +8,10 @@ import { SandboxControl } from './sandbox-control';
     <b>Sandbox</b>
     <label>
       Traffic
-      <select #rate (change)="run(() => control.setTraffic(+rate.value))">
+      <select #rate [disabled]="control.traffic() === undefined" (change)="run(() => control.setTraffic(+rate.value))">
+        @if (control.traffic() === undefined) {
+          <option value="" selected>…</option>
+        }
         @for (perSecond of rates; track perSecond) {
           <option [value]="perSecond" [selected]="perSecond === control.traffic()">{{ perSecond }}/s</option>
         }
