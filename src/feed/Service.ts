@@ -16,8 +16,8 @@ export interface Learned {
   longestPollMs: number;
   /** How many offsets one page may reach over, as far as is known: a service may not be able to search more in time. */
   longestRange: number;
-  /** Until when the service is not asked for its ledger end, since it does not tell it; 0 if it does. */
-  endUntoldUntil: number;
+  /** When the service was found not to tell its ledger end, in milliseconds; `-Infinity` if it does. */
+  endUntoldAt: number;
   /** When the last WebSocket ended, in milliseconds; 0 if none has. */
   socketEndedAt: number;
   /** For how long no other is opened then, in milliseconds. */

@@ -6,10 +6,10 @@ import type { Place, Step } from './Place.js';
 import { startOf } from './startOf.js';
 
 /** Lets the caller choose where to go on beyond a gap; without a choice, the gap is an error. */
-export const acrossGap = ({ request, onGap, report }: Feed, place: Place): MonoTypeOperatorFunction<Step> =>
+export const acrossGap = ({ request, onGap, report }: Feed, here: () => Place): MonoTypeOperatorFunction<Step> =>
   catchError((error: unknown) => {
     if (!isGapError(error)) throw error;
-    const { cursor, floor } = place;
+    const { cursor, floor } = here();
     const isDownward = request.descendingOrder === true;
     const fail = (): never => {
       report(() => ({ _tag: 'GapFound', cursor, cause: error }));

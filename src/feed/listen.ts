@@ -2,13 +2,12 @@ import {
   asyncScheduler,
   catchError,
   concat,
+  connect,
   defer,
-  filter,
   map,
   merge,
   mergeMap,
   takeWhile,
-  tap,
   throwError,
   timeout,
   type Observable,
@@ -20,6 +19,7 @@ import { received } from './received.js';
 import type { Feed } from './Feed.js';
 import { hear, type Heard } from './hear.js';
 import { lookBeside } from './lookBeside.js';
+import type { Page } from './Page.js';
 import type { Place, Step } from './Place.js';
 import { updatesBody } from './updatesBody.js';
 
@@ -38,6 +38,7 @@ export const listen = (feed: Feed, place: Place): Observable<Step> =>
     let heard: Heard = { path, beginExclusive, last: beginExclusive, lastUpdate: beginExclusive, count: 0 };
     let cursor = beginExclusive;
     const here = (): Place => ({ ...place, cursor });
+    const listening = (): Step => ({ place: { ...here(), next: 'listening', pollLimit: 1, fruitless: 0 } });
     let lastAt = asyncScheduler.now();
     const silent = () => throwError(() => new ConnectionError(path, 'the socket brought nothing'));
     const pushed$ = socketTo(service.link, path, updatesBody(request, { beginExclusive }, path)).pipe(
@@ -54,23 +55,21 @@ export const listen = (feed: Feed, place: Place): Observable<Step> =>
         lastAt = now;
         cursor = Math.max(cursor, page.last);
         report(() => received(page, path));
-        return { page, place: { ...here(), next: 'listening', pollLimit: 1, fruitless: 0 } };
+        return { ...listening(), page };
       }),
       catchError((error: unknown) => [afterSocket(feed, here(), heard, error)]),
     );
-    // something on the way may keep back what is pushed, and answer pings all the same
-    const keptBack$ = lookBeside(feed, here, () => heard.count > 0).pipe(
-      tap(({ last }) => {
-        cursor = last;
-      }),
-      filter(({ updates, failure }) => updates.length > 0 || failure !== undefined),
-      map((page): Step => {
-        const cause = new ConnectionError(path, 'the socket kept back what there is');
-        return { ...afterSocket(feed, here(), heard, cause), page };
-      }),
-    );
+    // something on the way, or the service itself, may keep back what is to be pushed, and answer pings all the same
+    const look = (page: Page): Step => {
+      cursor = page.last;
+      if (page.updates.length === 0 && page.failure === undefined) return listening();
+      const cause = new ConnectionError(path, 'the socket kept back what there is');
+      // what it has brought does not speak for it
+      return { ...afterSocket(feed, here(), { ...heard, count: 0 }, cause), page };
+    };
     let end: readonly Step[] = [];
-    const steps$ = merge(pushed$, keptBack$).pipe(
+    const steps$ = pushed$.pipe(
+      connect((brought$) => merge(brought$, brought$.pipe(lookBeside(feed, here), map(look)))),
       takeWhile((step) => {
         const goesOn = step.page?.failure === undefined && step.place.next === 'listening';
         if (!goesOn) end = [step];

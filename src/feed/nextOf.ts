@@ -3,8 +3,12 @@ import type { Offset } from '../codecs/Offset.js';
 import type { Feed } from './Feed.js';
 import type { Place } from './Place.js';
 
-/** Whether the service tells its ledger end, as far as is known; a service that did not is asked again now and then. */
-export const tellsEnd = ({ service }: Feed): boolean => asyncScheduler.now() >= service.learned.endUntoldUntil;
+/** How long a service that does not tell its ledger end is not asked for it: the path may only be gone for a moment. */
+const askAgainMs = 60_000;
+
+/** Whether the service tells its ledger end, as far as is known; one that did not is asked again, also where the clock is set. */
+export const tellsEnd = ({ service }: Feed): boolean =>
+  Math.abs(asyncScheduler.now() - service.learned.endUntoldAt) >= askAgainMs;
 
 /** What to ask for when there may be something to catch up on. */
 export function catchingUp(feed: Feed): Place['next'] {

@@ -8,9 +8,6 @@ import { ledgerEnd } from './ledgerEnd.js';
 import { catchingUp, nothingKnown, waiting } from './nextOf.js';
 import type { Place, Step } from './Place.js';
 
-/** How long a service that does not tell its ledger end is not asked for it: the path may only be gone for a moment. */
-const askAgainMs = 60_000;
-
 /** The path is not served, or a gateway does not let it through. */
 const isUntold = (error: ApiError): boolean =>
   verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);
@@ -27,13 +24,13 @@ export const readLedgerEndOnce = (feed: Feed, place: Place): Observable<Step> =>
       if (end < place.cursor) throw new LedgerResetError(place.cursor, end);
       const target = Math.min(end, feed.request.endInclusive ?? end);
       const next = target > place.cursor ? 'page' : waiting(feed, place.cursor);
-      learned.endUntoldUntil = 0;
+      learned.endUntoldAt = -Infinity;
       const now = asyncScheduler.now();
       return { place: { ...place, target, endReadAt: now, next, atATime: 1, fastestMs: Infinity } };
     }),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isApiError(error) || !isUntold(error)) throw error;
-      learned.endUntoldUntil = asyncScheduler.now() + askAgainMs;
+      learned.endUntoldAt = asyncScheduler.now();
       const untold = { ...place, ...nothingKnown, next: catchingUp(feed) };
       return [{ place: { ...untold, target: feed.request.endInclusive ?? place.target } }];
     }),

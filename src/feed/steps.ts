@@ -31,9 +31,14 @@ const stepAfter = (feed: Feed, last: Step, room$: Observable<unknown>): Observab
     concatMap(() => {
       const { place, page } = last;
       if (page?.failure !== undefined) throw page.failure;
+      // by a socket, one request comes to many steps
+      let here = place;
       return stepFrom(feed, place).pipe(
         map((step) => withPace(feed, place, step)),
-        acrossGap(feed, place),
+        tap((step) => {
+          here = step.place;
+        }),
+        acrossGap(feed, () => here),
       );
     }),
   );

@@ -32,7 +32,7 @@ export function serviceOf(options: LedgerOptions): Service {
       pageLimit: Infinity,
       longestPollMs: Infinity,
       longestRange: Infinity,
-      endUntoldUntil: 0,
+      endUntoldAt: -Infinity,
       socketEndedAt: 0,
       noSocketForMs: 0,
       socketFailures: 0,

@@ -99,6 +99,8 @@ export type PushFault =
   | { readonly kind: 'closed'; readonly after: number; readonly code: number }
   /** The connection is half open: nothing comes any more, not even its end. */
   | { readonly kind: 'silent'; readonly after: number }
+  /** Pings are answered, and nothing else comes any more. */
+  | { readonly kind: 'deaf'; readonly after: number }
   /** An error comes as a message. */
   | { readonly kind: 'error'; readonly after: number; readonly status: string }
   /** A message breaks off. */

@@ -51,6 +51,7 @@ export const passingPushArbitrary: fc.Arbitrary<PushFault> = fc.oneof(
   fc.record({ kind: kind('never') }),
   { weight: 4, arbitrary: fc.record({ kind: kind('closed'), after, code: fc.constantFrom(1000, 1001, 1006, 1011) }) },
   fc.record({ kind: kind('silent'), after }),
+  fc.record({ kind: kind('deaf'), after }),
   {
     weight: 3,
     arbitrary: fc.record({

@@ -1,3 +1,4 @@
+import { deafFor } from './deafFor.js';
 import { calmAt } from './grow.js';
 import type { Outcome } from './play.js';
 import type { Schedule } from './Schedule.js';
@@ -17,10 +18,15 @@ interface Bound {
  * that is well and brings nothing is polled at most once a second, and asked for its end now and then. Something new may
  * cost its page, the one behind it, the ledger end, and one of them once again.
  */
-const boundsOf = ({ bound, token }: Schedule, calm: number): readonly Bound[] => [
+const boundsOf = ({ bound, token, pushes }: Schedule, calm: number): readonly Bound[] => [
   { ms: 1_000, requests: 25, perNews: 4, fromMs: 0 },
   { ms: 10_000, requests: 60, perNews: 4, fromMs: 0 },
-  { ms: 10_000, requests: (bound === null ? 14 : 24) * (token === null ? 1 : 2), perNews: 4, fromMs: calm + 25_000 },
+  {
+    ms: 10_000,
+    requests: (bound === null ? 14 : 24) * (token === null ? 1 : 2),
+    perNews: 4,
+    fromMs: calm + 25_000 + deafFor({ pushes }),
+  },
 ];
 
 /**

@@ -10,6 +10,7 @@ import { VirtualLedger } from '../helpers/virtualLedger.js';
 import { updateFormat } from '../helpers/world.js';
 import { Audit } from './Audit.js';
 import { chosenAt, type GapSeen } from './chosenAt.js';
+import { deafFor } from './deafFor.js';
 import { calmAt, Growing } from './grow.js';
 import { inflict } from './inflict.js';
 import { replicaAt } from './profiles.js';
@@ -65,7 +66,7 @@ export function play(schedule: Schedule): Outcome {
           end();
           if (scheduler.actions.length > 0) outcome.wrong.push(`${scheduler.actions.length} timers are left`);
         },
-        Math.max(20_000, calmAt(schedule)) + settleMs + answersToCome * schedule.spreadMs,
+        Math.max(20_000, calmAt(schedule)) + settleMs + deafFor(schedule) + answersToCome * schedule.spreadMs,
       );
       flush();
       return outcome;

@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, NEVER, of, takeWhile, throwError, type Observable } from 'rxjs';
+import { concat, concatMap, defer, map, NEVER, of, takeWhile, throwError, timer, type Observable } from 'rxjs';
 import type { SocketSign } from '../../src/http/SocketPort.js';
 import { type Asked, type Reply } from '../helpers/scripted.js';
 import { end, open, text, type AskedSocket } from '../helpers/scriptedSockets.js';
@@ -70,6 +70,8 @@ function brokenBy(fault: PushFault): Observable<SocketSign> | undefined {
       return of(end(fault.code));
     case 'silent':
       return NEVER;
+    case 'deaf':
+      return timer(12_000, 12_000).pipe(map((): SocketSign => ({ _tag: 'Alive' })));
     case 'error':
       return refused(statuses[fault.status]?.() ?? new Error());
     case 'torn':

@@ -14,10 +14,11 @@ import {
   type Observable,
 } from 'rxjs';
 import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { Gap } from '../../src/feed/Gap.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { canton, failed } from '../helpers/scripted.js';
+import { canton, failed, ok } from '../helpers/scripted.js';
 import { end, open, text } from '../helpers/scriptedSockets.js';
 import { checkpoint, transaction } from '../helpers/wire.js';
 import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
@@ -166,7 +167,88 @@ describe('a feed by WebSocket', () => {
     });
   });
 
-  it('keeps a socket that has nothing to bring, while the ledger goes on, and leaves it at that once it brings something', () => {
+  it('finds out by HTTP that a socket which brought something keeps back the rest, and then uses sockets less', () => {
+    marbles(({ flush }) => {
+      const its: ReturnType<typeof followed> = followed(
+        { socketFault: () => merge(of(open, text(checkpoint(its.ledger.end))), pong$) },
+        { forMs: 600_000, updates: 500 },
+      );
+      flush();
+      const seen = its.seen.values.map((update, i) => ({ update, at: its.seen.times[i] ?? Infinity }));
+      const pushed = seen.filter(({ update }) => update._tag === 'Transaction').slice(500);
+      expect(pushed.map(({ update }) => update.offset)).toEqual(upTo(1_000).slice(500));
+      expect(Math.max(...pushed.map(({ update, at }) => at - 1_000 * (update.offset - 500)))).toBeLessThan(20_100);
+      expect(its.sockets.asked.length).toBeLessThan(20);
+    });
+  });
+
+  it('asks nothing by HTTP while a socket brings a checkpoint every 15 seconds, and little where nothing happens', () => {
+    const looksBesideOneWithCheckpointsEach = (ms: number): number => {
+      let looks = -1;
+      marbles(({ flush }) => {
+        const its: ReturnType<typeof followed> = followed(
+          {
+            socketFault: (asked) =>
+              merge(its.ledger.push(asked), timer(500, ms).pipe(map(() => text(checkpoint(its.ledger.end)))), pong$),
+          },
+          { forMs: 600_000 },
+        );
+        timer(1_000).subscribe(() => {
+          looks = -its.service.asked.length;
+        });
+        flush();
+        expect(tags(its.events)).not.toContain('SocketClosed');
+        looks += its.service.asked.length;
+      });
+      return looks;
+    };
+    expect(looksBesideOneWithCheckpointsEach(15_000)).toBe(0);
+    expect(looksBesideOneWithCheckpointsEach(59_000)).toBe(20);
+  });
+
+  it('passes nothing over where what it is answered beside a socket lies beyond what it asked for', () => {
+    marbles(({ flush }) => {
+      const its: ReturnType<typeof followed> = followed({
+        socketFault: (_, count) => (count === 1 ? deaf(true) : undefined),
+        fault: ({ body }) => {
+          if (body['endInclusive'] !== 510 || its.ledger.end > 510) return undefined;
+          fill(its.ledger, 515, 520);
+          return ok([transaction(515), transaction(520)]);
+        },
+      });
+      timer(5_000).subscribe(() => {
+        its.ledger.end = 510;
+      });
+      flush();
+      expect(offsets(its.seen.values)).toEqual([...upTo(500), 515, 520]);
+    });
+  });
+
+  it('tells a gap that is found beside a socket from where the socket has brought it', () => {
+    marbles(({ flush }) => {
+      const gaps: number[] = [];
+      const its = world({
+        latencyMs: 5,
+        socketFault: (_, count) =>
+          count === 1 ? concat(of(open), after(9, text(transaction(550))), pong$) : undefined,
+      });
+      fill(its.ledger, ...upTo(500));
+      const onGap = ({ cursor }: Gap): number[] => {
+        gaps.push(cursor);
+        return [600];
+      };
+      const seen = observe(its.feed({}, { ...websocket, onGap }).pipe(takeUntil(timer(60_000))));
+      timer(15_000).subscribe(() => {
+        fill(its.ledger, 550, 650);
+        its.ledger.pruned = 600;
+      });
+      flush();
+      expect(gaps).toEqual([550]);
+      expect(offsets(seen.values)).toEqual([...upTo(500), 550, 650]);
+    });
+  });
+
+  it('keeps a socket that has nothing to bring, while the ledger goes on, and looks more seldom once it has brought something', () => {
     marbles(({ flush }) => {
       const its: ReturnType<typeof followed> = followed(
         { earlyCheckpointMs: 55_000, socketFault: (asked) => merge(its.ledger.push(asked), pong$) },
@@ -179,7 +261,7 @@ describe('a feed by WebSocket', () => {
       flush();
       expect(tags(its.events)).not.toContain('SocketClosed');
       const looks = its.service.asked.filter(({ body }) => Number(body['beginExclusive']) >= 500);
-      expect(looks.map(({ body }) => body['beginExclusive'])).toEqual([500, 510, 520, 530, 540]);
+      expect(looks.map(({ body }) => body['beginExclusive'])).toEqual([500, 510, 520, 530, 540, 555, 575, 595, 615]);
     });
   });
 

@@ -83,6 +83,22 @@ describe('a feed goes on', () => {
     });
   });
 
+  it('where the clock is set back after the ledger end was not told for a moment', () => {
+    marbles(({ flush }) => {
+      const { ledger, service, feed } = world({
+        latencyMs: 5,
+        fault: ({ path }, n) => (path.endsWith('ledger-end') && n === 1 ? notFound : undefined),
+      });
+      fill(ledger, 1);
+      setClock(10_000, -3_600_000);
+      observe(feed().pipe(takeUntil(timer(120_000))));
+      flush();
+      const asked = service.asked.filter(({ path }) => path.endsWith('ledger-end'));
+      expect(asked.length).toBeGreaterThan(1);
+      expect(asked.length).toBeLessThan(12);
+    });
+  });
+
   it.each([
     ['404', notFound],
     ['403 of a gateway', failed(403, 'forbidden')],
