@@ -17,6 +17,11 @@ export class Facets {
     }
   }
 
+  clear(): void {
+    this.#seen.clear();
+    for (const facet of [this.synchronizers, this.templates, this.parties]) facet.set([]);
+  }
+
   #note(facet: WritableSignal<readonly string[]>, value: string): void {
     if (value === '' || this.#seen.has(value)) return;
     this.#seen.add(value);
