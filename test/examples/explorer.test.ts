@@ -599,7 +599,7 @@ describe('the explorer', () => {
     await page.clock.runFor(3_000);
     const chart = await page.locator('canvas').elementHandle();
     await page.clock.runFor(3_000);
-    expect(await chart?.evaluate((canvas) => canvas.isConnected)).toBe(true);
+    expect(await chart.evaluate((canvas) => canvas.isConnected)).toBe(true);
   });
 
   itInChromium('has each update once, however often it is paused and resumed in the midst of them', async () => {
