@@ -16,6 +16,7 @@ export function httpClientPort(): HttpPort {
   // XMLHttpRequest does not know it, and each request would be warned of
   const onlyHere = inject(HttpBackend) instanceof FetchBackend && ({ redirect: 'manual' } as const);
   return ({ method, url, headers, body }) => {
+    const path = pathOf(url);
     const answer$ = client
       .request(method, url, {
         ...onlyHere,
@@ -26,8 +27,11 @@ export function httpClientPort(): HttpPort {
         // what a ledger says now, it does not say when the page is there
         transferCache: false,
       })
-      .pipe(map(responseOf), catchError(answerOf));
-    if (!pathOf(url).includes('/v2/updates')) return answer$;
+      .pipe(
+        map(responseOf),
+        catchError((error: unknown) => answerOf(error, path)),
+      );
+    if (!path.includes('/v2/updates')) return answer$;
     // HttpClient has ended its task by then
     return inTurn(url.includes('stream_idle_timeout_ms='), answer$).pipe(observeOn(asapScheduler), outsideZone(zone));
   };

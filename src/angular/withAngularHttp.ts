@@ -7,7 +7,8 @@ import { PORT } from './PORT.js';
  * interceptors see them, and `HttpTestingController` can answer them. An interceptor sees each request of a feed, also those
  * that are repeated; one that retries by itself, or shows every failure, had better let them pass.
  *
- * `fetch` and `maxAnswerBytes` of the options have no effect beside it, and `port` goes before it. Answers are never put
+ * `fetch` and `maxAnswerBytes` of the options have no effect beside it, and `port` goes before it. What Angular 22 does not read
+ * on a server, beyond 1 MiB by default, is an `AnswerTooLargeError`. Answers are never put
  * into the transfer cache. Redirects are refused by fetch from Angular 20 on; XMLHttpRequest, and fetch before that, follow
  * them.
  *

@@ -144,7 +144,7 @@ export interface GapFound {
   readonly resumesFrom?: Offset;
 }
 
-/** A feed has ended; nothing is asked for it any more. */
+/** A feed has ended; nothing is asked for it any more. One of a processor may end before it has started. */
 export interface FeedEnded {
   /** Tells the events apart. */
   readonly _tag: 'FeedEnded';

@@ -23,6 +23,8 @@ export function feedsOf(
   if (range.descendingOrder === true)
     throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
   const onInvalid = (options.onPoison ?? 'stop') === 'stop' ? 'fail' : 'emit';
+  // one feed to whoever watches: it asks where to begin, and then reads from there
+  const report = reportTo(service.events, (service.feeds += 1));
   return (from = range.beginExclusive) => {
     const { endInclusive } = range;
     const rest = {
@@ -30,7 +32,6 @@ export function feedsOf(
       beginExclusive: from,
       ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
     };
-    const report = reportTo(service.events, (service.feeds += 1));
     // nor is it pushed anything, whatever else stands in the options
     return feedOf(service, rest, { ...options, transport: 'http', parallelRanges: 1, onInvalid }, ledgerRetry, report);
   };

@@ -1,7 +1,8 @@
-import { concatMap, defer, type Observable } from 'rxjs';
+import { concatMap, defer, takeLast, type Observable } from 'rxjs';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { reportTo } from '../events/Report.js';
 import type { Service } from '../feed/Service.js';
+import { tellCut } from '../feed/tellCut.js';
 import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
 import { beginning } from './beginning.js';
 import type { Committed } from './Committed.js';
@@ -37,7 +38,11 @@ export function process(
           defer(() => {
             const feedFrom = feedsOf(service, request, options, ledgerRetry);
             const run = { ...rules, ...kept, ...stop, ...handling, report, path: service.learned.updatesPath };
-            return beginning(feedFrom(), options, kept.load$).pipe(
+            const feed = feedFrom();
+            return beginning(feed, options, kept.load$).pipe(
+              tellCut(feed),
+              // from here on the feed itself tells
+              takeLast(1),
               concatMap((begin) => worked(run, feedFrom(begin.cursor.offset), begin, options.batch)),
             );
           }),

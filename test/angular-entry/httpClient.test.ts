@@ -2,6 +2,7 @@ import '@angular/compiler';
 import {
   HttpErrorResponse,
   HttpHeaders,
+  HttpResponse,
   provideHttpClient,
   withInterceptors,
   type HttpInterceptorFn,
@@ -11,7 +12,7 @@ import { HttpTestingController, provideHttpClientTesting } from '@angular/common
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { firstValueFrom, of, throwError } from 'rxjs';
+import { defer, filter, firstValueFrom, of, take, throwError, toArray } from 'rxjs';
 import { provideLedger, withAngularHttp } from '../../src/angular/index.js';
 import { httpClientPort } from '../../src/angular/httpClientPort.js';
 import type { HttpPort } from '../../src/http/HttpPort.js';
@@ -178,5 +179,53 @@ describe('an answer of HttpClient', () => {
     const seen = observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
     expect(seen.values).toEqual([]);
     expect(seen.error).toBe(broken);
+  });
+});
+
+describe('an answer that Angular will not read to its end', () => {
+  // on a server, from version 22 on
+  const message = 'NG02825: Fetch response body exceeded the configured buffer limit (5000 bytes).';
+  const tooLarge = (code = -2825, text = message): HttpErrorResponse =>
+    new HttpErrorResponse({ error: Object.assign(new Error(text), { code }) });
+
+  it.each([
+    ['22.0', tooLarge(2825), 5_000],
+    ['22.2', tooLarge(), 5_000],
+    ['22.2, built for production', tooLarge(-2825, 'NG02825'), 2 ** 20],
+  ])('is one that is too large, of Angular %s', (_, error, maxBytes) => {
+    const failing: HttpInterceptorFn = () => throwError(() => error);
+    TestBed.configureTestingModule({
+      providers: [provideHttpClient(withInterceptors([failing])), provideHttpClientTesting()],
+    });
+    const port = TestBed.runInInjectionContext(httpClientPort);
+    const seen = observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
+    expect(seen.error).toMatchObject({ _tag: 'AnswerTooLargeError', path: '/api/v2/state/ledger-end', maxBytes });
+  });
+
+  it('has a feed ask for smaller pages', async () => {
+    const limits: number[] = [];
+    const small: HttpInterceptorFn = ({ url }) =>
+      defer(() => {
+        if (!url.includes('/v2/updates')) return of(new HttpResponse({ status: 200, body: '{"offset":1000}' }));
+        const limit = Number(new URL(url).searchParams.get('limit'));
+        limits.push(limit);
+        return limit > 50 ? throwError(() => tooLarge()) : of(new HttpResponse({ status: 200, body: '[]' }));
+      });
+    const ledger = ledgerOf(
+      provideHttpClient(withInterceptors([small])),
+      provideHttpClientTesting(),
+      provideLedger({ baseUrl }, withAngularHttp()),
+    );
+    const learned = firstValueFrom(
+      ledger.events$.pipe(
+        filter((event) => event._tag === 'PageLimitLearned'),
+        take(2),
+        toArray(),
+      ),
+    );
+    const { subscription } = observe(ledger.updates({ ...all, endInclusive: 1_000 }));
+    expect(await learned).toMatchObject([{ pageLimit: 100 }, { pageLimit: 50 }]);
+    subscription.unsubscribe();
+    expect(limits.slice(0, 2)).toEqual([200, 100]);
   });
 });

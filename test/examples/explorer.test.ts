@@ -274,6 +274,32 @@ describe('the explorer', () => {
     await expectShown(page, offsetsOf(sandbox).slice(1, 2));
   });
 
+  itInChromium('has no trouble with thousands of parties', async () => {
+    const { sandbox, url } = await start({ maxListElements: 1_000 });
+    for (let n = 0; n < 5_000; n += 1) {
+      const signatories = [`party${n}::1220${String(n).padStart(64, '0')}`];
+      sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { signatories } }] } } });
+    }
+    const page = await open(url, async (opened) => {
+      await opened.addInitScript(() => {
+        const tasks: number[] = [];
+        Object.assign(window, { tasks });
+        new PerformanceObserver((list) => {
+          tasks.push(...list.getEntries().map(({ duration }) => duration));
+        }).observe({ entryTypes: ['longtask'] });
+      });
+    });
+    await page.getByText('5,000 here').waitFor();
+    await row(page, sandbox.ledgerEnd).waitFor();
+    // each of them compared to all others takes ten times as long
+    const busyMs = await page.evaluate(() =>
+      (window as unknown as { tasks: number[] }).tasks.reduce((sum, each) => sum + each, 0),
+    );
+    expect(busyMs).toBeLessThan(3_000);
+    await page.getByLabel('Party').selectOption({ label: 'party4321' });
+    await expectShown(page, [4_322]);
+  });
+
   itInChromium('shows an update and the life of a contract, by keys alone', async () => {
     const { sandbox, url } = await start();
     const key = sandbox.externalParty('frank');
@@ -343,6 +369,26 @@ describe('the explorer', () => {
     sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /updates/, times: 3 });
     await page.getByRole('row').first().click();
     await page.getByRole('complementary').getByText('Update id').waitFor();
+  });
+
+  itInChromium('says why an update cannot be read, and reads it when it can', async () => {
+    let isKnown = true;
+    const { sandbox, url } = await start({ checkToken: () => isKnown });
+    sandbox.generate(60);
+    const page = await open(url);
+    await caughtUp(page);
+    const panel = page.getByRole('complementary');
+    isKnown = false;
+    await page.getByRole('row').first().click();
+    await panel.getByText('The ledger service refuses the token.').waitFor();
+    isKnown = true;
+    await panel.getByRole('button', { name: 'Try again' }).click();
+    await panel.getByText('Update id').waitFor();
+
+    sandbox.prune(sandbox.ledgerEnd);
+    await page.getByRole('row').nth(1).click();
+    await panel.getByText('It has been pruned.').waitFor();
+    expect(await panel.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 
   for (const algorithm of ['Ed25519', 'P-256']) {
@@ -420,6 +466,66 @@ describe('the explorer', () => {
     expect(sandbox.updates).toHaveLength(0);
   });
 
+  itInChromium('says why a submission could not be prepared', async () => {
+    const { sandbox, url } = await start();
+    const page = await open(url);
+    await caughtUp(page);
+    await makeKey(page);
+    const body = cantonError('CONTRACT_NOT_FOUND');
+    sandbox.fault({ kind: 'status', status: 404, body }, { path: /prepare$/ });
+    await submit(page);
+    await outcome(page, 'failed');
+    await page.getByText('CONTRACT_NOT_FOUND. Nothing was done.').waitFor();
+  });
+
+  itInChromium('submits once where somebody clicks twice', async () => {
+    const { sandbox, url } = await start();
+    const page = await open(url);
+    await caughtUp(page);
+    await makeKey(page);
+    await page.getByRole('button', { name: 'Prepare, verify, sign and submit' }).dblclick();
+    await outcome(page, 'committed');
+    expect(await page.getByRole('log').count()).toBe(1);
+    expect(sandbox.updates).toHaveLength(1);
+    await submit(page);
+    await comesToBe(() => page.getByRole('log').getByText('committed', { exact: true }).count(), 2);
+  });
+
+  itInChromium('asks before a page is left whose submission goes on', async () => {
+    const { url } = await start();
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const page = await open(url, async (opened) => {
+      await opened.route(/executeAndWaitForTransaction$/, (route) => answered.then(() => route.continue()));
+    });
+    await caughtUp(page);
+    await makeKey(page);
+    await submit(page);
+    await page.getByRole('log').getByText('Sent').waitFor();
+    const asked = page.waitForEvent('dialog');
+    await page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    answer();
+    await outcome(page, 'committed');
+    // and now it does not
+    const closed = page.waitForEvent('close');
+    await page.close({ runBeforeUnload: true });
+    await closed;
+  });
+
+  itInChromium('signs in each tab with a key that one of them has made', async () => {
+    const { sandbox, url } = await start();
+    const [one, other] = [await open(url), await open(url)];
+    await other.getByRole('button', { name: 'Submit…' }).click();
+    await other.getByRole('button', { name: 'Make a key and host the party' }).waitFor();
+    await makeKey(one);
+    await Promise.all([submit(one), submit(other)]);
+    await Promise.all([outcome(one, 'committed'), outcome(other, 'committed')]);
+    expect(sandbox.updates).toHaveLength(2);
+  });
+
   itInChromium('misses and doubles nothing while the ledger goes down and comes back', async () => {
     const { sandbox, url } = await start();
     sandbox.generate(50);
@@ -450,6 +556,26 @@ describe('the explorer', () => {
     await page.getByRole('status').filter({ hasText: 'Caught up' }).waitFor({ timeout: 10_000 });
   });
 
+  itInChromium('is not taken for retrying because the ledger was away when it was opened, or resumed', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(30);
+    let back = sandbox.restart({ downMs: 1_500 });
+    const page = await open(url);
+    await page.getByRole('status').filter({ hasText: 'Retrying' }).waitFor();
+    await back;
+    await page.getByRole('status').filter({ hasText: 'Caught up' }).waitFor({ timeout: 10_000 });
+
+    back = sandbox.restart({ downMs: 1_500 });
+    await page.getByRole('status').filter({ hasText: 'Retrying' }).waitFor();
+    for (let times = 0; times < 2; times += 1) {
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('status').filter({ hasText: 'Retrying' }).waitFor();
+    }
+    await back;
+    await page.getByRole('status').filter({ hasText: 'Caught up' }).waitFor({ timeout: 10_000 });
+  });
+
   itInChromium('has no updates to show of a ledger that cannot be read', async () => {
     const { sandbox, url } = await start();
     sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /updates/, times: 1_000 });
@@ -476,6 +602,30 @@ describe('the explorer', () => {
     await page.getByRole('button', { name: /Newest|new/ }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
     await expectShown(page, offsetsOf(sandbox));
+  });
+
+  itInChromium('tells neither lag nor rate while it is paused', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(30);
+    const page = await open(url);
+    await caughtUp(page);
+    const numbers = () => page.locator('.lag dd, .rate dd').allInnerTexts();
+    await until(async () => (await numbers())[0] === '0');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await comesToBe(numbers, ['–', '–/s']);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await until(async () => (await numbers())[0] === '0');
+  });
+
+  itInChromium('draws its chart on, rather than another each second', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(30);
+    const page = await open(url, ({ clock }) => clock.install());
+    await caughtUp(page);
+    await page.clock.runFor(3_000);
+    const chart = await page.locator('canvas').elementHandle();
+    await page.clock.runFor(3_000);
+    expect(await chart.evaluate((canvas) => canvas.isConnected)).toBe(true);
   });
 
   itInChromium('has each update once, however often it is paused and resumed in the midst of them', async () => {
@@ -576,6 +726,29 @@ describe('the explorer', () => {
     sandbox.generate(120, { seed: 9 });
     await page.goto(url);
     await page.getByRole('alert').getByText('not the ledger that it was').waitFor();
+    await expectShown(page, offsetsOf(sandbox));
+  });
+
+  itInChromium('keeps nothing of the ledger that it was: neither a filter nor the place in the table', async () => {
+    const { sandbox, url } = await start();
+    sandbox.generate(40);
+    const { party } = sandbox.externalParty('frank');
+    for (let times = 0; times < 60; times += 1)
+      sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { signatories: [party] } }] } } });
+    const page = await open(url);
+    await caughtUp(page);
+    await page.getByLabel('Party').selectOption({ label: 'frank' });
+    await row(page, sandbox.ledgerEnd).click();
+    await page.getByRole('button', { name: 'Newest' }).waitFor();
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    sandbox.restore(40);
+    sandbox.generate(120, { seed: 9 });
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('alert').getByText('not the ledger that it was').waitFor();
+    await row(page, sandbox.ledgerEnd).waitFor();
+    expect(await page.getByRole('button', { name: 'Newest' }).count()).toBe(0);
+    expect(await page.getByRole('option', { name: 'frank' }).count()).toBe(0);
     await expectShown(page, offsetsOf(sandbox));
   });
 
@@ -680,6 +853,20 @@ describe('the explorer', () => {
     await expectShown(page, offsetsOf(sandbox).slice(0, 210));
   });
 
+  itInChromium('waits for a ledger that is away where it is to begin at its end', async () => {
+    const { sandbox, url } = await start({}, () => ({}));
+    sandbox.generate(20);
+    const back = sandbox.restart({ downMs: 1_500 });
+    const page = await open(url);
+    await page.getByLabel('Address of the JSON Ledger API').fill(sandbox.url);
+    await page.getByRole('combobox').selectOption('end');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('status').filter({ hasText: 'Connecting' }).waitFor();
+    await back;
+    await caughtUp(page);
+    await expectShown(page, offsetsOf(sandbox));
+  });
+
   itInChromium('says so where an address is none of a ledger, and still asks after a reload', async () => {
     const { sandbox, url } = await start({}, () => ({}));
     const page = await open(url);
@@ -740,6 +927,22 @@ describe('the explorer', () => {
     await page.getByRole('button', { name: '+ 1 000' }).click();
     await page.reload();
     await page.getByRole('option', { name: '20/s', selected: true }).waitFor({ state: 'attached' });
+  });
+
+  itInChromium('shows the traffic that there is where another could not be set', async () => {
+    const { url } = await start();
+    const page = await open(url, async (opened) => {
+      await opened.route(/control\/traffic/, (route) =>
+        route.request().postData() === '{}'
+          ? route.continue()
+          : route.fulfill({ status: 400, json: { error: 'not now' } }),
+      );
+    });
+    const traffic = page.getByLabel('Traffic');
+    await comesToBe(() => traffic.inputValue(), '5');
+    await traffic.selectOption('20');
+    await page.getByText('not now').waitFor();
+    expect(await traffic.inputValue()).toBe('5');
   });
 
   itInChromium('shows no traffic while it does not know what there is', async () => {

@@ -426,6 +426,22 @@ describe('the stream of updates', () => {
     });
   });
 
+  it('has a client come back that asks for what is new while the ledger is away', async () => {
+    await given();
+    const back = sandbox.restart({ downMs: 2_000 });
+    const early = await stream(`${one.url}/updates`);
+    expect(early.status).toBe(200);
+    await early.over;
+    // an empty id is one that a browser does not send
+    const data = JSON.stringify({ reason: 'ConnectionError' });
+    expect(early.messages).toEqual([{ id: '', type: 'failure', data }]);
+    await back;
+    const later = await stream(`${one.url}/updates`);
+    await until(() => later.messages.length > 0);
+    expect(later.messages[0]).toMatchObject({ id: String(sandbox.ledgerEnd), data: undefined });
+    later.close();
+  });
+
   it('costs the ledger one request for many clients, and none when they have left', async () => {
     await given();
     const polls = (): number =>
@@ -549,5 +565,28 @@ describe('the configuration', () => {
       expect(one.exitCode()).toBe(1);
       expect(one.logs()).toContain(name);
     }
+  });
+
+  it('is as if it was not there where it is empty, and needs no care with spaces', async () => {
+    const sandbox = await newSandbox();
+    sandbox.generate(20);
+    const parties = ['frank', 'grace'].map((hint) => sandbox.externalParty(hint).party);
+    const one = await start({
+      LEDGER_URL: sandbox.url,
+      DATA_FOLDER: await mkdtemp(join(folder, 'data-')),
+      ...Object.fromEntries(
+        ['LEDGER_TOKEN_FILE', 'LEDGER_TOKEN', 'DATABASE_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'].map((name) => [name, '']),
+      ),
+      PARTIES: parties.join(', '),
+    });
+    await becomes(one, '/ready', 200);
+    const asked = JSON.stringify(sandbox.requests.map(({ body }) => body));
+    for (const party of parties) expect(asked).toContain(JSON.stringify(party));
+    const other = await start({
+      LEDGER_URL: sandbox.url,
+      DATA_FOLDER: await mkdtemp(join(folder, 'data-')),
+      PARTIES: '',
+    });
+    await becomes(other, '/ready', 200);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { of, timer } from 'rxjs';
+import { of, take, timer } from 'rxjs';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { canton, failed, ok, type Asked, type Reply } from '../helpers/scripted.js';
@@ -76,6 +76,46 @@ describe('a gap', () => {
       expect(store.saves.map(({ offset }) => offset)).toEqual([0, 40, 5, 10, 11]);
       expect(store.saves[2]).not.toHaveProperty('lastUpdate.offset');
     });
+  });
+});
+
+describe('what is told of a processor', () => {
+  /** Of which feed, and what; the ledger is away for the first so many requests. */
+  const told = (away: number, untilMs: number): string[] => {
+    let lines: string[] = [];
+    marbles(({ flush }) => {
+      const { client, work } = workshop(40, {
+        fault: (_, count) => (count <= away ? new Error('ECONNREFUSED') : undefined),
+      });
+      const seen = observe(client.events$);
+      observe(work(worker().handle, { store: new PlainStore(), name }).pipe(until(untilMs)));
+      flush();
+      lines = seen.values.map(({ _tag, feed }) => `${String(feed)} ${_tag}`);
+    });
+    return lines;
+  };
+
+  it('is told of one feed, also where it has to ask again before it knows where to begin', () => {
+    const lines = told(2, 5_000);
+    expect(lines.slice(0, 3)).toEqual(['1 RetryScheduled', '1 RetryScheduled', '1 FeedStarted']);
+    expect(lines.filter((line) => !line.startsWith('1 '))).toEqual([]);
+    expect(lines.at(-1)).toBe('1 FeedEnded');
+  });
+
+  it('ends once, also where all is there at once and its subscriber leaves with the first', () => {
+    marbles(({ flush }) => {
+      const { client, work } = workshop(40, { latencyMs: 0 });
+      const seen = observe(client.events$);
+      observe(work(worker().handle).pipe(take(1)));
+      flush();
+      expect(seen.values.filter(({ _tag }) => _tag === 'FeedEnded')).toMatchObject([{ feed: 1, how: 'unsubscribed' }]);
+    });
+  });
+
+  it('ends with the feed, also where that was left before it knew where to begin', () => {
+    const lines = told(Infinity, 3_000);
+    expect(new Set(lines.slice(0, -1))).toEqual(new Set(['1 RetryScheduled']));
+    expect(lines.at(-1)).toBe('1 FeedEnded');
   });
 });
 

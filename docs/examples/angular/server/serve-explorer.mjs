@@ -45,7 +45,10 @@ async function sendFile(response, folder, pathname) {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile()) return void response.writeHead(404).end();
   response.writeHead(200, { 'content-type': types[extname(path)] ?? 'application/octet-stream' });
-  createReadStream(path).pipe(response);
+  // gone since: it is built anew
+  createReadStream(path)
+    .on('error', () => response.destroy())
+    .pipe(response);
 }
 
 async function answer(request, response, control, command) {

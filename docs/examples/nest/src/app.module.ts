@@ -10,7 +10,8 @@ import { UpdatesModule } from './updates/updates.module.js';
 
 @Module({
   imports: [
-    ConfigModule.forRoot({ isGlobal: true, validationSchema: Environment }),
+    // what is empty would be read past the schema otherwise
+    ConfigModule.forRoot({ isGlobal: true, validationSchema: Environment, skipProcessEnv: true }),
     TelemetryModule,
     LedgerModule.forRootAsync({
       inject: [ConfigService],

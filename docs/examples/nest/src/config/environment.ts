@@ -2,6 +2,10 @@ import { z } from 'zod';
 
 const ms = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
 
+/** As Compose and Kubernetes have a variable that nobody has set. */
+const unlessEmpty = <A extends z.ZodType>(type: A) =>
+  z.preprocess((value) => (value === '' ? undefined : value), type.optional());
+
 /** What the service is told by its environment, or a file `.env`. A service that is told nonsense does not start. */
 export const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -10,22 +14,26 @@ export const Environment = z.object({
 
   LEDGER_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:7575'),
   /** A file with the bearer token, read for every request: something else renews it. */
-  LEDGER_TOKEN_FILE: z.string().optional(),
+  LEDGER_TOKEN_FILE: unlessEmpty(z.string()),
   /** The token itself, for one that does not expire while the service runs. */
-  LEDGER_TOKEN: z.string().optional(),
+  LEDGER_TOKEN: unlessEmpty(z.string()),
   LEDGER_TIMEOUT_MS: ms(30_000),
   /** Whose contracts, separated by commas; of every party of the participant by default. */
-  PARTIES: z
-    .string()
-    .transform((text) => text.split(',').filter(Boolean))
-    .optional(),
+  PARTIES: unlessEmpty(
+    z.string().transform((text) =>
+      text
+        .split(',')
+        .map((party) => party.trim())
+        .filter(Boolean),
+    ),
+  ),
 
   /** PostgreSQL; without it, the projection is kept in files. */
-  DATABASE_URL: z.string().optional(),
+  DATABASE_URL: unlessEmpty(z.string()),
   DATA_FOLDER: z.string().default('data'),
 
   /** Where spans go, by OTLP over HTTP; nowhere by default. Metrics are at /metrics in any case. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: unlessEmpty(z.url()),
   OTEL_SERVICE_NAME: z.string().default('contracts'),
 
   STATUS_EVERY_MS: ms(2_000),

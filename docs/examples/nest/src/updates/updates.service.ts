@@ -1,6 +1,6 @@
 import { Injectable, type MessageEvent, type OnModuleDestroy } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
-import { isLedgerError, isPrunedError, type Offset, type Update } from 'canton-rx';
+import { isLedgerError, isPrunedError, type Update } from 'canton-rx';
 import type { Response } from 'express';
 import { catchError, concatMap, defer, interval, map, merge, of, repeat, Subject, takeUntil, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -49,9 +49,11 @@ export class UpdatesService implements OnModuleDestroy {
         const heartbeat$ = interval(this.heartbeatMs).pipe(map(() => ({ id: String(at), comment: 'nothing new' })));
         const start$ = of({ id: String(begin), comment: 'connected', retry: 1_000 });
         return merge(start$, update$.pipe(select, map(messageOf)), heartbeat$).pipe(
-          catchError((error: unknown) => of(failure(error, at))),
+          catchError((error: unknown) => of(failure(error, String(at)))),
         );
       }),
+      // where to begin is not known: a browser comes back without an id, but never where the answer is no stream
+      catchError((error: unknown) => of(failure(error, ''))),
       takeUntil(this.stopping$),
     );
   }
@@ -60,8 +62,8 @@ export class UpdatesService implements OnModuleDestroy {
 const messageOf = (update: Update): MessageEvent => ({ id: String(update.offset), type: update._tag, data: update });
 
 /** The last message. The client comes back by itself; where the ledger is pruned, it has to begin somewhere else. */
-function failure(error: unknown, at: Offset): MessageEvent {
+function failure(error: unknown, id: string): MessageEvent {
   const reason = isLedgerError(error) ? error._tag : 'Error';
   const data = isPrunedError(error) ? { reason, earliestOffset: error.earliestOffset } : { reason };
-  return { id: String(at), type: 'failure', data };
+  return { id, type: 'failure', data, retry: 1_000 };
 }

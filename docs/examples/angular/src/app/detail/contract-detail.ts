@@ -10,6 +10,7 @@ import { Identities } from '../submit/identities';
 import { shortTemplate } from '../updates/names';
 import { UpdateList } from '../updates/update-list';
 import { EventCard } from './event-card';
+import { reasonOf } from './reason-of';
 import { shownEvents } from './shown-event';
 
 /** The life of a contract: every event of it that was seen, as the feed goes on. */
@@ -34,7 +35,12 @@ import { shownEvents } from './shown-event';
     @for (event of events(); track $index) {
       <app-event-card [event]="event" [isOfContract]="true" />
     } @empty {
-      <p class="waiting">{{ read.error() ? 'It cannot be read any more.' : 'Reading…' }}</p>
+      @if (read.error(); as error) {
+        <p class="waiting" role="alert">{{ reasonOf(error) }}</p>
+        <button type="button" (click)="read.reload()">Try again</button>
+      } @else {
+        <p class="waiting">Reading…</p>
+      }
     }
   `,
   styleUrl: './facts.css',
@@ -42,6 +48,7 @@ import { shownEvents } from './shown-event';
 export class ContractDetail {
   readonly contractId = input.required<string>();
   protected readonly panels = inject(Panels);
+  protected readonly reasonOf = reasonOf;
   protected readonly shortTemplate = shortTemplate;
   readonly #list = inject(UpdateList);
   readonly #ledger = injectLedger();

@@ -1,11 +1,12 @@
 import { Component, computed, inject, input } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
-import type { Update } from 'canton-rx';
+import { isPrunedError, type Update } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { CONNECTION } from '../connection/connection';
 import { formatOf } from '../feed/format-of';
 import { readUpdate } from '../feed/read-update';
 import { EventCard } from './event-card';
+import { reasonOf } from './reason-of';
 import { shownEvents } from './shown-event';
 
 /** An update in full, read from the ledger again. */
@@ -25,7 +26,10 @@ import { shownEvents } from './shown-event';
         <app-event-card [event]="event" />
       }
     } @else if (update.error(); as error) {
-      <p class="waiting" role="alert">{{ error.name }}: it cannot be read any more.</p>
+      <p class="waiting" role="alert">{{ reasonOf(error) }}</p>
+      @if (!isGone(error)) {
+        <button type="button" (click)="update.reload()">Try again</button>
+      }
     } @else {
       <p class="waiting">Reading…</p>
     }
@@ -40,6 +44,8 @@ export class UpdateDetail {
     params: () => this.offset(),
     stream: ({ params }) => readUpdate(this.#ledger, params, this.#format),
   });
+  protected readonly isGone = isPrunedError;
+  protected readonly reasonOf = reasonOf;
   protected readonly events = computed(() => (this.update.hasValue() ? shownEvents(this.update.value()) : []));
   protected readonly facts = computed(() => (this.update.hasValue() ? factsOf(this.update.value()) : []));
 }

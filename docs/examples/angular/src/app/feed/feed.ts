@@ -1,10 +1,24 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed, toObservable } from '@angular/core/rxjs-interop';
-import { isCursorError, isLedgerResetError, toStatus, type Gap, type ProcessStatus } from 'canton-rx';
+import { isCursorError, isLedgerError, isLedgerResetError, isTransient, toStatus } from 'canton-rx';
+import type { Gap, ProcessStatus } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
-import { catchError, concatMap, defer, EMPTY, of, switchMap, tap, type Observable } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  of,
+  retry,
+  switchMap,
+  tap,
+  throwError,
+  timer,
+  type Observable,
+} from 'rxjs';
 import { CONNECTION } from '../connection/connection';
 import { rowOf } from '../updates/row-of';
+import { TableView } from '../updates/table-view';
 import { UpdateList } from '../updates/update-list';
 import { formatOf } from './format-of';
 import { TabPlace } from './tab-place';
@@ -14,6 +28,7 @@ import { TabPlace } from './tab-place';
 export class Feed {
   readonly #ledger = injectLedger();
   readonly #list = inject(UpdateList);
+  readonly #view = inject(TableView);
   readonly #connection = inject(CONNECTION);
   readonly #place = new TabPlace();
 
@@ -48,7 +63,7 @@ export class Feed {
   #follow(): Observable<ProcessStatus> {
     const { baseUrl, parties, begin } = this.#connection;
     const name = `${baseUrl} ${parties === 'any' ? parties : [...parties].sort().join()}`;
-    const begin$ = begin === 'end' ? this.#ledger.ledgerEnd() : of(0);
+    const begin$ = begin === 'end' ? this.#ledger.ledgerEnd().pipe(retry({ delay: soonIfTransient })) : of(0);
     return begin$.pipe(
       concatMap((beginExclusive) =>
         this.#ledger.process(
@@ -89,6 +104,7 @@ export class Feed {
       this.notice.set('This is not the ledger that it was: the display began anew.');
       this.#place.forget();
       this.#list.clear();
+      this.#view.release();
       this.beganAt.set(undefined);
       return defer(() => this.#follow());
     }
@@ -96,3 +112,7 @@ export class Feed {
     return EMPTY;
   }
 }
+
+/** What answers once is not asked again by itself, as a feed is. */
+const soonIfTransient = (error: unknown): Observable<unknown> =>
+  isLedgerError(error) && isTransient(error) ? timer(1_000) : throwError(() => error);

@@ -8,7 +8,7 @@ import { SandboxControl } from './sandbox-control';
     <b>Sandbox</b>
     <label>
       Traffic
-      <select #rate [disabled]="control.traffic() === undefined" (change)="run(() => control.setTraffic(+rate.value))">
+      <select #rate [disabled]="control.traffic() === undefined" (change)="setTraffic(rate)">
         @if (control.traffic() === undefined) {
           <option value="" selected>…</option>
         }
@@ -41,6 +41,12 @@ export class SandboxBar {
 
   constructor() {
     void this.run(() => this.control.setTraffic());
+  }
+
+  protected async setTraffic(select: HTMLSelectElement): Promise<void> {
+    await this.run(() => this.control.setTraffic(Number(select.value)));
+    // what there is, which is not what was picked where that could not be set
+    select.value = String(this.control.traffic());
   }
 
   protected async run(command: () => Promise<void>): Promise<void> {

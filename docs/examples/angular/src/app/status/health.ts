@@ -45,6 +45,11 @@ export class Health {
     return `${trouble.cause.name}, try ${trouble.failures + 1} in ${(trouble.delayMs / 1_000).toFixed(1)} s`;
   });
 
+  /** Both are of the past while nothing is read. */
+  readonly #isReading = computed(() => this.phase() !== 'paused' && this.phase() !== 'failed');
+  readonly lag = computed(() => (this.#isReading() ? this.#feed.status()?.lagOffsets : undefined));
+  readonly rate = computed(() => (this.#isReading() ? this.#feed.status()?.updatesPerSecond : undefined));
+
   constructor() {
     injectLedger()
       .events$.pipe(takeUntilDestroyed())

@@ -1,4 +1,4 @@
-import { Component, effect, ElementRef, inject, viewChild, type OnDestroy } from '@angular/core';
+import { Component, effect, ElementRef, inject, untracked, viewChild, type OnDestroy } from '@angular/core';
 import uPlot from 'uplot';
 import { Theme } from '../shell/theme';
 import { ceilingOf } from './ceiling-of';
@@ -32,7 +32,9 @@ export class RateChart implements OnDestroy {
       // colours are read from the page: another theme, another chart
       this.#theme.isDark();
       this.#chart?.destroy();
-      this.#chart = new uPlot(this.#options(), [[], [], []], this.canvas().nativeElement);
+      const element = this.canvas().nativeElement;
+      // what it asks of the samples is no reason for another one
+      this.#chart = untracked(() => new uPlot(this.#options(), [[], [], []], element));
     });
     effect(() => {
       this.#theme.isDark();

@@ -2,12 +2,13 @@ import { inject, Injectable, signal, untracked } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import { interval } from 'rxjs';
 import { Feed } from '../feed/feed';
+import { Health } from './health';
 
 /** A second of the feed. */
 export interface Sample {
   /** In seconds since the epoch. */
   readonly at: number;
-  /** Updates that came within it. */
+  /** Updates that came within it; of more seconds than one, while the browser had the page sleep, their mean. */
   readonly rate: number;
   /** Offsets between the display and the ledger's end; `null` where that is not known. */
   readonly lag: number | null;
@@ -19,17 +20,22 @@ const kept = 300;
 @Injectable()
 export class Samples {
   readonly #feed = inject(Feed);
+  readonly #health = inject(Health);
   readonly all = signal<readonly Sample[]>([]);
 
   constructor() {
     let before = 0;
+    let beforeAt = Date.now() / 1_000;
     interval(1_000)
       .pipe(takeUntilDestroyed())
       .subscribe(() => {
         const received = untracked(this.#feed.received);
-        const lag = untracked(this.#feed.status)?.lagOffsets ?? null;
-        const sample: Sample = { at: Math.floor(Date.now() / 1_000), rate: received - before, lag };
+        const lag = untracked(this.#health.lag) ?? null;
+        const now = Date.now() / 1_000;
+        const rate = (received - before) / Math.max(1, Math.round(now - beforeAt));
         before = received;
+        beforeAt = now;
+        const sample: Sample = { at: Math.floor(now), rate, lag };
         this.all.update((all) => [...all.slice(1 - kept), sample]);
       });
   }

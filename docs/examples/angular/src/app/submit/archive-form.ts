@@ -1,9 +1,11 @@
 import { Component, computed, inject, input } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
 import { injectLedger } from 'canton-rx/angular';
+import { reasonOf } from '../detail/reason-of';
 import { head, shortTemplate } from '../updates/names';
 import { activeContracts } from './active-contracts';
 import type { Identity } from './identity';
+import { notTwice } from './not-twice';
 import { Submissions } from './submissions';
 
 /** Archives one of the party's contracts. */
@@ -19,11 +21,11 @@ import { Submissions } from './submissions';
               {{ shortTemplate(item.templateId) }} · {{ head(item.contractId, 16) }} · at {{ item.offset }}
             </option>
           } @empty {
-            <option value="" disabled selected>{{ read.isLoading() ? 'Reading…' : 'None is active' }}</option>
+            <option value="" disabled selected>{{ nothing() }}</option>
           }
         </select>
       </label>
-      <button type="submit" class="primary" [disabled]="contracts().length === 0">
+      <button type="submit" class="primary" (click)="notTwice($event)" [disabled]="contracts().length === 0">
         Prepare, verify, sign and submit
       </button>
     </form>
@@ -35,6 +37,7 @@ export class ArchiveForm {
   readonly chosen = input<{ readonly contractId: string; readonly templateId: string } | undefined>();
   readonly #ledger = injectLedger();
   readonly #submissions = inject(Submissions);
+  protected readonly notTwice = notTwice;
   protected readonly head = head;
   protected readonly shortTemplate = shortTemplate;
   readonly #ended = computed(() => this.#submissions.runs().filter(({ outcome }) => outcome !== undefined).length);
@@ -44,6 +47,12 @@ export class ArchiveForm {
     stream: ({ params }) => activeContracts(this.#ledger, params.party),
   });
   protected readonly contracts = computed(() => (this.read.hasValue() ? this.read.value() : []));
+
+  protected readonly nothing = computed(() => {
+    const error = this.read.error();
+    if (error !== undefined) return reasonOf(error);
+    return this.read.isLoading() ? 'Reading…' : 'None is active';
+  });
 
   protected submit(event: Event, contractId: string): void {
     event.preventDefault();

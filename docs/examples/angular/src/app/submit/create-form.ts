@@ -1,5 +1,6 @@
 import { Component, computed, inject, input, linkedSignal, signal } from '@angular/core';
 import type { Identity } from './identity';
+import { notTwice } from './not-twice';
 import { Submissions } from './submissions';
 
 /** Creates a contract. */
@@ -18,7 +19,7 @@ import { Submissions } from './submissions';
       @if (problem(); as text) {
         <p class="problem" role="alert">{{ text }}</p>
       }
-      <button type="submit" class="primary">Prepare, verify, sign and submit</button>
+      <button type="submit" class="primary" (click)="notTwice($event)">Prepare, verify, sign and submit</button>
     </form>
   `,
   styleUrl: '../shell/form.css',
@@ -26,6 +27,7 @@ import { Submissions } from './submissions';
 export class CreateForm {
   readonly identity = input.required<Identity>();
   readonly #submissions = inject(Submissions);
+  protected readonly notTwice = notTwice;
   protected readonly problem = signal('');
   readonly #party = computed(() => this.identity().party);
   protected readonly templateId = signal('#sandbox-assets:Main:Asset');

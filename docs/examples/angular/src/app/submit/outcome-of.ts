@@ -16,6 +16,8 @@ export function outcomeOf(error: unknown): Outcome {
         kind: 'failed',
         text: `What was prepared is not what was asked for (${error.reason}). It was not signed.`,
       };
+    case 'ApiError':
+      return { kind: 'failed', text: `The ledger refused it: ${error.code ?? error.status}. Nothing was done.` };
     default:
       return { kind: 'failed', text: `${error.name}. Nothing was done.` };
   }

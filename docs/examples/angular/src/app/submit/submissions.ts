@@ -2,7 +2,7 @@ import { DestroyRef, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import { webCryptoSigner, type Command, type LedgerEvent, type Transaction } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
-import { concatMap, defer, filter, finalize, forkJoin, type Observable } from 'rxjs';
+import { concatMap, defer, filter, finalize, forkJoin, fromEvent, type Observable } from 'rxjs';
 import { SandboxControl } from '../sandbox/sandbox-control';
 import type { Identity } from './identity';
 import { Identities } from './identities';
@@ -18,6 +18,16 @@ export class Submissions {
   readonly #control = inject(SandboxControl);
   readonly #destroyed = inject(DestroyRef);
   readonly runs = signal<readonly Run[]>([]);
+
+  constructor() {
+    // nobody would learn how they ended
+    fromEvent<BeforeUnloadEvent>(window, 'beforeunload')
+      .pipe(
+        filter(() => this.runs().some(({ outcome }) => outcome === undefined)),
+        takeUntilDestroyed(),
+      )
+      .subscribe((event) => event.preventDefault());
+  }
 
   submit(title: string, command: Command, identity: Identity): void {
     const commandId = `explorer-${crypto.randomUUID()}`;

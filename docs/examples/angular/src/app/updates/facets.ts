@@ -10,16 +10,29 @@ export class Facets {
   readonly #seen = new Set<string>();
 
   add(rows: readonly Row[]): void {
-    for (const row of rows) {
-      this.#note(this.synchronizers, row.synchronizer);
-      for (const template of row.templates) this.#note(this.templates, template);
-      for (const party of row.parties) this.#note(this.parties, party);
-    }
+    this.#note(
+      this.synchronizers,
+      rows.map(({ synchronizer }) => synchronizer),
+    );
+    this.#note(
+      this.templates,
+      rows.flatMap(({ templates }) => templates),
+    );
+    this.#note(
+      this.parties,
+      rows.flatMap(({ parties }) => parties),
+    );
   }
 
-  #note(facet: WritableSignal<readonly string[]>, value: string): void {
-    if (value === '' || this.#seen.has(value)) return;
-    this.#seen.add(value);
-    facet.update((values) => [...values, value].sort());
+  clear(): void {
+    this.#seen.clear();
+    for (const facet of [this.synchronizers, this.templates, this.parties]) facet.set([]);
+  }
+
+  #note(facet: WritableSignal<readonly string[]>, values: readonly string[]): void {
+    const fresh = [...new Set(values)].filter((value) => value !== '' && !this.#seen.has(value));
+    if (fresh.length === 0) return;
+    for (const value of fresh) this.#seen.add(value);
+    facet.update((known) => [...known, ...fresh].sort());
   }
 }

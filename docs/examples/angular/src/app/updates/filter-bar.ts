@@ -29,14 +29,19 @@ export class FilterBar {
   protected readonly list = inject(UpdateList);
   protected readonly variants = variants;
   protected readonly shortId = shortId;
+  /** The parties, and what they are called; once for all, as there may be thousands. */
+  protected readonly parties = computed(() => {
+    const parties = this.facets.parties();
+    const names = parties.map(shortId);
+    // sorted, so that those of one name stand side by side
+    const several = new Set(names.filter((name, at) => name === names[at - 1]));
+    return parties.map((value, at) => {
+      const name = names[at] ?? value;
+      return { value, label: several.has(name) ? longId(value) : name };
+    });
+  });
   protected readonly shown = computed(() => this.list.shown().rows.length);
   private readonly text = viewChild.required<ElementRef<HTMLInputElement>>('text');
-
-  protected partyLabel(party: string): string {
-    const name = shortId(party);
-    const isOnly = this.facets.parties().every((other) => other === party || shortId(other) !== name);
-    return isOnly ? name : longId(party);
-  }
 
   focus(): void {
     this.text().nativeElement.focus();

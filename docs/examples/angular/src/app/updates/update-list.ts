@@ -57,8 +57,11 @@ export class UpdateList {
     this.#version.update((version) => version + 1);
   }
 
+  /** Another ledger: nothing of the one before is left, to be chosen from neither. */
   clear(): void {
     this.letGoUpTo.set(0);
+    this.#facets.clear();
+    this.#filters.clear();
     this.#replace([]);
     this.#version.update((version) => version + 1);
   }
