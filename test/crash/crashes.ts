@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, merge, skip, timeout, timer } from 'rxjs';
 import type { Child } from './Child.js';
 import { print, type Parameters } from './parameters.js';
 
@@ -33,8 +33,8 @@ export interface Crashes {
 /** The most that a process lives once it has been started, in milliseconds: it may wait for another, or for updates. */
 const longestMs = 800;
 
-/** How long those may take that are not killed any more, in milliseconds. */
-const mostToEndMs = 60_000;
+/** How long those may do nothing at all that are not killed any more, in milliseconds. */
+const mostIdleMs = 60_000;
 
 /**
  * Kills processes at random moments and starts others at once, while the ledger grows, until as many have been killed as
@@ -90,10 +90,11 @@ export async function crashes(
   await Promise.all(Array.from({ length: processes }, oneAfterTheOther));
   grow(1);
   const last = Array.from({ length: processes }, () => start((life += 1), end()));
-  const ends = await Promise.race([
-    Promise.all(last.map(({ over }) => over)),
-    wait(mostToEndMs, ['those that were left in peace did not get to the end'], { ref: false }),
-  ]);
+  const going$ = merge(...last.map(({ mark$ }) => mark$)).pipe(timeout({ each: mostIdleMs }));
+  const ends = await lastValueFrom(going$, { defaultValue: '' }).then(
+    () => Promise.all(last.map(({ over }) => over)),
+    () => ['those that were left in peace did not get to the end'],
+  );
   const bad = ends.find((end) => end !== undefined);
   if (bad !== undefined) throw new Error(bad);
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;

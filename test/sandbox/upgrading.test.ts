@@ -182,7 +182,12 @@ describe('a WebSocket that is idle', () => {
     let pings = 0;
     client.socket.on('ping', () => (pings += 1));
     let lastAt = performance.now();
-    const [ping, append] = [() => { client.socket.ping(); }, () => sandbox.append(creation())];
+    const [ping, append] = [
+      () => {
+        client.socket.ping();
+      },
+      () => sandbox.append(creation()),
+    ];
     for (const keep of [ping, ping, ping, append, append, append]) {
       // a machine that stands still for longer has it cut earlier, and rightly
       if ((await Promise.race([after(400, 'open'), client.closed])) !== 'open') break;
