@@ -40,8 +40,9 @@ const mostIdleMs = 60_000;
  * Kills processes at random moments and starts others at once, while the ledger grows, until as many have been killed as
  * are to be; then lets one work to the end.
  *
- * A third of the moments is anywhere from the start to a while after the first update; the others come after a random number of
- * updates, of twice as many as the ledger has grown by since the last kill, and a moment more.
+ * A third of the moments is anywhere from the start to a while after the first update; a tenth is when it saves, which takes
+ * too little time to be hit by chance on every machine; the others come after a random number of updates, of twice as many as
+ * the ledger has grown by since the last kill, and a moment more.
  */
 export async function crashes(
   { what, processes = 1, start, afterKill }: Subject,
@@ -60,18 +61,16 @@ export async function crashes(
       filter((letter) => letter === 'u'),
       skip(Math.floor(random() * mostUpdates)),
     );
-    const [isEarly, earlyMs, lateMs, moreMs] = [
-      random() < 0.33,
-      random() * startMs * 1.5,
-      random() * longestMs,
-      random() * 5,
-    ];
-    const doom = isEarly ? timer(earlyMs) : merge(late, timer(startMs + lateMs));
+    const [kind, earlyMs, lateMs] = [random(), random() * startMs * 1.5, random() * longestMs];
+    const isAtSave = kind >= 0.33 && kind < 0.43;
+    const moreMs = isAtSave ? 0 : random() * 5;
+    const saves = child.mark$.pipe(filter((letter) => letter === 's'));
+    const doom = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, timer(startMs + lateMs));
     void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
       if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 8;
     });
     await firstValueFrom(doom, { defaultValue: 0 });
-    await wait(moreMs);
+    if (moreMs > 0) await wait(moreMs);
   };
   const oneAfterTheOther = async (): Promise<void> => {
     while (killed < kills) {
