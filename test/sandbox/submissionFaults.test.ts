@@ -140,6 +140,7 @@ describe('a late commit', () => {
   });
 
   it('wakes those who wait for updates', async () => {
+    const clock = stoppedClock();
     const { sandbox, eve } = await withParty();
     const body = await signed(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 20 }, { path: executePath });
@@ -150,7 +151,9 @@ describe('a late commit', () => {
       },
     };
     const tail = post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=5000', { beginExclusive: 0, updateFormat });
+    await clock.isWaitedFor();
     await post(sandbox, executePath, body);
+    await clock.pass(20);
     expect(at((await tail).json, 0, 'update', 'Transaction', 'value', 'commandId')).toBe('cmd-1');
   });
 
