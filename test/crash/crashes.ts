@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { filter, firstValueFrom, lastValueFrom, merge, skip, timeout, timer } from 'rxjs';
+import { debounceTime, filter, firstValueFrom, lastValueFrom, merge, skip, timeout, timer } from 'rxjs';
 import type { Child } from './Child.js';
 import { print, type Parameters } from './parameters.js';
 
@@ -30,7 +30,7 @@ export interface Crashes {
   readonly lives: number;
 }
 
-/** The most that a process lives once it has been started, in milliseconds: it may wait for another, or for updates. */
+/** The most that a process lives without telling anything, in milliseconds: it may wait for another, or for updates. */
 const longestMs = 800;
 
 /** How long those may do nothing at all that are not killed any more, in milliseconds. */
@@ -65,7 +65,9 @@ export async function crashes(
     const isAtSave = kind >= 0.33 && kind < 0.43;
     const moreMs = isAtSave ? 0 : random() * 5;
     const saves = child.mark$.pipe(filter((letter) => letter === 's'));
-    const doom = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, timer(startMs + lateMs));
+    // however long it takes to start
+    const stands = child.mark$.pipe(debounceTime(lateMs));
+    const doom = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, stands);
     void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
       if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 8;
     });
