@@ -1,5 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { debounceTime, filter, firstValueFrom, lastValueFrom, merge, skip, timeout, timer } from 'rxjs';
+import {
+  debounceTime,
+  filter,
+  firstValueFrom,
+  lastValueFrom,
+  merge,
+  skip,
+  timeout,
+  timer,
+  type Observable,
+} from 'rxjs';
 import type { Child } from './Child.js';
 import { print, type Parameters } from './parameters.js';
 
@@ -67,7 +77,7 @@ export async function crashes(
     const saves = child.mark$.pipe(filter((letter) => letter === 's'));
     // however long it takes to start
     const stands = child.mark$.pipe(debounceTime(lateMs));
-    const doom = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, stands);
+    const doom: Observable<unknown> = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, stands);
     void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
       if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 8;
     });
