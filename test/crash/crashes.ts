@@ -6,6 +6,7 @@ import {
   lastValueFrom,
   merge,
   skip,
+  takeUntil,
   timeout,
   timer,
   type Observable,
@@ -63,7 +64,8 @@ export async function crashes(
   const phases = new Map<string, number>();
   let life = 0;
   let killed = 0;
-  let startMs = 300;
+  // learned from those that tell something
+  let startMs = 2_000;
   const mostUpdates = (2 * updates) / kills;
 
   const death = async (child: Child): Promise<void> => {
@@ -76,10 +78,13 @@ export async function crashes(
     const moreMs = isAtSave ? 0 : random() * 5;
     const saves = child.mark$.pipe(filter((letter) => letter === 's'));
     // however long it takes to start
-    const stands = child.mark$.pipe(debounceTime(lateMs));
+    const stands = merge(
+      child.mark$.pipe(debounceTime(lateMs)),
+      timer(3 * startMs + lateMs).pipe(takeUntil(child.mark$)),
+    );
     const doom: Observable<unknown> = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, stands);
     void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
-      if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 8;
+      if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 2;
     });
     await firstValueFrom(doom, { defaultValue: 0 });
     if (moreMs > 0) await wait(moreMs);
