@@ -60,7 +60,7 @@ beforeAll(async () => {
   await user.write('angular.json', JSON.stringify(workspace));
   await user.write('tsconfig.json', JSON.stringify(compiler));
   without = (await built(main('', '1'))).gzip;
-}, 300_000);
+}, 400_000);
 afterAll(() => user.remove(), 60_000);
 
 /** Builds an application for production: what the builder says, the bundle, and its bytes of gzip. */

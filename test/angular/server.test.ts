@@ -52,7 +52,7 @@ let user: Project;
 beforeAll(async () => {
   user = await project();
   await user.run('npm', 'install', '--ignore-scripts', '--prefer-offline', ...angular);
-}, 200_000);
+}, 400_000);
 afterAll(() => user.remove(), 60_000);
 
 describe('a page that is rendered on a server', () => {

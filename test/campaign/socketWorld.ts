@@ -72,7 +72,7 @@ export async function socketWorld(schedule: SocketSchedule): Promise<SocketWorld
       token: schedule.keepsToken === true ? 'TOKEN-SECRET-1' : token,
       requestTimeoutMs: 150,
       webSocket: wsPort({ pingEveryMs: 20 }),
-      retry: { baseDelayMs: 1, maxDelayMs: 10, giveUpAfterMs: 20_000 },
+      retry: { baseDelayMs: 1, maxDelayMs: 10, giveUpAfterMs: 600_000 },
     }),
     happen: async () => {
       const deeds = schedule.deeds.map(async ({ deed, atMs }) => {

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
 import type { Update } from '../../src/codecs/Update.js';
@@ -8,6 +8,7 @@ import type { Gap } from '../../src/feed/Gap.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { ownClock } from '../helpers/ownClock.js';
 import { secretsIn } from '../security/secretsIn.js';
 import { schedules } from './schedules.js';
 import { followedSchedule, socketSchedule, type SocketSchedule } from './SocketSchedule.js';
@@ -77,6 +78,11 @@ const inLanes = (property: fc.IAsyncProperty<[SocketSchedule]>, runs: number): P
       fc.assert(property, { numRuns: Math.ceil(runs / lanes), seed: seed + lane, endOnFailure: true }),
     ),
   );
+
+// patience is for faults, not for a busy machine
+beforeEach(() => {
+  ownClock();
+});
 
 describe('over real sockets, what a subscriber sees', () => {
   it('is exactly the ledger, whatever happens to the service and on the way', async () => {

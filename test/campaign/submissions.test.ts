@@ -1,12 +1,12 @@
 import process from 'node:process';
-import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { lastValueFrom, of } from 'rxjs';
+import { firstValueFrom, lastValueFrom, of, timer } from 'rxjs';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { isLedgerError } from '../../src/errors/LedgerError.js';
 import { cantonError, startSandbox, type Fault } from '../../src/sandbox/index.js';
 import { preparedTransactionVerifier } from '../../src/verify/index.js';
+import { ownClock } from '../helpers/ownClock.js';
 import { secretsIn } from '../security/secretsIn.js';
 import { schedules } from './schedules.js';
 
@@ -98,7 +98,7 @@ async function play({ faults, seconds, subscriptions, recovers, isForged }: Sche
     const ends = await Promise.all(
       Array.from({ length: subscriptions }, () => lastValueFrom(transaction$).catch((error: unknown) => error)),
     );
-    await setTimeout(latestMs + 30);
+    await firstValueFrom(timer(latestMs + 30));
     // what was committed late is committed by now
     const committed = sandbox.updates.flatMap((update) => ('Transaction' in update ? [update.Transaction.value] : []));
     expect(committed.length).toBeLessThanOrEqual(1);
@@ -117,6 +117,11 @@ async function play({ faults, seconds, subscriptions, recovers, isForged }: Sche
     await sandbox.close();
   }
 }
+
+// patience is for faults, not for a busy machine
+beforeEach(() => {
+  ownClock();
+});
 
 describe('over real sockets, a submission', () => {
   it('is committed once at most, and what it ends with never contradicts the ledger', async () => {

@@ -15,6 +15,7 @@ import { troubleOfError } from '../../src/cli/check/troubleOfError.js';
 import { AskError } from '../../src/cli/probe/AskError.js';
 import { cantonError, startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { httpServer } from '../helpers/httpServer.js';
+import { ownClock } from '../helpers/ownClock.js';
 import { captured, play } from './support.js';
 
 const closing: (() => unknown)[] = [];
@@ -71,6 +72,7 @@ const nowSeconds = (): number => Math.floor(Date.now() / 1_000);
 
 describe('a ledger that is well', () => {
   it('is told as such, with what there is to know', async () => {
+    ownClock();
     const sandbox = await sandboxWith();
     const { code, of, ids } = await checked(sandbox.url);
 
@@ -170,12 +172,12 @@ describe('the token', () => {
   const strict = (good: string): SandboxOptions => ({ checkToken: (given) => given === good });
 
   it('that is accepted is told with its time, and nothing else of it', async () => {
-    const good = token({ sub: 'somebody', exp: nowSeconds() + 250 });
+    const good = token({ sub: 'somebody', exp: nowSeconds() + 299 });
     const sandbox = await sandboxWith(strict(good));
     const { code, of, whole } = await checkedWith(sandbox.url, { CANTON_RX_LEDGER_TOKEN: good });
 
     expect(code).toBe(0);
-    expect(of('token')?.text).toMatch(/^accepted, expires in 4 min (?:\d+ s)?$/);
+    expect(of('token')?.text).toMatch(/^accepted, expires in 4 min(?: \d+ s)?$/);
     expect(of('token')?.data).toMatchObject({ isAccepted: true, isNeeded: true });
     for (const part of good.split('.')) expect(whole).not.toContain(part);
     expect(whole).not.toContain('somebody');
@@ -201,7 +203,7 @@ describe('the token', () => {
     expect(sandbox.requests.find(({ path }) => path === '/v2/version')?.authorized).toBe(false);
     expect(of('updates')?.state).toBe('open');
     expect(of('token')).toMatchObject({ state: 'failed', text: 'token refused (401)' });
-    expect(of('token')?.next).toMatch(/^it expired 3 min \d s ago: get a new one$/);
+    expect(of('token')?.next).toMatch(/^it expired 3 min \d+ s ago: get a new one$/);
     expect(whole).not.toContain('czNjcmV0');
   });
 
@@ -372,6 +374,7 @@ describe('nobody who answers', () => {
   });
 
   it('is told in time where the answer does not come', async () => {
+    ownClock(4);
     const server = await listening(() => undefined);
     const begun = performance.now();
     const { code, of } = await checked(server);
@@ -382,6 +385,7 @@ describe('nobody who answers', () => {
   });
 
   it('is told in less than 15 seconds, where all but the first answers hang', async () => {
+    ownClock(4);
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'hang' }, { path: /./, after: 3, times: 200 });
     const begun = performance.now();
@@ -431,14 +435,17 @@ describe('a ledger that is not well in one thing', () => {
     const { of } = await checked(server.url);
 
     expect(of('clock')).toMatchObject({ state: 'failed' });
-    expect(of('clock')?.text).toMatch(/^the service's is (39|4[01])\.\d s \w+, to within \d\.\d s/);
+    expect(of('clock')?.text).toMatch(/^the service's is \d+\.\d s \w+, to within \d+\.\d s/);
     expect(of('clock')?.text).toContain(` s ${side}, `);
-    expect(Math.sign(Number(of('clock')?.data?.['aheadSeconds']))).toBe(Math.sign(ahead));
+    const { aheadSeconds, withinSeconds } = of('clock')?.data ?? {};
+    // both are rounded
+    expect(Math.abs(Number(aheadSeconds) - ahead / 1_000)).toBeLessThan(Number(withinSeconds) + 0.2);
   });
 });
 
 describe('a ledger that is slow', () => {
   it('is measured by as many answers as there is time for', async () => {
+    ownClock();
     const server = await httpServer((_, response) => {
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":"3.5.1","offset":3}');
@@ -448,7 +455,8 @@ describe('a ledger that is slow', () => {
     const { of } = await checked(server.url);
 
     expect(of('roundTrip')).toMatchObject({ state: 'ok' });
-    expect(of('roundTrip')?.text).toMatch(/^[4-9]\d\d(\.\d)? ms, the median of [1-4] from/);
+    expect(of('roundTrip')?.text).toMatch(/^\d+(\.\d)? ms, the median of [1-4] from/);
+    expect(Number(of('roundTrip')?.data?.['medianMs'])).toBeGreaterThan(395);
   });
 });
 

@@ -11,7 +11,7 @@ describe('the demo', () => {
     expect(await lastValueFrom(demo(output))).toBe(0);
     expect(text().match(/^▸ +\d+ {2}signed by newcomer, committed as 1220\S+: (created|archived)$/gm)).toHaveLength(2);
     expect(text().match(/^✓ +\d+ {2}matched: the feed has 1220/gm)).toHaveLength(2);
-    expect(text()).toMatch(/✓ 2 submissions, all found among \d+ updates of the feed, in \d\.\d s\n\n$/);
+    expect(text()).toMatch(/✓ 2 submissions, all found among \d+ updates of the feed, in \d+\.\d s\n\n$/);
     expect(text()).not.toContain('\u001B');
     // each update once, in order
     const offsets = [...text().matchAll(/^ +(\d+) /gm)].map(([, offset]) => Number(offset));

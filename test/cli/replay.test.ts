@@ -378,11 +378,16 @@ describe('a disk slower than the ledger', () => {
     const end = sandbox.ledgerEnd;
     const handle = await open(file, 'w+');
     let most = 0;
+    let hasStood = false;
     const slow = Object.create(handle, {
       write: {
         value: async (...args: [Buffer, number, number, number]) => {
+          // the disk stands until the feed does
+          if (!hasStood) await eventually(() => output.writableLength >= 2 ** 20);
+          hasStood = true;
+          // what was on its way arrives yet
+          for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
           most = Math.max(most, output.writableLength);
-          await new Promise((resolve) => setTimeout(resolve, 100));
           return handle.write(...args);
         },
       },

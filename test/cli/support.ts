@@ -4,6 +4,9 @@ import { first, firstValueFrom, interval, lastValueFrom, map, ReplaySubject, tim
 import { run } from '../../src/cli/run.js';
 import type { Output, World } from '../../src/cli/World.js';
 
+/** How long something may take that must come, on whatever machine; what comes is told at once. */
+const patienceMs = 60_000;
+
 /** What was written, and a way to wait for it. */
 export interface Captured {
   readonly output: Output;
@@ -48,7 +51,7 @@ export function captured({
         changes.pipe(
           map(whole),
           first((lines) => lines.length >= count),
-          timeout(4_000),
+          timeout(patienceMs),
         ),
       ),
   };
@@ -73,7 +76,7 @@ export function play(
 
 /** Resolves when a condition holds, and rejects when it does not come to hold. */
 export const eventually = async (holds: () => boolean): Promise<void> => {
-  await firstValueFrom(interval(5).pipe(first(holds), timeout(4_000)));
+  await firstValueFrom(interval(5).pipe(first(holds), timeout(patienceMs)));
 };
 
 /** Printed updates, read back. */

@@ -146,6 +146,8 @@ describe('the end', () => {
   );
 
   it('aborts the request that waits for what is new', async () => {
+    // which no checkpoint answers
+    await start({ earlyCheckpointMs: false });
     const { code, out, signals } = play(['tail', '--ledger', sandbox.url, '--from', 'end']);
     const before = sandbox.ledgerEnd;
     // the request for what is new is on its way when something is new
@@ -222,7 +224,7 @@ describe('a reader slower than the ledger', () => {
     const { code } = play(['tail', '--ledger', sandbox.url, '--to', end], { out });
     await eventually(() => out.output.writableLength >= 2 ** 20);
     const turns = async (): Promise<void> => {
-      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
     };
     // what was on its way when it was left arrives yet
     await turns();

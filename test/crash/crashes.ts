@@ -1,5 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { filter, firstValueFrom, merge, skip, timer } from 'rxjs';
+import {
+  debounceTime,
+  filter,
+  firstValueFrom,
+  lastValueFrom,
+  merge,
+  skip,
+  takeUntil,
+  timeout,
+  timer,
+  type Observable,
+} from 'rxjs';
 import type { Child } from './Child.js';
 import { print, type Parameters } from './parameters.js';
 
@@ -30,18 +41,19 @@ export interface Crashes {
   readonly lives: number;
 }
 
-/** The most that a process lives once it has been started, in milliseconds: it may wait for another, or for updates. */
+/** The most that a process lives without telling anything, in milliseconds: it may wait for another, or for updates. */
 const longestMs = 800;
 
-/** How long those may take that are not killed any more, in milliseconds. */
-const mostToEndMs = 60_000;
+/** How long those may do nothing at all that are not killed any more, in milliseconds. */
+const mostIdleMs = 60_000;
 
 /**
  * Kills processes at random moments and starts others at once, while the ledger grows, until as many have been killed as
  * are to be; then lets one work to the end.
  *
- * A third of the moments is anywhere from the start to a while after the first update; the others come after a random number of
- * updates, of twice as many as the ledger has grown by since the last kill, and a moment more.
+ * A third of the moments is anywhere from the start to a while after the first update; a tenth is when it saves, which takes
+ * too little time to be hit by chance on every machine; the others come after a random number of updates, of twice as many as
+ * the ledger has grown by since the last kill, and a moment more.
  */
 export async function crashes(
   { what, processes = 1, start, afterKill }: Subject,
@@ -52,7 +64,8 @@ export async function crashes(
   const phases = new Map<string, number>();
   let life = 0;
   let killed = 0;
-  let startMs = 300;
+  // learned from those that tell something
+  let startMs = 2_000;
   const mostUpdates = (2 * updates) / kills;
 
   const death = async (child: Child): Promise<void> => {
@@ -60,18 +73,21 @@ export async function crashes(
       filter((letter) => letter === 'u'),
       skip(Math.floor(random() * mostUpdates)),
     );
-    const [isEarly, earlyMs, lateMs, moreMs] = [
-      random() < 0.33,
-      random() * startMs * 1.5,
-      random() * longestMs,
-      random() * 5,
-    ];
-    const doom = isEarly ? timer(earlyMs) : merge(late, timer(startMs + lateMs));
+    const [kind, earlyMs, lateMs] = [random(), random() * startMs * 1.5, random() * longestMs];
+    const isAtSave = kind >= 0.33 && kind < 0.43;
+    const moreMs = isAtSave ? 0 : random() * 5;
+    const saves = child.mark$.pipe(filter((letter) => letter === 's'));
+    // however long it takes to start
+    const stands = merge(
+      child.mark$.pipe(debounceTime(lateMs)),
+      timer(3 * startMs + lateMs).pipe(takeUntil(child.mark$)),
+    );
+    const doom: Observable<unknown> = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, stands);
     void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
-      if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 8;
+      if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 2;
     });
     await firstValueFrom(doom, { defaultValue: 0 });
-    await wait(moreMs);
+    if (moreMs > 0) await wait(moreMs);
   };
   const oneAfterTheOther = async (): Promise<void> => {
     while (killed < kills) {
@@ -90,10 +106,11 @@ export async function crashes(
   await Promise.all(Array.from({ length: processes }, oneAfterTheOther));
   grow(1);
   const last = Array.from({ length: processes }, () => start((life += 1), end()));
-  const ends = await Promise.race([
-    Promise.all(last.map(({ over }) => over)),
-    wait(mostToEndMs, ['those that were left in peace did not get to the end'], { ref: false }),
-  ]);
+  const going$ = merge(...last.map(({ mark$ }) => mark$)).pipe(timeout({ each: mostIdleMs }));
+  const ends = await lastValueFrom(going$, { defaultValue: '' }).then(
+    () => Promise.all(last.map(({ over }) => over)),
+    () => ['those that were left in peace did not get to the end'],
+  );
   const bad = ends.find((end) => end !== undefined);
   if (bad !== undefined) throw new Error(bad);
   const seconds = Math.round((performance.now() - begunAt) / 100) / 10;

@@ -26,7 +26,7 @@ afterAll(() => sandbox.close());
 /** What an example prints; it must end by itself and print nothing to stderr. */
 const run = (file: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    execFile(process.execPath, [file], { timeout: 20_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [file], { timeout: 100_000 }, (error, stdout, stderr) => {
       if (error === null && stderr === '') resolve(stdout);
       else reject(new Error(`${error?.killed === true ? 'does not end' : 'fails'}\n${stdout}${stderr}`));
     });

@@ -8,7 +8,7 @@ import { concatMap, defer, filter, firstValueFrom, from, lastValueFrom, repeat, 
 import { acsDelta, createLedger, ofVariant } from '../../src/index.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer } from '../helpers/postgresServer.js';
-import type { TestServer } from '../helpers/servers.js';
+import { until as becomesSo, type TestServer } from '../helpers/servers.js';
 import { compiled } from './compiled.js';
 import { examplesIn } from './examplesIn.js';
 
@@ -62,8 +62,10 @@ describeWithPostgres('the service of the guide', () => {
   /** A replica, and how it is doing until it does as expected. */
   const replica = async () => {
     const child = run();
-    const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer];
-    const port = /port: (\d+)/.exec(line.toString())?.[1] ?? '';
+    let said = '';
+    child.stdout?.on('data', (data: Buffer) => (said += data.toString()));
+    await becomesSo(() => /port: \d+\D/.test(said) || child.exitCode !== null);
+    const port = /port: (\d+)/.exec(said)?.[1] ?? '';
     const look = async (): Promise<Health> => {
       const response = await fetch(`http://127.0.0.1:${port}/ready`);
       const text = await response.text();
@@ -125,7 +127,8 @@ describeWithPostgres('the service of the guide', () => {
       const child = run('replay');
       const printed: string[] = [];
       child.stdout?.on('data', (data: Buffer) => printed.push(data.toString()));
-      expect(await once(child, 'exit')).toEqual([0, null]);
+      // when it has ended, and all that it said has come
+      expect(await once(child, 'close')).toEqual([0, null]);
       return printed.join('').trim();
     };
     expect(await replayed()).toMatch(new RegExp(`^${poisoned}: error: .* violates check constraint`));

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { world } from '../crash/world.js';
 import { hasPostgres, describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 import { until } from '../helpers/servers.js';
+import { tcpProxy } from '../helpers/tcpProxy.js';
 import { killing, parametersOf, type Kills } from './nest/kills.js';
 import { countsOf, ledgerIs, updatesOf } from './nest/ledgerIs.js';
 import { service, type Service } from './nest/service.js';
@@ -43,7 +45,7 @@ beforeAll(async () => {
   server = await postgresServer();
   pool = new Pool({ connectionString: server.url });
   pool.on('error', () => undefined);
-}, 180_000);
+}, 400_000);
 
 afterEach(async () => {
   await Promise.all(services.filter(({ isOver }) => !isOver()).map(({ kill }) => kill('SIGKILL')));
@@ -147,13 +149,21 @@ describeWithPostgres('with PostgreSQL', () => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
-    const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url() });
+    // away for as long as it takes to be seen
+    const open = new Set<Socket>();
+    let isAway = false;
+    const ledger = await tcpProxy(sandbox.url, (client, service) => {
+      if (isAway) client.destroy();
+      else open.add(client.pipe(service).pipe(client));
+    });
+    const one = await start({ LEDGER_URL: new URL(ledger.url).origin, DATABASE_URL: url() });
     await becomes(one, '/ready', 200);
 
-    const back = sandbox.restart({ downMs: 2_000 });
+    isAway = true;
+    for (const client of open) client.destroy();
     await becomes(one, '/ready', 503);
     expect(await statusOf(one, '/health')).toBe(200);
-    await back;
+    isAway = false;
     await becomes(one, '/ready', 200);
 
     const client = await pool.connect();
@@ -175,6 +185,7 @@ describeWithPostgres('with PostgreSQL', () => {
     // within READY_BEHIND_MS it is ready and has not come so far yet
     await until(async () => (await offsets()).length >= history.length);
     expect(await offsets()).toEqual(history.map(({ offset }) => offset));
+    ledger.close();
   });
 
   it('finishes what it has in hand when it is asked to end, and takes up nothing else', async () => {
@@ -234,9 +245,9 @@ describeWithPostgres('with PostgreSQL', () => {
     sandbox.generate(50);
     const all = (await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
     await until(async () => (await offsets()).length === all.length);
-    // what it has not yet done long enough to be ready for
+    // and is ready once it has done so for long enough
     expect(await (await fetch(`${second.url}/ready`)).json()).toMatchObject({
-      error: { ledger: { state: 'waiting' } },
+      details: { ledger: { state: 'waiting' } },
     });
     await first.kill('SIGKILL');
     sandbox.generate(50);

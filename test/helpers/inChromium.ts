@@ -6,6 +6,8 @@ import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+/** How long a browser may take for anything, on whatever machine: less than a test. */
+const patienceMs = 100_000;
 const isThere = existsSync(executablePath);
 if (!isThere) console.warn(`not run in a browser: there is no ${executablePath}; set CHROMIUM to one`);
 
@@ -26,10 +28,12 @@ export async function inChromium<Seen>(module: string, hash = ''): Promise<Seen>
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const browser = await chromium.launch({
     executablePath,
+    timeout: patienceMs,
     args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
   });
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(patienceMs);
     await page.goto(`http://127.0.0.1:${port}/${hash}`);
     await page.addScriptTag({ content, type: 'module' });
     await page.waitForFunction('globalThis.seen !== undefined');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../helpers/servers.js';
 import { root } from './project.js';
 
 const sh = promisify(execFile);
@@ -36,7 +37,9 @@ beforeAll(async () => {
   sandbox = spawn('node', [bin, 'sandbox', '--port', '0', '--updates', '300'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const greeting = sandbox.stdout === null ? '' : String(await first(sandbox.stdout, 'data'));
+  let greeting = '';
+  sandbox.stdout?.on('data', (chunk: Buffer) => (greeting += String(chunk)));
+  await until(() => /http:\/\/127\.0\.0\.1:\d+\D/.test(greeting) || sandbox.exitCode !== null);
   url = /http:\/\/127\.0\.0\.1:\d+/.exec(greeting)?.[0] ?? '';
 });
 afterAll(async () => {

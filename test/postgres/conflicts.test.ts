@@ -5,8 +5,10 @@ import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
 import { acsDelta, createLedger, isHandlerError, isStoreError } from '../../src/index.js';
 import type { Handler, LedgerEvent, ProcessOptions } from '../../src/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
+import { comesToBe } from '../helpers/comesToBe.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { sandboxes } from '../helpers/sandboxes.js';
+import { until } from '../helpers/servers.js';
 import { cuttingProxy } from './cuttingProxy.js';
 
 const sandbox = sandboxes();
@@ -93,13 +95,15 @@ describeWithPostgres('postgresStore and others', () => {
   it('does the transactions of two processors again that wait for each other', async () => {
     const { service, ledger, all } = await world(40);
     await pool.query(`ALTER DATABASE postgres SET deadlock_timeout = '10ms'`);
+    const begun = new Set<number>();
     const crossing =
       (first: number, second: number): Handler<PoolClient> =>
       async (_, tx) => {
-        for (const id of [first, second]) {
-          await tx.query('UPDATE total SET n = n + 1 WHERE id = $1', [id]);
-          await tx.query('SELECT pg_sleep(0.005)');
-        }
+        await tx.query('UPDATE total SET n = n + 1 WHERE id = $1', [first]);
+        // the first time, each waits for the other to have locked what it wants next
+        begun.add(first);
+        await until(() => begun.has(second));
+        await tx.query('UPDATE total SET n = n + 1 WHERE id = $1', [second]);
       };
     const ends = [crossing(1, 2), crossing(2, 1)].map((handler, n) =>
       lastValueFrom(
@@ -112,10 +116,13 @@ describeWithPostgres('postgresStore and others', () => {
     );
     await Promise.all(ends);
     expect(await totals()).toEqual([2 * all.length, 2 * all.length]);
-    const { rows } = await pool.query<{ deadlocks: string }>(
-      `SELECT pg_stat_clear_snapshot(), deadlocks FROM pg_stat_database WHERE datname = current_database()`,
-    );
-    expect(Number(rows[0]?.deadlocks)).toBeGreaterThan(0);
+    // a server process tells now and then, or when it ends
+    await until(async () => {
+      const { rows } = await pool.query<{ deadlocks: string }>(
+        `SELECT pg_stat_clear_snapshot(), deadlocks FROM pg_stat_database WHERE datname = current_database()`,
+      );
+      return Number(rows[0]?.deadlocks) > 0;
+    });
   });
 
   it.each(['stop', 'park'] as const)(
@@ -185,7 +192,7 @@ describeWithPostgres('postgresStore and others', () => {
     const { service, ledger, all } = await world(50);
     const small = new Pool({ connectionString: server.url, max });
     small.on('error', () => undefined);
-    const store = postgresStore({ pool: small, pollMs: 5, timeoutMs: 2_000 });
+    const store = postgresStore({ pool: small, pollMs: 5, timeoutMs: 60_000 });
     const half = all[25] ?? 0;
     for (const end of [half, service.ledgerEnd])
       await lastValueFrom(ledger.process(request(end), insert, options({ store, retry: { giveUpAfterMs: 0 } })));
@@ -213,10 +220,11 @@ describeWithPostgres('postgresStore and others', () => {
       await new Promise((resolve) => setTimeout(resolve, n % 25));
       for (const subscription of subscriptions) subscription.unsubscribe();
     }
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(pool.waitingCount).toBe(0);
+    await until(() => pool.waitingCount === 0 && pool.totalCount === pool.idleCount);
+    await comesToBe(
+      async () => (await pool.query<object>(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`)).rows,
+      [],
+    );
     expect(pool.totalCount).toBe(pool.idleCount);
-    const { rows } = await pool.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`);
-    expect(rows).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
-import { filter, firstValueFrom, lastValueFrom, take, tap, toArray } from 'rxjs';
+import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
 import {
   acsDelta,
   createLedger,
@@ -209,14 +209,16 @@ describeWithPostgres('postgresStore', () => {
   it('goes on after the database was away', async () => {
     const { service, ledger, all } = await world(300);
     const store = postgresStore({ pool, pollMs: 20 });
-    const done = lastValueFrom(
+    const away: Promise<unknown>[] = [];
+    await lastValueFrom(
       ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 5 } })).pipe(
-        tap({
-          next: ({ offset }) => void (offset > 100 && offset < 110 && server.crash().then(() => server.start())),
+        tap(({ offset }) => {
+          if (offset > 100 && away.length === 0) away.push(server.crash().then(() => server.start()));
         }),
       ),
     );
-    await done;
+    await Promise.all(away);
+    expect(away).toHaveLength(1);
     expect(await seen()).toEqual(all);
   });
 
@@ -228,19 +230,24 @@ describeWithPostgres('postgresStore', () => {
     const told: LedgerEvent[] = [];
     ledger.events$.subscribe((event) => told.push(event));
     const other = await pool.connect();
-    let isLocked = false;
+    let locks = 0;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
-      if (update.offset <= 60 || isLocked) return;
-      isLocked = true;
+      if (update.offset <= 60 || (locks += 1) > 1) return;
       await other.query('BEGIN');
       await other.query(lock);
+      isLocked$.next(true);
     };
-    const store = postgresStore({ pool, pollMs: 20, timeoutMs: 50 });
+    const isLocked$ = new Subject<true>();
+    // on a machine that is slow it may give up before, too
+    const isGivenUp = firstValueFrom(
+      isLocked$.pipe(concatMap(() => ledger.events$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')))),
+    );
+    const store = postgresStore({ pool, pollMs: 20, timeoutMs: 300 });
     const done = lastValueFrom(
       ledger.process(request(service.ledgerEnd), handler, options({ store, commitEvery: { updates: 10 } })),
     );
-    await firstValueFrom(ledger.events$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')));
+    await isGivenUp;
     await other.query('COMMIT');
     other.release();
     await done;
@@ -250,9 +257,9 @@ describeWithPostgres('postgresStore', () => {
   it('goes on after the database did not answer at all', async () => {
     const { service, ledger, all } = await world(200);
     // the handlers' own queries are not the store's to give up
-    const patient = new Pool({ connectionString: server.url, max: 12, query_timeout: 150 });
+    const patient = new Pool({ connectionString: server.url, max: 12, query_timeout: 450 });
     patient.on('error', () => undefined);
-    const store = postgresStore({ pool: patient, pollMs: 20, timeoutMs: 100 });
+    const store = postgresStore({ pool: patient, pollMs: 20, timeoutMs: 300 });
     const hung: Promise<unknown>[] = [];
     await lastValueFrom(
       ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 10 } })).pipe(

@@ -212,7 +212,13 @@ describe('a fault', () => {
   it('never answers, until the client gives up', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'hang' });
-    await expect(fetch(sandbox.url + end, { signal: AbortSignal.timeout(40) })).rejects.toThrow();
+    const client = new AbortController();
+    const given = expect(fetch(sandbox.url + end, { signal: client.signal })).rejects.toThrow('abort');
+    while (sandbox.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(sandbox.requests[0]).toMatchObject({ aborted: false });
+    client.abort();
+    await given;
     while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setImmediate(resolve));
     expect(sandbox.requests[0].status).toBeUndefined();
   });

@@ -74,7 +74,8 @@ describe('a fault of a WebSocket', () => {
 
   it('has it fall silent: no element, no pong, no close, nor an end of idleness, until the client leaves', async () => {
     const sandbox = await sandboxWithThree({ kind: 'socket', how: 'silence', elements: 2 });
-    sandbox.configure({ webSocketIdleMs: 40, idleCheckpointMs: 5 });
+    // long enough for it to begin on a busy machine
+    sandbox.configure({ webSocketIdleMs: 1_000, idleCheckpointMs: 5 });
     const client = await stream(sandbox, tail);
     await client.has(2);
     let pongs = 0;
@@ -82,7 +83,7 @@ describe('a fault of a WebSocket', () => {
     client.socket.ping();
     sandbox.append(creation());
     client.socket.close();
-    await after(100);
+    await after(1_300);
     expect(client.socket.readyState).toBe(client.socket.CLOSING);
     expect([offsets(client), pongs]).toEqual([[1, 2], 0]);
     expect(sandbox.requests).toMatchObject([{ status: 101, aborted: false }]);

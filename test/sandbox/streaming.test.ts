@@ -3,6 +3,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { at, creation, everything, post, sandboxWith } from './support.js';
+import { stoppedClock } from './stoppedClock.js';
 import { connectionOf, stream, type Client } from './webSockets.js';
 
 const tail = { beginExclusive: 0, updateFormat: everything };
@@ -232,24 +233,33 @@ describe('the checkpoints of a stream', () => {
   });
 
   it('come early also if one has come on the idle stream before', async () => {
+    const clock = stoppedClock();
     const sandbox = await sandboxWith({ idleCheckpointMs: 2_000, earlyCheckpointMs: 2_500 });
     const client = await stream(sandbox, tail);
+    await clock.isWaitedFor();
+    await clock.pass(2_000);
     await client.has(1);
-    const before = Date.now();
+    await clock.isWaitedFor();
     sandbox.advance(1);
+    await clock.isWaitedFor();
+    // the next one of an idle stream would come much later
+    await clock.pass(500);
     await client.has(2);
-    expect(Date.now() - before).toBeLessThan(1_500);
     expect(offsets(client)).toEqual([0, 1]);
   });
 
   it('are put off by each element', async () => {
+    const clock = stoppedClock();
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 1_000 });
     const client = await stream(sandbox, tail);
     for (let sent = 1; sent <= 4; sent++) {
-      await after(300);
+      await clock.isWaitedFor();
+      await clock.pass(300);
       sandbox.append(creation());
       await client.has(sent);
     }
+    await clock.isWaitedFor();
+    await clock.pass(1_000);
     await client.has(5);
     expect(variants(client).indexOf('OffsetCheckpoint')).toBe(4);
   });

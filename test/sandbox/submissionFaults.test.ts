@@ -2,6 +2,7 @@ import { decodePreparedTransaction, hashPreparedTransaction } from '@canton-netw
 import { describe, expect, it } from '@jest/globals';
 import type { ExternalParty, Fault, Sandbox } from '../../src/sandbox/index.js';
 import { at, get, post, sandboxWith, textAt } from './support.js';
+import { stoppedClock } from './stoppedClock.js';
 import { archiveCommand, created, executeBody, executePath, prepareBody, preparePath, signed } from './submissions.js';
 
 const asset = (owner: string) => ({
@@ -12,13 +13,6 @@ async function withParty() {
   const sandbox = await sandboxWith();
   return { sandbox, eve: sandbox.externalParty('eve') };
 }
-
-/** Waits, by the event loop's turns, until the ledger has so many updates. */
-async function until(sandbox: Sandbox, updates: number): Promise<void> {
-  while (sandbox.updates.length < updates) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a lie', () => {
   async function lied(sandbox: Sandbox, { party }: ExternalParty, fault: Fault, command: unknown = asset(party)) {
@@ -99,6 +93,7 @@ describe('a lie', () => {
 
 describe('a late commit', () => {
   it('is answered by the request timeout at once, and is in flight until it is there', async () => {
+    const clock = stoppedClock();
     const { sandbox, eve } = await withParty();
     const body = await signed(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 1_500 }, { path: executePath });
@@ -119,7 +114,10 @@ describe('a late commit', () => {
     ];
     expect((await post(sandbox, executePath, anew)).json).toMatchObject({ code: 'SUBMISSION_ALREADY_IN_FLIGHT' });
     expect((await post(sandbox, executePath, other)).status).toBe(200);
-    await until(sandbox, 2);
+    await clock.pass(1_499);
+    expect(sandbox.updates).toHaveLength(1);
+    await clock.pass(1);
+    expect(sandbox.updates).toHaveLength(2);
     expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-3' })).toMatchObject({
       status: 409,
       json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '2', existingSubmissionId: 'sub-1' } },
@@ -128,16 +126,21 @@ describe('a late commit', () => {
   });
 
   it('is answered by a reset if that is wanted', async () => {
+    const clock = stoppedClock();
     const { sandbox, eve } = await withParty();
     const body = await signed(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 5, how: 'reset' });
-    await expect(post(sandbox, executePath, body)).rejects.toThrow('fetch failed');
-    await until(sandbox, 1);
+    const lost = expect(post(sandbox, executePath, body)).rejects.toThrow('fetch failed');
+    await clock.isWaitedFor();
+    await clock.pass(10);
+    await lost;
+    expect(sandbox.updates).toHaveLength(1);
     expect(sandbox.requests.at(-1)).toMatchObject({ path: executePath, aborted: false });
     expect(sandbox.requests.at(-1)?.status).toBeUndefined();
   });
 
   it('wakes those who wait for updates', async () => {
+    const clock = stoppedClock();
     const { sandbox, eve } = await withParty();
     const body = await signed(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 20 }, { path: executePath });
@@ -148,7 +151,9 @@ describe('a late commit', () => {
       },
     };
     const tail = post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=5000', { beginExclusive: 0, updateFormat });
+    await clock.isWaitedFor();
     await post(sandbox, executePath, body);
+    await clock.pass(20);
     expect(at((await tail).json, 0, 'update', 'Transaction', 'value', 'commandId')).toBe('cmd-1');
   });
 
@@ -162,6 +167,7 @@ describe('a late commit', () => {
   });
 
   it('does not come if the contract is archived by then, and frees the change', async () => {
+    const clock = stoppedClock();
     const { sandbox, eve } = await withParty();
     const contractId = await created(sandbox, eve);
     const [late, early] = [
@@ -171,12 +177,13 @@ describe('a late commit', () => {
     sandbox.fault({ kind: 'commitLate', ms: 500 }, { path: executePath });
     expect((await post(sandbox, executePath, late)).status).toBe(503);
     expect((await post(sandbox, executePath, early)).status).toBe(200);
-    await pause(700);
+    await clock.pass(700);
     expect(sandbox.updates).toHaveLength(2);
     expect((await post(sandbox, executePath, late)).json).toMatchObject({ code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS' });
   });
 
   it('does not come after the time bounds of the transaction', async () => {
+    const clock = stoppedClock();
     const { sandbox, eve } = await withParty();
     const maxRecordTime = new Date(Date.now() + 1_000).toISOString();
     const request = { ...prepareBody(eve.party, asset(eve.party)), maxRecordTime };
@@ -184,7 +191,7 @@ describe('a late commit', () => {
     const body = executeBody(json, eve.party, eve.sign(textAt(json, 'preparedTransactionHash')));
     sandbox.fault({ kind: 'commitLate', ms: 1_300 }, { path: executePath });
     expect((await post(sandbox, executePath, body)).status).toBe(503);
-    await pause(1_500);
+    await clock.pass(1_500);
     expect(sandbox.updates).toEqual([]);
     expect((await post(sandbox, executePath, body)).json).toMatchObject({
       code: 'LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED',
@@ -192,12 +199,13 @@ describe('a late commit', () => {
   });
 
   it('does not come after the sandbox is closed', async () => {
+    const clock = stoppedClock();
     const { sandbox, eve } = await withParty();
     const body = await signed(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 300 }, { path: executePath });
     await post(sandbox, executePath, body);
     await sandbox.close();
-    await pause(400);
+    await clock.pass(400);
     expect(sandbox.updates).toEqual([]);
   });
 });

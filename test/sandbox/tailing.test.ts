@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { at, creation, everything, offsets, post, sandboxWith, variants } from './support.js';
+import { stoppedClock } from './stoppedClock.js';
 
 const body = { beginExclusive: 0, updateFormat: everything };
 
@@ -24,13 +25,15 @@ describe('an open-ended list of updates', () => {
   });
 
   it('is kept open by each element', async () => {
+    const clock = stoppedClock();
     const sandbox = await sandboxWith({ earlyCheckpointMs: false });
     const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=1000', body);
-    await asked(sandbox);
+    await clock.isWaitedFor();
     for (let sent = 0; sent < 3; sent++) {
-      await after(600);
+      await clock.pass(600);
       sandbox.append(creation());
     }
+    await clock.pass(1_000);
     expect(offsets(await reply)).toEqual([1, 2, 3]);
   });
 
@@ -89,13 +92,14 @@ describe('checkpoints', () => {
   });
 
   it('come late on an idle stream, in each release, and again only when the ledger has moved on', async () => {
+    const clock = stoppedClock();
     const sandbox = await sandboxWith({ profile: '3.4', idleCheckpointMs: 20 });
     sandbox.append(creation());
     const reply = post(sandbox, '/v2/updates?limit=4&stream_idle_timeout_ms=10000', body);
-    await asked(sandbox);
-    await after(300);
+    await clock.isWaitedFor();
+    await clock.pass(300);
     sandbox.advance(2);
-    await after(300);
+    await clock.pass(300);
     sandbox.append(creation());
     const all = await reply;
     expect(variants(all)).toEqual(['Transaction', 'OffsetCheckpoint', 'OffsetCheckpoint', 'Transaction']);
@@ -103,20 +107,23 @@ describe('checkpoints', () => {
   });
 
   it('are put off by each element, and come no more once the list is idle for long enough', async () => {
+    const clock = stoppedClock();
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 1_000 });
     const reply = post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=10000', body);
-    await asked(sandbox);
+    await clock.isWaitedFor();
     for (let sent = 0; sent < 2; sent++) {
-      await after(600);
+      await clock.pass(600);
       sandbox.append(creation());
     }
+    await clock.pass(1_000);
     expect(variants(await reply)).toEqual(['Transaction', 'Transaction', 'OffsetCheckpoint']);
-    sandbox.configure({ idleCheckpointMs: 20 });
-    const idle = await post(sandbox, '/v2/updates?stream_idle_timeout_ms=60', body);
-    expect(variants(idle)).toEqual(['Transaction', 'Transaction', 'OffsetCheckpoint']);
-    sandbox.configure({ idleCheckpointMs: false });
-    const none = await post(sandbox, '/v2/updates?stream_idle_timeout_ms=60', body);
-    expect(variants(none)).toEqual(['Transaction', 'Transaction']);
+    for (const [idleCheckpointMs, checkpoints] of [[20, ['OffsetCheckpoint']] as const, [false, []] as const]) {
+      sandbox.configure({ idleCheckpointMs });
+      const idle = post(sandbox, '/v2/updates?stream_idle_timeout_ms=60', body);
+      await clock.isWaitedFor();
+      await clock.pass(20 + 60);
+      expect(variants(await idle)).toEqual(['Transaction', 'Transaction', ...checkpoints]);
+    }
   });
 
   it('are given up with their list', async () => {

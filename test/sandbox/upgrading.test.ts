@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as after } from 'node:timers/promises';
+import { setImmediate as turnOfTheLoop, setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { creation, everything, get, post, sandboxWith, send } from './support.js';
+import { stoppedClock } from './stoppedClock.js';
 import { begin, noticed, refusal, stream } from './webSockets.js';
 
 const tail = { beginExclusive: 0, updateFormat: everything };
@@ -135,7 +136,7 @@ describe('the token of a WebSocket', () => {
 
   it('that is over ends the stream before the next element, which does not come', async () => {
     let expired = false;
-    const sandbox = await sandboxWith({ checkToken: () => !expired });
+    const sandbox = await sandboxWith({ checkToken: () => !expired, earlyCheckpointMs: false });
     sandbox.append(creation());
     const client = await stream(sandbox, tail);
     await client.has(1);
@@ -150,12 +151,15 @@ describe('the token of a WebSocket', () => {
   });
 
   it('that is over is noticed by a checkpoint too', async () => {
+    const clock = stoppedClock();
     let expired = false;
     const sandbox = await sandboxWith({ checkToken: () => !expired, earlyCheckpointMs: 500 });
     sandbox.append(creation());
     const client = await stream(sandbox, tail);
     await client.has(1);
     expired = true;
+    await clock.isWaitedFor();
+    await clock.pass(500);
     expect(await client.closed).toBe(1000);
     expect(client.messages.slice(1)).toMatchObject([{ code: 'ACCESS_TOKEN_EXPIRED' }]);
   });
@@ -172,23 +176,35 @@ describe('a WebSocket that is idle', () => {
     expect(sandbox.requests).toMatchObject([{ aborted: false }, { aborted: false }]);
   });
 
-  it('is kept by pings, which are answered, and by elements; it is never pinged', async () => {
-    const sandbox = await sandboxWith({ webSocketIdleMs: 1_000, earlyCheckpointMs: false });
+  it('is kept by pings and by elements, for as long after the last of them; it is never pinged', async () => {
+    const idleMs = 1_000;
+    const sandbox = await sandboxWith({ webSocketIdleMs: idleMs, earlyCheckpointMs: false });
+    let lastAt = performance.now();
     const client = await stream(sandbox, tail);
     let pings = 0;
     client.socket.on('ping', () => (pings += 1));
-    for (let turn = 0; turn < 3; turn++) {
-      await after(400);
-      client.socket.ping('alive?');
-      expect(String((await once(client.socket, 'pong'))[0])).toBe('alive?');
+    for (const what of ['pong', 'pong', 'pong', 'message', 'message', 'message']) {
+      // a machine that stands still for longer has it cut earlier, and rightly
+      if ((await Promise.race([after(400, 'open'), client.closed])) !== 'open') break;
+      const at = performance.now();
+      const answered = once(client.socket, what);
+      // the timers of sockets count from when the event loop has last looked at the clock, which it does before this
+      await turnOfTheLoop();
+      if (what === 'pong') client.socket.ping();
+      else sandbox.append(creation());
+      if (typeof (await Promise.race([answered, client.closed])) === 'number') break;
+      lastAt = at;
     }
-    for (let turn = 0; turn < 3; turn++) {
-      await after(400);
-      sandbox.append(creation());
-    }
-    await client.has(3);
     expect(await client.closed).toBe(1006);
+    // by what does not keep it it would be cut 200 ms behind the second
+    expect(performance.now() - lastAt).toBeGreaterThanOrEqual(idleMs - 10);
     expect(pings).toBe(0);
+  });
+
+  it('has its pings answered', async () => {
+    const client = await stream(await sandboxWith(), tail);
+    client.socket.ping('alive?');
+    expect(String((await once(client.socket, 'pong'))[0])).toBe('alive?');
   });
 });
 

@@ -29,8 +29,10 @@ describe('what is no answer', () => {
   it.each(bodies.map((body, index) => ({ ...body, index })))('is an error: $name', async ({ index, becomes }) => {
     for (const updatesPath of ['/v2/updates', '/v2/updates/flats'] as const) {
       const begun = performance.now();
-      const all = await asked({ baseUrl: `${server.url}/all/${index}`, updatesPath });
-      const late = await asked({ baseUrl: `${server.url}/pages/${index}`, updatesPath }, 'updates');
+      // none of them is late
+      const options = { updatesPath, requestTimeoutMs: 60_000 };
+      const all = await asked({ baseUrl: `${server.url}/all/${index}`, ...options });
+      const late = await asked({ baseUrl: `${server.url}/pages/${index}`, ...options }, 'updates');
       expect(all.errors.map(tagOf)).toEqual(Array(5).fill(becomes));
       expect(late.errors.map(tagOf)).toEqual(Array(2).fill(becomes));
       expect([...all.values, ...late.values]).toEqual([]);

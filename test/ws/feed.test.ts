@@ -8,6 +8,7 @@ import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
 import { valueOf } from '../../src/sandbox/wire/valueOf.js';
 import { wsPort, type WsPortOptions } from '../../src/ws/wsPort.js';
+import { attentively } from '../helpers/attentively.js';
 import { inChromium, itInChromium } from '../helpers/inChromium.js';
 import type { SeenInBrowser } from './inBrowser.js';
 
@@ -60,9 +61,14 @@ describe('a feed by the sockets of ws, of a real service', () => {
   });
 
   it('keeps an idle socket by its pings, where the service would cut it', async () => {
-    await start({ webSocketIdleMs: 250, earlyCheckpointMs: false });
-    await lastValueFrom(feed(0, { pingEveryMs: 50 }).pipe(takeUntil(timer(1_000))));
-    expect([count('SocketOpened'), count('SocketClosed')]).toEqual([1, 0]);
+    const idleMs = 500;
+    await start({ webSocketIdleMs: idleMs, earlyCheckpointMs: false });
+    const seen = await attentively(idleMs / 2, async () => {
+      events = [];
+      await lastValueFrom(feed(0, { pingEveryMs: 50 }).pipe(takeUntil(timer(3 * idleMs))));
+      return [count('SocketOpened'), count('SocketClosed')];
+    });
+    expect(seen).toEqual([1, 0]);
   });
 
   it('opens another where the service has cut an idle one, and misses nothing', async () => {

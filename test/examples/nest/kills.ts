@@ -26,10 +26,10 @@ export interface Kills {
 /** The most that one lives: from its start, from when it listens, and from when it has updates to work on; in milliseconds. */
 const mostMs = { early: 600, late: 400, working: 60 };
 
-/** A fourth of the moments is while it starts, half of them are while it works, and the others anywhere. */
-async function moment({ ready, atWork }: Service, random: () => number): Promise<void> {
+/** A fourth of the moments is while it starts, but not the first; half of them are while it works, and the others anywhere. */
+async function moment({ ready, atWork }: Service, random: () => number, isFirst: boolean): Promise<void> {
   const [kind, when] = [random(), random()];
-  if (kind < 0.25) return wait(when * mostMs.early);
+  if (kind < 0.25 && !isFirst) return wait(when * mostMs.early);
   if (kind < 0.75) {
     await atWork();
     return wait(when * mostMs.working);
@@ -51,7 +51,7 @@ export async function killing(
   grow(0.25);
   let one = await start();
   for (let done = 0; done < kills; done += 1) {
-    await moment(one, random);
+    await moment(one, random, done === 0);
     const wasListening = one.isListening();
     if (one.isOver()) throw new Error(`it has ended by itself: ${one.logs().slice(-2_000)}`);
     const ending = await one.kill(done % 2 === 0 ? 'SIGTERM' : 'SIGKILL');
