@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Socket } from 'node:net';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +11,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Pool } from 'pg';
 import type { Sandbox, SandboxRequest } from '../../src/sandbox/index.js';
 import { world } from '../crash/world.js';
+import { comesToBe } from '../helpers/comesToBe.js';
+import { gateTo } from '../helpers/gateTo.js';
 import { hasPostgres, describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 import { until } from '../helpers/servers.js';
-import { tcpProxy } from '../helpers/tcpProxy.js';
 import { killing, parametersOf, type Kills } from './nest/kills.js';
 import { countsOf, ledgerIs, updatesOf } from './nest/ledgerIs.js';
 import { service, type Service } from './nest/service.js';
@@ -149,21 +149,14 @@ describeWithPostgres('with PostgreSQL', () => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
-    // away for as long as it takes to be seen
-    const open = new Set<Socket>();
-    let isAway = false;
-    const ledger = await tcpProxy(sandbox.url, (client, service) => {
-      if (isAway) client.destroy();
-      else open.add(client.pipe(service).pipe(client));
-    });
-    const one = await start({ LEDGER_URL: new URL(ledger.url).origin, DATABASE_URL: url() });
+    const ledger = await gateTo(sandbox.url);
+    const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: url() });
     await becomes(one, '/ready', 200);
 
-    isAway = true;
-    for (const client of open) client.destroy();
+    ledger.shut();
     await becomes(one, '/ready', 503);
     expect(await statusOf(one, '/health')).toBe(200);
-    isAway = false;
+    ledger.open();
     await becomes(one, '/ready', 200);
 
     const client = await pool.connect();
@@ -183,8 +176,10 @@ describeWithPostgres('with PostgreSQL', () => {
     await becomes(one, '/ready', 200);
     const { history } = await ledgerIs(sandbox.url, sandbox.ledgerEnd);
     // within READY_BEHIND_MS it is ready and has not come so far yet
-    await until(async () => (await offsets()).length >= history.length);
-    expect(await offsets()).toEqual(history.map(({ offset }) => offset));
+    await comesToBe(
+      offsets,
+      history.map(({ offset }) => offset),
+    );
     ledger.close();
   });
 
@@ -222,15 +217,21 @@ describeWithPostgres('with PostgreSQL', () => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
-    const back = sandbox.restart({ downMs: 2_500 });
+    const ledger = await gateTo(sandbox.url);
+    ledger.shut();
     await server.crash();
-    const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url() });
+    const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: url() });
     await becomes(one, '/ready', 503);
     expect(await statusOf(one, '/health')).toBe(200);
     await server.start();
-    await back;
+    ledger.open();
     await becomes(one, '/ready', 200);
-    expect(await offsets()).toEqual((await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset));
+    const all = await updatesOf(sandbox.url, sandbox.ledgerEnd);
+    await comesToBe(
+      offsets,
+      all.map(({ offset }) => offset),
+    );
+    ledger.close();
   });
 
   it('stands by while another one works, and takes over', async () => {
@@ -438,19 +439,24 @@ describe('the stream of updates', () => {
   });
 
   it('has a client come back that asks for what is new while the ledger is away', async () => {
-    await given();
-    const back = sandbox.restart({ downMs: 2_000 });
+    sandbox = await newSandbox();
+    sandbox.generate(300);
+    const ledger = await gateTo(sandbox.url);
+    one = await start({ LEDGER_URL: ledger.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) });
+    await becomes(one, '/ready', 200);
+    ledger.shut();
     const early = await stream(`${one.url}/updates`);
     expect(early.status).toBe(200);
     await early.over;
     // an empty id is one that a browser does not send
     const data = JSON.stringify({ reason: 'ConnectionError' });
     expect(early.messages).toEqual([{ id: '', type: 'failure', data }]);
-    await back;
+    ledger.open();
     const later = await stream(`${one.url}/updates`);
     await until(() => later.messages.length > 0);
     expect(later.messages[0]).toMatchObject({ id: String(sandbox.ledgerEnd), data: undefined });
     later.close();
+    ledger.close();
   });
 
   it('costs the ledger one request for many clients, and none when they have left', async () => {
