@@ -9,5 +9,7 @@ export interface Orders {
   readonly life: number;
   /** Where to end; without it, when it is killed. */
   readonly end?: number | undefined;
+  /** The last that there is, if it is there from the start: it is left to the one that is not killed. */
+  readonly last?: number;
   readonly commitEvery: number;
 }

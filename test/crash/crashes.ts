@@ -5,11 +5,11 @@ import {
   firstValueFrom,
   lastValueFrom,
   merge,
+  NEVER,
   skip,
   takeUntil,
   timeout,
   timer,
-  type Observable,
 } from 'rxjs';
 import type { Child } from './Child.js';
 import { print, type Parameters } from './parameters.js';
@@ -82,7 +82,8 @@ export async function crashes(
       child.mark$.pipe(debounceTime(lateMs)),
       timer(3 * startMs + lateMs).pipe(takeUntil(child.mark$)),
     );
-    const doom: Observable<unknown> = kind < 0.33 ? timer(earlyMs) : merge(isAtSave ? saves : late, stands);
+    // none works on alone for so long that nothing is left to the others
+    const doom = merge<unknown[]>(kind < 0.33 ? timer(earlyMs) : stands, isAtSave ? saves : NEVER, late);
     void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
       if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 2;
     });

@@ -7,8 +7,11 @@ import { connected } from './nats.js';
 import { note } from './note.js';
 import { orders } from './orders.js';
 
+const stand = new Promise<void>(() => undefined);
+
 /** Some take their time behind the note, so that a kill finds them between it and the acknowledgement. */
 const handler = async (update: Work): Promise<void> => {
+  if (orders.end === undefined && update.offset === orders.last) return stand;
   note(update);
   if (Math.random() < 0.05) await wait(4);
 };
