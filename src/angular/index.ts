@@ -6,8 +6,8 @@
  */
 
 export { provideLedger } from './provideLedger.js';
-export { injectLedger } from './injectLedger.js';
-export { LEDGER } from './LEDGER.js';
-export type { LedgerFeature } from './LedgerFeature.js';
-export { withAngularHttp } from './withAngularHttp.js';
-export { withServerFeeds } from './withServerFeeds.js';
+export { injectLedger } from './provideLedger.js';
+export { LEDGER } from './provideLedger.js';
+export type { LedgerFeature } from './provideLedger.js';
+export { withAngularHttp } from './provideLedger.js';
+export { withServerFeeds } from './provideLedger.js';

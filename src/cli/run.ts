@@ -1,14 +1,12 @@
-import { defer, catchError, of, throwError, type Observable } from 'rxjs';
-import { UsageError } from './arguments/UsageError.js';
-import { withoutTokens } from './arguments/withoutTokens.js';
+import { catchError, defer, type Observable, of, throwError } from 'rxjs';
+import { UsageError, withoutTokens } from './arguments.js';
 import { checkCommand } from './check/checkCommand.js';
 import { demoCommand } from './demo/demoCommand.js';
 import { help } from './help.js';
-import { replayCommand } from './replay/replayCommand.js';
-import { sandboxCommand } from './sandbox/sandboxCommand.js';
-import { tailCommand } from './tail/tailCommand.js';
-import { version } from './version.js';
-import type { World } from './World.js';
+import { replayCommand } from './replay/replay.js';
+import { sandboxCommand } from './sandbox.js';
+import { tailCommand } from './tail/tail.js';
+import { version, type World } from './World.js';
 
 /** What runs a command; emits its exit code, once. */
 type Command = (args: readonly string[], world: World) => Observable<number>;

@@ -1,9 +1,8 @@
 import type * as t from 'io-ts';
-import { exact } from './internal/exact.js';
-import { json } from './internal/json.js';
-import { keyed } from './internal/keyed.js';
-import { text } from './internal/text.js';
-import { TemplateId } from './TemplateId.js';
+import { json, text } from './internal/field.js';
+import { exact } from './internal/message.js';
+import { keyed } from './internal/variant.js';
+import { TemplateId } from './scalars.js';
 
 /** Creates a contract. */
 export interface CreateCommand {

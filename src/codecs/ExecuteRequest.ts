@@ -1,16 +1,115 @@
 import type * as t from 'io-ts';
-import { Base64 } from './Base64.js';
-import { DeduplicationPeriod } from './DeduplicationPeriod.js';
-import { HashingSchemeVersion } from './HashingSchemeVersion.js';
-import { exact } from './internal/exact.js';
-import { nullable } from './internal/nullable.js';
-import { withDefault } from './internal/withDefault.js';
-import { LedgerString } from './LedgerString.js';
-import { MinLedgerTime } from './MinLedgerTime.js';
-import type { Opt } from './Opt.js';
-import { PartySignatures } from './PartySignatures.js';
-import { TransactionFormat } from './TransactionFormat.js';
-import { UserId } from './UserId.js';
+import { list } from './internal/collection.js';
+import { nullable, oneOfStrings, text, withDefault } from './internal/field.js';
+import { exact, valued } from './internal/message.js';
+import { keyed } from './internal/variant.js';
+import { Duration, Empty, MinLedgerTime } from './MinLedgerTime.js';
+import { Base64, HashingSchemeVersion, LedgerString, Offset, type Opt, Party, UserId } from './scalars.js';
+import { TransactionFormat } from './UpdateFormat.js';
+
+/**
+ * How far back the ledger looks for another submission of the same change, that is of the same user, acting parties and
+ * command id. `Empty` is the longest that the participant allows, usually seven days.
+ */
+export type DeduplicationPeriod =
+  | {
+      /** For a time before now. */
+      readonly DeduplicationDuration: {
+        /** How long. */
+        readonly value: Duration;
+      };
+    }
+  | {
+      /** From an offset on. */
+      readonly DeduplicationOffset: {
+        /** After which offset. */
+        readonly value: Offset;
+      };
+    }
+  | {
+      /** As long as the participant allows. */
+      readonly Empty: Empty;
+    };
+
+/** Codec of `DeduplicationPeriod`. */
+export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = keyed<DeduplicationPeriod>(
+  'DeduplicationPeriod',
+  { DeduplicationDuration: valued(Duration), DeduplicationOffset: valued(Offset), Empty },
+);
+
+/** How the bytes of a signature are to be read: `CONCAT` for Ed25519, `DER` for ECDSA; `RAW` is the former `CONCAT`. */
+export type SignatureFormat =
+  | 'SIGNATURE_FORMAT_UNSPECIFIED'
+  | 'SIGNATURE_FORMAT_RAW'
+  | 'SIGNATURE_FORMAT_DER'
+  | 'SIGNATURE_FORMAT_CONCAT'
+  | 'SIGNATURE_FORMAT_SYMBOLIC';
+
+/** By which algorithm a signature was made. ML-DSA-65 since 3.6. */
+export type SigningAlgorithmSpec =
+  | 'SIGNING_ALGORITHM_SPEC_UNSPECIFIED'
+  | 'SIGNING_ALGORITHM_SPEC_ED25519'
+  | 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256'
+  | 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_384'
+  | 'SIGNING_ALGORITHM_SPEC_ML_DSA_65';
+
+/** A signature over the hash of a prepared transaction. */
+export interface Signature {
+  /** How the bytes are to be read. */
+  readonly format: SignatureFormat;
+  /** The signature. */
+  readonly signature: Base64;
+  /** The fingerprint of the key, `1220` and 64 hex digits. */
+  readonly signedBy: string;
+  /** By which algorithm. */
+  readonly signingAlgorithmSpec: SigningAlgorithmSpec;
+}
+
+/** Codec of `Signature`. */
+export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature', {
+  format: oneOfStrings<SignatureFormat>(
+    'SignatureFormat',
+    'SIGNATURE_FORMAT_UNSPECIFIED',
+    'SIGNATURE_FORMAT_RAW',
+    'SIGNATURE_FORMAT_DER',
+    'SIGNATURE_FORMAT_CONCAT',
+    'SIGNATURE_FORMAT_SYMBOLIC',
+  ),
+  signature: Base64,
+  signedBy: text,
+  signingAlgorithmSpec: oneOfStrings<SigningAlgorithmSpec>(
+    'SigningAlgorithmSpec',
+    'SIGNING_ALGORITHM_SPEC_UNSPECIFIED',
+    'SIGNING_ALGORITHM_SPEC_ED25519',
+    'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256',
+    'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_384',
+    'SIGNING_ALGORITHM_SPEC_ML_DSA_65',
+  ),
+});
+
+/** The signatures of one party. */
+export interface SinglePartySignatures {
+  /** Who signs. */
+  readonly party: Party;
+  /** One or more, by different keys of the party. */
+  readonly signatures: readonly Signature[];
+}
+
+/** Who authorizes a submission: exactly one party for now, with one or more signatures. */
+export interface PartySignatures {
+  /** One entry per party; the ledger supports one party so far. */
+  readonly signatures: readonly SinglePartySignatures[];
+}
+
+const SinglePartySignatures = exact<SinglePartySignatures>('SinglePartySignatures', {
+  party: Party,
+  signatures: list(Signature, 1, Infinity, 'at least one signature'),
+});
+
+/** Codec of `PartySignatures`. */
+export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySignatures>('PartySignatures', {
+  signatures: list(SinglePartySignatures, 1, 1, 'exactly one party'),
+});
 
 /** A prepared transaction with the signatures that authorize it, in the wire's own words. */
 export interface ExecuteRequest {

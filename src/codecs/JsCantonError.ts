@@ -1,12 +1,8 @@
 import * as t from 'io-ts';
-import { Int64 } from './Int64.js';
-import { defaulting } from './internal/defaulting.js';
-import { flag } from './internal/flag.js';
-import { isRecord } from './internal/isRecord.js';
-import { json } from './internal/json.js';
+import { isRecord } from './internal/Codec.js';
+import { defaulting, flag, json, optional, text } from './internal/field.js';
 import { message } from './internal/message.js';
-import { optional } from './internal/optional.js';
-import { text } from './internal/text.js';
+import { Int64 } from './scalars.js';
 
 /** The body of the ledger's own errors. */
 export interface JsCantonError {

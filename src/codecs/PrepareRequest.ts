@@ -1,22 +1,67 @@
 import type * as t from 'io-ts';
 import { Command } from './Command.js';
-import { DisclosedContract } from './DisclosedContract.js';
-import { HashingSchemeVersion } from './HashingSchemeVersion.js';
-import { Int64 } from './Int64.js';
-import { exact } from './internal/exact.js';
-import { flag } from './internal/flag.js';
-import { list } from './internal/list.js';
-import { nullable } from './internal/nullable.js';
-import { text } from './internal/text.js';
-import { withDefault } from './internal/withDefault.js';
-import { LedgerString } from './LedgerString.js';
+import { list, repeated } from './internal/collection.js';
+import { flag, json, nullable, text, withDefault } from './internal/field.js';
+import { exact } from './internal/message.js';
 import { MinLedgerTime } from './MinLedgerTime.js';
-import type { Opt } from './Opt.js';
-import { Party } from './Party.js';
-import { PrefetchContractKey } from './PrefetchContractKey.js';
-import { Timestamp } from './Timestamp.js';
-import { TrafficEstimation } from './TrafficEstimation.js';
-import { UserId } from './UserId.js';
+import {
+  HashingSchemeVersion,
+  Int64,
+  LedgerString,
+  type Opt,
+  Party,
+  TemplateId,
+  Timestamp,
+  UserId,
+} from './scalars.js';
+
+/** A contract that the participant may not know, shown to it for one submission. */
+export interface DisclosedContract {
+  /** The contract's template. */
+  readonly templateId?: Opt<TemplateId>;
+  /** The contract. */
+  readonly contractId: string;
+  /** The `createdEventBlob` of its creation, base64. */
+  readonly createdEventBlob: string;
+  /** The synchronizer it is on. Default: empty, unknown. */
+  readonly synchronizerId?: Opt<string>;
+}
+
+/** Codec of `DisclosedContract`. */
+export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<DisclosedContract>('DisclosedContract', {
+  templateId: nullable(TemplateId),
+  contractId: text,
+  createdEventBlob: text,
+  synchronizerId: withDefault(text, ''),
+});
+
+/** A contract key that the submission will look up, fetched beforehand to save time. */
+export interface PrefetchContractKey {
+  /** The template that has the key. */
+  readonly templateId: TemplateId;
+  /** The key as Daml JSON. */
+  readonly contractKey: unknown;
+}
+
+/** Codec of `PrefetchContractKey`. */
+export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<PrefetchContractKey>(
+  'PrefetchContractKey',
+  { templateId: TemplateId, contractKey: json },
+);
+
+/** Whether and for which signatures `prepare` estimates the cost of the submission. Since 3.4. */
+export interface TrafficEstimation {
+  /** Whether to leave the estimation out. Default: false. */
+  readonly disabled?: Opt<boolean>;
+  /** The algorithms of the signatures to come, `SIGNING_ALGORITHM_SPEC_…`. Default: those of the party's keys. */
+  readonly expectedSignatures?: Opt<readonly string[]>;
+}
+
+/** Codec of `TrafficEstimation`. */
+export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<TrafficEstimation>('TrafficEstimation', {
+  disabled: withDefault(flag, false),
+  expectedSignatures: withDefault(repeated(text), []),
+});
 
 /** A submission to be prepared for signing, in the wire's own words. */
 export interface PrepareRequest {

@@ -1,11 +1,7 @@
 import type * as t from 'io-ts';
-import { Base64 } from './Base64.js';
-import { HashingSchemeVersion } from './HashingSchemeVersion.js';
-import { Int64 } from './Int64.js';
+import { optional, text } from './internal/field.js';
 import { message } from './internal/message.js';
-import { optional } from './internal/optional.js';
-import { text } from './internal/text.js';
-import { Timestamp } from './Timestamp.js';
+import { Base64, HashingSchemeVersion, Int64, Timestamp } from './scalars.js';
 
 /** What a submission is expected to cost, in bytes of traffic. */
 export interface CostEstimation {

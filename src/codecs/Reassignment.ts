@@ -1,14 +1,108 @@
 import type * as t from 'io-ts';
-import { Int64 } from './Int64.js';
-import { message } from './internal/message.js';
-import { optional } from './internal/optional.js';
-import { repeated } from './internal/repeated.js';
-import { tag } from './internal/tag.js';
-import { text } from './internal/text.js';
-import { Offset } from './Offset.js';
-import { ReassignmentEvent } from './ReassignmentEvent.js';
-import { Timestamp } from './Timestamp.js';
-import { TraceContext } from './TraceContext.js';
+import { CreatedEvent, unknownEvent, type UnknownEvent } from './Event.js';
+import { repeated, texts } from './internal/collection.js';
+import { optional, tag, text } from './internal/field.js';
+import { enveloped, message, renamed } from './internal/message.js';
+import { oneOf } from './internal/variant.js';
+import { TraceContext } from './OffsetCheckpoint.js';
+import { Int64, Offset, Timestamp } from './scalars.js';
+
+/** A contract arrived on the synchronizer `target`. */
+export interface AssignmentEvent {
+  /** The kind of event, as the wire names it. */
+  readonly _tag: 'JsAssignmentEvent';
+  /** The synchronizer that the contract comes from. */
+  readonly source: string;
+  /** The synchronizer that the contract is on from now on. */
+  readonly target: string;
+  /** The same as that of the unassignment before it. */
+  readonly reassignmentId: string;
+  /** Who asked for it; empty where the reader may not know. */
+  readonly submitter?: string;
+  /** How often the contract has been reassigned. */
+  readonly reassignmentCounter: Int64;
+  /** The contract. */
+  readonly createdEvent: CreatedEvent;
+}
+
+/** Codec of `AssignmentEvent`. 3.3 calls the reassignment id `unassignId`. */
+export const AssignmentEvent: t.Type<AssignmentEvent, unknown> = renamed(
+  'unassignId',
+  'reassignmentId',
+  message<AssignmentEvent>('AssignmentEvent', {
+    _tag: tag('JsAssignmentEvent'),
+    source: text,
+    target: text,
+    reassignmentId: text,
+    submitter: optional(text),
+    reassignmentCounter: Int64,
+    createdEvent: CreatedEvent,
+  }),
+);
+
+/** A contract left the synchronizer `source`; it is in flight until the assignment with the same reassignment id. */
+export interface UnassignedEvent {
+  /** The kind of event, as the wire names it. */
+  readonly _tag: 'JsUnassignedEvent';
+  /** The same as that of the assignment to come. */
+  readonly reassignmentId: string;
+  /** The contract. */
+  readonly contractId: string;
+  /** `package-id:Module:Entity` of the contract's template. */
+  readonly templateId?: string;
+  /** The name of the template's package. */
+  readonly packageName: string;
+  /** The synchronizer that the contract leaves. */
+  readonly source: string;
+  /** The synchronizer that the contract goes to. */
+  readonly target: string;
+  /** Who asked for it; empty where the reader may not know. */
+  readonly submitter?: string;
+  /** How often the contract has been reassigned. */
+  readonly reassignmentCounter: Int64;
+  /** Until then only the submitter can assign. */
+  readonly assignmentExclusivity?: Timestamp;
+  /** Those of the requesting parties who witness it. */
+  readonly witnessParties: readonly string[];
+  /** The offset of the update that has the event. */
+  readonly offset: Offset;
+  /** The event's place in its update. */
+  readonly nodeId: Int64;
+}
+
+/** Codec of `UnassignedEvent`. 3.3 calls the reassignment id `unassignId`. */
+export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
+  'unassignId',
+  'reassignmentId',
+  message<UnassignedEvent>('UnassignedEvent', {
+    _tag: tag('JsUnassignedEvent'),
+    reassignmentId: text,
+    contractId: text,
+    templateId: optional(text),
+    packageName: text,
+    source: text,
+    target: text,
+    submitter: optional(text),
+    reassignmentCounter: Int64,
+    assignmentExclusivity: optional(Timestamp),
+    witnessParties: texts,
+    offset: Offset,
+    nodeId: Int64,
+  }),
+);
+
+/** What happened to one contract in a reassignment. */
+export type ReassignmentEvent = AssignmentEvent | UnassignedEvent | UnknownEvent;
+
+/** Codec of `ReassignmentEvent`; on the wire an unassignment is wrapped in a `value`, an assignment is not. */
+export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
+  AssignmentEvent | UnassignedEvent,
+  UnknownEvent
+>(
+  'ReassignmentEvent',
+  { JsAssignmentEvent: AssignmentEvent, JsUnassignedEvent: enveloped('value', UnassignedEvent) },
+  unknownEvent,
+);
 
 /** Contracts left a synchronizer, or arrived on one: two updates, each with its own offset. */
 export interface Reassignment {

@@ -1,14 +1,10 @@
 import type * as t from 'io-ts';
 import { Event } from './Event.js';
-import { Int64 } from './Int64.js';
-import { message } from './internal/message.js';
-import { optional } from './internal/optional.js';
-import { repeated } from './internal/repeated.js';
-import { tag } from './internal/tag.js';
-import { text } from './internal/text.js';
-import { Offset } from './Offset.js';
-import { Timestamp } from './Timestamp.js';
-import { TraceContext } from './TraceContext.js';
+import { repeated } from './internal/collection.js';
+import { optional, tag, text } from './internal/field.js';
+import { enveloped, message } from './internal/message.js';
+import { TraceContext } from './OffsetCheckpoint.js';
+import { Int64, Offset, Timestamp } from './scalars.js';
 
 /** A committed transaction, as far as the request's format shows it. */
 export interface Transaction {
@@ -56,3 +52,6 @@ export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('T
   paidTrafficCost: optional(Int64),
   transactionHash: optional(text),
 });
+
+/** Codec of the answer to a submission, `{"transaction": {...}}`: decodes to the transaction itself. */
+export const ExecuteResponse: t.Type<Transaction, unknown> = enveloped('transaction', Transaction);

@@ -1,10 +1,10 @@
 import type * as t from 'io-ts';
-import { enveloped } from './internal/enveloped.js';
-import { oneOf } from './internal/oneOf.js';
-import { unknownAt } from './internal/unknownAt.js';
-import type { Offset } from './Offset.js';
+import { isRecord } from './internal/Codec.js';
+import { enveloped } from './internal/message.js';
+import { offsetWithin, oneOf, unknownAt } from './internal/variant.js';
 import { OffsetCheckpoint } from './OffsetCheckpoint.js';
 import { Reassignment } from './Reassignment.js';
+import type { Offset } from './scalars.js';
 import { TopologyTransaction } from './TopologyTransaction.js';
 import { Transaction } from './Transaction.js';
 
@@ -49,3 +49,12 @@ export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
   },
   unknownAt('UnknownUpdate'),
 );
+
+/** Codec of an element of the updates answer, `{"update": {...}}`: decodes to the update itself. */
+export const UpdateElement: t.Type<Update, unknown> = enveloped('update', Update);
+
+/** The offset of an element that may not decode, where it can be read; to say which one failed. */
+export function offsetOfElement(element: unknown): Offset | undefined {
+  const update = isRecord(element) ? element['update'] : undefined;
+  return isRecord(update) ? Object.values(update).map(offsetWithin)[0] : undefined;
+}

@@ -1,23 +1,21 @@
-import type { AnswerTooLargeError } from './AnswerTooLargeError.js';
 import type { ApiError } from './ApiError.js';
-import type { ConnectionError } from './ConnectionError.js';
-import type { CursorError } from './CursorError.js';
-import type { DecodeError } from './DecodeError.js';
-import type { HandlerError } from './HandlerError.js';
-import type { InvalidRequestError } from './InvalidRequestError.js';
-import type { LedgerResetError } from './LedgerResetError.js';
-import type { NotSentError } from './NotSentError.js';
-import type { OutcomeUnknownError } from './OutcomeUnknownError.js';
-import type { StoreError } from './StoreError.js';
-import type { SubmissionExpiredError } from './SubmissionExpiredError.js';
-import type { SubmissionRejectedError } from './SubmissionRejectedError.js';
-import type { OrderError } from './OrderError.js';
-import type { PageLimitError } from './PageLimitError.js';
-import type { PrunedError } from './PrunedError.js';
-import type { RequestTimeoutError } from './RequestTimeoutError.js';
-import type { TokenError } from './TokenError.js';
-import type { UnauthorizedError } from './UnauthorizedError.js';
-import type { VerificationError } from './VerificationError.js';
+import type { DecodeError, LedgerResetError, OrderError, PageLimitError, PrunedError } from './feed.js';
+import type { CursorError, HandlerError, StoreError } from './process.js';
+import type {
+  AnswerTooLargeError,
+  ConnectionError,
+  InvalidRequestError,
+  RequestTimeoutError,
+  TokenError,
+  UnauthorizedError,
+} from './request.js';
+import type {
+  NotSentError,
+  OutcomeUnknownError,
+  SubmissionExpiredError,
+  SubmissionRejectedError,
+  VerificationError,
+} from './submission.js';
 
 /** Everything that an Observable of this library may end with; told apart by `_tag`. */
 export type LedgerError =
@@ -68,3 +66,92 @@ const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
 /** Whether a value is an error of this library. */
 export const isLedgerError = (u: unknown): u is LedgerError =>
   typeof u === 'object' && u !== null && '_tag' in u && tags.has(u._tag);
+
+/** One function for each error, by its `_tag`. */
+export type LedgerErrorCases<R> = {
+  readonly [T in LedgerError['_tag']]: (error: Extract<LedgerError, { readonly _tag: T }>) => R;
+};
+
+/**
+ * Takes an error apart: calls the function of its `_tag`. The compiler says when one is missing. What is no error of this
+ * library is thrown.
+ *
+ * @example
+ * ```ts
+ * import { isTransient, matchLedgerError, type LedgerError } from 'canton-rx';
+ *
+ * const advice = (error: LedgerError): string => (isTransient(error) ? 'try again' : explain(error));
+ * const explain = matchLedgerError<string>({
+ *   AnswerTooLargeError: ({ maxBytes }) => `more than ${maxBytes} bytes`,
+ *   ApiError: ({ code, status }) => `the ledger answered ${code ?? status}`,
+ *   ConnectionError: ({ reason }) => reason,
+ *   CursorError: ({ explanation }) => `not the ledger or request of before: ${explanation}`,
+ *   DecodeError: ({ offset }) => `update ${offset ?? '?'} cannot be read`,
+ *   HandlerError: ({ offset }) => `update ${offset} could not be handled`,
+ *   InvalidRequestError: ({ message }) => message,
+ *   LedgerResetError: () => 'this is not the ledger it was',
+ *   NotSentError: () => 'nothing was committed',
+ *   OutcomeUnknownError: ({ submission }) => `look for it after ${submission.beginExclusive ?? '?'}`,
+ *   StoreError: ({ reason }) => `the store: ${reason}`,
+ *   SubmissionExpiredError: () => 'prepare and sign again',
+ *   SubmissionRejectedError: ({ reason }) => `nothing was committed: ${reason}`,
+ *   OrderError: () => 'the ledger service is broken',
+ *   PageLimitError: () => 'one update is too large',
+ *   PrunedError: ({ earliestOffset }) => `go on from ${earliestOffset ?? '?'}, with a gap`,
+ *   RequestTimeoutError: ({ afterMs }) => `no answer in ${afterMs} ms`,
+ *   TokenError: ({ reason }) => reason,
+ *   UnauthorizedError: () => 'log in again',
+ *   VerificationError: ({ explanation }) => `not signed: ${explanation}`,
+ * });
+ * ```
+ */
+export const matchLedgerError =
+  <R>(cases: LedgerErrorCases<R>) =>
+  (error: LedgerError): R => {
+    // one call a tag: the compiler cannot see that the case and the error go together
+    switch (error._tag) {
+      case 'AnswerTooLargeError':
+        return cases.AnswerTooLargeError(error);
+      case 'ApiError':
+        return cases.ApiError(error);
+      case 'ConnectionError':
+        return cases.ConnectionError(error);
+      case 'CursorError':
+        return cases.CursorError(error);
+      case 'DecodeError':
+        return cases.DecodeError(error);
+      case 'HandlerError':
+        return cases.HandlerError(error);
+      case 'InvalidRequestError':
+        return cases.InvalidRequestError(error);
+      case 'LedgerResetError':
+        return cases.LedgerResetError(error);
+      case 'NotSentError':
+        return cases.NotSentError(error);
+      case 'OutcomeUnknownError':
+        return cases.OutcomeUnknownError(error);
+      case 'StoreError':
+        return cases.StoreError(error);
+      case 'SubmissionExpiredError':
+        return cases.SubmissionExpiredError(error);
+      case 'SubmissionRejectedError':
+        return cases.SubmissionRejectedError(error);
+      case 'OrderError':
+        return cases.OrderError(error);
+      case 'PageLimitError':
+        return cases.PageLimitError(error);
+      case 'PrunedError':
+        return cases.PrunedError(error);
+      case 'RequestTimeoutError':
+        return cases.RequestTimeoutError(error);
+      case 'TokenError':
+        return cases.TokenError(error);
+      case 'UnauthorizedError':
+        return cases.UnauthorizedError(error);
+      case 'VerificationError':
+        return cases.VerificationError(error);
+    }
+    // JavaScript, or an `any` of a subscriber: a bug of somebody else's must not vanish here
+    const other: unknown = error;
+    throw other;
+  };

@@ -1,10 +1,11 @@
 import type { ObservableInput } from 'rxjs';
-import type { Offset } from '../codecs/Offset.js';
-import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { Report } from '../events/Report.js';
-import type { CompleteRetryPolicy } from '../http/RetryPolicy.js';
-import type { Gap } from './Gap.js';
+import type { Offset } from '../codecs/scalars.js';
+import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
+import { checked } from '../http/exchange.js';
+import { type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import type { Service } from './Service.js';
+import type { Gap, UpdatesOptions } from './UpdatesOptions.js';
 
 /** What stays the same through all requests of one feed. */
 export interface Feed {
@@ -23,3 +24,24 @@ export interface Feed {
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
 }
+
+/** A feed with its defaults; throws an `InvalidRequestError` for a request that breaks a rule. */
+export const feedOf = (
+  service: Service,
+  request: UpdatesRequest,
+  { maxPageSize = 200, idleTimeoutMs, onInvalid = 'fail', onGap = 'fail', ...how }: UpdatesOptions,
+  ledgerRetry: RetryPolicy | undefined,
+  report: Report,
+): Feed => ({
+  service,
+  request: checked(UpdatesRequest, request),
+  transport: how.transport ?? 'http',
+  maxPageSize,
+  idleTimeoutMs: idleTimeoutMs ?? 5_000,
+  quietTimeoutMs: idleTimeoutMs ?? 12_000,
+  parallelRanges: how.parallelRanges,
+  onInvalid,
+  onGap,
+  retry: retryPolicy(ledgerRetry, how.retry),
+  report,
+});

@@ -1,7 +1,8 @@
 import type { ObservableInput } from 'rxjs';
-import type { Offset } from '../codecs/Offset.js';
-import type { RetryPolicy } from '../http/RetryPolicy.js';
-import type { Gap } from './Gap.js';
+import type { Problem } from '../codecs/Problem.js';
+import type { Offset } from '../codecs/scalars.js';
+import { isLedgerResetError, isPrunedError, type LedgerResetError, type PrunedError } from '../errors/feed.js';
+import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 
 /** How a feed reads. */
 export interface UpdatesOptions {
@@ -55,4 +56,37 @@ export interface UpdatesOptions {
   readonly onGap?: 'fail' | ((gap: Gap) => ObservableInput<Offset>) | undefined;
   /** How to ask again after a transient failure. Default: the ledger's. */
   readonly retry?: RetryPolicy | undefined;
+}
+
+/** An update that does not decode, passed on by a feed with `onInvalid: 'emit'`. */
+export interface InvalidUpdate {
+  /** Tells it from the updates. */
+  readonly _tag: 'InvalidUpdate';
+  /** Where it stands on the ledger. One whose offset cannot be read ends the feed in any case: nobody could go past it. */
+  readonly offset: Offset;
+  /** The places that do not decode, of a list about a hundred at most; never what stands there. */
+  readonly problems: readonly Problem[];
+}
+
+/** A place at which a ledger cannot be read on without a gap. */
+export interface Gap {
+  /** Where the feed stands: everything up to here has been emitted, or does not match the request. */
+  readonly cursor: Offset;
+  /** Why it cannot go on. A `PrunedError` tells the first offset that is still there, a `LedgerResetError` where the ledger ends. */
+  readonly error: PrunedError | LedgerResetError;
+}
+
+/** Whether an error is one beyond which only the caller can say where to go on. */
+export const isGapError = (u: unknown): u is Gap['error'] => isPrunedError(u) || isLedgerResetError(u);
+
+const mostRanges = 32;
+
+/** Throws a TypeError for options that make no sense: a mistake in the program, not of the ledger. */
+export function checkOptions(options: UpdatesOptions): void {
+  const { maxPageSize = 1, idleTimeoutMs = 1, parallelRanges = 1, transport = 'http', retry } = options;
+  checkPositive({ maxPageSize, idleTimeoutMs, parallelRanges }, true);
+  // what has been answered while the first was waited for is emitted at one go, and nests
+  if (parallelRanges > mostRanges) throw new TypeError(`parallelRanges must be ${mostRanges} at most`);
+  if (!['http', 'websocket'].includes(transport)) throw new TypeError('transport must be http or websocket');
+  retryPolicy(retry);
 }

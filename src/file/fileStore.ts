@@ -1,16 +1,30 @@
 import { join, resolve } from 'node:path';
+import { CursorError } from '../errors/process.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
-import { CursorError } from '../errors/CursorError.js';
-import { filesIn } from './filesIn.js';
-import { jsonOf } from './jsonOf.js';
-import { makeFolder } from './makeFolder.js';
-import { pathsOf, type Paths } from './pathsOf.js';
-import { readText } from './readText.js';
-import { removeFile } from './removeFile.js';
-import { replaceFile } from './replaceFile.js';
-import { serially } from './serially.js';
-import { sweep } from './sweep.js';
-import { syncFolder } from './syncFolder.js';
+import { filesIn, makeFolder, readText, removeFile, replaceFile, sweep, syncFolder } from './durable.js';
+import { type Paths, pathsOf } from './paths.js';
+
+/** What the text of a file says. It errors with a `CursorError` where that is not JSON; what stands there is not quoted. */
+export function jsonOf(text: string, file: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CursorError('unreadable', name, `${file} is not JSON`);
+  }
+}
+
+/** Does work of one name after the other, as it was asked for: what hangs is waited for, and never comes out later on top. */
+export function serially(): <A>(name: string, work: () => Promise<A>) => Promise<A> {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const done = (last.get(name) ?? Promise.resolve()).then(work);
+    last.set(
+      name,
+      done.catch(() => undefined),
+    );
+    return done;
+  };
+}
 
 /**
  * A store of files, one for each name: `<name>.json` in a folder, and `<name>.parked/<offset>.json` for each update that

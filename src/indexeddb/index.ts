@@ -5,4 +5,4 @@
  */
 
 export { indexedDbStore } from './indexedDbStore.js';
-export type { IndexedDbOptions } from './IndexedDbOptions.js';
+export type { IndexedDbOptions } from './indexedDbStore.js';

@@ -1,20 +1,22 @@
 import type { Observable } from 'rxjs';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import type { Offset } from '../codecs/Offset.js';
 import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import type { PrepareRequest } from '../codecs/PrepareRequest.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { LedgerEvent } from '../events/LedgerEvent.js';
-import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
-import type { Committed } from '../process/Committed.js';
-import type { BatchHandler, Handler } from '../process/Handler.js';
-import type { BatchProcessOptions, ProcessOptions } from '../process/ProcessOptions.js';
-import type { ExecuteOptions } from '../submission/ExecuteOptions.js';
+import type { LedgerEvent } from '../diagnostics/Diagnostic.js';
+import type { InvalidUpdate, UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type {
+  BatchHandler,
+  BatchProcessOptions,
+  Committed,
+  Handler,
+  ProcessOptions,
+} from '../process/ProcessOptions.js';
 import type { Signer } from '../submission/Signer.js';
-import type { SubmitOptions } from '../submission/SubmitOptions.js';
-import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { ExecuteOptions, SubmitOptions } from '../submission/SubmitOptions.js';
 
 /** A Canton participant's ledger. Everything here is cold: nothing is sent before `subscribe`, and each subscription is its own. */
 export interface Ledger {

@@ -1,7 +1,7 @@
 import type { HttpPort } from '../http/HttpPort.js';
-import type { SocketPort } from '../http/SocketPort.js';
 import type { Token } from '../http/Link.js';
-import type { RetryPolicy } from '../http/RetryPolicy.js';
+import type { RetryPolicy } from '../http/retry.js';
+import type { SocketPort } from '../http/SocketPort.js';
 
 /** Where the ledger service is, and how to talk to it. */
 export interface LedgerOptions {

@@ -36,3 +36,32 @@ export interface NatsUpdatesOptions {
    */
   readonly timeoutMs?: number | undefined;
 }
+
+/** How often a handler is tried again, with nothing left open. */
+export interface HandlerRetry {
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  readonly giveUpAfterMs: number;
+}
+
+/** Fills in what is not said. Throws a TypeError for times that make no sense. */
+export function completeRetry({
+  handlerRetry = {},
+  ackWaitMs = 30_000,
+  timeoutMs = 5000,
+}: NatsUpdatesOptions): HandlerRetry {
+  const { baseDelayMs = 250, maxDelayMs = 30_000, giveUpAfterMs = 60_000 } = handlerRetry;
+  // no time at all is a policy too: never again
+  const times = { baseDelayMs, maxDelayMs, giveUpAfterMs: giveUpAfterMs + 1, ackWaitMs, timeoutMs };
+  for (const [name, ms] of Object.entries(times)) {
+    if (!(ms > 0 && ms < Infinity)) throw new TypeError(`${name} must be a positive number of milliseconds`);
+  }
+  return { baseDelayMs, maxDelayMs, giveUpAfterMs };
+}
+
+/** Throws a TypeError for a name that JetStream would refuse, sooner or later: a mistake in the program. */
+export function checkNames(names: Readonly<Record<string, string>>): void {
+  for (const [what, name] of Object.entries(names))
+    if (!/^[^\s.*>/\\]+$/.test(name))
+      throw new TypeError(`${what} must be a name without blanks, dots, '*', '>' or slashes`);
+}

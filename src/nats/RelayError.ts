@@ -1,5 +1,7 @@
-import { hasTag } from '../errors/internal/hasTag.js';
-import { lines } from '../errors/internal/lines.js';
+import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/nats-core';
+import { defer, type Observable, retry, timer } from 'rxjs';
+import { hasTag, lines } from '../errors/internal/message.js';
 
 /**
  * What is wrong between a ledger and those who read its relay: the stream is missing, or not a relay's alone (`stream`);
@@ -32,3 +34,30 @@ export class RelayError extends Error {
 
 /** Whether a value is a {@link RelayError}. */
 export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayError');
+
+const attempts = 10;
+
+/** Asks a server, and for about a minute again where it does not answer: it may be on its way back. */
+export const asking = <A>(connection: NatsConnection, ask: () => Promise<A>): Observable<A> =>
+  defer(ask).pipe(
+    retry({
+      count: attempts,
+      delay: (error: unknown, failures) => {
+        if (error instanceof JetStreamApiError || isRelayError(error) || connection.isClosed()) throw error;
+        return timer(Math.random() * Math.min(5000, 100 * 2 ** failures));
+      },
+    }),
+  );
+
+/** What a call of JetStream's gives, or nothing where the stream, consumer or message that it is about is not there. */
+export const orUndefined = <A>(asked: Promise<A>): Promise<A | undefined> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof JetStreamApiError && missing.includes(error.code)) return undefined;
+    throw error;
+  });
+
+const missing: readonly number[] = [
+  JetStreamApiCodes.StreamNotFound,
+  JetStreamApiCodes.ConsumerNotFound,
+  JetStreamApiCodes.NoMessageFound,
+];

@@ -1,17 +1,36 @@
-import { jetstream } from '@nats-io/jetstream';
-import { catchError, concatMap, defer, delay, ignoreElements, repeat, tap, type Observable } from 'rxjs';
+import { type Consumer, type ConsumerMessages, jetstream, type JsMsg } from '@nats-io/jetstream';
+import { catchError, concatMap, defer, delay, ignoreElements, Observable, repeat, tap } from 'rxjs';
+import type { Handler, Work } from '../process/ProcessOptions.js';
+import { consumerOf, placesOf, type Reader } from './consumer.js';
+import { checkNames, completeRetry, type NatsUpdatesOptions } from './NatsUpdatesOptions.js';
+import { type Reading, readOne } from './readMessage.js';
+import { asking, orUndefined, RelayError } from './RelayError.js';
 
-import type { Handler, Work } from '../process/Handler.js';
-import { asking } from './asking.js';
-import { checkNames } from './checkNames.js';
-import { completeRetry } from './completeRetry.js';
-import { consumerOf, type Reader } from './consumerOf.js';
-import { messageOnce } from './messageOnce.js';
-import type { NatsUpdatesOptions } from './NatsUpdatesOptions.js';
-import { orUndefined } from './orUndefined.js';
-import { placesOf } from './Places.js';
-import { readOne, type Reading } from './readOne.js';
-import { RelayError } from './RelayError.js';
+// a request that is lost on the way, with a server that goes, is missed after one or two of these
+const expires = 5_000;
+
+/**
+ * Asks for one message and no more, so that none is on its way to a subscriber who leaves when it has been handled. Completes
+ * without one after a while.
+ */
+export const messageOnce = (consumer: Consumer): Observable<JsMsg> =>
+  new Observable<JsMsg>((subscriber) => {
+    let messages: ConsumerMessages | undefined;
+    const read = async (): Promise<void> => {
+      messages = await consumer.fetch({ max_messages: 1, expires, idle_heartbeat: expires / 2 });
+      if (subscriber.closed) messages.stop();
+      for await (const message of messages) subscriber.next(message);
+    };
+    read().then(
+      () => {
+        subscriber.complete();
+      },
+      (error: unknown) => {
+        subscriber.error(error);
+      },
+    );
+    return () => messages?.stop();
+  });
 
 // before a request is made once more
 const pauseMs = 100;

@@ -1,5 +1,5 @@
 import { first, map, type OperatorFunction } from 'rxjs';
-import type { Offset } from '../codecs/Offset.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { byTag } from './internal/byTag.js';
+import { byTag } from './ofVariant.js';
 import type { EventOf } from './toEvents.js';
 
 /**

@@ -1,4 +1,4 @@
-import { filter, pipe, take, takeWhile, type OperatorFunction } from 'rxjs';
+import { filter, type OperatorFunction, pipe, take, takeWhile } from 'rxjs';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 

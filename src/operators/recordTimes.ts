@@ -1,8 +1,7 @@
-import { distinctUntilChanged, filter, pipe, scan, type OperatorFunction } from 'rxjs';
-import type { Timestamp } from '../codecs/Timestamp.js';
+import { distinctUntilChanged, filter, type OperatorFunction, pipe, scan } from 'rxjs';
+import type { Timestamp } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
-import { isLater } from './internal/isLater.js';
-import { timesOf } from './internal/timesOf.js';
+import { isLater, timesOf } from './internal/times.js';
 
 type RecordTimes = ReadonlyMap<string, Timestamp>;
 

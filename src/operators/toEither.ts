@@ -1,5 +1,5 @@
 import type { either as E } from 'fp-ts';
-import { catchError, map, of, pipe, throwError, type OperatorFunction } from 'rxjs';
+import { catchError, map, of, type OperatorFunction, pipe, throwError } from 'rxjs';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 
 /**

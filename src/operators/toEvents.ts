@@ -1,7 +1,7 @@
 import { concatMap, type Observable } from 'rxjs';
 import type { Event } from '../codecs/Event.js';
-import type { ReassignmentEvent } from '../codecs/ReassignmentEvent.js';
-import type { TopologyEvent } from '../codecs/TopologyEvent.js';
+import type { ReassignmentEvent } from '../codecs/Reassignment.js';
+import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
 import type { Update } from '../codecs/Update.js';
 
 /** The events that updates of type `U` have; of all updates, every kind of event. */

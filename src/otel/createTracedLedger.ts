@@ -1,27 +1,79 @@
-import { context } from '@opentelemetry/api';
-import { defer, type Observable } from 'rxjs';
+import { type Attributes, context } from '@opentelemetry/api';
+import { defer, type Observable, tap } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { InvalidUpdate } from '../feed/InvalidUpdate.js';
-import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { type Listeners, reportTo } from '../diagnostics/Diagnostic.js';
+import type { Service } from '../feed/Service.js';
+import type { InvalidUpdate, UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { HttpRequest } from '../http/HttpPort.js';
+import { ledgerOf, serviceOf } from '../ledger/createLedger.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { ledgerOf } from '../ledger/ledgerOf.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
-import { serviceOf } from '../ledger/serviceOf.js';
-import type { Committed } from '../process/Committed.js';
-import type { BatchHandler, Handler } from '../process/Handler.js';
-import type { AnyProcessOptions, BatchProcessOptions, ProcessOptions } from '../process/ProcessOptions.js';
-import { followersOf } from './Followers.js';
-import { operationOf } from './operationOf.js';
-import { recorderOf } from './recorderOf.js';
-import { serverOf } from './serverOf.js';
-import type { Telemetry } from './Telemetry.js';
-import { tracedProcess } from './tracedProcess.js';
-import { tracedService } from './tracedService.js';
-import { tracedSubmission } from './tracedSubmission.js';
-import { tracedUpdates } from './tracedUpdates.js';
-import type { Tracing } from './Tracing.js';
-import type { AnyHandler } from './watchedWork.js';
+import type {
+  AnyProcessOptions,
+  BatchHandler,
+  BatchProcessOptions,
+  Committed,
+  Handler,
+  ProcessOptions,
+} from '../process/ProcessOptions.js';
+import type { AnyHandler } from './handler.js';
+import { followersOf } from './lag.js';
+import { type Operation, operationOf, type Tracing } from './Operation.js';
+import { tracedProcess } from './process.js';
+import { type Recorder, recorderOf, safely, type Telemetry } from './Recorder.js';
+import { requestsOf } from './requests.js';
+import { socketsOf } from './sockets.js';
+import { tracedSubmission } from './submissions.js';
+import { tracedUpdates } from './updates.js';
+
+/** By which one ledger is told from another: the server at which it is. */
+export function serverOf(baseUrl: string): Attributes {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const usual = protocol === 'https:' ? 443 : 80;
+  // IPv6 without the brackets of a URL
+  return { 'server.address': hostname.replace(/^\[|\]$/g, ''), 'server.port': port === '' ? usual : Number(port) };
+}
+
+/**
+ * A ledger's service, as one operation is to see it: with requests of its own, and with events that come by here on their
+ * way to the ledger's. All that feeds find out about the service they share.
+ */
+export function tracedService(service: Service, operation: Operation, recorder: Recorder): Service {
+  const events: Listeners = {
+    observed: true,
+    next: (event) => {
+      safely(() => {
+        operation.told(event);
+      });
+      service.events.next(event);
+    },
+    asObservable: () => service.events.asObservable(),
+  };
+  const statuses = new WeakMap<HttpRequest, number>();
+  return {
+    ...service,
+    events,
+    link: {
+      ...service.link,
+      report: reportTo(events),
+      port: (request) =>
+        service.link.port(request).pipe(
+          tap(({ status }) => {
+            statuses.set(request, status);
+          }),
+        ),
+      socketPort: socketsOf(operation, recorder, service.link),
+      around: requestsOf(operation, recorder, (request) => statuses.get(request)),
+    },
+    get feeds() {
+      return service.feeds;
+    },
+    set feeds(count) {
+      service.feeds = count;
+    },
+  };
+}
 
 /**
  * A ledger as that of `createLedger`, with spans and metrics of what it does, by the API of OpenTelemetry. Each request is

@@ -6,8 +6,8 @@
  */
 
 export { createTracedLedger } from './createTracedLedger.js';
-export { contextOf } from './contextOf.js';
-export { linkTo } from './linkTo.js';
-export { traceHandler } from './traceHandler.js';
-export type { Telemetry } from './Telemetry.js';
-export type { Traced } from './Traced.js';
+export { contextOf } from './traceContext.js';
+export { linkTo } from './traceContext.js';
+export { traceHandler } from './handler.js';
+export type { Telemetry } from './Recorder.js';
+export type { Traced } from './traceContext.js';

@@ -5,4 +5,4 @@
  */
 
 export { postgresStore, type PostgresStoreOptions } from './postgresStore.js';
-export { postgresTables } from './postgresTables.js';
+export { postgresTables } from './tables.js';

@@ -1,5 +1,5 @@
 import type { Observable, ObservableInput } from 'rxjs';
-import type { Offset } from '../codecs/Offset.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { Cursor } from './Cursor.js';
 
 /**

@@ -1,10 +1,11 @@
 import * as t from 'io-ts';
-import { mapOf } from '../codecs/internal/mapOf.js';
+import { mapOf } from '../codecs/internal/collection.js';
+import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
-import { optional } from '../codecs/internal/optional.js';
-import { text } from '../codecs/internal/text.js';
-import { Offset } from '../codecs/Offset.js';
-import { Timestamp } from '../codecs/Timestamp.js';
+import { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Update } from '../codecs/Update.js';
+import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
+import { isLater, timesOf } from '../operators/internal/times.js';
 
 /** How far a processor has come, as a {@link CheckpointStore} keeps it: plain JSON. */
 export interface Cursor {
@@ -39,3 +40,28 @@ export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
   participantId: optional(text),
   selection: text,
 });
+
+/**
+ * The cursor behind some updates, or at an offset behind them. One that goes back is of a ledger that was reset: nothing that
+ * was known of it is true any more.
+ */
+export function cursorAfter(cursor: Cursor, updates: readonly (Update | InvalidUpdate)[], offset?: Offset): Cursor {
+  const reached = offset ?? updates.at(-1)?.offset ?? cursor.offset;
+  const isBack = reached < cursor.offset;
+  const recordTimes = new Map(isBack ? [] : Object.entries(cursor.recordTimes));
+  let lastUpdate = isBack ? undefined : cursor.lastUpdate;
+  for (const update of updates) {
+    if (update._tag === 'InvalidUpdate') continue;
+    if ('updateId' in update) lastUpdate = { offset: update.offset, updateId: update.updateId };
+    for (const { synchronizerId, recordTime } of timesOf(update)) {
+      const before = recordTimes.get(synchronizerId);
+      if (before === undefined || isLater(recordTime, before)) recordTimes.set(synchronizerId, recordTime);
+    }
+  }
+  return {
+    ...cursor,
+    offset: reached,
+    lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= reached ? lastUpdate : undefined,
+    recordTimes: Object.fromEntries(recordTimes),
+  };
+}

@@ -1,7 +1,9 @@
+import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
+import type { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Update } from '../codecs/Update.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
-import type { RetryPolicy } from '../http/RetryPolicy.js';
+import type { RetryPolicy } from '../http/retry.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
-import type { Work } from './Handler.js';
 
 /** How a processor works. */
 export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'> {
@@ -78,4 +80,29 @@ export interface BatchOptions {
   readonly size: number;
   /** How long the first update of a batch waits for others at most, in milliseconds. */
   readonly withinMs: number;
+}
+
+/** What a handler gets: any update; a checkpoint only moves the processor's place. */
+export type Work = Exclude<Update, OffsetCheckpoint>;
+
+/**
+ * Handles one update. What it returns is awaited: an Observable until it completes, a Promise until it is fulfilled. `tx`
+ * is the open transaction of a {@link TransactionalStore}; handlers leave it open. One that uses it is a
+ * `Handler<PoolClient>`, say, and needs such a store.
+ */
+export type Handler<Tx = unknown> = (update: Work, tx: Tx) => unknown;
+
+/** Handles several updates at once, in order; at least one. To be awaited, many Promises are one: `Promise.all(…)`. */
+export type BatchHandler<Tx = unknown> = (updates: readonly Work[], tx: Tx) => unknown;
+
+/** How far a processor has come: what is at or before the offset has been handled, and the store knows. */
+export interface Committed {
+  /** Everything up to here has been handled, or does not concern the processor. */
+  readonly offset: Offset;
+  /** The latest record time of each synchronizer, by its id. */
+  readonly recordTimes: Readonly<Record<string, Timestamp>>;
+  /** How many updates were handled since the commit before; 0 where only the place has moved, and in the first that tells where it begins. */
+  readonly handled: number;
+  /** Whether everything has been handled that the ledger was seen to have. */
+  readonly isCaughtUp: boolean;
 }

@@ -1,4 +1,4 @@
-import type { Offset } from '../codecs/Offset.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { CheckpointStore } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
 

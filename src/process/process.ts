@@ -1,19 +1,155 @@
-import { concatMap, defer, takeLast, type Observable } from 'rxjs';
-import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { reportTo } from '../events/Report.js';
+import {
+  concatMap,
+  defer,
+  delay,
+  dematerialize,
+  filter,
+  finalize,
+  fromEvent,
+  interval,
+  map,
+  materialize,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  share,
+  shareReplay,
+  startWith,
+  Subject,
+  switchMap,
+  take,
+  takeLast,
+  takeUntil,
+  tap,
+} from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { reportTo } from '../diagnostics/Diagnostic.js';
+import { isStoreError } from '../errors/process.js';
+import { InvalidRequestError } from '../errors/request.js';
+import { type Feed, feedOf } from '../feed/Feed.js';
 import type { Service } from '../feed/Service.js';
-import { tellCut } from '../feed/tellCut.js';
-import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
-import { beginning } from './beginning.js';
-import type { Committed } from './Committed.js';
-import { feedsOf } from './feedsOf.js';
-import { gracefully } from './gracefully.js';
-import { keeping } from './keeping.js';
-import type { AnyProcessOptions } from './ProcessOptions.js';
-import { rulesOf } from './rulesOf.js';
-import type { Handling } from './Run.js';
-import { whileHeld } from './whileHeld.js';
-import { worked } from './worked.js';
+import { tellCut } from '../feed/updates.js';
+import { checked } from '../http/exchange.js';
+import { atMost, type Retrying, retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
+import type { Transactions } from './CheckpointStore.js';
+import { keeping, type Keeping } from './heldStore.js';
+import type { AnyProcessOptions, Committed } from './ProcessOptions.js';
+import { type Handling, rulesOf, type Stop } from './Processor.js';
+import { beginning } from './resume.js';
+import { worked } from './work.js';
+
+/**
+ * The feeds of a processor: of what its request selects, from an offset on. One range at a time: what is read ahead beyond
+ * the next page would wait in memory for a handler that is slow.
+ */
+export function feedsOf(
+  service: Service,
+  request: UpdatesRequest,
+  options: AnyProcessOptions,
+  ledgerRetry: RetryPolicy | undefined,
+): (from?: Offset) => Feed {
+  const range = checked(UpdatesRequest, request);
+  if (range.descendingOrder === true)
+    throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
+  const onInvalid = (options.onPoison ?? 'stop') === 'stop' ? 'fail' : 'emit';
+  // one feed to whoever watches: it asks where to begin, and then reads from there
+  const report = reportTo(service.events, (service.feeds += 1));
+  return (from = range.beginExclusive) => {
+    const { endInclusive } = range;
+    const rest = {
+      ...range,
+      beginExclusive: from,
+      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
+    };
+    // nor is it pushed anything, whatever else stands in the options
+    return feedOf(service, rest, { ...options, transport: 'http', parallelRanges: 1, onInvalid }, ledgerRetry, report);
+  };
+}
+
+/**
+ * Work that is not cut off: when its subscriber leaves, or a signal says so, it is told to stop, and goes on by itself
+ * until it has completed, or the time for that is over.
+ */
+export const gracefully = <A>(
+  work: (stop: Stop) => Observable<A>,
+  withinMs: number,
+  signal: AbortSignal | undefined,
+): Observable<A> =>
+  defer(() => {
+    let isStopped = signal?.aborted ?? false;
+    const left$ = new Subject<void>();
+    const stop$ = merge(left$, signal === undefined ? NEVER : abortion(signal)).pipe(
+      take(1),
+      tap(() => {
+        isStopped = true;
+      }),
+      // also for what begins to wait only then
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    return work({ stop$, isStopped: () => isStopped }).pipe(
+      takeUntil(stop$.pipe(delay(atMost(withinMs)))),
+      share({
+        resetOnRefCountZero: () => {
+          left$.next();
+          return NEVER;
+        },
+      }),
+    );
+  });
+
+const abortion = (signal: AbortSignal): Observable<unknown> =>
+  defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
+
+/** Who has waited so long for the name without a failure is healthy: failures of a whole year do not add up. */
+const healthyMs = 60_000;
+
+/**
+ * Works while a name is held, and lets go of it when the work is over. When the store fails, all of that begins anew, for as
+ * long as the policy says; told to stop, it does so at once, unless it is in the middle of work.
+ */
+export function whileHeld(
+  keeping$: Observable<Keeping>,
+  work: (kept: Keeping) => Observable<Committed>,
+  retrying: Retrying,
+  { stop$, isStopped }: Stop,
+): Observable<Committed> {
+  let isWorking = false;
+  let last: Committed | undefined;
+  const marked = (transactions: Transactions<unknown>): Transactions<unknown> => ({
+    transact: (inside) =>
+      defer(() => {
+        isWorking = true;
+        return transactions.transact(inside);
+      }).pipe(
+        finalize(() => {
+          isWorking = false;
+        }),
+      ),
+  });
+  const sign$: Observable<Committed | undefined> = interval(healthyMs).pipe(map(() => undefined));
+  const held = (kept: Keeping): Observable<Committed | undefined> =>
+    work({ ...kept, transactions: marked(kept.transactions) });
+  return keeping$.pipe(
+    startWith(undefined),
+    // a sign of health each while, until it is held; from then on, the commits are
+    switchMap((kept) => (kept === undefined ? sign$ : held(kept)).pipe(materialize())),
+    dematerialize(),
+    // what was told before the store failed is no news, and no sign of health
+    filter((committed) => committed === undefined || isNews(committed, last)),
+    tap((committed) => {
+      last = committed ?? last;
+    }),
+    // what has been tried again in its place is not tried once more; nor by a processor that is to stop
+    retryTransient(retrying, (error) => isStoreError(error) && error.retried === undefined && !isStopped()),
+    filter((committed) => committed !== undefined),
+    takeUntil(stop$.pipe(filter(() => !isWorking))),
+  );
+}
+
+const isNews = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
+  handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;
 
 /** The longest wait before a store is asked again: it is near, and all the work waits for it. */
 const longestWaitMs = 5_000;

@@ -1,14 +1,13 @@
-import { completeUpdates } from './append/completeUpdates.js';
 import { FaultQueue } from './http/FaultQueue.js';
-import type { RequestRecord } from './http/RequestRecord.js';
-import { restartable } from './http/restartable.js';
+import type { RequestRecord } from './http/requests.js';
+import { restartable } from './http/server.js';
+import { completeUpdates } from './ledger/append.js';
 import { Participant } from './participant/Participant.js';
+import { externalPartyOn } from './participant/parties.js';
 import { Settings } from './participant/Settings.js';
-import { externalPartyOn } from './submission/externalPartyOn.js';
+import type { Sandbox, SandboxOptions } from './Sandbox.js';
 import { generate } from './traffic/generate.js';
 import { TrafficState } from './traffic/TrafficState.js';
-import type { Sandbox } from './Sandbox.js';
-import type { SandboxOptions } from './SandboxOptions.js';
 
 /**
  * Starts a ledger service on 127.0.0.1, for tests and demos. It serves the JSON Ledger API as a participant of the

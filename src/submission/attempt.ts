@@ -1,22 +1,30 @@
-import { asyncScheduler, catchError, concatMap, defer, timer, type Observable } from 'rxjs';
-import { ExecuteResponse } from '../codecs/ExecuteResponse.js';
-import type { Transaction } from '../codecs/Transaction.js';
+import {
+  asyncScheduler,
+  catchError,
+  concatMap,
+  defer,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  pipe,
+  tap,
+  timer,
+} from 'rxjs';
+import { ExecuteResponse, type Transaction } from '../codecs/Transaction.js';
 import { isApiError } from '../errors/ApiError.js';
-import { isConnectionError } from '../errors/ConnectionError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { NotSentError } from '../errors/NotSentError.js';
-import { OutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
-import { SubmissionExpiredError } from '../errors/SubmissionExpiredError.js';
-import { SubmissionRejectedError } from '../errors/SubmissionRejectedError.js';
-import { isTokenError } from '../errors/TokenError.js';
-import { atMost } from '../http/atMost.js';
-import { decoded } from '../http/decoded.js';
-import { exchange, type Call } from '../http/exchange.js';
-import { waitBefore } from '../http/waitBefore.js';
-import { bodyOf } from './bodyOf.js';
-import { outcomeOf } from './outcomeOf.js';
+import { isConnectionError, isTokenError } from '../errors/request.js';
+import {
+  NotSentError,
+  OutcomeUnknownError,
+  SubmissionExpiredError,
+  SubmissionRejectedError,
+} from '../errors/submission.js';
+import { type Call, decoded, exchange } from '../http/exchange.js';
+import type { Link } from '../http/Link.js';
+import { atMost, waitBefore } from '../http/retry.js';
+import { outcomeOf } from './outcome.js';
 import { readCommitted } from './readCommitted.js';
-import type { Sending, Tried } from './Sending.js';
+import { bodyOf, type Sending, type Tried } from './Sending.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 
@@ -79,3 +87,20 @@ function afterFailure(sending: Sending, tried: Tried, error: unknown): Observabl
     concatMap(() => attempt(sending, { ...tried, isUnknown, spentMs: tried.spentMs + delayMs })),
   );
 }
+
+/** Tells what became of a submission. */
+export const tellOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<Transaction> =>
+  pipe(
+    tap(({ updateId, offset }) => {
+      link.report(() => ({ _tag: 'SubmissionCommitted', submissionId, updateId, offset }));
+    }),
+    tellFailure(link, submissionId),
+  );
+
+/** Tells that a submission failed. */
+export const tellFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
+  tap({
+    error: (error: unknown) => {
+      report(() => ({ _tag: 'SubmissionFailed', submissionId, ...(isLedgerError(error) && { error }) }));
+    },
+  });

@@ -1,16 +1,52 @@
-import { catchError, concat, defer, filter, map, take, throwIfEmpty, type Observable } from 'rxjs';
-import { acsDelta } from '../codecs/acsDelta.js';
-import { ledgerEffects } from '../codecs/ledgerEffects.js';
-import { Offset } from '../codecs/Offset.js';
+import { catchError, concat, defer, filter, map, mergeMap, type Observable, take, throwIfEmpty } from 'rxjs';
+import { acsDelta, ledgerEffects } from '../codecs/formats.js';
+import { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
-import type { ApiError } from '../errors/ApiError.js';
+import { UpdateElement } from '../codecs/Update.js';
+import type { UpdateFormat } from '../codecs/UpdateFormat.js';
+import { type ApiError, isApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { isOutcomeUnknownError, OutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
-import type { Submission } from '../errors/Submission.js';
-import { retryTransient } from '../http/retryTransient.js';
-import { within } from '../http/within.js';
+import { isOutcomeUnknownError, OutcomeUnknownError, type Submission } from '../errors/submission.js';
+import { verdict } from '../errors/verdict.js';
+import { feedOf } from '../feed/Feed.js';
+import { askPage } from '../feed/pageRequest.js';
+import { decoded, exchange } from '../http/exchange.js';
+import { retryTransient, within } from '../http/retry.js';
 import type { Sending } from './Sending.js';
-import { transactionAt } from './transactionAt.js';
+
+const path = '/v2/updates/update-by-offset';
+
+/**
+ * The transaction at an offset; completes without one where the format shows nothing of it. A service that does not serve
+ * single updates is asked for a page.
+ */
+export const transactionAt = (
+  { service, retry }: Sending,
+  offset: Offset,
+  updateFormat: UpdateFormat,
+): Observable<Transaction> =>
+  exchange(service.link, { method: 'POST', path, body: { offset, updateFormat } }, decoded(path, UpdateElement)).pipe(
+    catchError((error: unknown) => {
+      if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
+      if (!isApiError(error) || verdict(error) !== 'switch') throw error;
+      // the ledger has come that far: there is no need to ask for its end, as a feed does
+      const range = { beginExclusive: offset - 1, endInclusive: offset };
+      const feed = feedOf(
+        service,
+        { ...range, updateFormat },
+        { retry: { ...retry, giveUpAfterMs: 0 } },
+        undefined,
+        service.link.report,
+      );
+      return askPage(feed, range, { limit: 2 }).pipe(
+        mergeMap(({ updates, failure }) => {
+          if (failure !== undefined) throw failure;
+          return updates;
+        }),
+      );
+    }),
+    filter((update): update is Transaction => update._tag === 'Transaction'),
+  );
 
 /** The transaction of a change that the ledger refuses to commit once more, since it has; read within a time. */
 export function readCommitted(

@@ -1,24 +1,72 @@
-import { concatMap, defer, endWith, from, ignoreElements, map, of, tap, type Observable } from 'rxjs';
-import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
-import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
+import { concatMap, defer, endWith, from, ignoreElements, map, type Observable, of, reduce, tap, toArray } from 'rxjs';
+import type { ExecuteRequest, PartySignatures, SinglePartySignatures } from '../codecs/ExecuteRequest.js';
+import { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import { PrepareRequest } from '../codecs/PrepareRequest.js';
+import type { Problem } from '../codecs/Problem.js';
 import type { Transaction } from '../codecs/Transaction.js';
-import { isOutcomeUnknownError } from '../errors/OutcomeUnknownError.js';
-import { VerificationError } from '../errors/VerificationError.js';
+import { InvalidRequestError } from '../errors/request.js';
+import { isOutcomeUnknownError, VerificationError } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
-import { checked } from '../http/checked.js';
-import { retryPolicy, type RetryPolicy } from '../http/RetryPolicy.js';
-import { retryTransient } from '../http/retryTransient.js';
-import { checkSigners } from './checkSigners.js';
-import { executor } from './executor.js';
-import { prepare } from './prepare.js';
-import { randomUuid } from './randomUuid.js';
-import { signatures } from './signatures.js';
-import type { Signer } from './Signer.js';
-import type { SubmitOptions } from './SubmitOptions.js';
-import { tellFailure } from './tellOutcome.js';
-import type { Verifier } from './Verifier.js';
-import { withinMsOf } from './withinMsOf.js';
+import { checked, decoded, exchange } from '../http/exchange.js';
+import type { Link } from '../http/Link.js';
+import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
+import { tellFailure } from './attempt.js';
+import { executor } from './execute.js';
+import { randomUuid } from './Sending.js';
+import type { Signer, Verifier } from './Signer.js';
+import { type SubmitOptions, withinMsOf } from './SubmitOptions.js';
+
+/** Throws an `InvalidRequestError` for signers whose signatures the ledger could only refuse. */
+export function checkSigners(signers: readonly Signer[], { actAs }: PrepareRequest): void {
+  const problems: Problem[] = signers.flatMap(({ party }, i) =>
+    actAs.includes(party) ? [] : [{ path: `signer[${i}].party`, expected: 'one of actAs' }],
+  );
+  if (signers.length === 0) problems.push({ path: 'signer', expected: 'one at least' });
+  if (problems.length > 0) throw new InvalidRequestError(problems);
+}
+
+const path = '/v2/interactive-submission/prepare';
+
+/** Has a submission prepared for signing. Changes nothing on the ledger. */
+export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
+  defer(() =>
+    exchange(link, { method: 'POST', path, body: checked(PrepareRequest, request) }, decoded(path, PreparedSubmission)),
+  );
+
+/** The bytes behind base64. Throws a `DOMException` where it is none. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
+  return bytes;
+}
+
+/** What is signed has this many bytes; the hash of a topology transaction, say, has more. */
+const hashBytes = 32;
+
+/** Has all signers sign a hash, one after the other; those of one party together. */
+export const signatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
+  if (fromBase64(hash).length !== hashBytes)
+    throw new VerificationError('hash', 'the hash is not one of a transaction');
+  return from(signers).pipe(
+    concatMap((signer) =>
+      // bytes of its own: nobody changes what the next one signs
+      from(signer.sign(fromBase64(hash))).pipe(
+        toArray(),
+        map((given) => ({ party: signer.party, signatures: given.flat() })),
+      ),
+    ),
+    reduce<SinglePartySignatures, readonly SinglePartySignatures[]>(joined, []),
+    map((all) => ({ signatures: all })),
+  );
+};
+
+function joined(all: readonly SinglePartySignatures[], one: SinglePartySignatures): readonly SinglePartySignatures[] {
+  if (!all.some(({ party }) => party === one.party)) return [...all, one];
+  return all.map((entry) =>
+    entry.party === one.party ? { ...entry, signatures: [...entry.signatures, ...one.signatures] } : entry,
+  );
+}
 
 /** Prepares, verifies, signs and executes a submission. */
 export function submit(

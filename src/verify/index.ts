@@ -6,4 +6,4 @@
  */
 
 export { preparedTransactionVerifier } from './preparedTransactionVerifier.js';
-export type { VerifierOptions } from './VerifierOptions.js';
+export type { VerifierOptions } from './commands.js';

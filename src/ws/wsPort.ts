@@ -1,11 +1,25 @@
-import { defer, fromEventPattern, ignoreElements, interval, map, merge, takeWhile, tap, type Observable } from 'rxjs';
-import WebSocket, { type ClientOptions } from 'ws';
-import { atMost } from '../http/atMost.js';
-import { checkPositive } from '../http/checkPositive.js';
-import { mapError } from '../http/mapError.js';
-import { signsOf } from '../http/signsOf.js';
+import { defer, fromEventPattern, ignoreElements, interval, map, merge, type Observable, takeWhile, tap } from 'rxjs';
+import WebSocket from 'ws';
+import type { ClientOptions } from 'ws';
+import { ConnectionError } from '../errors/request.js';
+import { pathOf } from '../http/kyPort.js';
+import { atMost, checkPositive, mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
-import { refusalOf } from './refusalOf.js';
+import { signsOf } from '../http/webSocketPort.js';
+
+/**
+ * Why a socket was not opened, where `ws` tells: by its words alone, of which a number goes further at most, since answers
+ * may quote what was sent. Any other error as it is.
+ */
+export function refusalOf(error: unknown, url: string): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const words = cause instanceof Error ? cause.message : '';
+  const status = /^Unexpected server response: (\d{3})$/.exec(words)?.[1];
+  if (status !== undefined) return new ConnectionError(pathOf(url), `the upgrade was answered with ${status}`);
+  if (/^Server sent .*subprotocol$/.test(words))
+    return new ConnectionError(pathOf(url), 'the upgrade was answered without the subprotocol');
+  return error;
+}
 
 /** More bytes than this make no string in Node.js: trying to would end the process. */
 const longestText = 2 ** 29 - 24;

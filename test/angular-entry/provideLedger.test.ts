@@ -19,10 +19,10 @@ import { firstValueFrom, lastValueFrom, map, NEVER, of, Subject, take, toArray }
 import {
   injectLedger,
   LEDGER,
+  type LedgerFeature,
   provideLedger,
   withAngularHttp,
   withServerFeeds,
-  type LedgerFeature,
 } from '../../src/angular/index.js';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
 import { observe } from '../helpers/observe.js';

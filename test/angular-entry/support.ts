@@ -9,7 +9,7 @@ import {
 } from '@angular/core';
 import { getTestBed, TestBed, TestComponentRenderer } from '@angular/core/testing';
 import { injectLedger } from '../../src/angular/index.js';
-import { acsDelta } from '../../src/codecs/acsDelta.js';
+import { acsDelta } from '../../src/codecs/formats.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 
 /** Everything of any party, from the begin. */

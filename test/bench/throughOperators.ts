@@ -1,6 +1,6 @@
 import { from, type Observable } from 'rxjs';
 import type { Update } from '../../src/index.js';
-import { pageOf } from '../../src/feed/pageOf.js';
+import { pageOf } from '../../src/feed/Page.js';
 import { origin, pagesOf } from './ledgerText.js';
 import type { Load, Outcome } from './Load.js';
 import { stopwatch } from './stopwatch.js';

@@ -1,5 +1,5 @@
 import { concatMap, defer, timer, type ObservableInput } from 'rxjs';
-import type { Gap } from '../../src/feed/Gap.js';
+import type { Gap } from '../../src/feed/UpdatesOptions.js';
 import type { VirtualLedger } from '../helpers/virtualLedger.js';
 import type { GapChoice } from './Schedule.js';
 

@@ -1,4 +1,4 @@
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import type { Outcome, Told } from './play.js';
 
 /** What the ledger's events tell is what happened. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { concatMap, map, takeUntil, timer, type Observable } from 'rxjs';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { createLedger } from '../../src/ledger/createLedger.js';

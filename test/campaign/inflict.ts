@@ -1,5 +1,5 @@
 import { delay, map, NEVER, of, timer, type Observable } from 'rxjs';
-import { AnswerTooLargeError } from '../../src/errors/AnswerTooLargeError.js';
+import { AnswerTooLargeError } from '../../src/errors/request.js';
 import { failed, ok, type Asked, type Reply } from '../helpers/scripted.js';
 import type { Entry, VirtualLedger, VirtualOptions } from '../helpers/virtualLedger.js';
 import { invalid } from '../helpers/wire.js';

@@ -1,7 +1,7 @@
 import { asyncScheduler, delay, finalize, map, of, take, tap, type Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Update } from '../../src/codecs/Update.js';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { scripted, type Asked, type Reply } from '../helpers/scripted.js';

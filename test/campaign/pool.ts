@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import type { Update } from '../../src/codecs/Update.js';
-import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { type Update, UpdateElement } from '../../src/codecs/Update.js';
 import {
   reassignmentArbitrary,
   topologyTransactionArbitrary,

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import { startSandbox, type Sandbox } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { valueOf } from '../../src/sandbox/wire/events.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 import { rewrites, type Deed, type SocketSchedule } from './SocketSchedule.js';
 

@@ -1,13 +1,12 @@
 import process from 'node:process';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
+import { ledgerEffects } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
-import type { Gap } from '../../src/feed/Gap.js';
-import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
+import type { Gap, UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { valueOf } from '../../src/sandbox/wire/events.js';
 import { ownClock } from '../helpers/ownClock.js';
 import { secretsIn } from '../security/secretsIn.js';
 import { schedules } from './schedules.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { firstValueFrom, lastValueFrom, of, timer } from 'rxjs';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { isLedgerError } from '../../src/errors/LedgerError.js';
-import { cantonError, startSandbox, type Fault } from '../../src/sandbox/index.js';
+import { cantonError, type Fault, startSandbox } from '../../src/sandbox/index.js';
 import { preparedTransactionVerifier } from '../../src/verify/index.js';
 import { ownClock } from '../helpers/ownClock.js';
 import { secretsIn } from '../security/secretsIn.js';

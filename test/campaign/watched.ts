@@ -1,5 +1,5 @@
 import { combineLatest, defer, lastValueFrom, map, startWith, takeWhile, tap, timeout, type Observable } from 'rxjs';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 

@@ -1,7 +1,7 @@
 import { describe, it, expect } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { demo } from '../../src/cli/demo/demo.js';
-import { rowOf } from '../../src/cli/demo/rowOf.js';
+import { rowOf } from '../../src/cli/demo/screen.js';
 import { captured } from './support.js';
 
 describe('the demo', () => {

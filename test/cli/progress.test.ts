@@ -1,14 +1,11 @@
 import { describe, it, expect } from '@jest/globals';
 import { firstValueFrom, Subject } from 'rxjs';
-import { paceOf, type Pace } from '../../src/cli/tail/paceOf.js';
-import { progressText, type ProgressSample } from '../../src/cli/tail/progressText.js';
-import { statusLine } from '../../src/cli/text/statusLine.js';
-import type { Paint } from '../../src/cli/text/Paint.js';
+import { type Pace, paceOf, type ProgressSample, progressText } from '../../src/cli/tail/progress.js';
+import { type Paint, statusLine } from '../../src/cli/terminal.js';
 import { ApiError } from '../../src/errors/ApiError.js';
-import { ConnectionError } from '../../src/errors/ConnectionError.js';
+import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
-import { RequestTimeoutError } from '../../src/errors/RequestTimeoutError.js';
-import type { Happening } from '../../src/events/Happening.js';
+import type { Happening } from '../../src/diagnostics/Diagnostic.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { captured, play } from './support.js';
 

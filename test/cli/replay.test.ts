@@ -7,12 +7,11 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, it, expect } from '@jest/globals';
 import fc from 'fast-check';
 import { lastValueFrom } from 'rxjs';
-import { flushed } from '../../src/cli/flushed.js';
-import { extentOf } from '../../src/cli/replay/extentOf.js';
-import { filled } from '../../src/cli/replay/filled.js';
-import { lineFile } from '../../src/cli/replay/lineFile.js';
+import { flushed } from '../../src/cli/World.js';
+import { extentOf, lineFile } from '../../src/cli/replay/lineFile.js';
+import { filled } from '../../src/cli/replay/replay.js';
 import { acsDelta, createLedger } from '../../src/index.js';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { captured, eventually, play, read } from './support.js';
 
 let sandbox: Sandbox;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interval, Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, it, expect } from '@jest/globals';
-import { UsageError } from '../../src/cli/arguments/UsageError.js';
-import { socketPort } from '../../src/cli/tail/socketPort.js';
-import { cantonError, startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import { UsageError } from '../../src/cli/arguments.js';
+import { socketPort } from '../../src/cli/tail/tail.js';
+import { cantonError, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { captured, eventually, play, read } from './support.js';
 
 let sandbox: Sandbox;

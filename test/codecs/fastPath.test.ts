@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as t from 'io-ts';
-import { CreatedEvent } from '../../src/codecs/CreatedEvent.js';
+import { CreatedEvent } from '../../src/codecs/Event.js';
 import { Transaction } from '../../src/codecs/Transaction.js';
-import { Update } from '../../src/codecs/Update.js';
-import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { Update, UpdateElement } from '../../src/codecs/Update.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';
 import { decoded, entries, fixture, overTheWire, problems } from './support.js';
 

@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Base64 } from '../../src/codecs/Base64.js';
-import { HashingSchemeVersion } from '../../src/codecs/HashingSchemeVersion.js';
-import { LedgerString } from '../../src/codecs/LedgerString.js';
-import { PackageName } from '../../src/codecs/PackageName.js';
-import { Party } from '../../src/codecs/Party.js';
-import { TemplateId } from '../../src/codecs/TemplateId.js';
-import { Timestamp } from '../../src/codecs/Timestamp.js';
-import { UserId } from '../../src/codecs/UserId.js';
+import {
+  Base64,
+  HashingSchemeVersion,
+  LedgerString,
+  PackageName,
+  Party,
+  TemplateId,
+  Timestamp,
+  UserId,
+} from '../../src/codecs/scalars.js';
 import { anyCodec, type AnyCodec, decoded, problems } from './support.js';
 import { base64Arbitrary, timestampArbitrary } from '../helpers/arbitraries/index.js';
 

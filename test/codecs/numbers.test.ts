@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Duration } from '../../src/codecs/Duration.js';
-import { Int64 } from '../../src/codecs/Int64.js';
-import { Offset } from '../../src/codecs/Offset.js';
+import { Duration } from '../../src/codecs/MinLedgerTime.js';
+import { Int64, Offset } from '../../src/codecs/scalars.js';
 import { Transaction } from '../../src/codecs/Transaction.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { decoded, problems, replaced, sample } from './support.js';

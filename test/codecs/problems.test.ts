@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as t from 'io-ts';
 import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import { ExecuteResponse } from '../../src/codecs/ExecuteResponse.js';
+import { ExecuteResponse } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 import { formatProblem, problemsOf } from '../../src/codecs/Problem.js';
-import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { UpdateElement } from '../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { problems, replaced, sample } from './support.js';
 

@@ -1,17 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { DeduplicationPeriod } from '../../src/codecs/DeduplicationPeriod.js';
-import { DisclosedContract } from '../../src/codecs/DisclosedContract.js';
-import { EventFormat } from '../../src/codecs/EventFormat.js';
-import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import { Filters } from '../../src/codecs/Filters.js';
-import { IdentifierFilter } from '../../src/codecs/IdentifierFilter.js';
+import { DeduplicationPeriod, ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
+import { DisclosedContract, PrepareRequest, TrafficEstimation } from '../../src/codecs/PrepareRequest.js';
+import { EventFormat, TopologyFormat, TransactionFormat, UpdateFormat } from '../../src/codecs/UpdateFormat.js';
+import { Filters, IdentifierFilter, TransactionFilter } from '../../src/codecs/Filters.js';
 import { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
-import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
-import { TopologyFormat } from '../../src/codecs/TopologyFormat.js';
-import { TrafficEstimation } from '../../src/codecs/TrafficEstimation.js';
-import { TransactionFilter } from '../../src/codecs/TransactionFilter.js';
-import { TransactionFormat } from '../../src/codecs/TransactionFormat.js';
-import { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { anyCodec, decoded, keysOf, problems, replaced, sample } from './support.js';
 

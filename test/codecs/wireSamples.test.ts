@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import { ExecuteResponse } from '../../src/codecs/ExecuteResponse.js';
+import { ExecuteResponse } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
-import { LedgerEnd } from '../../src/codecs/LedgerEnd.js';
+import { LedgerEnd } from '../../src/codecs/OffsetCheckpoint.js';
 import { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
 import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
-import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { UpdateElement } from '../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { anyCodec, decoded, problems, replaced, sample, withoutNulls } from './support.js';
 

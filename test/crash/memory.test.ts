@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { firstValueFrom, Subject } from 'rxjs';
-import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
+import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import type { Work } from '../../src/process/Handler.js';
+import type { Work } from '../../src/process/ProcessOptions.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { hashOf, idOf } from './children/marks.js';
 import { flawsOfRepeated, type Taken } from './flawsOf.js';

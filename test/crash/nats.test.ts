@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { UpdateElement } from '../../src/codecs/Update.js';
 import { describeWithNats, natsServer } from '../helpers/natsServer.js';
 import type { TestServer } from '../helpers/servers.js';
 import { programs, type Programs } from './Child.js';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { lastValueFrom, toArray } from 'rxjs';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
-import { startSandbox, type Fault, type Sandbox } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { ledgerEffects } from '../../src/codecs/formats.js';
+import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { valueOf } from '../../src/sandbox/wire/events.js';
 import type { Source } from './crashes.js';
 import { print, type Parameters } from './parameters.js';
 

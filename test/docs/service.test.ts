@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import { concatMap, defer, filter, firstValueFrom, from, lastValueFrom, repeat, tap } from 'rxjs';
 import { acsDelta, createLedger, ofVariant } from '../../src/index.js';
-import { startSandbox, type Sandbox } from '../../src/sandbox/index.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer } from '../helpers/postgresServer.js';
 import { until as becomesSo, type TestServer } from '../helpers/servers.js';
 import { compiled } from './compiled.js';

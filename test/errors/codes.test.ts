@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { errorOf } from '../../src/errors/errorOf.js';
+import { errorOf } from '../../src/errors/ApiError.js';
 import { verdict, type Verdict } from '../../src/errors/verdict.js';
 import { knownCodes, type KnownCode } from '../helpers/knownCodes.js';
 import { canton } from '../helpers/scripted.js';

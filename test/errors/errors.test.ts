@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as api from '../../src/index.js';
-import { errorOf } from '../../src/errors/errorOf.js';
+import { errorOf } from '../../src/errors/ApiError.js';
 import { canton } from '../helpers/scripted.js';
 
 const submission: api.Submission = {

@@ -1,19 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConnectionError } from '../../src/errors/ConnectionError.js';
-import { CursorError } from '../../src/errors/CursorError.js';
-import { DecodeError } from '../../src/errors/DecodeError.js';
-import { errorOf } from '../../src/errors/errorOf.js';
-import { HandlerError } from '../../src/errors/HandlerError.js';
-import { InvalidRequestError } from '../../src/errors/InvalidRequestError.js';
+import {
+  ConnectionError,
+  InvalidRequestError,
+  RequestTimeoutError,
+  TokenError,
+  UnauthorizedError,
+} from '../../src/errors/request.js';
+import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
+import { DecodeError, LedgerResetError, OrderError, PageLimitError, PrunedError } from '../../src/errors/feed.js';
+import { errorOf } from '../../src/errors/ApiError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
-import { LedgerResetError } from '../../src/errors/LedgerResetError.js';
-import { OrderError } from '../../src/errors/OrderError.js';
-import { PageLimitError } from '../../src/errors/PageLimitError.js';
-import { PrunedError } from '../../src/errors/PrunedError.js';
-import { RequestTimeoutError } from '../../src/errors/RequestTimeoutError.js';
-import { StoreError } from '../../src/errors/StoreError.js';
-import { TokenError } from '../../src/errors/TokenError.js';
-import { UnauthorizedError } from '../../src/errors/UnauthorizedError.js';
 import { isTransient, verdict, type Verdict } from '../../src/errors/verdict.js';
 import { canton } from '../helpers/scripted.js';
 

@@ -1,8 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Subject } from 'rxjs';
-import type { Happening } from '../../src/events/Happening.js';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
-import { reportTo } from '../../src/events/Report.js';
+import { type Happening, type LedgerEvent, reportTo } from '../../src/diagnostics/Diagnostic.js';
 import { observe } from '../helpers/observe.js';
 
 describe('a report', () => {

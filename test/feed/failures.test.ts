@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, map, NEVER, of, takeUntil, timer } from 'rxjs';
-import { AnswerTooLargeError } from '../../src/errors/AnswerTooLargeError.js';
+import { AnswerTooLargeError } from '../../src/errors/request.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { inOrder } from '../../src/feed/inOrder.js';
-import { readElements } from '../../src/feed/readElements.js';
+import { inOrder, readElements } from '../../src/feed/Page.js';
 import { offsets } from '../helpers/observe.js';
 import { checkpoint, transaction } from '../helpers/wire.js';
 

@@ -13,8 +13,8 @@ import {
   timer,
   type Observable,
 } from 'rxjs';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
-import type { Gap } from '../../src/feed/Gap.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Gap } from '../../src/feed/UpdatesOptions.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';

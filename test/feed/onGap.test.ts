@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
-import type { Gap } from '../../src/feed/Gap.js';
+import type { Gap } from '../../src/feed/UpdatesOptions.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { canton, failed, type Asked } from '../helpers/scripted.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, map, takeUntil, timer } from 'rxjs';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { canton, failed, notFound, ok, type Asked } from '../helpers/scripted.js';

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { fileNameOf } from '../../src/file/fileNameOf.js';
+import { fileNameOf } from '../../src/file/paths.js';
 import { folders } from './folders.js';
 
 const folder = folders();

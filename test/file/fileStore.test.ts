@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'no
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from } from 'rxjs';
-import { CursorError } from '../../src/errors/CursorError.js';
+import { CursorError } from '../../src/errors/process.js';
 import { fileStore } from '../../src/file/index.js';
 import { all, cursorAt, got, itIsAStore } from '../process/storeContract.js';
 import { folders } from './folders.js';

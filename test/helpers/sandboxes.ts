@@ -1,5 +1,5 @@
 import { afterEach } from '@jest/globals';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 
 /** Starts sandboxes that end with the test that started them. To be called once, at the top of a test file. */
 export function sandboxes(): (options?: SandboxOptions) => Promise<Sandbox> {

@@ -1,5 +1,5 @@
 import { asyncScheduler, delay, map, NEVER, Observable, of, ReplaySubject, switchMap, throwError, timer } from 'rxjs';
-import { AnswerTooLargeError } from '../../src/errors/AnswerTooLargeError.js';
+import { AnswerTooLargeError } from '../../src/errors/request.js';
 import { canton, failed, notFound, ok, type Asked, type Reply } from './scripted.js';
 import { VirtualLedger } from './virtualLedger.js';
 import { transaction } from './wire.js';

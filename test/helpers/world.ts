@@ -1,8 +1,8 @@
 import { defer, of, type Observable } from 'rxjs';
-import { acsDelta } from '../../src/codecs/acsDelta.js';
+import { acsDelta } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
-import type { Range } from '../../src/feed/Range.js';
+import type { Range } from '../../src/feed/Page.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';

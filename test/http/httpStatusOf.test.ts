@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { httpStatusOf } from '../../src/http/httpStatusOf.js';
+import { httpStatusOf } from '../../src/http/socket.js';
 
 describe('the HTTP status of an error that a WebSocket brought', () => {
   it('is what the participant would have answered by HTTP', () => {

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { catchError, firstValueFrom, of } from 'rxjs';
-import { ConnectionError } from '../../src/errors/ConnectionError.js';
-import { failureOf } from '../../src/http/failureOf.js';
+import { ConnectionError } from '../../src/errors/request.js';
+import { failureOf } from '../../src/http/exchange.js';
 import { kyPort, type KyPortOptions } from '../../src/http/kyPort.js';
 import type { HttpRequest } from '../../src/http/HttpPort.js';
 import { httpServer, type HttpServer } from '../helpers/httpServer.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { retryAfterMs } from '../../src/http/retryAfterMs.js';
+import { retryAfterMs } from '../../src/http/exchange.js';
 
 describe('retryAfterMs', () => {
   it('reads seconds and dates', () => {

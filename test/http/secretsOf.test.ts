@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { secretsOf } from '../../src/http/secretsOf.js';
+import { secretsOf } from '../../src/http/exchange.js';
 
 const request = { method: 'POST', url: 'http://ledger.example/x' } as const;
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { take, takeUntil, timer } from 'rxjs';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { canton, failed, notFound } from '../helpers/scripted.js';

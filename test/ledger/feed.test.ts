@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, map, take, takeWhile, tap, toArray, type Observable } from 'rxjs';
-import { acsDelta, createLedger, ledgerEffects, ofVariant, type Ledger, type Update } from '../../src/index.js';
+import { acsDelta, createLedger, type Ledger, ledgerEffects, ofVariant, type Update } from '../../src/index.js';
 import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { valueOf } from '../../src/sandbox/wire/events.js';
 import { offsets } from '../helpers/observe.js';
 import { ownClock } from '../helpers/ownClock.js';
 import { sandboxes } from '../helpers/sandboxes.js';

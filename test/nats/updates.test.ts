@@ -15,8 +15,7 @@ import {
 } from 'rxjs';
 import { isHandlerError, type Update, type Work } from '../../src/index.js';
 import { natsRelay, natsUpdates, type NatsUpdatesOptions } from '../../src/nats/index.js';
-import { placesOf } from '../../src/nats/Places.js';
-import { notePlace, readPlace } from '../../src/nats/ReaderPlace.js';
+import { notePlace, placesOf, readPlace } from '../../src/nats/consumer.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';
 import { describeWithNats } from '../helpers/natsServer.js';
 import { attentively } from '../helpers/attentively.js';

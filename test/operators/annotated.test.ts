@@ -2,18 +2,18 @@ import { describe, expect, it } from '@jest/globals';
 import type { either as E } from 'fp-ts';
 import { EMPTY, type Observable } from 'rxjs';
 import {
+  type CreatedEvent,
+  type Event,
+  type InvalidUpdate,
+  type LedgerError,
   ofEvent,
   ofTemplate,
   ofVariant,
   onSynchronizer,
   recordTimes,
+  type Timestamp,
   toEither,
   toEvents,
-  type CreatedEvent,
-  type Event,
-  type InvalidUpdate,
-  type LedgerError,
-  type Timestamp,
   type Transaction,
   type Update,
 } from '../../src/index.js';

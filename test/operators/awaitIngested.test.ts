@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { catchError, of } from 'rxjs';
-import type { Offset } from '../../src/codecs/Offset.js';
+import type { Offset } from '../../src/codecs/scalars.js';
 import { awaitIngested } from '../../src/operators/awaitIngested.js';
 import { marbles } from '../helpers/marbles.js';
 import { checkpoint, transaction } from './samples.js';

@@ -1,13 +1,11 @@
 import { describe, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
-import type { ArchivedEvent } from '../../src/codecs/ArchivedEvent.js';
-import type { AssignmentEvent } from '../../src/codecs/AssignmentEvent.js';
-import type { CreatedEvent } from '../../src/codecs/CreatedEvent.js';
-import type { Event } from '../../src/codecs/Event.js';
+import type { ArchivedEvent, CreatedEvent, Event } from '../../src/codecs/Event.js';
+import type { AssignmentEvent } from '../../src/codecs/Reassignment.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
-import { toEvents, type EventOf } from '../../src/operators/toEvents.js';
+import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
 import { marbles } from '../helpers/marbles.js';
 import {
   added,

@@ -1,16 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
-import type { ArchivedEvent } from '../../src/codecs/ArchivedEvent.js';
-import type { AssignmentEvent } from '../../src/codecs/AssignmentEvent.js';
-import type { CreatedEvent } from '../../src/codecs/CreatedEvent.js';
-import type { Event } from '../../src/codecs/Event.js';
-import type { ExercisedEvent } from '../../src/codecs/ExercisedEvent.js';
-import type { UnassignedEvent } from '../../src/codecs/UnassignedEvent.js';
+import type { ArchivedEvent, CreatedEvent, Event, ExercisedEvent } from '../../src/codecs/Event.js';
+import type { AssignmentEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
 import { ofTemplate, type TemplateEvent } from '../../src/operators/ofTemplate.js';
-import { toEvents, type EventOf } from '../../src/operators/toEvents.js';
+import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
 import { marbles } from '../helpers/marbles.js';
 import {
   added,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { mergeMap, of, toArray, type Observable, type OperatorFunction } from 'rxjs';
-import type { Timestamp } from '../../src/codecs/Timestamp.js';
+import type { Timestamp } from '../../src/codecs/scalars.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { recordTimes } from '../../src/operators/recordTimes.js';

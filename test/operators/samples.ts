@@ -1,16 +1,12 @@
-import type { ArchivedEvent } from '../../src/codecs/ArchivedEvent.js';
-import type { AssignmentEvent } from '../../src/codecs/AssignmentEvent.js';
-import type { CreatedEvent } from '../../src/codecs/CreatedEvent.js';
-import type { ExercisedEvent } from '../../src/codecs/ExercisedEvent.js';
-import type { OffsetCheckpoint } from '../../src/codecs/OffsetCheckpoint.js';
-import type { ParticipantAuthorizationAdded } from '../../src/codecs/ParticipantAuthorizationAdded.js';
-import type { Reassignment } from '../../src/codecs/Reassignment.js';
-import type { SynchronizerTime } from '../../src/codecs/SynchronizerTime.js';
-import type { UnknownTopologyEvent } from '../../src/codecs/TopologyEvent.js';
-import type { TopologyTransaction } from '../../src/codecs/TopologyTransaction.js';
+import type { ArchivedEvent, CreatedEvent, ExercisedEvent, UnknownEvent } from '../../src/codecs/Event.js';
+import type { AssignmentEvent, Reassignment, UnassignedEvent } from '../../src/codecs/Reassignment.js';
+import type { OffsetCheckpoint, SynchronizerTime } from '../../src/codecs/OffsetCheckpoint.js';
+import type {
+  ParticipantAuthorizationAdded,
+  TopologyTransaction,
+  UnknownTopologyEvent,
+} from '../../src/codecs/TopologyTransaction.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
-import type { UnassignedEvent } from '../../src/codecs/UnassignedEvent.js';
-import type { UnknownEvent } from '../../src/codecs/UnknownEvent.js';
 import type { UnknownUpdate } from '../../src/codecs/Update.js';
 
 export const GLOBAL = 'global::1220aa';

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { mergeMap, of, Subject, take, type Observable, type OperatorFunction } from 'rxjs';
 import type { Event } from '../../src/codecs/Event.js';
-import type { ReassignmentEvent } from '../../src/codecs/ReassignmentEvent.js';
-import type { TopologyEvent } from '../../src/codecs/TopologyEvent.js';
+import type { ReassignmentEvent } from '../../src/codecs/Reassignment.js';
+import type { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
-import { toEvents, type EventOf } from '../../src/operators/toEvents.js';
+import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
 import { marbles } from '../helpers/marbles.js';
 import {
   added,

@@ -1,11 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { ApiError } from '../../src/errors/ApiError.js';
-import { ConnectionError } from '../../src/errors/ConnectionError.js';
+import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
-import { RequestTimeoutError } from '../../src/errors/RequestTimeoutError.js';
-import { atMostDistinct } from '../../src/otel/atMostDistinct.js';
-import { errorTypeOf } from '../../src/otel/errorTypeOf.js';
+import { atMostDistinct, errorTypeOf } from '../../src/otel/Recorder.js';
 import { cantonError } from '../../src/sandbox/index.js';
 
 const answered = (status: number, code?: string): ApiError => {

@@ -12,9 +12,9 @@ import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trac
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { lastValueFrom, map, takeUntil, timer, toArray, type Observable } from 'rxjs';
-import { createLedger, memoryStore, type Ledger, type LedgerEvent, type LedgerOptions } from '../../src/index.js';
+import { createLedger, type Ledger, type LedgerEvent, type LedgerOptions, memoryStore } from '../../src/index.js';
 import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
-import { serverOf } from '../../src/otel/serverOf.js';
+import { serverOf } from '../../src/otel/createTracedLedger.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/sandboxes.js';

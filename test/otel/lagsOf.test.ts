@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Follower } from '../../src/otel/Follower.js';
-import { lagsOf } from '../../src/otel/lagsOf.js';
+import { type Follower, lagsOf } from '../../src/otel/lag.js';
 
 const now = Date.parse('2026-07-24T10:00:10Z');
 const follower = (

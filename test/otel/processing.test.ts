@@ -1,9 +1,8 @@
 import { context, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { concat, defer, EMPTY, lastValueFrom, of, tap, throwError, toArray, type Observable } from 'rxjs';
-import { handleParked, ledgerEffects, memoryStore, type CheckpointStore, type Work } from '../../src/index.js';
-import { createTracedLedger, linkTo, traceHandler } from '../../src/otel/index.js';
-import type { Telemetry } from '../../src/otel/index.js';
+import { type CheckpointStore, handleParked, ledgerEffects, memoryStore, type Work } from '../../src/index.js';
+import { createTracedLedger, linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 import { until } from '../helpers/servers.js';

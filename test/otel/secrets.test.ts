@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { catchError, EMPTY, lastValueFrom, merge, take, throwError, toArray, type Observable } from 'rxjs';
-import { memoryStore, type Ledger, type Signer } from '../../src/index.js';
+import { type Ledger, memoryStore, type Signer } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import { cantonError, type Fault, type Sandbox } from '../../src/sandbox/index.js';
 import { impatient } from '../security/asked.js';

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, merge, takeUntil, timeout, timer, toArray } from 'rxjs';
-import { acsDelta } from '../../src/codecs/acsDelta.js';
+import { acsDelta } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';

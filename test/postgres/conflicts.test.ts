@@ -2,8 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/gl
 import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
-import { acsDelta, createLedger, isHandlerError, isStoreError } from '../../src/index.js';
-import type { Handler, LedgerEvent, ProcessOptions } from '../../src/index.js';
+import {
+  acsDelta,
+  createLedger,
+  type Handler,
+  isHandlerError,
+  isStoreError,
+  type LedgerEvent,
+  type ProcessOptions,
+} from '../../src/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import { comesToBe } from '../helpers/comesToBe.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';

@@ -5,11 +5,12 @@ import {
   acsDelta,
   createLedger,
   handleParked,
+  type Handler,
   isHandlerError,
   isStoreError,
   type LedgerEvent,
+  type ProcessOptions,
 } from '../../src/index.js';
-import type { Handler, ProcessOptions } from '../../src/index.js';
 import type { PoolClient } from 'pg';
 import { postgresStore } from '../../src/postgres/index.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, delay, of, tap, timer } from 'rxjs';
 import type { HttpPort } from '../../src/http/HttpPort.js';
-import type { Work } from '../../src/process/Handler.js';
-import type { ProcessOptions } from '../../src/process/ProcessOptions.js';
+import type { ProcessOptions, Work } from '../../src/process/ProcessOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { concatMap, EMPTY, map, of, Subject, throwError, timer, type Observable } from 'rxjs';
-import { CursorError } from '../../src/errors/CursorError.js';
+import { CursorError } from '../../src/errors/process.js';
 import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
-import type { Work } from '../../src/process/Handler.js';
+import type { Work } from '../../src/process/ProcessOptions.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';

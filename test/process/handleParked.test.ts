@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, defer, from, ignoreElements, lastValueFrom, of, timer, toArray } from 'rxjs';
-import { handleParked, type Unparked } from '../../src/process/handleParked.js';
-import type { Handler } from '../../src/process/Handler.js';
+import { handleParked, type Unparked } from '../../src/process/Parked.js';
+import type { Handler } from '../../src/process/ProcessOptions.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { transaction } from '../helpers/wire.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ignoreElements, lastValueFrom, of, timer } from 'rxjs';
-import type { Work } from '../../src/process/Handler.js';
+import type { Work } from '../../src/process/ProcessOptions.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';

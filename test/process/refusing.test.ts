@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { acsDelta } from '../../src/codecs/acsDelta.js';
+import { acsDelta } from '../../src/codecs/formats.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, type Observed } from '../helpers/observe.js';

@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { distinctUntilChanged, ignoreElements, map, of, tap } from 'rxjs';
-import type { Committed } from '../../src/process/Committed.js';
-import { isReady } from '../../src/process/isReady.js';
-import type { ProcessStatus } from '../../src/process/ProcessStatus.js';
-import { toStatus } from '../../src/process/toStatus.js';
+import type { Committed } from '../../src/process/ProcessOptions.js';
+import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
 import { marbles } from '../helpers/marbles.js';
 
 const recordTimes = { a: '1970-01-01T00:00:01Z', b: '1970-01-01T00:00:00.5Z' };

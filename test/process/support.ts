@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { defer, delay, map, of, takeUntil, tap, timer, type Observable, type ObservableInput } from 'rxjs';
-import type { Offset } from '../../src/codecs/Offset.js';
+import type { Offset } from '../../src/codecs/scalars.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
-import type { Committed } from '../../src/process/Committed.js';
+import type {
+  BatchHandler,
+  BatchProcessOptions,
+  Committed,
+  Handler,
+  ProcessOptions,
+  Work,
+} from '../../src/process/ProcessOptions.js';
 import type { Cursor } from '../../src/process/Cursor.js';
-import type { BatchHandler, Handler, Work } from '../../src/process/Handler.js';
-import type { BatchProcessOptions, ProcessOptions } from '../../src/process/ProcessOptions.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
 /** Hashing takes a turn of the real clock, for which virtual time does not wait. */

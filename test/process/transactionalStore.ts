@@ -1,5 +1,5 @@
 import { concatMap, defer, last, map, NEVER, Observable, of, tap } from 'rxjs';
-import { StoreError } from '../../src/errors/StoreError.js';
+import { StoreError } from '../../src/errors/process.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
 

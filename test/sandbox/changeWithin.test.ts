@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Ledger } from '../../src/sandbox/ledger/Ledger.js';
-import { changeWithin } from '../../src/sandbox/updates/changeWithin.js';
+import { changeWithin } from '../../src/sandbox/endpoints/tail.js';
 
 let ledger: Ledger;
 let client: AbortController;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, Server } from 'node:net';
 import { setImmediate as turnOfTheLoop, setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
-import { startSandbox, type Sandbox } from '../../src/sandbox/index.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { creation, everything, get, offsets, post, sandboxWith } from './support.js';
 import { createCommand, executePath, signed } from './submissions.js';
 

@@ -1,5 +1,5 @@
 import { afterEach } from '@jest/globals';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 
 const open: Sandbox[] = [];
 

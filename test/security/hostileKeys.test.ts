@@ -1,19 +1,21 @@
 import process from 'node:process';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type * as t from 'io-ts';
-import { Base64 } from '../../src/codecs/Base64.js';
-import { ExecuteResponse } from '../../src/codecs/ExecuteResponse.js';
-import { HashingSchemeVersion } from '../../src/codecs/HashingSchemeVersion.js';
+import {
+  Base64,
+  HashingSchemeVersion,
+  LedgerString,
+  Party,
+  TemplateId,
+  Timestamp,
+  UserId,
+} from '../../src/codecs/scalars.js';
+import { ExecuteResponse } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
-import { LedgerEnd } from '../../src/codecs/LedgerEnd.js';
-import { LedgerString } from '../../src/codecs/LedgerString.js';
-import { Party } from '../../src/codecs/Party.js';
+import { LedgerEnd } from '../../src/codecs/OffsetCheckpoint.js';
 import { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
-import { TemplateId } from '../../src/codecs/TemplateId.js';
-import { Timestamp } from '../../src/codecs/Timestamp.js';
-import { UpdateElement } from '../../src/codecs/UpdateElement.js';
+import { UpdateElement } from '../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
-import { UserId } from '../../src/codecs/UserId.js';
 import { decoded, overTheWire, problems, sample } from '../codecs/support.js';
 
 const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];

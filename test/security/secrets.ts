@@ -1,4 +1,4 @@
-import { acsDelta } from '../../src/codecs/acsDelta.js';
+import { acsDelta } from '../../src/codecs/formats.js';
 import type { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import type { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fromBase64 } from '../../src/submission/fromBase64.js';
-import { toBase64 } from '../../src/submission/toBase64.js';
+import { fromBase64 } from '../../src/submission/submit.js';
+import { toBase64 } from '../../src/submission/webCryptoSigner.js';
 
 describe('base64', () => {
   it('is that of Node.js, both ways', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { DeduplicationPeriod } from '../../src/codecs/DeduplicationPeriod.js';
-import { coveringPeriod, type Since } from '../../src/submission/coveringPeriod.js';
+import type { DeduplicationPeriod } from '../../src/codecs/ExecuteRequest.js';
+import { coveringPeriod, type Since } from '../../src/submission/Sending.js';
 
 const offset = fc.oneof(fc.nat({ max: 20 }), fc.maxSafeNat());
 const seconds = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 604_800 }));

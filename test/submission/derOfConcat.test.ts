@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { derOfConcat } from '../../src/submission/derOfConcat.js';
+import { derOfConcat } from '../../src/submission/webCryptoSigner.js';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const number = (text: string): Uint8Array => Buffer.from(text.padStart(64, '0'), 'hex');

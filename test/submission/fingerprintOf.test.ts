@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createPublicKey, generateKeyPairSync, webcrypto } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { fingerprintOf } from '../../src/index.js';
-import { fingerprintOf as sandboxFingerprint } from '../../src/sandbox/submission/fingerprintOf.js';
+import { fingerprintOf as sandboxFingerprint } from '../../src/sandbox/participant/parties.js';
 import { hasOpenssl } from './openssl.js';
 
 const { subtle } = webcrypto;

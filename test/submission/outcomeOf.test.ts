@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnswerTooLargeError } from '../../src/errors/AnswerTooLargeError.js';
-import { ConnectionError } from '../../src/errors/ConnectionError.js';
-import { DecodeError } from '../../src/errors/DecodeError.js';
-import { errorOf } from '../../src/errors/errorOf.js';
-import { RequestTimeoutError } from '../../src/errors/RequestTimeoutError.js';
-import { TokenError } from '../../src/errors/TokenError.js';
-import { UnauthorizedError } from '../../src/errors/UnauthorizedError.js';
+import {
+  AnswerTooLargeError,
+  ConnectionError,
+  RequestTimeoutError,
+  TokenError,
+  UnauthorizedError,
+} from '../../src/errors/request.js';
+import { DecodeError } from '../../src/errors/feed.js';
+import { errorOf } from '../../src/errors/ApiError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
-import { outcomeOf, type Outcome } from '../../src/submission/outcomeOf.js';
+import { type Outcome, outcomeOf } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../helpers/knownCodes.js';
 import { canton } from '../helpers/scripted.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { LedgerString } from '../../src/codecs/LedgerString.js';
-import { randomUuid } from '../../src/submission/randomUuid.js';
+import { LedgerString } from '../../src/codecs/scalars.js';
+import { randomUuid } from '../../src/submission/Sending.js';
 
 describe('randomUuid', () => {
   it('is a UUID of version 4, another each time, and a valid LedgerString', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY, lastValueFrom, NEVER, of, throwError, toArray } from 'rxjs';
-import { VerificationError } from '../../src/errors/VerificationError.js';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import { VerificationError } from '../../src/errors/submission.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger, type Ledger, type PrepareRequest, type Signer, type Transaction } from '../../src/index.js';
 import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
 import type { SubmitOptions } from '../../src/submission/SubmitOptions.js';

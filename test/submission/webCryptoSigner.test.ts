@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify, webcrypto } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from } from 'rxjs';
-import { Signature } from '../../src/codecs/Signature.js';
+import { Signature } from '../../src/codecs/ExecuteRequest.js';
 import { fingerprintOf, webCryptoSigner } from '../../src/index.js';
 import { hasOpenssl, verifiedByOpenssl } from './openssl.js';
 

@@ -8,7 +8,7 @@ import { ok } from '../helpers/scripted.js';
 import { fill, updateFormat, world } from '../helpers/world.js';
 import { checkpoint, novelty, transaction } from '../helpers/wire.js';
 import type { Update } from '../../src/codecs/Update.js';
-import type { InvalidUpdate } from '../../src/feed/InvalidUpdate.js';
+import type { InvalidUpdate } from '../../src/feed/UpdatesOptions.js';
 
 afterEach(() => {
   jest.restoreAllMocks();

@@ -1,8 +1,20 @@
 import { describe, it } from '@jest/globals';
 import type { v3_4, v3_5 } from '@canton-network/core-ledger-client-types';
 import { expectTypeOf } from 'expect-type';
-import type { ArchivedEvent } from '../../src/codecs/ArchivedEvent.js';
-import type { AssignmentEvent } from '../../src/codecs/AssignmentEvent.js';
+import type {
+  ArchivedEvent,
+  CreatedEvent,
+  Event,
+  ExercisedEvent,
+  InterfaceView,
+  ViewStatus,
+} from '../../src/codecs/Event.js';
+import type {
+  AssignmentEvent,
+  Reassignment,
+  ReassignmentEvent,
+  UnassignedEvent,
+} from '../../src/codecs/Reassignment.js';
 import type {
   Command,
   CreateAndExerciseCommand,
@@ -10,49 +22,49 @@ import type {
   ExerciseByKeyCommand,
   ExerciseCommand,
 } from '../../src/codecs/Command.js';
-import type { CreatedEvent } from '../../src/codecs/CreatedEvent.js';
-import type { DeduplicationPeriod } from '../../src/codecs/DeduplicationPeriod.js';
-import type { DisclosedContract } from '../../src/codecs/DisclosedContract.js';
-import type { Duration } from '../../src/codecs/Duration.js';
-import type { Event } from '../../src/codecs/Event.js';
-import type { EventFormat } from '../../src/codecs/EventFormat.js';
-import type { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import type { ExercisedEvent } from '../../src/codecs/ExercisedEvent.js';
-import type { CumulativeFilter, Filters } from '../../src/codecs/Filters.js';
 import type {
+  DeduplicationPeriod,
+  ExecuteRequest,
+  PartySignatures,
+  Signature,
+  SinglePartySignatures,
+} from '../../src/codecs/ExecuteRequest.js';
+import type {
+  DisclosedContract,
+  PrefetchContractKey,
+  PrepareRequest,
+  TrafficEstimation,
+} from '../../src/codecs/PrepareRequest.js';
+import type { Duration, MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
+import type {
+  EventFormat,
+  ParticipantAuthorizationFormat,
+  TopologyFormat,
+  TransactionFormat,
+  UpdateFormat,
+} from '../../src/codecs/UpdateFormat.js';
+import type {
+  CumulativeFilter,
+  Filters,
   IdentifierFilter,
   InterfaceFilter,
   TemplateFilter,
+  TransactionFilter,
   WildcardFilter,
-} from '../../src/codecs/IdentifierFilter.js';
-import type { InterfaceView, ViewStatus } from '../../src/codecs/InterfaceView.js';
+} from '../../src/codecs/Filters.js';
 import type { JsCantonError } from '../../src/codecs/JsCantonError.js';
-import type { LedgerEnd } from '../../src/codecs/LedgerEnd.js';
-import type { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
-import type { OffsetCheckpoint } from '../../src/codecs/OffsetCheckpoint.js';
-import type { ParticipantAuthorizationAdded } from '../../src/codecs/ParticipantAuthorizationAdded.js';
-import type { ParticipantAuthorizationChanged } from '../../src/codecs/ParticipantAuthorizationChanged.js';
-import type { ParticipantAuthorizationOnboarding } from '../../src/codecs/ParticipantAuthorizationOnboarding.js';
-import type { ParticipantAuthorizationRevoked } from '../../src/codecs/ParticipantAuthorizationRevoked.js';
-import type { PartySignatures, SinglePartySignatures } from '../../src/codecs/PartySignatures.js';
-import type { PrefetchContractKey } from '../../src/codecs/PrefetchContractKey.js';
+import type { LedgerEnd, OffsetCheckpoint, SynchronizerTime, TraceContext } from '../../src/codecs/OffsetCheckpoint.js';
+import type {
+  ParticipantAuthorizationAdded,
+  ParticipantAuthorizationChanged,
+  ParticipantAuthorizationOnboarding,
+  ParticipantAuthorizationRevoked,
+  TopologyEvent,
+  TopologyTransaction,
+} from '../../src/codecs/TopologyTransaction.js';
 import type { CostEstimation, PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
-import type { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
-import type { Reassignment } from '../../src/codecs/Reassignment.js';
-import type { ReassignmentEvent } from '../../src/codecs/ReassignmentEvent.js';
-import type { Signature } from '../../src/codecs/Signature.js';
-import type { SynchronizerTime } from '../../src/codecs/SynchronizerTime.js';
-import type { TopologyEvent } from '../../src/codecs/TopologyEvent.js';
-import type { ParticipantAuthorizationFormat, TopologyFormat } from '../../src/codecs/TopologyFormat.js';
-import type { TopologyTransaction } from '../../src/codecs/TopologyTransaction.js';
-import type { TraceContext } from '../../src/codecs/TraceContext.js';
-import type { TrafficEstimation } from '../../src/codecs/TrafficEstimation.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
-import type { TransactionFilter } from '../../src/codecs/TransactionFilter.js';
-import type { TransactionFormat } from '../../src/codecs/TransactionFormat.js';
-import type { UnassignedEvent } from '../../src/codecs/UnassignedEvent.js';
 import type { Update } from '../../src/codecs/Update.js';
-import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 
 type S34 = v3_4.components['schemas'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
-import type { TransactionFilter } from '../../src/codecs/TransactionFilter.js';
+import type { TransactionFilter } from '../../src/codecs/Filters.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 

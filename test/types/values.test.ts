@@ -1,33 +1,30 @@
 import { describe, it } from '@jest/globals';
 import type { v3_4, v3_5 } from '@canton-network/core-ledger-client-types';
 import { expectTypeOf } from 'expect-type';
-import type { ArchivedEvent } from '../../src/codecs/ArchivedEvent.js';
+import type { ArchivedEvent, CreatedEvent, ExercisedEvent } from '../../src/codecs/Event.js';
 import type { Command } from '../../src/codecs/Command.js';
-import type { CreatedEvent } from '../../src/codecs/CreatedEvent.js';
-import type { DeduplicationPeriod } from '../../src/codecs/DeduplicationPeriod.js';
-import type { Duration } from '../../src/codecs/Duration.js';
-import type { EventFormat } from '../../src/codecs/EventFormat.js';
-import type { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import type { ExercisedEvent } from '../../src/codecs/ExercisedEvent.js';
-import type { Filters } from '../../src/codecs/Filters.js';
-import type { HashingSchemeVersion } from '../../src/codecs/HashingSchemeVersion.js';
-import type { IdentifierFilter } from '../../src/codecs/IdentifierFilter.js';
+import type {
+  DeduplicationPeriod,
+  ExecuteRequest,
+  PartySignatures,
+  Signature,
+} from '../../src/codecs/ExecuteRequest.js';
+import type { Duration, MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
+import type {
+  EventFormat,
+  TopologyFormat,
+  TransactionFormat,
+  TransactionShape,
+  UpdateFormat,
+} from '../../src/codecs/UpdateFormat.js';
+import type { Filters, IdentifierFilter } from '../../src/codecs/Filters.js';
+import type { HashingSchemeVersion } from '../../src/codecs/scalars.js';
 import type { JsCantonError } from '../../src/codecs/JsCantonError.js';
-import type { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
-import type { OffsetCheckpoint } from '../../src/codecs/OffsetCheckpoint.js';
-import type { PartySignatures } from '../../src/codecs/PartySignatures.js';
-import type { PrefetchContractKey } from '../../src/codecs/PrefetchContractKey.js';
+import type { OffsetCheckpoint, TraceContext } from '../../src/codecs/OffsetCheckpoint.js';
+import type { PrefetchContractKey, PrepareRequest, TrafficEstimation } from '../../src/codecs/PrepareRequest.js';
 import type { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
-import type { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
-import type { Signature } from '../../src/codecs/Signature.js';
-import type { TopologyFormat } from '../../src/codecs/TopologyFormat.js';
-import type { TraceContext } from '../../src/codecs/TraceContext.js';
-import type { TrafficEstimation } from '../../src/codecs/TrafficEstimation.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
-import type { TransactionFormat } from '../../src/codecs/TransactionFormat.js';
-import type { TransactionShape } from '../../src/codecs/TransactionShape.js';
-import type { UnassignedEvent } from '../../src/codecs/UnassignedEvent.js';
-import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
+import type { UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import type { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 
 type S34 = v3_4.components['schemas'];

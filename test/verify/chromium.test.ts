@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect } from '@jest/globals';
-import { Signature } from '../../src/codecs/Signature.js';
-import { fingerprintOf } from '../../src/sandbox/submission/fingerprintOf.js';
+import { Signature } from '../../src/codecs/ExecuteRequest.js';
+import { fingerprintOf } from '../../src/sandbox/participant/parties.js';
 import { inChromium, itInChromium } from '../helpers/inChromium.js';
 import type { SeenInBrowser } from './inBrowser.js';
 

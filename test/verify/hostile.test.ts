@@ -17,7 +17,7 @@ import {
   v,
   verdict,
 } from './messages.js';
-import { toBase64 } from '../../src/submission/toBase64.js';
+import { toBase64 } from '../../src/submission/webCryptoSigner.js';
 import { encodedCreate } from './hashV2.js';
 import { longAgo, vectors } from './vectors.js';
 

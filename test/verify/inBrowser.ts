@@ -1,6 +1,6 @@
 import { firstValueFrom, from } from 'rxjs';
 import { fingerprintOf, isVerificationError, webCryptoSigner } from '../../src/index.js';
-import { toBase64 } from '../../src/submission/toBase64.js';
+import { toBase64 } from '../../src/submission/webCryptoSigner.js';
 import { preparedTransactionVerifier } from '../../src/verify/index.js';
 import { longAgo, vectors } from './vectors.js';
 

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { filter, lastValueFrom, map, take, toArray } from 'rxjs';
-import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
+import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { valueOf } from '../../src/sandbox/wire/events.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 import { tcpProxy } from '../helpers/tcpProxy.js';
 

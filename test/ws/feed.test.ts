@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, lastValueFrom, map, take, takeUntil, timer, toArray, type Observable } from 'rxjs';
-import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
+import { ledgerEffects } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
-import type { LedgerEvent } from '../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/valueOf.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { valueOf } from '../../src/sandbox/wire/events.js';
 import { wsPort, type WsPortOptions } from '../../src/ws/wsPort.js';
 import { attentively } from '../helpers/attentively.js';
 import { inChromium, itInChromium } from '../helpers/inChromium.js';

@@ -1,5 +1,5 @@
 import { lastValueFrom, take, toArray } from 'rxjs';
-import { ledgerEffects } from '../../src/codecs/ledgerEffects.js';
+import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 

@@ -1,8 +1,7 @@
-import { catchError, defer, of, switchMap, type Observable } from 'rxjs';
-import { parsed } from '../arguments/parsed.js';
-import { hasCode } from '../hasCode.js';
+import { catchError, defer, type Observable, of, switchMap } from 'rxjs';
+import { parsed } from '../arguments.js';
 import { help } from '../help.js';
-import type { World } from '../World.js';
+import { hasCode, type World } from '../World.js';
 
 /** `canton-rx demo`; emits the exit code, once. */
 export function demoCommand(args: readonly string[], { stdout, stderr }: World): Observable<number> {

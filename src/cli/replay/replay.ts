@@ -1,24 +1,98 @@
-import { catchError, concatMap, defer, endWith, fromEvent, ignoreElements, map, merge, of } from 'rxjs';
-import { take, throwError, type Observable } from 'rxjs';
+import type { FileHandle } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  endWith,
+  filter,
+  finalize,
+  fromEvent,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  take,
+  tap,
+  throwError,
+} from 'rxjs';
 import { createLedger } from '../../ledger/createLedger.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { UsageError } from '../arguments/UsageError.js';
-import { interruptions } from '../interruptions.js';
-import { grouped } from '../text/grouped.js';
-import { paintFor } from '../text/paintFor.js';
-import { statusLine } from '../text/statusLine.js';
-import type { World } from '../World.js';
-import type { Account } from './Account.js';
-import type { Ended, Ending } from './Ended.js';
-import { exitCodeOf } from './exitCodeOf.js';
-import { filled } from './filled.js';
-import { lineFile } from './lineFile.js';
-import type { Opened } from './opened.js';
-import { prepared } from './prepared.js';
-import type { ReplayOptions } from './ReplayOptions.js';
-import type { ReplayProgress } from './ReplayProgress.js';
-import { settled } from './settled.js';
-import { showReplay } from './showReplay.js';
+import { UsageError } from '../arguments.js';
+import { help } from '../help.js';
+import { selected, whileRoom } from '../tail/print.js';
+import { grouped, lineOf, paintFor, statusLine } from '../terminal.js';
+import { flushed, interruptions, type World } from '../World.js';
+import { type Account, FileRefusedError, writeAccount } from './Account.js';
+import { lineFile, type LineFile, type Opened } from './lineFile.js';
+import { prepared } from './prepare.js';
+import { type Ended, type Ending, exitCodeOf, type ReplayProgress, showReplay } from './progress.js';
+import { readReplayOptions, type ReplayOptions } from './ReplayOptions.js';
+
+/** Where to write, and what keeps account of it. */
+export interface Target {
+  readonly output: Writable;
+  readonly progress: ReplayProgress;
+}
+
+/** Writes what is between the cursor and the end of the range, no faster than the disk takes it; completes when all is handed over. */
+export function filled(
+  ledger: Ledger,
+  { to: endInclusive }: Account,
+  options: ReplayOptions,
+  { output, progress }: Target,
+): Observable<unknown> {
+  const updateFormat = options.format;
+  return whileRoom(output, () =>
+    defer(() => ledger.updates({ beginExclusive: progress.cursor, endInclusive, updateFormat })).pipe(
+      tap(({ offset }) => {
+        progress.cursor = offset;
+      }),
+      filter(({ _tag }) => _tag !== 'OffsetCheckpoint'),
+      selected(options),
+      tap((update) => {
+        output.write(lineOf(update));
+        progress.updates += 1;
+      }),
+    ),
+  );
+}
+
+/** What was written to, and how far. */
+export interface Written {
+  readonly path: string;
+  readonly account: Account;
+  readonly handle: FileHandle;
+  readonly file: LineFile;
+  readonly progress: ReplayProgress;
+}
+
+/** How it ended when what waits is on the disk; only then it is complete, and the account says so. */
+export const settled = (ending: Ending, written: Written): Observable<Ended> =>
+  concat(flushed(written.file.output), of(ending)).pipe(
+    concatMap(async (): Promise<Ended> => {
+      await written.handle.sync();
+      return ending.kind === 'done' ? { kind: 'complete', account: await completed(written) } : ending;
+    }),
+    // what failed first is what to tell
+    catchError((error: unknown) => of(ending.kind === 'failed' ? ending : ({ kind: 'failed', error } as const))),
+    finalize(() => {
+      written.file.output.destroy();
+    }),
+    concatMap((ended) => concat(defer(() => written.handle.close()).pipe(ignoreElements()), of(ended))),
+    map((ended): Ended => ended),
+  );
+
+async function completed({ path, account, handle, file, progress }: Written): Promise<Account> {
+  const { size } = await handle.stat();
+  if (size !== file.bytes())
+    throw new FileRefusedError(`${path} has changed meanwhile: does another process write to it?`);
+  const complete = { updates: progress.updates, bytes: size, sha256: file.sha256() };
+  await writeAccount(path, { ...account, complete });
+  return { ...account, complete };
+}
 
 /** Writes a range to a file until it is there, somebody ends it, or it fails; then emits the exit code, once. */
 export const replay = (options: ReplayOptions, world: World): Observable<number> =>
@@ -72,3 +146,11 @@ function written(
 
 const goingOn = ({ cursor, updates }: ReplayProgress, torn: number): string =>
   `going on after offset ${cursor}: ${grouped(updates)} updates are there${torn > 0 ? ', and a torn line was cut off' : ''}\n`;
+
+/** `canton-rx replay`; emits the exit code, once. */
+export function replayCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readReplayOptions(args, world.env);
+  if (options !== 'help') return replay(options, world);
+  world.stdout.write(`${help.replay}\n`);
+  return of(0);
+}

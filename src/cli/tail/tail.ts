@@ -7,25 +7,53 @@ import {
   map,
   merge,
   mergeMap,
-  of,
-  take,
   type Observable,
+  of,
+  switchMap,
+  take,
 } from 'rxjs';
-import { createLedger } from '../../ledger/createLedger.js';
-import { interruptions } from '../interruptions.js';
-import { paintFor } from '../text/paintFor.js';
-import type { Output, World } from '../World.js';
-import { exitCodeOf } from './exitCodeOf.js';
-import { flushed } from '../flushed.js';
-import type { Outcome } from './Outcome.js';
-import { outcomeOfOutput } from './outcomeOfOutput.js';
-import { printed } from './printed.js';
-import type { Progress } from './Progress.js';
-import { rowsFor } from './rowsFor.js';
-import { showProgress } from './showProgress.js';
-import { statusLine } from '../text/statusLine.js';
-import type { TailOptions } from './TailOptions.js';
 import type { SocketPort } from '../../http/SocketPort.js';
+import { createLedger } from '../../ledger/createLedger.js';
+import { UsageError } from '../arguments.js';
+import { help } from '../help.js';
+import { paintFor, statusLine } from '../terminal.js';
+import { flushed, gapAdvice, hasCode, interruptions, messageOf, type Output, type World } from '../World.js';
+import { printed, rowsFor } from './print.js';
+import { type Progress, showProgress } from './progress.js';
+import { readTailOptions, type TailOptions } from './TailOptions.js';
+
+/** Says on stderr what there is to say of the end, and returns the exit code. */
+export function exitCodeOf(outcome: Outcome, { cursor }: Progress, stderr: Output): number {
+  const resume = cursor === undefined ? '' : `resume with --from ${cursor}\n`;
+  switch (outcome.kind) {
+    case 'done':
+    case 'closed':
+      return 0;
+    case 'interrupted':
+      stderr.write(resume);
+      return 0;
+    case 'failed':
+      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? resume}`);
+      return 1;
+    case 'unwritable':
+      // how much of it was written nobody knows
+      stderr.write(`stdout cannot be written to: ${messageOf(outcome.error)}\n`);
+      return 1;
+  }
+}
+
+/** What to do where to resume would fail in the same way. */
+function adviceFor(error: unknown): string | undefined {
+  const advice = gapAdvice(error, {
+    pruned: (earliest) => `--from ${earliest} goes on without it`,
+    reset: 'its offsets mean something else now: begin with --from 0, or with --from end',
+  });
+  return advice && `${advice}\n`;
+}
+
+/** What an error of stdout means: nobody reads any more, as behind `| head -1`; or it cannot be written to, as on a full disk. */
+export const outcomeOfOutput = (error: unknown): Outcome =>
+  hasCode(error, 'EPIPE') ? { kind: 'closed' } : { kind: 'unwritable', error };
 
 /** Prints updates until the feed ends, somebody ends it, or nobody reads any more; then emits the exit code, once. */
 export const tail = (options: TailOptions, world: World, webSocket?: SocketPort): Observable<number> =>
@@ -60,4 +88,47 @@ function settled(outcome: Outcome, stdout: Output): Observable<Outcome> {
     endWith(outcome),
     catchError((error: unknown) => of(outcomeOfOutput(error))),
   );
+}
+
+/** How a tail came to its end: at `--to`, by a signal, because nobody reads any more, or by an error. */
+export type Outcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'unwritable'; readonly error: unknown }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** What makes a port of the package `ws`. */
+export interface WsModule {
+  readonly wsPort: () => SocketPort;
+}
+
+/**
+ * The WebSockets of a tail: those of `ws`, which send the token as a header; without the package those of Node.js, which
+ * `undefined` stands for. Rejects with a {@link UsageError} where there are none.
+ *
+ * @param load - loads what needs the package
+ */
+export async function socketPort(
+  load: () => Promise<WsModule> = () => import('../../ws/wsPort.js'),
+): Promise<SocketPort | undefined> {
+  try {
+    const { wsPort } = await load();
+    return wsPort();
+  } catch (error) {
+    if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
+    if ('WebSocket' in globalThis) return undefined;
+    throw new UsageError('--websocket needs the package ws with this version of Node.js: npm install ws');
+  }
+}
+
+/** `canton-rx tail`; emits the exit code, once. */
+export function tailCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readTailOptions(args, world);
+  if (options === 'help') {
+    world.stdout.write(`${help.tail}\n`);
+    return of(0);
+  }
+  if (!options.isPushed) return tail(options, world);
+  return defer(() => socketPort()).pipe(switchMap((port) => tail(options, world, port)));
 }

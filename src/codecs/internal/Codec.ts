@@ -1,5 +1,38 @@
 import * as t from 'io-ts';
-import { none, type Plain } from './Plain.js';
+
+/** Which values are right as they are: data, for whoever reads many and would not call a codec for each. */
+export type Plain =
+  | { readonly kind: 'text' | 'flag' | 'json' | 'texts' | 'none' }
+  | { readonly kind: 'whole'; readonly least: number; readonly most: number };
+
+/** No values. */
+export const none: Plain = { kind: 'none' };
+
+/** Whether a value is one of those; `null` never is. */
+export function isPlain(plain: Plain, value: unknown): boolean {
+  switch (plain.kind) {
+    case 'text':
+      return typeof value === 'string';
+    case 'texts':
+      return Array.isArray(value) && areTexts(value);
+    case 'whole':
+      return isWhole(value) && plain.least <= value && value <= plain.most;
+    case 'json':
+      return value !== undefined && value !== null;
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'none':
+      return false;
+  }
+}
+
+/** Whether a value is a whole number that `JSON.parse` has certainly not rounded. */
+const isWhole = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
+
+function areTexts(values: readonly unknown[]): boolean {
+  for (const value of values) if (typeof value !== 'string') return false;
+  return true;
+}
 
 /** What reading gives in place of a value that is wrong. */
 export const invalid: unique symbol = Symbol('invalid');
@@ -66,3 +99,7 @@ export function wrong(value: unknown, why: Why | undefined, message?: string): t
 /** The same, of what stands under a key of it. */
 export const under = (why: Why | undefined, key: string, codec: t.Mixed, value: unknown): Why | undefined =>
   why && { context: t.appendContext(why.context, key, codec, value), errors: why.errors };
+
+/** Whether a value is a JSON object: not null, not an array. */
+export const isRecord = (u: unknown): u is Record<string, unknown> =>
+  typeof u === 'object' && u !== null && !Array.isArray(u);

@@ -1,7 +1,50 @@
 import type * as t from 'io-ts';
-import { Codec, invalid, readBy, under, wrong } from './Codec.js';
-import { fieldOf, valueOf, type Field } from './Field.js';
-import { isRecord } from './isRecord.js';
+import {
+  Codec,
+  invalid,
+  isPlain,
+  isRecord,
+  type Plain,
+  plainOf,
+  type Read,
+  readBy,
+  under,
+  type Why,
+  wrong,
+} from './Codec.js';
+
+/** A field of a message. */
+export interface Field {
+  readonly key: string;
+  readonly codec: t.Mixed;
+  readonly read: Read<unknown>;
+  /** Values that need no reading. */
+  readonly plain: Plain;
+  /** What `null` is read as. */
+  readonly ofNull: unknown;
+  /** Whether its absence is wrong, or something is put in its place. */
+  readonly isNeeded: boolean;
+}
+
+/** The field under a key. */
+export function fieldOf(key: string, codec: t.Mixed): Field {
+  const read = readBy(codec);
+  return {
+    key,
+    codec,
+    read,
+    plain: plainOf(codec),
+    ofNull: read(null, undefined),
+    isNeeded: key !== '_tag' && read(undefined, undefined) !== undefined,
+  };
+}
+
+/** What a field's value is decoded to. */
+export function valueOf({ key, codec, read, plain, ofNull }: Field, value: unknown, why: Why | undefined): unknown {
+  if (isPlain(plain, value)) return value;
+  if (value === null && ofNull !== invalid) return ofNull;
+  return read(value, why && under(why, key, codec, value));
+}
 
 /** One codec a field; what may be absent in `A` takes a codec that says so: `optional`, `nullable`, `withDefault`. */
 export type FieldsOf<A> = {
@@ -85,4 +128,47 @@ function put(object: Record<string, unknown>, key: string, value: unknown): void
   // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- the keys are the codec's own, a handful
   if (value === undefined) delete object[key];
   else object[key] = value;
+}
+
+/**
+ * A {@link message} that refuses fields it does not know. For requests: a field that is misspelt would otherwise be
+ * ignored by the ledger, and what it should have asked for would be missing without a word.
+ */
+export const exact = <A extends object>(name: string, fields: FieldsOf<A>): t.Type<A, unknown> =>
+  message(name, fields, true);
+
+/** What stands alone under one key: `{"value": content}`, `{"update": content}`. Decodes to the content. */
+export function enveloped<A>(key: string, codec: t.Type<A, unknown>): t.Type<A, unknown> {
+  const read = readBy(codec);
+  return new Codec<A>(
+    `{ ${key}: ${codec.name} }`,
+    (u): u is A => codec.is(u),
+    (u, why) => {
+      if (!isRecord(u)) return wrong(u, why);
+      let content: unknown;
+      // what the engine enumerates it reads at once; asked for by name, among objects of many kinds, it searches
+      for (const name in u) if (name === key) content = u[name];
+      return read(content, why && under(why, key, codec, content));
+    },
+    (a) => ({ [key]: codec.encode(a) }),
+  );
+}
+
+/** A request's `{"value": content}`, which keeps the wire's form. */
+export const valued = <A>(content: t.Type<A, unknown>): t.Type<{ readonly value: A }, unknown> =>
+  exact<{ readonly value: A }>(content.name, { value: content });
+
+/** Takes a field's former name for the one it has now, where only the former is there. */
+export function renamed<A>(former: string, now: string, codec: t.Type<A, unknown>): t.Type<A, unknown> {
+  const read = readBy(codec);
+  return new Codec<A>(
+    codec.name,
+    (u): u is A => codec.is(u),
+    (u, why) => {
+      if (!isRecord(u) || !(former in u) || now in u) return read(u, why);
+      const { [former]: value, ...others } = u;
+      return read({ ...others, [now]: value }, why);
+    },
+    (a) => codec.encode(a),
+  );
 }

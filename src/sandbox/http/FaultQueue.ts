@@ -1,5 +1,4 @@
-import type { Fault } from '../faults/Fault.js';
-import type { FaultScope } from '../faults/FaultScope.js';
+import type { Fault, FaultScope } from '../Fault.js';
 
 interface Entry {
   readonly fault: Fault;

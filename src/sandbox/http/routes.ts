@@ -1,17 +1,18 @@
-import { getParticipantId } from '../parties/getParticipantId.js';
-import { getLedgerEnd } from '../state/getLedgerEnd.js';
-import { getPrunedOffsets } from '../state/getPrunedOffsets.js';
-import { getVersion } from '../state/getVersion.js';
-import { execute } from '../submission/execute.js';
-import { prepare } from '../submission/prepare.js';
-import { getUpdateById } from '../updates/getUpdateById.js';
-import { getUpdateByOffset } from '../updates/getUpdateByOffset.js';
-import { listFlatUpdates } from '../updates/listFlatUpdates.js';
-import { listUpdates } from '../updates/listUpdates.js';
-import { streamFlatUpdates } from '../updates/streamFlatUpdates.js';
-import { streamUpdates } from '../updates/streamUpdates.js';
-import type { Route } from './Route.js';
-import { textAnswer } from './textAnswer.js';
+import { execute } from '../endpoints/execute.js';
+import { prepare } from '../endpoints/prepare.js';
+import { getLedgerEnd, getParticipantId, getPrunedOffsets, getVersion } from '../endpoints/state.js';
+import {
+  getUpdateById,
+  getUpdateByOffset,
+  listFlatUpdates,
+  listUpdates,
+  streamFlatUpdates,
+  streamUpdates,
+} from '../endpoints/updates.js';
+import { Refusal, refused } from '../errors.js';
+import type { Settings } from '../participant/Settings.js';
+import { type Answer, type Call, jsonAnswer, refusalAnswer, type Route, type Stream, textAnswer } from './Call.js';
+import type { Work } from './requests.js';
 
 /** The endpoints by path. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
@@ -31,3 +32,29 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
     { method: 'GET', handler: () => textAnswer(200, '[+] ledger ok (SERVING)\nreadyz check passed\n'), open: true },
   ],
 ]);
+
+/** What a WebSocket gets at a path, `undefined` if there is none. */
+export function streamAt(path: string, { interfaceOnly }: Settings): Stream | undefined {
+  return interfaceOnly ? undefined : routes.get(path)?.stream;
+}
+
+/** Has a request handled by its endpoint. */
+export async function dispatch({ method, path, headers }: Work, call: Call): Promise<Answer> {
+  const found = routes.get(path);
+  const { interfaceOnly } = call.participant.settings;
+  if (found === undefined || (interfaceOnly && found.essential !== true)) {
+    const errors = [`HttpMethod(${method}), uri: http://${headers.host ?? ''}${path}`];
+    return jsonAnswer({ errors, status: 404, ledgerApiError: null }, 404);
+  }
+  if (method === 'GET' && streamAt(path, call.participant.settings) !== undefined) {
+    return textAnswer(400, 'Expected WebSocket Upgrade request');
+  }
+  if (found.method !== method) return textAnswer(405, 'Method Not Allowed');
+  try {
+    if (found.open !== true && !call.isAuthorized()) throw refused('UNAUTHENTICATED', 'no good token');
+    return await found.handler(call);
+  } catch (error) {
+    if (error instanceof Refusal) return refusalAnswer(error, call.trace.id);
+    return textAnswer(500, `The sandbox failed: ${String(error)}`);
+  }
+}

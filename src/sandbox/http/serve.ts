@@ -1,12 +1,96 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { addressOf } from './addressOf.js';
-import { answerOf } from './answerOf.js';
-import { corsHeaders } from './corsHeaders.js';
-import { deliver } from './deliver.js';
-import { parsed } from './parsed.js';
-import { RequestRecord } from './RequestRecord.js';
-import type { Service } from './Service.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../Fault.js';
+import { timerMs } from '../wire/values.js';
+import { type Answer, rewritten, type Service, statusAnswer, timeoutAnswer } from './Call.js';
+import { addressOf, bearerToken, corsHeaders, parsed, RequestRecord, traceOf, type Work } from './requests.js';
+import { dispatch } from './routes.js';
+
+/** Gives work a time after which its answer is the 503 of the request timeout. `over` fires when it need not go on. */
+export async function inTime(
+  timeoutMs: number,
+  signal: AbortSignal,
+  work: (over: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const answered = new AbortController();
+  const over = AbortSignal.any([signal, answered.signal]);
+  try {
+    return await Promise.race([work(over), sleep(timerMs(timeoutMs), timeoutAnswer(), { signal: over })]);
+  } finally {
+    answered.abort();
+  }
+}
+
+/** The answer to a request, `undefined` if its fault is that there is none. */
+export async function answerOf(work: Work, fault: Fault | undefined): Promise<Answer | undefined> {
+  switch (fault?.kind) {
+    case 'status':
+      return statusAnswer(fault);
+    case 'body':
+      return { status: 200, contentType: 'application/json', body: fault.body };
+    case 'hang':
+      return undefined;
+    case 'reset':
+      return fault.when === 'after' ? process(work, fault) : undefined;
+    case 'rewrite':
+      return rewritten(await process(work, fault), fault);
+    default:
+      return process(work, fault);
+  }
+}
+
+/** Processes at once, so that a late or lost answer is one to work that was done. */
+function process(work: Work, fault: Fault | undefined): Promise<Answer> {
+  const { query, headers, body, participant, signal } = work;
+  const { settings } = participant;
+  const isAuthorized = () => {
+    const token = bearerToken(headers.authorization);
+    return settings.checkToken?.(token) ?? true;
+  };
+  const call = { participant, body, query, trace: traceOf(headers), fault, isAuthorized };
+  return inTime(settings.requestTimeoutMs, signal, async (over) => {
+    const answer = await dispatch(work, { ...call, signal: over });
+    if (fault?.kind === 'delay' && fault.ms > 0) await sleep(fault.ms, undefined, { signal: over });
+    return answer;
+  });
+}
+
+/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
+const readMs = 10;
+
+/** Sends an answer, or does to the connection what the fault says instead. */
+export function deliver(
+  answer: Answer | undefined,
+  fault: Fault | undefined,
+  response: ServerResponse,
+  record: RequestRecord,
+): void {
+  if (fault?.kind === 'hang') return;
+  const body = Buffer.from(answer?.body ?? '');
+  const stalls = fault?.kind === 'stall' && fault.bytes < body.length;
+  if (!stalls) record.settle();
+  const resets = fault?.kind === 'reset' || answer?.lost === true;
+  if (resets) response.socket?.resetAndDestroy();
+  if (resets || answer === undefined) return;
+  const type = answer.contentType === undefined ? {} : { 'content-type': answer.contentType };
+  const length = answer.status === 204 ? {} : { 'content-length': body.length };
+  record.status = answer.status;
+  response.writeHead(answer.status, { ...type, ...length, ...answer.headers });
+  if (!stalls && fault?.kind !== 'truncate') {
+    response.end(body);
+    return;
+  }
+  response.flushHeaders();
+  response.write(body.subarray(0, fault.bytes), () => {
+    if (fault.kind === 'truncate') cut(response, fault.how);
+  });
+}
+
+function cut(response: ServerResponse, how: 'close' | 'reset' = 'close'): void {
+  if (how === 'close') response.destroy();
+  else setTimeout(() => response.socket?.resetAndDestroy(), readMs).unref();
+}
 
 /** Serves one request, from its place in the log to its answer or fault. */
 export async function serve(request: IncomingMessage, response: ServerResponse, service: Service): Promise<void> {

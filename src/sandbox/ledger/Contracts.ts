@@ -1,4 +1,6 @@
-import type { Contract } from './Contract.js';
+import type { WireCreatedEvent } from '../wire/WireEvent.js';
+import type { WireReassignmentEvent } from '../wire/WireReassignment.js';
+import type { WireUpdate } from '../wire/WireUpdate.js';
 
 /** Active contracts; one can be picked by its place in constant time. */
 export class Contracts {
@@ -40,5 +42,34 @@ export class Contracts {
     this.#ids.length = 0;
     this.#places.clear();
     this.#contracts.clear();
+  }
+}
+
+/** An active contract and where it is. */
+export interface Contract {
+  readonly created: WireCreatedEvent;
+  readonly synchronizerId: string;
+  readonly reassignmentCounter: number;
+}
+
+/** What an update does to the active contracts. */
+export function applyToContracts(update: WireUpdate, contracts: Contracts): void {
+  if ('Reassignment' in update) for (const event of update.Reassignment.value.events) move(event, contracts);
+  if (!('Transaction' in update)) return;
+  const { events, synchronizerId } = update.Transaction.value;
+  for (const event of events) {
+    if ('ArchivedEvent' in event) contracts.remove(event.ArchivedEvent.contractId);
+    if ('CreatedEvent' in event && event.CreatedEvent.acsDelta) {
+      contracts.add({ created: event.CreatedEvent, synchronizerId, reassignmentCounter: 0 });
+    }
+  }
+}
+
+function move(event: WireReassignmentEvent, contracts: Contracts): void {
+  if ('JsUnassignedEvent' in event) {
+    contracts.remove(event.JsUnassignedEvent.value.contractId);
+  } else {
+    const { createdEvent: created, target: synchronizerId, reassignmentCounter } = event.JsAssignmentEvent;
+    contracts.add({ created, synchronizerId, reassignmentCounter });
   }
 }

@@ -1,12 +1,57 @@
-import { createdIn } from '../wire/createdIn.js';
-import { valueOf } from '../wire/valueOf.js';
+import { createdIn, valueOf } from '../wire/events.js';
+import { microsOf, timestampOf } from '../wire/values.js';
 import type { WireUpdate } from '../wire/WireUpdate.js';
-import { applyToContracts } from './applyToContracts.js';
-import { Contracts } from './Contracts.js';
-import { firstAfter } from './firstAfter.js';
-import type { LedgerEntry } from './LedgerEntry.js';
+import { applyToContracts, Contracts } from './Contracts.js';
 import { Packages } from './Packages.js';
-import { RecordTimes } from './RecordTimes.js';
+
+/** The index of the first item beyond an offset, by binary search. */
+export function firstAfter(offsets: readonly number[], offset: number): number {
+  let low = 0;
+  let high = offsets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((offsets[middle] ?? Infinity) > offset) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Where generated time starts: a fixed instant, so that generated ledgers are the same on every day. */
+const start = Date.UTC(2026, 0, 1) * 1000;
+
+/** The latest record time of each synchronizer. They ascend on each, and have no order between them. */
+export class RecordTimes {
+  readonly #latest = new Map<string, { readonly recordTime: string; readonly micros: number }>();
+
+  /** As checkpoints and the ledger end of 3.6 tell it. */
+  get all(): readonly { readonly synchronizerId: string; readonly recordTime: string }[] {
+    return [...this.#latest].map(([synchronizerId, { recordTime }]) => ({ synchronizerId, recordTime }));
+  }
+
+  /** In microseconds. */
+  latest(synchronizerId: string): number {
+    return this.#latest.get(synchronizerId)?.micros ?? start;
+  }
+
+  /** The present, but after all that was recorded. */
+  now(synchronizerId: string): string {
+    return timestampOf(Math.max(Date.now() * 1000, this.latest(synchronizerId) + 1));
+  }
+
+  /** A while later than all that was recorded, whatever the clock says. */
+  next(synchronizerId: string, stepMicros = 1_000_000): string {
+    return timestampOf(this.latest(synchronizerId) + stepMicros);
+  }
+
+  advance(synchronizerId: string, recordTime: string): void {
+    const micros = microsOf(recordTime);
+    if (micros >= this.latest(synchronizerId)) this.#latest.set(synchronizerId, { recordTime, micros });
+  }
+
+  clear(): void {
+    this.#latest.clear();
+  }
+}
 
 /** The updates, the ledger end and all that follows from them. */
 export class Ledger {
@@ -115,4 +160,11 @@ export class Ledger {
   private wake(): void {
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+/** An update to commit. */
+export interface LedgerEntry {
+  readonly update: WireUpdate;
+  /** The parties that submitted it, if that is known. */
+  readonly submitters?: readonly string[];
 }

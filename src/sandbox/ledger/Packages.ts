@@ -1,6 +1,5 @@
-import { packageIdOf } from '../wire/packageIdOf.js';
-import type { WireCreatedEvent } from '../wire/WireCreatedEvent.js';
-import type { TemplateRef } from './TemplateRef.js';
+import { packageIdOf } from '../wire/values.js';
+import type { TemplateRef, WireCreatedEvent } from '../wire/WireEvent.js';
 
 /** What is known of packages: their names and what their templates implement. They come to be as they are mentioned. */
 export class Packages {

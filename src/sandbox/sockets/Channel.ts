@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { timerMs } from '../http/timerMs.js';
+import { timerMs } from '../wire/values.js';
 
 /** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
 const readMs = 10;

@@ -1,13 +1,33 @@
-import { Refusal } from '../errors/Refusal.js';
-import { refused } from '../errors/refused.js';
-import type { Answer } from '../http/Answer.js';
-import type { Call } from '../http/Call.js';
-import { jsonAnswer } from '../http/jsonAnswer.js';
-import { rewritten } from '../http/rewritten.js';
-import type { Stream } from '../http/Stream.js';
+import { cantonError, Refusal, refused } from '../errors.js';
+import type { FaultSocket } from '../FaultSocket.js';
+import { type Answer, type Call, jsonAnswer, refusalAnswer, rewritten, type Stream } from '../http/Call.js';
 import type { Channel } from './Channel.js';
-import { errorMessage } from './errorMessage.js';
-import { strike } from './strike.js';
+
+/** A refusal as the message that tells it: what is text over HTTP is an internal error here. */
+export function errorMessage(refusal: Refusal, traceId: string): Answer {
+  if (typeof refusal.body !== 'string') return refusalAnswer(refusal, traceId);
+  const body = cantonError('LEDGER_API_INTERNAL_ERROR', { cause: refusal.body, definiteAnswer: false });
+  // made by the JSON layer, which adds no context
+  return refusalAnswer(new Refusal(500, { ...body, context: {} }), traceId);
+}
+
+/** Does to a WebSocket what its fault says. */
+export async function strike(fault: Exclude<FaultSocket, { how: 'refuse' }>, channel: Channel): Promise<void> {
+  switch (fault.how) {
+    case 'close':
+      channel.end(fault.code, fault.reason);
+      return;
+    case 'cut':
+      channel.cut();
+      return;
+    case 'silence':
+      channel.silence();
+      return;
+    case 'error':
+      await channel.send(typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body));
+      channel.end();
+  }
+}
 
 /** Answers a request with its stream, and with how it ended. */
 export async function converse(channel: Channel, stream: Stream, call: Call): Promise<void> {

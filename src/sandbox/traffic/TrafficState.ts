@@ -1,8 +1,7 @@
-import type { Contract } from '../ledger/Contract.js';
-import { Contracts } from '../ledger/Contracts.js';
+import { type Contract, Contracts } from '../ledger/Contracts.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import type { InFlight } from './InFlight.js';
-import type { Random } from './Random.js';
+import type { Participant } from '../participant/Participant.js';
+import type { WireCreatedEvent } from '../wire/WireEvent.js';
 
 /** The contracts that generated traffic may end or move: its own, and none of anybody else. */
 export class TrafficState {
@@ -45,4 +44,55 @@ export class TrafficState {
   restore(ledgerEnd: number): void {
     this.#inFlight = this.#inFlight.filter(({ since }) => since <= ledgerEnd);
   }
+}
+
+/** A generated contract between its unassignment and its assignment. */
+export interface InFlight {
+  readonly created: WireCreatedEvent;
+  readonly source: string;
+  readonly target: string;
+  readonly reassignmentId: string;
+  readonly reassignmentCounter: number;
+  /** The offset of the unassignment. */
+  readonly since: number;
+}
+
+/** A small seeded generator of numbers (mulberry32). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed | 0;
+  }
+
+  /** A number from 0 up to, not including, 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number below `bound`. */
+  below(bound: number): number {
+    return Math.floor(this.next() * bound);
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<A>(first: A, ...others: readonly A[]): A {
+    return others[this.below(others.length + 1) - 1] ?? first;
+  }
+}
+
+/** What generated traffic plays in. */
+export interface Scene {
+  readonly seed: number;
+  readonly random: Random;
+  readonly participant: Participant;
+  readonly state: TrafficState;
+  /** The offset of the update to make. */
+  readonly offset: number;
 }

@@ -1,4 +1,4 @@
-import { pageOf } from '../../../src/feed/pageOf.js';
+import { pageOf } from '../../../src/feed/Page.js';
 import type { Load, Outcome } from '../Load.js';
 import { parseRead } from '../parseRead.js';
 

@@ -1,5 +1,5 @@
 import { createLedger } from '../../../src/ledger/createLedger.js';
-import { ledgerEffects } from '../../../src/codecs/ledgerEffects.js';
+import { ledgerEffects } from '../../../src/codecs/formats.js';
 import { orders } from './orders.js';
 
 /** The ledger, with little patience for requests that hang, and no end of patience for it. */

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import type { Work } from '../../../src/process/Handler.js';
+import type { Work } from '../../../src/process/ProcessOptions.js';
 
 /** What a process is doing, each told by one letter. The last letter is still told when the process is killed. */
 export const phases = {

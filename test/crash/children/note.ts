@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import type { Work } from '../../../src/process/Handler.js';
+import type { Work } from '../../../src/process/ProcessOptions.js';
 import { hashOf, idOf, mark } from './marks.js';
 import { orders } from './orders.js';
 

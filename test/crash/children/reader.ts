@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { takeWhile } from 'rxjs';
 import { natsUpdates } from '../../../src/nats/index.js';
-import type { Work } from '../../../src/process/Handler.js';
+import type { Work } from '../../../src/process/ProcessOptions.js';
 import { toldUntil } from './ended.js';
 import { connected } from './nats.js';
 import { note } from './note.js';

@@ -1,5 +1,5 @@
 import { lastValueFrom, toArray } from 'rxjs';
-import { acsDelta } from '../../../src/codecs/acsDelta.js';
+import { acsDelta } from '../../../src/codecs/formats.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
-import type { LedgerEnd } from '../../../src/codecs/LedgerEnd.js';
+import type { LedgerEnd } from '../../../src/codecs/OffsetCheckpoint.js';
 import type { CostEstimation, PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
 import { messageOf, presentJsonArbitrary } from './messages.js';
 import { hashingSchemeVersionArbitrary } from './requests.js';

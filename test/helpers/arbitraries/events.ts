@@ -1,18 +1,22 @@
 import fc from 'fast-check';
-import type { ArchivedEvent } from '../../../src/codecs/ArchivedEvent.js';
-import type { AssignmentEvent } from '../../../src/codecs/AssignmentEvent.js';
-import type { CreatedEvent } from '../../../src/codecs/CreatedEvent.js';
-import type { Event } from '../../../src/codecs/Event.js';
-import type { ExercisedEvent } from '../../../src/codecs/ExercisedEvent.js';
-import type { InterfaceView, ViewStatus } from '../../../src/codecs/InterfaceView.js';
-import type { ParticipantAuthorizationAdded } from '../../../src/codecs/ParticipantAuthorizationAdded.js';
-import type { ParticipantAuthorizationChanged } from '../../../src/codecs/ParticipantAuthorizationChanged.js';
-import type { ParticipantAuthorizationOnboarding } from '../../../src/codecs/ParticipantAuthorizationOnboarding.js';
-import type { ParticipantAuthorizationRevoked } from '../../../src/codecs/ParticipantAuthorizationRevoked.js';
-import type { ReassignmentEvent } from '../../../src/codecs/ReassignmentEvent.js';
-import type { TopologyEvent, UnknownTopologyEvent } from '../../../src/codecs/TopologyEvent.js';
-import type { UnassignedEvent } from '../../../src/codecs/UnassignedEvent.js';
-import type { UnknownEvent } from '../../../src/codecs/UnknownEvent.js';
+import type {
+  ArchivedEvent,
+  CreatedEvent,
+  Event,
+  ExercisedEvent,
+  InterfaceView,
+  UnknownEvent,
+  ViewStatus,
+} from '../../../src/codecs/Event.js';
+import type { AssignmentEvent, ReassignmentEvent, UnassignedEvent } from '../../../src/codecs/Reassignment.js';
+import type {
+  ParticipantAuthorizationAdded,
+  ParticipantAuthorizationChanged,
+  ParticipantAuthorizationOnboarding,
+  ParticipantAuthorizationRevoked,
+  TopologyEvent,
+  UnknownTopologyEvent,
+} from '../../../src/codecs/TopologyTransaction.js';
 import { extraFieldsArbitrary, jsonArbitrary, messageOf, presentJsonArbitrary } from './messages.js';
 import {
   base64Arbitrary,

@@ -1,28 +1,34 @@
 import fc from 'fast-check';
 import type { Command } from '../../../src/codecs/Command.js';
-import type { DeduplicationPeriod } from '../../../src/codecs/DeduplicationPeriod.js';
-import type { DisclosedContract } from '../../../src/codecs/DisclosedContract.js';
-import type { Duration } from '../../../src/codecs/Duration.js';
-import type { EventFormat } from '../../../src/codecs/EventFormat.js';
-import type { ExecuteRequest } from '../../../src/codecs/ExecuteRequest.js';
-import type { Filters } from '../../../src/codecs/Filters.js';
-import type { HashingSchemeVersion } from '../../../src/codecs/HashingSchemeVersion.js';
 import type {
+  DeduplicationPeriod,
+  ExecuteRequest,
+  PartySignatures,
+  Signature,
+} from '../../../src/codecs/ExecuteRequest.js';
+import type {
+  DisclosedContract,
+  PrefetchContractKey,
+  PrepareRequest,
+  TrafficEstimation,
+} from '../../../src/codecs/PrepareRequest.js';
+import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
+import type {
+  EventFormat,
+  ParticipantAuthorizationFormat,
+  TopologyFormat,
+  TransactionFormat,
+  UpdateFormat,
+} from '../../../src/codecs/UpdateFormat.js';
+import type {
+  Filters,
   IdentifierFilter,
   InterfaceFilter,
   TemplateFilter,
+  TransactionFilter,
   WildcardFilter,
-} from '../../../src/codecs/IdentifierFilter.js';
-import type { MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
-import type { PartySignatures } from '../../../src/codecs/PartySignatures.js';
-import type { PrefetchContractKey } from '../../../src/codecs/PrefetchContractKey.js';
-import type { PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
-import type { Signature } from '../../../src/codecs/Signature.js';
-import type { ParticipantAuthorizationFormat, TopologyFormat } from '../../../src/codecs/TopologyFormat.js';
-import type { TrafficEstimation } from '../../../src/codecs/TrafficEstimation.js';
-import type { TransactionFilter } from '../../../src/codecs/TransactionFilter.js';
-import type { TransactionFormat } from '../../../src/codecs/TransactionFormat.js';
-import type { UpdateFormat } from '../../../src/codecs/UpdateFormat.js';
+} from '../../../src/codecs/Filters.js';
+import type { HashingSchemeVersion } from '../../../src/codecs/scalars.js';
 import type { UpdatesRange, UpdatesRequest, UpdatesSelection } from '../../../src/codecs/UpdatesRequest.js';
 import { jsonArbitrary, requestOf } from './messages.js';
 import {

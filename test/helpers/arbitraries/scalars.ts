@@ -1,11 +1,5 @@
 import fc from 'fast-check';
-import type { Int64 } from '../../../src/codecs/Int64.js';
-import type { LedgerString } from '../../../src/codecs/LedgerString.js';
-import type { Offset } from '../../../src/codecs/Offset.js';
-import type { Party } from '../../../src/codecs/Party.js';
-import type { TemplateId } from '../../../src/codecs/TemplateId.js';
-import type { Timestamp } from '../../../src/codecs/Timestamp.js';
-import type { UserId } from '../../../src/codecs/UserId.js';
+import type { Int64, LedgerString, Offset, Party, TemplateId, Timestamp, UserId } from '../../../src/codecs/scalars.js';
 
 const hex = (length: number): fc.Arbitrary<string> =>
   fc.uint8Array({ minLength: length / 2, maxLength: length / 2 }).map((bytes) => Buffer.from(bytes).toString('hex'));

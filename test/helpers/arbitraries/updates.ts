@@ -1,9 +1,7 @@
 import fc from 'fast-check';
-import type { OffsetCheckpoint } from '../../../src/codecs/OffsetCheckpoint.js';
+import type { OffsetCheckpoint, SynchronizerTime, TraceContext } from '../../../src/codecs/OffsetCheckpoint.js';
 import type { Reassignment } from '../../../src/codecs/Reassignment.js';
-import type { SynchronizerTime } from '../../../src/codecs/SynchronizerTime.js';
 import type { TopologyTransaction } from '../../../src/codecs/TopologyTransaction.js';
-import type { TraceContext } from '../../../src/codecs/TraceContext.js';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import type { UnknownUpdate, Update } from '../../../src/codecs/Update.js';
 import {

@@ -2,7 +2,7 @@ import { asyncScheduler, delay, of, type Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
-import type { LedgerEvent } from '../../../src/events/LedgerEvent.js';
+import type { LedgerEvent } from '../../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { randomFrom } from '../../campaign/randomFrom.js';
 import { observe, type Observed } from '../../helpers/observe.js';

@@ -1,0 +1,136 @@
+import type * as t from 'io-ts';
+import { matching, scalar, whole } from './internal/field.js';
+
+/**
+ * A place on one participant's ledger: a whole number from 0, the ledger's begin. Offsets ascend with gaps, and those of
+ * two participants have nothing to do with each other. An int64 on the wire; beyond 2^53 - 1 it would be rounded by
+ * `JSON.parse`, so such a number is refused.
+ *
+ * @example
+ * ```ts
+ * import { Offset } from 'canton-rx';
+ *
+ * Offset.is(42); // true
+ * Offset.is(2 ** 53); // false
+ * ```
+ */
+export type Offset = number;
+
+/** Codec of `Offset`. */
+export const Offset: t.Type<Offset> = /* @__PURE__ */ whole('Offset', 0, Infinity, 'a whole number from 0 to 2^53 - 1');
+
+/** A whole number, int32 or int64 on the wire, between -(2^53 - 1) and 2^53 - 1. */
+export type Int64 = number;
+
+/** Codec of `Int64`. A number that `JSON.parse` may have rounded is a failure. */
+export const Int64: t.Type<Int64> = /* @__PURE__ */ whole(
+  'Int64',
+  -Infinity,
+  Infinity,
+  'a whole number within 2^53 - 1',
+);
+
+/**
+ * A time in UTC as ISO 8601 text, `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. Stays text:
+ * the ledger counts microseconds, `Date` does not.
+ */
+export type Timestamp = string;
+
+/** Codec of `Timestamp`. */
+export const Timestamp: t.Type<Timestamp, Timestamp> = /* @__PURE__ */ matching(
+  'Timestamp',
+  /^[+-]?\d{4,9}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/,
+  64,
+  'ISO 8601 in UTC',
+);
+
+/** A party id, on Canton `hint::fingerprint`: 1 to 255 of the characters `A-Z a-z 0-9 : - _` and space. */
+export type Party = string;
+
+/** Codec of `Party`. */
+export const Party: t.Type<Party, Party> = /* @__PURE__ */ matching(
+  'Party',
+  /^[A-Za-z0-9:\-_ ]+$/,
+  255,
+  '1 to 255 of A-Z a-z 0-9 : - _ and space',
+);
+
+/** An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : - _ /` and space. */
+export type LedgerString = string;
+
+/** Codec of `LedgerString`. */
+export const LedgerString: t.Type<LedgerString, LedgerString> = /* @__PURE__ */ matching(
+  'LedgerString',
+  /^[A-Za-z0-9#:\-_/ ]+$/,
+  255,
+  '1 to 255 of A-Z a-z 0-9 # : - _ / and space',
+);
+
+/** The name of a Daml package: 1 to 255 of the characters `A-Z a-z 0-9 - _`. */
+export type PackageName = string;
+
+/** Codec of `PackageName`. */
+export const PackageName: t.Type<PackageName, PackageName> = /* @__PURE__ */ matching(
+  'PackageName',
+  /^[A-Za-z0-9\-_]+$/,
+  255,
+  '1 to 255 of A-Z a-z 0-9 - _',
+);
+
+/**
+ * A template or an interface in a request: `#package-name:Module.Path:Entity`, or `package-id:Module.Path:Entity`, which
+ * 3.5.1 and later refuse in the filter of a stream.
+ */
+export type TemplateId = string;
+
+const name = '[A-Za-z$_][A-Za-z0-9$_]*';
+const path = `${name}(\\.${name})*`;
+const pattern = /* @__PURE__ */ new RegExp(`^(#[A-Za-z0-9\\-_]{1,255}|[A-Za-z0-9\\-_ ]{1,64}):${path}:${path}$`);
+
+/** Codec of `TemplateId`. */
+export const TemplateId: t.Type<TemplateId> = /* @__PURE__ */ matching(
+  'TemplateId',
+  pattern,
+  2_300,
+  '#package-name:Module:Entity or package-id:Module:Entity',
+);
+
+/** A user of the participant, at most 128 characters; empty for the user whom the token names. */
+export type UserId = string;
+
+/** Codec of `UserId`. */
+export const UserId: t.Type<UserId, UserId> = /* @__PURE__ */ matching(
+  'UserId',
+  /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]*$/,
+  128,
+  'at most 128 characters without a space',
+);
+
+/** Bytes as standard, padded base64. */
+export type Base64 = string;
+
+// no repeated group in the pattern: it would overflow the stack of the engine on a few megabytes
+const is = (u: unknown): u is Base64 =>
+  typeof u === 'string' && u.length > 0 && u.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(u.replace(/={1,2}$/, ''));
+
+/** Codec of `Base64`; the empty string is no bytes, which no field that uses it allows. */
+export const Base64: t.Type<Base64> = /* @__PURE__ */ scalar('Base64', is, 'padded Base64');
+
+/** What a request may leave out, or write as the `null` that the ledger's own examples have. */
+export type Opt<A> = A | null | undefined;
+
+/**
+ * How the hash that is signed was built: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (3.5), or the newer
+ * version that `prepare` answered, which is passed on as it is.
+ */
+export type HashingSchemeVersion = 'HASHING_SCHEME_VERSION_UNSPECIFIED' | `HASHING_SCHEME_VERSION_V${number}`;
+
+const isHashingSchemeVersion = (u: unknown): u is HashingSchemeVersion =>
+  typeof u === 'string' && /^HASHING_SCHEME_VERSION_(UNSPECIFIED|V[1-9]\d{0,3})$/.test(u);
+
+/** Codec of `HashingSchemeVersion`. */
+export const HashingSchemeVersion: t.Type<HashingSchemeVersion> = /* @__PURE__ */ scalar(
+  'HashingSchemeVersion',
+  isHashingSchemeVersion,
+  'HASHING_SCHEME_VERSION_V2, _V3 or newer',
+);

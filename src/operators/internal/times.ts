@@ -1,0 +1,75 @@
+import { isRecord } from '../../codecs/internal/Codec.js';
+import type { SynchronizerTime } from '../../codecs/OffsetCheckpoint.js';
+import type { ReassignmentEvent } from '../../codecs/Reassignment.js';
+import type { Timestamp } from '../../codecs/scalars.js';
+import type { Update } from '../../codecs/Update.js';
+
+/**
+ * Whether `a` is a later instant than `b`, to the last fraction digit. As text the two do not compare, since seconds and
+ * fraction may be left out (`:00Z` is earlier than `:00.5Z`, but 'Z' is after '.') and years have four to nine digits.
+ */
+export const isLater = (a: Timestamp, b: Timestamp): boolean => {
+  const left = parts(a);
+  const right = parts(b);
+  return left.year === right.year ? left.rest > right.rest : left.year > right.year;
+};
+
+const midnight = '00:00:00.000000000';
+
+/** The year as a number; the rest at full length, so that it compares as text. */
+function parts(timestamp: Timestamp): { readonly year: number; readonly rest: string } {
+  const [date = '', clock = ''] = timestamp.replace('Z', '').split('T');
+  const monthAndDay = date.slice(-'-MM-DD'.length);
+  return {
+    year: Number(date.slice(0, -monthAndDay.length)),
+    rest: `${monthAndDay}T${clock}${midnight.slice(clock.length)}`,
+  };
+}
+
+/** The synchronizers that an update tells of; none where it does not say. */
+export function synchronizersOf(update: Update): readonly string[] {
+  switch (update._tag) {
+    case 'Transaction':
+    case 'TopologyTransaction':
+      return [update.synchronizerId];
+    case 'Reassignment':
+      return update.synchronizerId === undefined ? update.events.flatMap(placeOf) : [update.synchronizerId];
+    case 'OffsetCheckpoint':
+      return update.synchronizerTimes.map(({ synchronizerId }) => synchronizerId);
+    case 'UnknownUpdate':
+      return statedIn(update.value);
+  }
+}
+
+/** Where a reassignment's event happened: 3.3 says so in the events alone. */
+function placeOf(event: ReassignmentEvent): readonly string[] {
+  switch (event._tag) {
+    case 'JsUnassignedEvent':
+      return [event.source];
+    case 'JsAssignmentEvent':
+      return [event.target];
+    case 'UnknownEvent':
+      return [];
+  }
+}
+
+/** `{"synchronizerId": ...}`, or the same in the `{"value": ...}` in which the wire wraps updates. */
+function statedIn(value: unknown): readonly string[] {
+  if (!isRecord(value)) return [];
+  const wrapped = isRecord(value['value']) ? value['value']['synchronizerId'] : undefined;
+  return [value['synchronizerId'], wrapped].filter((id) => typeof id === 'string');
+}
+
+/** The record times that an update tells, by synchronizer. */
+export function timesOf(update: Update): readonly SynchronizerTime[] {
+  switch (update._tag) {
+    case 'Transaction':
+    case 'Reassignment':
+    case 'TopologyTransaction':
+      return synchronizersOf(update).map((synchronizerId) => ({ synchronizerId, recordTime: update.recordTime }));
+    case 'OffsetCheckpoint':
+      return update.synchronizerTimes;
+    case 'UnknownUpdate':
+      return [];
+  }
+}

@@ -1,0 +1,76 @@
+import {
+  defaultIfEmpty,
+  defer,
+  map,
+  NEVER,
+  type Observable,
+  type ObservableInput,
+  startWith,
+  takeLast,
+  throwIfEmpty,
+  timeout,
+} from 'rxjs';
+import { quotable } from '../errors/internal/message.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { StoreError, type StoreOperation } from '../errors/process.js';
+import { atMost, mapError, type Retrying, retryTransient } from '../http/retry.js';
+import { HandlerFailure } from './callHandler.js';
+import type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
+import type { AnyProcessOptions } from './ProcessOptions.js';
+import type { Run } from './Processor.js';
+
+/** Asks a store for something: emits its last value once it is done. A failure is a {@link StoreError}, unless the store knows better. */
+export const storeCall = (
+  operation: StoreOperation,
+  processor: string,
+  withinMs: number,
+  ask: () => ObservableInput<unknown>,
+): Observable<unknown> =>
+  defer(ask).pipe(
+    takeLast(1),
+    defaultIfEmpty(undefined),
+    timeout(atMost(withinMs)),
+    mapError((error) =>
+      isLedgerError(error) || error instanceof HandlerFailure ? error : failedStore(operation, processor, error),
+    ),
+  );
+
+/** The error of a store that failed with something of its own. */
+export const failedStore = (operation: StoreOperation, processor: string, error: unknown): StoreError =>
+  new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);
+
+/** What keeps the place of a processor that holds its name. */
+export type Keeping = Pick<Run, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'>;
+
+/**
+ * Holds a processor's name, and emits what keeps its place, once. Where nothing is rolled back, a save that fails is
+ * tried again by itself: to begin anew would handle the same updates again.
+ */
+export function keeping(options: AnyProcessOptions, retrying: Retrying): Observable<Keeping> {
+  const { name = '', storeTimeoutMs = 30_000 } = options;
+  const store: CheckpointStore<unknown> | undefined = options.store;
+  const call = (operation: 'load' | 'save' | 'park', ask: () => ObservableInput<unknown>): Observable<unknown> =>
+    storeCall(operation, name, storeTimeoutMs, ask);
+  const keep = (transactions: Transactions<unknown>, isTransactional: boolean): Keeping => {
+    const again = isTransactional ? (source: Observable<unknown>) => source : retryTransient<unknown>(retrying);
+    return {
+      transactions,
+      isTransactional,
+      load$: call('load', () => store?.load(name) ?? []).pipe(again),
+      save: (cursor, tx) => call('save', () => store?.save(name, cursor, tx) ?? []).pipe(again),
+      park: (offset, parked, tx) => call('park', () => store?.park?.(name, offset, parked, tx) ?? []).pipe(again),
+    };
+  };
+  if (!isTransactionalStore(store)) return NEVER.pipe(startWith(keep(direct, false)));
+  return defer(() => store.hold(name)).pipe(
+    throwIfEmpty(() => new Error('it ended without the name')),
+    mapError((error) => (isLedgerError(error) ? error : failedStore('hold', name, error))),
+    map((transactions) => keep(transactions, true)),
+  );
+}
+
+const isTransactionalStore = (store: CheckpointStore<unknown> | undefined): store is TransactionalStore<unknown> =>
+  store !== undefined && 'hold' in store;
+
+/** No transactions: what is done is done. */
+const direct: Transactions<unknown> = { transact: (work) => work(undefined) };

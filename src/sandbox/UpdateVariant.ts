@@ -1,2 +1,0 @@
-/** The kinds of update that a ledger keeps; checkpoints are none of them, they are made per stream. */
-export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';

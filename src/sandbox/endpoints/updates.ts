@@ -1,0 +1,85 @@
+import { cantonError, Refusal, refused } from '../errors.js';
+import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
+import { visibleUpdate } from '../ledger/visible.js';
+import { type Cursor, parseBody, readInteger } from '../requests/Cursor.js';
+import { readUpdateFormat } from '../requests/formats.js';
+import { readUpdatesRequest, refuseDeprecated } from '../requests/updatesRequest.js';
+import { checkRange, readRange, visibleIn } from './range.js';
+import { follow, tail } from './tail.js';
+
+/** The refusal of a list beyond the limit: it looks retryable, and is not. */
+export function listTooLong(count: number, max: number): Refusal {
+  const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
+  const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
+  // made by the JSON layer, which adds no context
+  return new Refusal(413, { ...body, context: {} });
+}
+
+/** `POST /v2/updates`: a stream of updates, collected into a list. */
+export async function listUpdates(call: Call): Promise<Answer> {
+  const { ledger, settings } = call.participant;
+  const { maxListElements: max, profile, listWaitTimeMs } = settings;
+  const limit = readInteger(call.query, 'limit') ?? max + 1;
+  const idleMs = readInteger(call.query, 'stream_idle_timeout_ms') ?? listWaitTimeMs;
+  const request = readUpdatesRequest(parseBody(call.body), settings);
+  // one more than allowed is enough to see that there are too many
+  const count = Math.min(limit, max + 1);
+  if (count <= 0) return jsonAnswer([]);
+  checkRange(request, ledger);
+  const { endInclusive } = request;
+  const elements =
+    endInclusive === undefined
+      ? await tail(call, request, count, idleMs)
+      : readRange(request, endInclusive, count, { ledger, profile });
+  if (elements.length > max) throw listTooLong(elements.length, max);
+  return jsonAnswer(elements);
+}
+
+/** `POST /v2/updates/flats`: the older name of `/v2/updates`. */
+export async function listFlatUpdates(call: Call): Promise<Answer> {
+  refuseDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
+  return listUpdates(call);
+}
+
+/** `GET /v2/updates` as a WebSocket: a stream of updates, one by one. */
+export async function* streamUpdates(call: Call): AsyncGenerator<object> {
+  const { ledger, settings } = call.participant;
+  const request = readUpdatesRequest(parseBody(call.body), settings);
+  checkRange(request, ledger);
+  const { endInclusive } = request;
+  if (endInclusive === undefined) yield* follow(call, request);
+  else yield* visibleIn(request, endInclusive, { ledger, profile: settings.profile });
+}
+
+/** `GET /v2/updates/flats` as a WebSocket: the older name of `/v2/updates`. */
+export async function* streamFlatUpdates(call: Call): AsyncGenerator<object> {
+  refuseDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
+  yield* streamUpdates(call);
+}
+
+/** Looks up one update. Unknown, pruned and filtered away are all the same 404. */
+export function getUpdate({ participant, body }: Call, offsetOf: (request: Cursor) => number | undefined): Answer {
+  const { ledger, settings } = participant;
+  const { profile } = settings;
+  const request = parseBody(body);
+  const offset = offsetOf(request);
+  const format = readUpdateFormat(request.required('updateFormat'), profile);
+  const update = offset === undefined || offset <= ledger.pruned ? undefined : ledger.at(offset);
+  const visible = update && visibleUpdate(update, format, { ledger, profile });
+  if (visible === undefined) throw refused('UPDATE_NOT_FOUND', 'Update not found, or not visible.');
+  return jsonAnswer(visible);
+}
+
+/** `POST /v2/updates/update-by-id` */
+export function getUpdateById(call: Call): Answer {
+  return getUpdate(call, (request) => call.participant.ledger.offsetOf(request.required('updateId').string()));
+}
+
+/** `POST /v2/updates/update-by-offset` */
+export function getUpdateByOffset(call: Call): Answer {
+  return getUpdate(call, (request) => {
+    const offset = request.required('offset').integer();
+    if (offset <= 0) throw refused('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
+    return offset;
+  });
+}

@@ -1,6 +1,0 @@
-import { hex } from './hex.js';
-
-/** An update id: a multihash. */
-export function updateIdOf(...parts: readonly (string | number)[]): string {
-  return `1220${hex('update', ...parts)}`;
-}
