@@ -30,60 +30,42 @@ import type { HttpPort, HttpResponse } from '../http/HttpPort.js';
 import { pathOf } from '../http/kyPort.js';
 import { outsideZone } from './zone.js';
 
-/** Of Angular 22 for a body that is larger than it reads; negative where its site has a page on it. */
-const tooLarge = 2825;
-
-/** What it reads on a server by default, in bytes. It says how much only where it is built for development. */
-const byDefault = 2 ** 20;
-
-/** How much Angular reads of a body, if that is what an answer was too large for. */
-export function bodyLimitOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('code' in error) || Math.abs(Number(error.code)) !== tooLarge) return undefined;
-  const [, bytes = byDefault] = /\((\d+) bytes\)/.exec(error.message) ?? [];
-  return Number(bytes);
-}
-
-/** The answer as the library has it, from what Angular makes of one. */
-export const responseOf = (response: AngularResponse<unknown> | HttpErrorResponse): HttpResponse => {
-  const { headers, status } = response;
-  const text: unknown = 'body' in response ? response.body : response.error;
-  return {
-    status,
-    headers: Object.fromEntries(
-      headers.keys().map((name) => [name.toLowerCase(), headers.getAll(name)?.join(', ') ?? '']),
-    ),
-    text: typeof text === 'string' ? text : '',
+/** The port of Angular's HttpClient. To be called where `inject()` can be. */
+export function httpClientPort(): HttpPort {
+  const client = inject(HttpClient);
+  const inTurn = givingWay(inject(ApplicationRef));
+  const zone = inject(NgZone);
+  // XMLHttpRequest does not know it, and each request would be warned of
+  const onlyHere = inject(HttpBackend) instanceof FetchBackend && ({ redirect: 'manual' } as const);
+  return ({ method, url, headers, body }) => {
+    const path = pathOf(url);
+    const answer$ = client
+      .request(method, url, {
+        ...onlyHere,
+        body,
+        headers: { ...headers },
+        observe: 'response',
+        responseType: 'text',
+        // what a ledger says now, it does not say when the page is there
+        transferCache: false,
+      })
+      .pipe(
+        map(responseOf),
+        catchError((error: unknown) => answerOf(error, path)),
+      );
+    if (!path.includes('/v2/updates')) return answer$;
+    // HttpClient has ended its task by then
+    return inTurn(url.includes('stream_idle_timeout_ms='), answer$).pipe(observeOn(asapScheduler), outsideZone(zone));
   };
-};
-
-/** What HttpClient takes for an error is an answer of another status, unless there was none, or it was not read. */
-export function answerOf(error: unknown, path: string): Observable<HttpResponse> {
-  if (!(error instanceof HttpErrorResponse)) return throwError(() => error);
-  if (isWhole(error)) return of(responseOf(error));
-  const maxBytes = bodyLimitOf(error.error);
-  return throwError(() => (maxBytes === undefined ? error : new AnswerTooLargeError(path, maxBytes)));
 }
 
-/** An answer that broke off has the status that it began with, and an error in place of its text. */
-const isWhole = ({ status, error }: HttpErrorResponse): boolean =>
-  status > 0 && (typeof error === 'string' || error === null);
-
-/** Within which an application is stable that has nothing to do but to render, in milliseconds. */
-const longestMs = 50;
-
-/** Emits once, when an application is stable, or is not for a while: whether it is. */
-export const whenStable = (app: ApplicationRef): Observable<boolean> =>
-  // others that wait for it are told first
-  race(app.isStable.pipe(filter(Boolean), observeOn(asapScheduler)), timer(longestMs).pipe(map(() => false))).pipe(
-    take(1),
-  );
+const startMs = 30_000;
 
 /** How long polls wait for one another at most, and for how long they do so from the first on, in milliseconds. */
 const longestMsGivingWay = 15_000;
-const startMs = 30_000;
 
 /** Has requests wait for their turn, so that those of feeds, which have no end, let an application be stable between them. */
-export function givingWay(app: ApplicationRef): <A>(isPoll: boolean, source: Observable<A>) => Observable<A> {
+function givingWay(app: ApplicationRef): <A>(isPoll: boolean, source: Observable<A>) => Observable<A> {
   // how many are under way
   const open$ = new BehaviorSubject(0);
   let begunAt: number | undefined;
@@ -120,31 +102,50 @@ export function givingWay(app: ApplicationRef): <A>(isPoll: boolean, source: Obs
     );
 }
 
-/** The port of Angular's HttpClient. To be called where `inject()` can be. */
-export function httpClientPort(): HttpPort {
-  const client = inject(HttpClient);
-  const inTurn = givingWay(inject(ApplicationRef));
-  const zone = inject(NgZone);
-  // XMLHttpRequest does not know it, and each request would be warned of
-  const onlyHere = inject(HttpBackend) instanceof FetchBackend && ({ redirect: 'manual' } as const);
-  return ({ method, url, headers, body }) => {
-    const path = pathOf(url);
-    const answer$ = client
-      .request(method, url, {
-        ...onlyHere,
-        body,
-        headers: { ...headers },
-        observe: 'response',
-        responseType: 'text',
-        // what a ledger says now, it does not say when the page is there
-        transferCache: false,
-      })
-      .pipe(
-        map(responseOf),
-        catchError((error: unknown) => answerOf(error, path)),
-      );
-    if (!path.includes('/v2/updates')) return answer$;
-    // HttpClient has ended its task by then
-    return inTurn(url.includes('stream_idle_timeout_ms='), answer$).pipe(observeOn(asapScheduler), outsideZone(zone));
+/** Within which an application is stable that has nothing to do but to render, in milliseconds. */
+const longestMs = 50;
+
+/** Emits once, when an application is stable, or is not for a while: whether it is. */
+const whenStable = (app: ApplicationRef): Observable<boolean> =>
+  // others that wait for it are told first
+  race(app.isStable.pipe(filter(Boolean), observeOn(asapScheduler)), timer(longestMs).pipe(map(() => false))).pipe(
+    take(1),
+  );
+
+/** The answer as the library has it, from what Angular makes of one. */
+const responseOf = (response: AngularResponse<unknown> | HttpErrorResponse): HttpResponse => {
+  const { headers, status } = response;
+  const text: unknown = 'body' in response ? response.body : response.error;
+  return {
+    status,
+    headers: Object.fromEntries(
+      headers.keys().map((name) => [name.toLowerCase(), headers.getAll(name)?.join(', ') ?? '']),
+    ),
+    text: typeof text === 'string' ? text : '',
   };
+};
+
+/** What HttpClient takes for an error is an answer of another status, unless there was none, or it was not read. */
+function answerOf(error: unknown, path: string): Observable<HttpResponse> {
+  if (!(error instanceof HttpErrorResponse)) return throwError(() => error);
+  if (isWhole(error)) return of(responseOf(error));
+  const maxBytes = bodyLimitOf(error.error);
+  return throwError(() => (maxBytes === undefined ? error : new AnswerTooLargeError(path, maxBytes)));
+}
+
+/** An answer that broke off has the status that it began with, and an error in place of its text. */
+const isWhole = ({ status, error }: HttpErrorResponse): boolean =>
+  status > 0 && (typeof error === 'string' || error === null);
+
+/** Of Angular 22 for a body that is larger than it reads; negative where its site has a page on it. */
+const tooLarge = 2825;
+
+/** What it reads on a server by default, in bytes. It says how much only where it is built for development. */
+const byDefault = 2 ** 20;
+
+/** How much Angular reads of a body, if that is what an answer was too large for. */
+function bodyLimitOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('code' in error) || Math.abs(Number(error.code)) !== tooLarge) return undefined;
+  const [, bytes = byDefault] = /\((\d+) bytes\)/.exec(error.message) ?? [];
+  return Number(bytes);
 }

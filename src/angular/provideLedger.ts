@@ -16,29 +16,17 @@ import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { httpClientPort } from './httpClientPort.js';
 import { ledgerInZone } from './zone.js';
 
-/**
- * What the ledger of {@link provideLedger} is injected by; `injectLedger()` is shorter. In tests another ledger may be
- * provided under it.
- *
- * @example
- * ```ts
- * import '@angular/compiler'; // outside Angular's own builds
- * import type { Provider } from '@angular/core';
- * import { LEDGER } from 'canton-rx/angular';
- * import { createLedger } from 'canton-rx';
- * import { of } from 'rxjs';
- *
- * const port = () => of({ status: 200, headers: {}, text: '{"offset":42}' });
- * const provider: Provider = { provide: LEDGER, useValue: createLedger({ baseUrl: 'http://ledger.example', port }) };
- * ```
- */
-export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
+/** What {@link provideLedger} is told beside its options; made by functions that begin with `with`. */
+export interface LedgerFeature {
+  /** What the feature is made of. */
+  readonly providers: readonly Provider[];
+}
 
 /** The port that a feature brings, if one does. */
-export const PORT = new InjectionToken<HttpPort | undefined>('HttpPort of canton-rx');
+const PORT = new InjectionToken<HttpPort | undefined>('HttpPort of canton-rx');
 
 /** Whether feeds are read where pages are rendered. */
-export const SERVER_FEEDS = new InjectionToken<boolean>('server feeds of canton-rx');
+const SERVER_FEEDS = new InjectionToken<boolean>('server feeds of canton-rx');
 
 /**
  * Provides a ledger to an application, or to a route. It is created when it is first injected, once, and sends nothing by
@@ -93,6 +81,24 @@ export const provideLedger = (
       },
     },
   ]);
+
+/**
+ * What the ledger of {@link provideLedger} is injected by; `injectLedger()` is shorter. In tests another ledger may be
+ * provided under it.
+ *
+ * @example
+ * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
+ * import type { Provider } from '@angular/core';
+ * import { LEDGER } from 'canton-rx/angular';
+ * import { createLedger } from 'canton-rx';
+ * import { of } from 'rxjs';
+ *
+ * const port = () => of({ status: 200, headers: {}, text: '{"offset":42}' });
+ * const provider: Provider = { provide: LEDGER, useValue: createLedger({ baseUrl: 'http://ledger.example', port }) };
+ * ```
+ */
+export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
 
 /**
  * The ledger that {@link provideLedger} provides. To be called where `inject()` can be: in a constructor, in the
@@ -154,9 +160,3 @@ export const withAngularHttp = (): LedgerFeature => ({ providers: [{ provide: PO
  * ```
  */
 export const withServerFeeds = (): LedgerFeature => ({ providers: [{ provide: SERVER_FEEDS, useValue: true }] });
-
-/** What {@link provideLedger} is told beside its options; made by functions that begin with `with`. */
-export interface LedgerFeature {
-  /** What the feature is made of. */
-  readonly providers: readonly Provider[];
-}

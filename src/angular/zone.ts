@@ -12,72 +12,14 @@ import {
 } from 'rxjs';
 import type { Ledger } from '../ledger/Ledger.js';
 
-/** A handler that works within Angular's zone, also with the Observable that it returns. */
-export const handlingInside =
-  <Work, Tx>(zone: NgZone, handle: (work: Work, tx: Tx) => unknown) =>
-  (work: Work, tx: Tx): unknown => {
-    const result = zone.run(() => handle(work, tx));
-    if (!isObservable(result)) return result;
-    return new Observable((subscriber) => zone.run(() => result.subscribe(subscriber)));
-  };
-
-/** Emits within Angular's zone, wherever the source emits. */
-export const insideZone =
-  <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
-  (source) =>
-    source.pipe(
-      materialize(),
-      concatMap((told) => entering(zone, told)),
-      dematerialize(),
-    );
-
-const entering = <A>(zone: NgZone, value: A): Observable<A> =>
-  new Observable((subscriber) => {
-    zone.run(() => {
-      // what comes at once is rendered at once: a zone with a microtask to do renders behind it, and not on each leave
-      if (NgZone.isInAngularZone()) queueMicrotask(nothing);
-      subscriber.next(value);
-      subscriber.complete();
-    });
-  });
-
-const nothing = (): void => undefined;
-
 /** Subscribes outside Angular's zone: what the source schedules neither renders nor keeps the application unstable. */
 export const outsideZone =
   <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
   (source) =>
     new Observable((subscriber) => zone.runOutsideAngular(() => source.subscribe(subscriber)));
 
-/**
- * Unsubscribes from the source when an injector is destroyed. It does not complete then: whoever waits for the end of a feed
- * would take a part of it for all of it. Subscribed later, it errors with Angular's NG0205.
- */
-export const untilDestroyed =
-  <A>(destroyRef: DestroyRef): MonoTypeOperatorFunction<A> =>
-  (source) =>
-    new Observable((subscriber) => {
-      const forget = destroyRef.onDestroy(() => {
-        subscriber.unsubscribe();
-      });
-      subscriber.add(forget);
-      return source.subscribe(subscriber);
-    });
-
-/** The longest that a timer of the platform takes. */
-const longestMs = 2 ** 31 - 1;
-
-/** A task of the zone in which it is subscribed, for as long as the source takes: it may itself run elsewhere. */
-export const waitedFor =
-  <A>(): MonoTypeOperatorFunction<A> =>
-  (source) =>
-    using(
-      () => timer(longestMs).subscribe(),
-      () => source,
-    );
-
 /** Where a ledger is used. */
-export interface Surroundings {
+interface Surroundings {
   readonly zone: NgZone;
   /** Of the injector that provides it. */
   readonly destroyRef: DestroyRef;
@@ -113,3 +55,61 @@ export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFe
     events$: ledger.events$.pipe(insideZone(zone)),
   };
 }
+
+/** Emits within Angular's zone, wherever the source emits. */
+const insideZone =
+  <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
+  (source) =>
+    source.pipe(
+      materialize(),
+      concatMap((told) => entering(zone, told)),
+      dematerialize(),
+    );
+
+const entering = <A>(zone: NgZone, value: A): Observable<A> =>
+  new Observable((subscriber) => {
+    zone.run(() => {
+      // what comes at once is rendered at once: a zone with a microtask to do renders behind it, and not on each leave
+      if (NgZone.isInAngularZone()) queueMicrotask(nothing);
+      subscriber.next(value);
+      subscriber.complete();
+    });
+  });
+
+const nothing = (): void => undefined;
+
+/**
+ * Unsubscribes from the source when an injector is destroyed. It does not complete then: whoever waits for the end of a feed
+ * would take a part of it for all of it. Subscribed later, it errors with Angular's NG0205.
+ */
+const untilDestroyed =
+  <A>(destroyRef: DestroyRef): MonoTypeOperatorFunction<A> =>
+  (source) =>
+    new Observable((subscriber) => {
+      const forget = destroyRef.onDestroy(() => {
+        subscriber.unsubscribe();
+      });
+      subscriber.add(forget);
+      return source.subscribe(subscriber);
+    });
+
+/** The longest that a timer of the platform takes. */
+const longestMs = 2 ** 31 - 1;
+
+/** A task of the zone in which it is subscribed, for as long as the source takes: it may itself run elsewhere. */
+const waitedFor =
+  <A>(): MonoTypeOperatorFunction<A> =>
+  (source) =>
+    using(
+      () => timer(longestMs).subscribe(),
+      () => source,
+    );
+
+/** A handler that works within Angular's zone, also with the Observable that it returns. */
+const handlingInside =
+  <Work, Tx>(zone: NgZone, handle: (work: Work, tx: Tx) => unknown) =>
+  (work: Work, tx: Tx): unknown => {
+    const result = zone.run(() => handle(work, tx));
+    if (!isObservable(result)) return result;
+    return new Observable((subscriber) => zone.run(() => result.subscribe(subscriber)));
+  };

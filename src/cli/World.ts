@@ -6,6 +6,22 @@ import { fromEvent, merge, Observable } from 'rxjs';
 import { isLedgerResetError, isPrunedError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 
+/** Where a command writes; a terminal, perhaps. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** What emits `SIGINT` and `SIGTERM`. */
+type Signals = Pick<EventEmitter, 'addListener' | 'removeListener'>;
+
+/** What a command has to do with, apart from the ledger: the process, or what a test puts in its place. */
+export interface World {
+  /** The arguments, without node and the script. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly signals: Signals;
+}
+
 /** Completes when everything written so far has been passed on. */
 export const flushed = (output: Output): Observable<never> =>
   new Observable((subscriber) => {
@@ -39,22 +55,6 @@ export function gapAdvice(error: unknown, { pruned, reset }: Words): string | un
   return earliestOffset === undefined
     ? 'what was pruned is gone'
     : `what was pruned is gone: ${pruned(earliestOffset)}`;
-}
-
-/** Where a command writes; a terminal, perhaps. */
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
-
-/** What emits `SIGINT` and `SIGTERM`. */
-export type Signals = Pick<EventEmitter, 'addListener' | 'removeListener'>;
-
-/** What a command has to do with, apart from the ledger: the process, or what a test puts in its place. */
-export interface World {
-  /** The arguments, without node and the script. */
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdout: Output;
-  readonly stderr: Output;
-  readonly signals: Signals;
 }
 
 /**

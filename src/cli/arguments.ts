@@ -7,6 +7,32 @@ import type { Update } from '../codecs/Update.js';
 import type { UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { World } from './World.js';
 
+/** Which ledger, and how to be let in. */
+export interface Connection {
+  /** The address of its JSON Ledger API. */
+  readonly ledger: string;
+  /** Provides the token of a request; throws where there is none. Absent: no token is sent. */
+  readonly token: (() => string) | undefined;
+}
+
+const variants: readonly Update['_tag'][] = [
+  'Transaction',
+  'Reassignment',
+  'TopologyTransaction',
+  'OffsetCheckpoint',
+  'UnknownUpdate',
+];
+
+/** Which updates, and what of them. */
+export interface Selection {
+  /** What the ledger is asked for. */
+  readonly format: UpdateFormat;
+  /** Of what it sends, only these; none for all. */
+  readonly variants: readonly Update['_tag'][];
+  /** Of what it sends, only updates of these; none for all. */
+  readonly synchronizers: readonly string[];
+}
+
 /** The arguments make no sense; the message says which, in one line, and never holds a secret. */
 export class UsageError extends Error {
   /** The class's name. */
@@ -16,7 +42,7 @@ export class UsageError extends Error {
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 /** The values of options. */
-export type Values<O extends Options> = ReturnType<
+type Values<O extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: O; strict: true; allowPositionals: false }>
 >['values'];
 
@@ -29,6 +55,8 @@ export function parsed<const O extends Options>(args: readonly string[], options
   }
 }
 
+const noToken = 'there is no --token, which anybody could read: use --token-file or CANTON_RX_LEDGER_TOKEN';
+
 /** The first sentence: what follows is advice on positional arguments, of which there are none. */
 function reasonOf(error: unknown): string {
   const [reason = ''] = types.isNativeError(error) ? error.message.split(/\. |\n/) : [];
@@ -36,22 +64,6 @@ function reasonOf(error: unknown): string {
   const option = /^Option '(?:-\w, )?(--[\w-]+).*(?:ambiguous\.?|missing)$/.exec(reason)?.[1];
   if (option !== undefined) return `${option} lacks its value; one that begins with a dash is written ${option}=-…`;
   return `${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, '')}`;
-}
-
-const noToken = 'there is no --token, which anybody could read: use --token-file or CANTON_RX_LEDGER_TOKEN';
-
-/** Values that are as the ledger wants them; `expected` tells how. */
-export function readMatching<A>(
-  option: string,
-  texts: readonly string[] | undefined,
-  codec: t.Type<A, A>,
-  expected: string,
-): readonly A[] {
-  return (texts ?? []).map((text) => {
-    const result = codec.decode(text);
-    if (result._tag === 'Right') return result.right;
-    throw new UsageError(`--${option} is ${expected}, not '${text}'`);
-  });
 }
 
 /** One of the values that an option may have. */
@@ -75,22 +87,20 @@ const tokens = /\beyJ[\w-]{8,}(?:\.[\w-]*)*/g;
 /** A message that quotes arguments, without the tokens that somebody has put in the wrong place. */
 export const withoutTokens = (message: string): string => message.replaceAll(tokens, '(a token)');
 
-/** Which ledger, and how to be let in. */
-export interface Connection {
-  /** The address of its JSON Ledger API. */
-  readonly ledger: string;
-  /** Provides the token of a request; throws where there is none. Absent: no token is sent. */
-  readonly token: (() => string) | undefined;
-}
-
 /** The options of every command that talks to a ledger. */
 export const connectionOptions = {
   ledger: { type: 'string' },
   'token-file': { type: 'string' },
 } as const;
 
+/** The ledger that the arguments or the environment name. Throws a `UsageError`. */
+export const readConnection = (values: Values<typeof connectionOptions>, env: World['env']): Connection => ({
+  ledger: readUrl(values.ledger ?? env['CANTON_RX_LEDGER_URL']),
+  token: tokenFrom(values['token-file'], env['CANTON_RX_LEDGER_TOKEN']),
+});
+
 /** The address of a ledger. What is no address is not repeated: it may be a secret in the wrong place. */
-export function readUrl(text: string | undefined): string {
+function readUrl(text: string | undefined): string {
   if (text === undefined || text === '')
     throw new UsageError('no ledger: give --ledger URL or set CANTON_RX_LEDGER_URL');
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -109,7 +119,7 @@ export function readUrl(text: string | undefined): string {
  * What provides the token: a file, read anew for every request because tokens are replaced while a feed goes on; or the
  * environment. Throws a {@link UsageError} where there is no token now, so that nobody waits for one that never comes.
  */
-export function tokenFrom(file: string | undefined, value: string | undefined): (() => string) | undefined {
+function tokenFrom(file: string | undefined, value: string | undefined): (() => string) | undefined {
   const provider = file === undefined ? fromValue(value) : () => checked(readFileSync(file, 'utf8'), file);
   try {
     provider?.();
@@ -137,22 +147,6 @@ function reasonOfTokenFrom(error: unknown): string {
   return 'syscall' in error ? `the file that --token-file names cannot be read: ${reason}` : error.message;
 }
 
-/** The ledger that the arguments or the environment name. Throws a `UsageError`. */
-export const readConnection = (values: Values<typeof connectionOptions>, env: World['env']): Connection => ({
-  ledger: readUrl(values.ledger ?? env['CANTON_RX_LEDGER_URL']),
-  token: tokenFrom(values['token-file'], env['CANTON_RX_LEDGER_TOKEN']),
-});
-
-/** Which updates, and what of them. */
-export interface Selection {
-  /** What the ledger is asked for. */
-  readonly format: UpdateFormat;
-  /** Of what it sends, only these; none for all. */
-  readonly variants: readonly Update['_tag'][];
-  /** Of what it sends, only updates of these; none for all. */
-  readonly synchronizers: readonly string[];
-}
-
 /** The options of every command that reads updates. */
 export const selectionOptions = {
   party: { type: 'string', multiple: true },
@@ -168,14 +162,6 @@ export function readParties(texts: readonly string[] | undefined): readonly Part
   return parties.length > 0 ? parties : 'any';
 }
 
-const variants: readonly Update['_tag'][] = [
-  'Transaction',
-  'Reassignment',
-  'TopologyTransaction',
-  'OffsetCheckpoint',
-  'UnknownUpdate',
-];
-
 /** The updates that the arguments ask for. Throws a `UsageError`. */
 export function readSelection(values: Values<typeof selectionOptions>): Selection {
   const parties = readParties(values.party);
@@ -183,4 +169,18 @@ export function readSelection(values: Values<typeof selectionOptions>): Selectio
   const chosen = (values.variant ?? []).map((text) => readOneOf('variant', text, variants));
   const format = values.effects === true ? ledgerEffects : acsDelta;
   return { format: format({ parties, templates }), variants: chosen, synchronizers: values.synchronizer ?? [] };
+}
+
+/** Values that are as the ledger wants them; `expected` tells how. */
+function readMatching<A>(
+  option: string,
+  texts: readonly string[] | undefined,
+  codec: t.Type<A, A>,
+  expected: string,
+): readonly A[] {
+  return (texts ?? []).map((text) => {
+    const result = codec.decode(text);
+    if (result._tag === 'Right') return result.right;
+    throw new UsageError(`--${option} is ${expected}, not '${text}'`);
+  });
 }

@@ -16,13 +16,6 @@ const connection = `  --ledger URL          the JSON Ledger API; default: the en
                         environment's CANTON_RX_LEDGER_TOKEN. There is no option for the
                         token itself: the arguments of a process are no secret.`;
 
-const selection = `  --party PARTY         updates that this party sees; repeatable; default: any party
-  --template ID         events of '#package-name:Module:Entity'; repeatable; default: all
-  --effects             exercises too, not only what changes active contracts
-  --variant NAME        only these: Transaction, Reassignment, TopologyTransaction,
-                        OffsetCheckpoint, UnknownUpdate; repeatable
-  --synchronizer ID     only updates of this synchronizer; repeatable`;
-
 const check = `canton-rx check: find out whether a ledger can be reached and read, and what to do if not
 
 ${connection}
@@ -36,6 +29,13 @@ there and not needed.
 Neither the token nor the host is shown: what it prints can go into a bug report.
 Exit code: 0 all well; 1 something is not well; 2 bad arguments; 3 nobody answers; 4 what
 answers is no ledger; 5 the token is missing, refused, or has not the rights.`;
+
+const selection = `  --party PARTY         updates that this party sees; repeatable; default: any party
+  --template ID         events of '#package-name:Module:Entity'; repeatable; default: all
+  --effects             exercises too, not only what changes active contracts
+  --variant NAME        only these: Transaction, Reassignment, TopologyTransaction,
+                        OffsetCheckpoint, UnknownUpdate; repeatable
+  --synchronizer ID     only updates of this synchronizer; repeatable`;
 
 const tail = `canton-rx tail: print a ledger's updates as they come
 

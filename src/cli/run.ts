@@ -8,19 +8,6 @@ import { sandboxCommand } from './sandbox.js';
 import { tailCommand } from './tail/tail.js';
 import { version, type World } from './World.js';
 
-/** What runs a command; emits its exit code, once. */
-type Command = (args: readonly string[], world: World) => Observable<number>;
-
-const commands: ReadonlyMap<string, Command> = new Map([
-  ['check', checkCommand],
-  ['tail', tailCommand],
-  ['replay', replayCommand],
-  ['sandbox', sandboxCommand],
-  ['demo', demoCommand],
-]);
-
-const names = [...commands.keys()].join(', ');
-
 /**
  * Runs what the arguments say and emits the exit code, once: 0 when all went well, 1 on a failure, 2 for bad arguments; others
  * are told by the command that has them.
@@ -39,6 +26,26 @@ export const run = (world: World): Observable<number> =>
     }),
   );
 
+/** What runs a command; emits its exit code, once. */
+type Command = (args: readonly string[], world: World) => Observable<number>;
+
+const commands: ReadonlyMap<string, Command> = new Map([
+  ['check', checkCommand],
+  ['tail', tailCommand],
+  ['replay', replayCommand],
+  ['sandbox', sandboxCommand],
+  ['demo', demoCommand],
+]);
+
+const names = [...commands.keys()].join(', ');
+
+const texts: ReadonlyMap<string, () => string> = new Map([
+  ['--help', () => help.main],
+  ['-h', () => help.main],
+  ['--version', version],
+  ['-v', version],
+]);
+
 function dispatched(world: World): Observable<number> {
   const [first, ...args] = world.argv;
   if (first === undefined) throw new UsageError(`a command is missing: ${names} (canton-rx --help)`);
@@ -49,10 +56,3 @@ function dispatched(world: World): Observable<number> {
   world.stdout.write(`${text}\n`);
   return of(0);
 }
-
-const texts: ReadonlyMap<string, () => string> = new Map([
-  ['--help', () => help.main],
-  ['-h', () => help.main],
-  ['--version', version],
-  ['-v', version],
-]);

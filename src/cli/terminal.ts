@@ -5,6 +5,15 @@ import type { Output, World } from './World.js';
 /** Gives a text a colour, or not, as it is for where it is shown. */
 export type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
 
+/** One line of a terminal, written again and again in its place. Without a terminal it is nothing at all. */
+export interface StatusLine {
+  readonly isVisible: boolean;
+  /** Puts a text into the line. It is made without colours where the line is too short for it. */
+  show(textOf: (paint: Paint) => string): void;
+  /** Takes the line away. */
+  clear(): void;
+}
+
 /**
  * How a stream is painted: with colours on a terminal, unless `NO_COLOR` is set; with `FORCE_COLOR` anywhere, and not at all
  * where that is `0` or `false`.
@@ -62,15 +71,6 @@ export function wrapped(text: string, columns: number): readonly string[] {
     }
   }
   return [...lines, line];
-}
-
-/** One line of a terminal, written again and again in its place. Without a terminal it is nothing at all. */
-export interface StatusLine {
-  readonly isVisible: boolean;
-  /** Puts a text into the line. It is made without colours where the line is too short for it. */
-  show(textOf: (paint: Paint) => string): void;
-  /** Takes the line away. */
-  clear(): void;
 }
 
 const eraseLine = '\r\u001B[K';

@@ -6,7 +6,7 @@ import { keyed } from './internal/variant.js';
 import { type Int64, type Opt, Timestamp } from './scalars.js';
 
 /** A field of a request that may be there, since the ledger's own answers have it, and is not sent. */
-export const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
+const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
   'ignored',
   optional(json).is,
   () => undefined,

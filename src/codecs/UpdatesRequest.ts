@@ -7,14 +7,14 @@ import { Offset, type Opt } from './scalars.js';
 import { UpdateFormat } from './UpdateFormat.js';
 
 /** What a request may not say although each of its fields may. */
-export interface Rule<F> {
+interface Rule<F> {
   readonly field: string;
   readonly broken: (fields: F) => boolean;
   readonly expected: string;
 }
 
 /** A request whose fields obey the rules between them as well, and are completed by each other. `A` is what the rules leave of `F`. */
-export function withRules<F, A extends F>(
+function withRules<F, A extends F>(
   fields: t.Type<F, unknown>,
   rules: readonly Rule<F>[],
   completed: (fields: F) => F,

@@ -3,7 +3,7 @@ import type { Party, TemplateId } from './scalars.js';
 import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat.js';
 
 /** The update format of the given shape. */
-export function formatOf(transactionShape: TransactionShape, options: FormatOptions): UpdateFormat {
+function formatOf(transactionShape: TransactionShape, options: FormatOptions): UpdateFormat {
   const { parties, reassignments = true, topology = true } = options;
   // to the ledger, no party is every party where topology is asked for
   if (parties.length === 0) throw new TypeError("parties names nobody; 'any' is every party");

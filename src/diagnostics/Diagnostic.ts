@@ -49,13 +49,6 @@ export interface TokenRefreshed {
 /** Tells what happens. What is told is made only if somebody listens. */
 export type Report = (happening: () => Happening) => void;
 
-/** Reports to those who listen, on behalf of a feed or of none. */
-export const reportTo =
-  (events: Pick<Listeners, 'observed' | 'next'>, feed?: number): Report =>
-  (happening) => {
-    if (events.observed) events.next({ ...happening(), at: asyncScheduler.now(), ...(feed !== undefined && { feed }) });
-  };
-
 /** Those who listen to a ledger's events: what of a Subject is needed to tell them. */
 export type Listeners = Pick<Subject<LedgerEvent>, 'observed' | 'next' | 'asObservable'>;
 
@@ -99,3 +92,10 @@ export interface UpdateParked {
   /** The handler's own error, or why the update does not decode. */
   readonly cause: unknown;
 }
+
+/** Reports to those who listen, on behalf of a feed or of none. */
+export const reportTo =
+  (events: Pick<Listeners, 'observed' | 'next'>, feed?: number): Report =>
+  (happening) => {
+    if (events.observed) events.next({ ...happening(), at: asyncScheduler.now(), ...(feed !== undefined && { feed }) });
+  };

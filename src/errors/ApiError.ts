@@ -18,6 +18,8 @@ export interface ApiErrorFacts {
   readonly retryAfterMs?: number;
 }
 
+const flag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
+
 /** The service answered with an error. Whether it is transient, {@link isTransient} tells. */
 export class ApiError extends Error {
   /** The class's name. */
@@ -73,10 +75,8 @@ export class ApiError extends Error {
 /** Whether a value is an {@link ApiError}. */
 export const isApiError = (u: unknown): u is ApiError => hasTag(u, 'ApiError');
 
-const flag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
-
 /** What an answer that is no success tells. */
-export interface FailedAnswer {
+interface FailedAnswer {
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */
@@ -117,15 +117,15 @@ function cantonErrorIn(text: string): JsCantonError | undefined {
   }
 }
 
-function earliestOffset({ context }: JsCantonError): Offset | undefined {
-  const text = context['earliest_offset'] ?? '';
-  const offset = /^\d+$/.test(text) ? Number(text) : undefined;
-  return Offset.is(offset) ? offset : undefined;
-}
-
 /** Enough of a proxy's page to recognise it. What looks like JSON may be data, wherever it stands, and says little to people. */
 const firstWords = (text: string): string =>
   text
     .replace(/(["[{]|&quot;).*/s, '')
     .trim()
     .slice(0, 200);
+
+function earliestOffset({ context }: JsCantonError): Offset | undefined {
+  const text = context['earliest_offset'] ?? '';
+  const offset = /^\d+$/.test(text) ? Number(text) : undefined;
+  return Offset.is(offset) ? offset : undefined;
+}

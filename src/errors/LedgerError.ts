@@ -40,6 +40,11 @@ export type LedgerError =
   | UnauthorizedError
   | VerificationError;
 
+/** One function for each error, by its `_tag`. */
+export type LedgerErrorCases<R> = {
+  readonly [T in LedgerError['_tag']]: (error: Extract<LedgerError, { readonly _tag: T }>) => R;
+};
+
 const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
   'AnswerTooLargeError',
   'ApiError',
@@ -66,11 +71,6 @@ const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
 /** Whether a value is an error of this library. */
 export const isLedgerError = (u: unknown): u is LedgerError =>
   typeof u === 'object' && u !== null && '_tag' in u && tags.has(u._tag);
-
-/** One function for each error, by its `_tag`. */
-export type LedgerErrorCases<R> = {
-  readonly [T in LedgerError['_tag']]: (error: Extract<LedgerError, { readonly _tag: T }>) => R;
-};
 
 /**
  * Takes an error apart: calls the function of its `_tag`. The compiler says when one is missing. What is no error of this

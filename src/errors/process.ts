@@ -9,6 +9,9 @@ import type { Retried } from './verdict.js';
  */
 export type CursorReason = 'unreadable' | 'participant' | 'selection' | 'ledger' | 'conflict';
 
+/** What a store was asked for when it failed. */
+export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit';
+
 /**
  * A processor must not go on from the cursor in its store: updates would be missing, or come twice. Nothing was handled.
  * Use another name, or the store that belongs to this ledger and request; or, once what was made of the updates is
@@ -73,9 +76,6 @@ export class HandlerError extends Error {
 
 /** Whether a value is a {@link HandlerError}. */
 export const isHandlerError = (u: unknown): u is HandlerError => hasTag(u, 'HandlerError');
-
-/** What a store was asked for when it failed. */
-export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit';
 
 /** The store of a processor failed, or did not answer in time. It is asked again for a while. */
 export class StoreError extends Error {

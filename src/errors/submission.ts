@@ -21,6 +21,14 @@ export interface Submission {
   readonly attempts: number;
 }
 
+/**
+ * Why a prepared submission must not be signed: it cannot be read (`undecodable`), its hash is built in a way that cannot
+ * be checked (`scheme`), the hash is not the one of the transaction (`hash`), or the transaction is another one than was
+ * asked for: in its parties, command id or synchronizer (`parties`), in what it does (`commands`), or in its time bounds
+ * (`times`). Or a verifier said `false` (`refused`).
+ */
+export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands' | 'times' | 'refused';
+
 /** A submission never reached the service: nothing was committed by it. */
 export class NotSentError extends Error {
   /** The class's name. */
@@ -164,14 +172,6 @@ export class SubmissionRejectedError extends Error {
 /** Whether a value is a {@link SubmissionRejectedError}. */
 export const isSubmissionRejectedError = (u: unknown): u is SubmissionRejectedError =>
   hasTag(u, 'SubmissionRejectedError');
-
-/**
- * Why a prepared submission must not be signed: it cannot be read (`undecodable`), its hash is built in a way that cannot
- * be checked (`scheme`), the hash is not the one of the transaction (`hash`), or the transaction is another one than was
- * asked for: in its parties, command id or synchronizer (`parties`), in what it does (`commands`), or in its time bounds
- * (`times`). Or a verifier said `false` (`refused`).
- */
-export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands' | 'times' | 'refused';
 
 /** A prepared submission must not be signed. It says why and where, never what was found; nothing was signed or sent. */
 export class VerificationError extends Error {

@@ -7,6 +7,14 @@ import type { LedgerError } from './LedgerError.js';
  */
 export type Verdict = 'retry' | 'refresh' | 'shrink' | 'switch' | 'stop';
 
+/** How often and how long a feed has asked again before it gave up. */
+export interface Retried {
+  /** How many times. */
+  readonly times: number;
+  /** How long, in milliseconds: the attempts and the waits between them. */
+  readonly forMs: number;
+}
+
 /** The verdict on an error, decided by the ledger's code and category; by HTTP status only where neither is there. */
 export function verdict(error: LedgerError): Verdict {
   switch (error._tag) {
@@ -23,9 +31,6 @@ export function verdict(error: LedgerError): Verdict {
       return 'stop';
   }
 }
-
-/** Whether the same request may succeed later, without anybody doing something about it. */
-export const isTransient = (error: LedgerError): boolean => verdict(error) === 'retry';
 
 const codes: Readonly<Record<string, Verdict>> = {
   // its category says contention, but the same page will always be too large
@@ -63,13 +68,8 @@ function ofStatus({ status, code }: ApiError): Verdict {
   return status === 500 ? 'retry' : 'stop';
 }
 
-/** How often and how long a feed has asked again before it gave up. */
-export interface Retried {
-  /** How many times. */
-  readonly times: number;
-  /** How long, in milliseconds: the attempts and the waits between them. */
-  readonly forMs: number;
-}
+/** Whether the same request may succeed later, without anybody doing something about it. */
+export const isTransient = (error: LedgerError): boolean => verdict(error) === 'retry';
 
 /** Adds to the last error of a feed that gave up, and to its message, how often and how long it had asked. */
 export const withRetried = <E extends LedgerError>(error: E, retried: Retried): E =>

@@ -28,8 +28,11 @@ export interface Range {
   readonly descendingOrder?: boolean;
 }
 
+/** A page as such: how it came, whoever asked for it knows. */
+export type Decoded = Omit<Page, 'tookMs'>;
+
 /** The elements of a range in their order, or what is wrong with them. */
-export interface Ordered {
+interface Ordered {
   readonly updates: readonly (Update | InvalidUpdate)[];
   /** The offset of the last element, also of one beyond the range; the range's start where there is none. */
   readonly last: Offset;
@@ -73,7 +76,7 @@ export function inOrder(
 }
 
 /** The elements of an answer, up to the first that ends the feed. */
-export interface Elements {
+interface Elements {
   readonly updates: readonly (Update | InvalidUpdate)[];
   readonly failure?: DecodeError;
 }
@@ -98,16 +101,13 @@ export function readElements(path: string, json: readonly unknown[], onInvalid: 
 }
 
 /** An answer, and what it answers. */
-export interface Answer {
+interface Answer {
   readonly path: string;
   readonly json: unknown;
   readonly range: Range;
   readonly limit: number;
   readonly onInvalid: 'fail' | 'emit';
 }
-
-/** A page as such: how it came, whoever asked for it knows. */
-export type Decoded = Omit<Page, 'tookMs'>;
 
 /** The page that an answer is: decoded and in order, with what is wrong with it behind what is right. */
 export function pageOf({ path, json, range, limit, onInvalid }: Answer): Decoded {

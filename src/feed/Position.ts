@@ -44,6 +44,24 @@ export interface Step {
   readonly turn?: 'CaughtUp' | 'FellBehind';
 }
 
+/** A range that is being read, or has been: whoever subscribes gets the same answer. After a failure it is asked for anew. */
+export interface Reading {
+  readonly beginExclusive: Offset;
+  readonly endInclusive: Offset;
+  readonly answer$: Observable<Answered>;
+  /** Reads it ahead of its turn: once, whatever comes of it, and only as long as somebody subscribes. */
+  readonly ahead$: Observable<never>;
+}
+
+/** What the service has answered. */
+export interface Answered {
+  readonly page: Page;
+  /** There is nothing more up to here. */
+  readonly reached: Offset;
+  /** How many requests that took, one after the other. */
+  readonly requests: number;
+}
+
 /** The place before the first request of a range. */
 export function startOf({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Place {
   const target = endInclusive ?? beginExclusive;
@@ -123,21 +141,3 @@ export const tellPace =
     if (turn === 'CaughtUp') report(() => ({ _tag: turn, cursor }));
     if (turn === 'FellBehind') report(() => ({ _tag: turn, cursor, ...(target > cursor && { lag: target - cursor }) }));
   };
-
-/** A range that is being read, or has been: whoever subscribes gets the same answer. After a failure it is asked for anew. */
-export interface Reading {
-  readonly beginExclusive: Offset;
-  readonly endInclusive: Offset;
-  readonly answer$: Observable<Answered>;
-  /** Reads it ahead of its turn: once, whatever comes of it, and only as long as somebody subscribes. */
-  readonly ahead$: Observable<never>;
-}
-
-/** What the service has answered. */
-export interface Answered {
-  readonly page: Page;
-  /** There is nothing more up to here. */
-  readonly reached: Offset;
-  /** How many requests that took, one after the other. */
-  readonly requests: number;
-}

@@ -13,7 +13,7 @@ import type { Range } from './Page.js';
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
 
 /** What the feeds of a ledger find out about its service, and keep for its lifetime. */
-export interface Learned {
+interface Learned {
   /** Where updates are served. */
   updatesPath: UpdatesPath;
   /** Whether another path may be tried where this one is not served. */
@@ -54,7 +54,7 @@ export function switchPath({ learned, report }: { learned: Learned; report: Repo
 }
 
 /** What a page was asked for with, and how long its answer took. */
-export interface Asked {
+interface Asked {
   readonly range: Range;
   readonly path: UpdatesPath;
   readonly limit: number;
@@ -62,9 +62,6 @@ export interface Asked {
   readonly idleTimeoutMs: number | undefined;
   readonly tookMs: number;
 }
-
-/** What took less was no lack of patience; and no service is asked to wait less: it would be asked too often. */
-const leastPatienceMs = 1_000;
 
 /** Learns about the service from an error. `true` says that the same is now to be asked for in another way. */
 export function learnFrom(error: unknown, { service: { learned }, report }: Feed, asked: Asked): boolean {
@@ -84,6 +81,9 @@ export function learnFrom(error: unknown, { service: { learned }, report }: Feed
       return isImpatience(error, asked) && askLess(learned, asked);
   }
 }
+
+/** What took less was no lack of patience; and no service is asked to wait less: it would be asked too often. */
+const leastPatienceMs = 1_000;
 
 /** Somebody on the way did not want to wait any longer: the participant's HTTP layer, a proxy, or we. */
 function isImpatience(error: LedgerError, { tookMs }: Asked): boolean {

@@ -26,70 +26,28 @@ import type { Page } from './Page.js';
 import { askPageOnce, isBeyondEnd } from './pageRequest.js';
 import { type Answered, type Place, type Reading, type Step, tellsEnd, waiting } from './Position.js';
 
-/** How long a page waits at least for the proof that there is no more in its range, in milliseconds. */
-const leastPatienceMs = 500;
-
 /**
- * Reads a page of a range of the ledger, ahead of its turn or in it. Never with an idle timeout, which could cut it.
- *
- * Only an empty answer proves that there is no more in a range: a service may send less than it was asked for. Of a range
- * that has others behind it, that is asked for along with it, so that its turn does not have to wait for it.
+ * Catches up: one page of what lies between the cursor and the target, while the ranges ahead of it are being read
+ * already. What fails ahead is asked for again in its turn, and only then: a service in trouble gets one request at a time.
  */
-export function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): Reading {
-  const answer$ = defer(() => {
-    const { learned } = feed.service;
-    const end = Math.min(endInclusive, beginExclusive + learned.longestRange);
-    return readUpTo(feed, beginExclusive, end, feed.maxPageSize).pipe(
-      concatMap((answered) => {
-        learned.longestRange *= 2;
-        const { page, reached } = answered;
-        if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(answered);
-        return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
-          map((rest): Answered => ({ page: joined(page, rest.page), reached: rest.reached, requests: 2 })),
-          catchError(() => {
-            // however that went, so far it does reach
-            learned.longestRange = Math.max(learned.longestRange, reached - beginExclusive);
-            return EMPTY;
-          }),
-          // what is there is not kept waiting: what is left of the range is asked for again in its turn
-          takeUntil(timer(Math.max(leastPatienceMs, 2 * page.tookMs))),
-          defaultIfEmpty(answered),
-        );
-      }),
+export const readPage = (feed: Feed, place: Place): Observable<Step> =>
+  defer(() => {
+    const [first, ...ahead] = readingsAt(feed, place);
+    const givenUp$ = new Subject<void>();
+    return merge(
+      first === undefined ? EMPTY : readInTurn(feed, { ...place, ahead }, first, givenUp$),
+      ...ahead.map(({ ahead$ }) => ahead$.pipe(takeUntil(givenUp$))),
+    ).pipe(
+      // the next step has subscribed to what it still wants of them by then; the rest is aborted
+      take(1),
     );
-  }).pipe(kept());
-  const ahead$ = answer$.pipe(
-    ignoreElements(),
-    catchError(() => EMPTY),
-    kept(),
-  );
-  return { beginExclusive, endInclusive, answer$, ahead$ };
-}
-
-/** Whoever comes later has the answer at once; after an error it is asked for anew; when nobody waits any more, aborted. */
-const kept = <A>(): MonoTypeOperatorFunction<A> =>
-  share({ connector: () => new AsyncSubject(), resetOnComplete: false });
-
-const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>
-  askPageOnce(feed, { beginExclusive, endInclusive }, { limit }).pipe(
-    map((page) => ({
-      page,
-      reached: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive),
-      requests: 1,
-    })),
-  );
-
-const joined = (page: Page, rest: Page): Page => ({
-  ...rest,
-  updates: [...page.updates, ...rest.updates],
-  count: page.count + rest.count,
-});
+  });
 
 /**
  * The ranges to read from a place on, in order: those that are being read already, and new ones in the gaps between them
  * and behind them, as long as there is room. The first begins at the cursor.
  */
-export function readingsAt(feed: Feed, place: Place): readonly Reading[] {
+function readingsAt(feed: Feed, place: Place): readonly Reading[] {
   const { cursor, target, ahead } = place;
   const atATime = feed.parallelRanges ?? place.atATime;
   const width = atATime === 1 ? Infinity : widthOf(feed, place);
@@ -128,22 +86,64 @@ function widthOf({ maxPageSize, service }: Feed, { found, searched }: Place): nu
   return aim < limit / 4 ? Infinity : Math.max(1, Math.floor(aim / density));
 }
 
+/** How long a page waits at least for the proof that there is no more in its range, in milliseconds. */
+const leastPatienceMs = 500;
+
 /**
- * Catches up: one page of what lies between the cursor and the target, while the ranges ahead of it are being read
- * already. What fails ahead is asked for again in its turn, and only then: a service in trouble gets one request at a time.
+ * Reads a page of a range of the ledger, ahead of its turn or in it. Never with an idle timeout, which could cut it.
+ *
+ * Only an empty answer proves that there is no more in a range: a service may send less than it was asked for. Of a range
+ * that has others behind it, that is asked for along with it, so that its turn does not have to wait for it.
  */
-export const readPage = (feed: Feed, place: Place): Observable<Step> =>
-  defer(() => {
-    const [first, ...ahead] = readingsAt(feed, place);
-    const givenUp$ = new Subject<void>();
-    return merge(
-      first === undefined ? EMPTY : readInTurn(feed, { ...place, ahead }, first, givenUp$),
-      ...ahead.map(({ ahead$ }) => ahead$.pipe(takeUntil(givenUp$))),
-    ).pipe(
-      // the next step has subscribed to what it still wants of them by then; the rest is aborted
-      take(1),
+function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): Reading {
+  const answer$ = defer(() => {
+    const { learned } = feed.service;
+    const end = Math.min(endInclusive, beginExclusive + learned.longestRange);
+    return readUpTo(feed, beginExclusive, end, feed.maxPageSize).pipe(
+      concatMap((answered) => {
+        learned.longestRange *= 2;
+        const { page, reached } = answered;
+        if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(answered);
+        return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
+          map((rest): Answered => ({ page: joined(page, rest.page), reached: rest.reached, requests: 2 })),
+          catchError(() => {
+            // however that went, so far it does reach
+            learned.longestRange = Math.max(learned.longestRange, reached - beginExclusive);
+            return EMPTY;
+          }),
+          // what is there is not kept waiting: what is left of the range is asked for again in its turn
+          takeUntil(timer(Math.max(leastPatienceMs, 2 * page.tookMs))),
+          defaultIfEmpty(answered),
+        );
+      }),
     );
-  });
+  }).pipe(kept());
+  const ahead$ = answer$.pipe(
+    ignoreElements(),
+    catchError(() => EMPTY),
+    kept(),
+  );
+  return { beginExclusive, endInclusive, answer$, ahead$ };
+}
+
+const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>
+  askPageOnce(feed, { beginExclusive, endInclusive }, { limit }).pipe(
+    map((page) => ({
+      page,
+      reached: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive),
+      requests: 1,
+    })),
+  );
+
+const joined = (page: Page, rest: Page): Page => ({
+  ...rest,
+  updates: [...page.updates, ...rest.updates],
+  count: page.count + rest.count,
+});
+
+/** Whoever comes later has the answer at once; after an error it is asked for anew; when nobody waits any more, aborted. */
+const kept = <A>(): MonoTypeOperatorFunction<A> =>
+  share({ connector: () => new AsyncSubject(), resetOnComplete: false });
 
 /** Reads the page whose turn it is. Once the ledger has turned out to end before it, what is ahead is given up. */
 const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading, givenUp$: Subject<void>): Observable<Step> => {
@@ -163,14 +163,14 @@ const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading, givenUp$: Su
 /** How much of what has been found out so far still counts after another page. */
 const remembered = 0.75;
 
-/** How long a machine is busy with a page of 200 updates, in milliseconds: meanwhile others may be on their way. */
-const busyMs = 2.5;
+/** How many ranges are read at a time at most, where the caller does not say. */
+const most = 16;
 
 /** How many ranges are read at a time at least, once anything is known: while one is emitted, the next is to come. */
 const least = 2;
 
-/** How many ranges are read at a time at most, where the caller does not say. */
-const most = 16;
+/** How long a machine is busy with a page of 200 updates, in milliseconds: meanwhile others may be on their way. */
+const busyMs = 2.5;
 
 function placeAfter(feed: Feed, place: Place, { page, reached, requests }: Answered): Place {
   // one more with each page: where many are under way, each takes longer, and says little of the way to the service

@@ -16,10 +16,6 @@ const path = '/v2/state/ledger-end';
 export const ledgerEnd = (link: Link): Observable<Offset> =>
   exchange(link, { method: 'GET', path }, decoded(path, LedgerEnd)).pipe(map(({ offset }) => offset));
 
-/** The path is not served, or a gateway does not let it through. */
-const isUntold = (error: ApiError): boolean =>
-  verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);
-
 /** Finds out how far there is to catch up. A service that does not tell is left alone for a while. */
 export const readLedgerEnd = (feed: Feed, place: Place): Observable<Step> =>
   readLedgerEndOnce(feed, place).pipe(retryTransient(feed));
@@ -44,3 +40,7 @@ export const readLedgerEndOnce = (feed: Feed, place: Place): Observable<Step> =>
     }),
   );
 };
+
+/** The path is not served, or a gateway does not let it through. */
+const isUntold = (error: ApiError): boolean =>
+  verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);

@@ -32,26 +32,8 @@ import { askPageOnce, received, updatesBody } from './pageRequest.js';
 import { catchingUp, type Place, type Step, tellsEnd } from './Position.js';
 import { leavesSocketsAlone, switchPath, type UpdatesPath } from './Service.js';
 
-/** How long none of the ledger's feeds opens another: they poll, and miss nothing. Where none brings anything, ever longer. */
-const backOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
-
-/** Catches up, from where a socket has brought the feed before it ended. */
-export function afterSocket(feed: Feed, place: Place, { path, count }: Heard, error: unknown): Step {
-  if (!isLedgerError(error)) throw error;
-  const { learned } = feed.service;
-  const isElsewhere = verdict(error) === 'switch' && switchPath({ learned, report: feed.report }, path);
-  if (count > 0 || isElsewhere) learned.socketFailures = 0;
-  // where those of many feeds end at a time, that is one failure
-  else if (!leavesSocketsAlone(learned)) learned.socketFailures += 1;
-  const againInMs = isElsewhere ? 0 : jitter(learned.socketFailures, backOff);
-  learned.socketEndedAt = asyncScheduler.now();
-  learned.noSocketForMs = againInMs;
-  feed.report(() => ({ _tag: 'SocketClosed', path, cause: error, againInMs }));
-  return { place: { ...place, next: catchingUp(feed) } };
-}
-
 /** What a socket has brought so far. */
-export interface Heard {
+interface Heard {
   readonly path: UpdatesPath;
   /** After which offset the service was asked for updates. */
   readonly beginExclusive: Offset;
@@ -62,51 +44,6 @@ export interface Heard {
   /** How many elements. */
   readonly count: number;
 }
-
-/** The page of one element that a message is, and what has come with it. */
-export function hear({ onInvalid }: Feed, heard: Heard, json: unknown, tookMs: number): { page: Page; heard: Heard } {
-  const elements = readElements(heard.path, [json], onInvalid);
-  const { updates, last, lastUpdate, failure = elements.failure } = inOrder(elements.updates, heard, heard);
-  const page: Page = { updates, last, count: 1, isFull: false, tookMs, ...(failure !== undefined && { failure }) };
-  return { page, heard: { ...heard, last, lastUpdate, count: heard.count + 1 } };
-}
-
-/** How long a socket that has brought nothing yet is silent before it is looked beside, and how often then, in milliseconds. */
-const freshMs = 10_000;
-
-/** The same for one that has brought something. Checkpoints come every 15 000 where the ledger goes on. */
-const provenMs = 20_000;
-
-/**
- * Looks by HTTP for what a socket keeps back, while it brings nothing: pages, each with how far it reaches. What fails
- * here and may succeed later is left to the socket, which may well be better off.
- */
-export const lookBeside =
-  (feed: Feed, here: () => Place): OperatorFunction<unknown, Page> =>
-  (brought$) =>
-    brought$.pipe(
-      startWith(undefined),
-      // what comes meanwhile ends the look: it may be what was looked for
-      switchMap((_, count) => {
-        const everyMs = count === 0 ? freshMs : provenMs;
-        return timer(everyMs, everyMs).pipe(exhaustMap(() => (tellsEnd(feed) ? lookOnce(feed, here()) : EMPTY)));
-      }),
-    );
-
-const lookOnce = (feed: Feed, place: Place): Observable<Page> =>
-  readLedgerEndOnce(feed, place).pipe(
-    mergeMap(({ place: { next, cursor: beginExclusive, target: endInclusive } }) =>
-      next === 'page'
-        ? askPageOnce(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }).pipe(
-            map((page) => ({ ...page, last: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive) })),
-          )
-        : EMPTY,
-    ),
-    catchError((error: unknown) => {
-      if (isLedgerError(error) && (isTransient(error) || isLedgerResetError(error))) return EMPTY;
-      throw error;
-    }),
-  );
 
 /** How long a socket that is alive may bring nothing, in milliseconds: checkpoints come every 75 000 at the latest. */
 const stuckMs = 100_000;
@@ -167,6 +104,69 @@ export const listen = (feed: Feed, place: Place): Observable<Step> =>
       defer(() => end),
     );
   });
+
+/** The page of one element that a message is, and what has come with it. */
+function hear({ onInvalid }: Feed, heard: Heard, json: unknown, tookMs: number): { page: Page; heard: Heard } {
+  const elements = readElements(heard.path, [json], onInvalid);
+  const { updates, last, lastUpdate, failure = elements.failure } = inOrder(elements.updates, heard, heard);
+  const page: Page = { updates, last, count: 1, isFull: false, tookMs, ...(failure !== undefined && { failure }) };
+  return { page, heard: { ...heard, last, lastUpdate, count: heard.count + 1 } };
+}
+
+/** How long none of the ledger's feeds opens another: they poll, and miss nothing. Where none brings anything, ever longer. */
+const backOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
+
+/** Catches up, from where a socket has brought the feed before it ended. */
+function afterSocket(feed: Feed, place: Place, { path, count }: Heard, error: unknown): Step {
+  if (!isLedgerError(error)) throw error;
+  const { learned } = feed.service;
+  const isElsewhere = verdict(error) === 'switch' && switchPath({ learned, report: feed.report }, path);
+  if (count > 0 || isElsewhere) learned.socketFailures = 0;
+  // where those of many feeds end at a time, that is one failure
+  else if (!leavesSocketsAlone(learned)) learned.socketFailures += 1;
+  const againInMs = isElsewhere ? 0 : jitter(learned.socketFailures, backOff);
+  learned.socketEndedAt = asyncScheduler.now();
+  learned.noSocketForMs = againInMs;
+  feed.report(() => ({ _tag: 'SocketClosed', path, cause: error, againInMs }));
+  return { place: { ...place, next: catchingUp(feed) } };
+}
+
+/** How long a socket that has brought nothing yet is silent before it is looked beside, and how often then, in milliseconds. */
+const freshMs = 10_000;
+
+/** The same for one that has brought something. Checkpoints come every 15 000 where the ledger goes on. */
+const provenMs = 20_000;
+
+/**
+ * Looks by HTTP for what a socket keeps back, while it brings nothing: pages, each with how far it reaches. What fails
+ * here and may succeed later is left to the socket, which may well be better off.
+ */
+const lookBeside =
+  (feed: Feed, here: () => Place): OperatorFunction<unknown, Page> =>
+  (brought$) =>
+    brought$.pipe(
+      startWith(undefined),
+      // what comes meanwhile ends the look: it may be what was looked for
+      switchMap((_, count) => {
+        const everyMs = count === 0 ? freshMs : provenMs;
+        return timer(everyMs, everyMs).pipe(exhaustMap(() => (tellsEnd(feed) ? lookOnce(feed, here()) : EMPTY)));
+      }),
+    );
+
+const lookOnce = (feed: Feed, place: Place): Observable<Page> =>
+  readLedgerEndOnce(feed, place).pipe(
+    mergeMap(({ place: { next, cursor: beginExclusive, target: endInclusive } }) =>
+      next === 'page'
+        ? askPageOnce(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }).pipe(
+            map((page) => ({ ...page, last: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive) })),
+          )
+        : EMPTY,
+    ),
+    catchError((error: unknown) => {
+      if (isLedgerError(error) && (isTransient(error) || isLedgerResetError(error))) return EMPTY;
+      throw error;
+    }),
+  );
 
 /** Whether what comes next is to be pushed: by a feed that has caught up and has no end, and not after a socket failed. */
 export const canListen = ({ transport, request, service }: Feed, { hasCaughtUp }: Place): boolean =>

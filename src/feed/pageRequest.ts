@@ -58,7 +58,7 @@ function formatOf(
 }
 
 /** How much to ask for, and how long to wait for it. */
-export interface Ask {
+interface Ask {
   /** The most elements. Always given: without a limit, a service with more than its maximum refuses. */
   readonly limit: number;
   /** For a range without an end: how long nothing may come before the answer does, in milliseconds. */

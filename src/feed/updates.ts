@@ -26,54 +26,9 @@ import { poll } from './poll.js';
 import { type Place, startOf, type Step, tellPace, withPace } from './Position.js';
 import { type InvalidUpdate, isGapError } from './UpdatesOptions.js';
 
-/** Lets the caller choose where to go on beyond a gap; without a choice, the gap is an error. */
-export const acrossGap = ({ request, onGap, report }: Feed, here: () => Place): MonoTypeOperatorFunction<Step> =>
-  catchError((error: unknown) => {
-    if (!isGapError(error)) throw error;
-    const { cursor, floor } = here();
-    const isDownward = request.descendingOrder === true;
-    const fail = (): never => {
-      report(() => ({ _tag: 'GapFound', cursor, cause: error }));
-      throw error;
-    };
-    if (onGap === 'fail') return fail();
-    return defer(() => from(onGap({ cursor, error }))).pipe(
-      take(1),
-      tap({
-        error: () => {
-          report(() => ({ _tag: 'GapFound', cursor, cause: error }));
-        },
-      }),
-      throwIfEmpty(fail),
-      map((offset): Step => {
-        if (!Offset.is(offset)) throw new TypeError('onGap gave no offset');
-        // there it is the same again, and would be for ever
-        const isNoWayOn =
-          error._tag === 'PrunedError' ? offset <= (isDownward ? floor : cursor) : !isDownward && offset >= cursor;
-        if (isNoWayOn) return fail();
-        report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
-        const range = { ...request, beginExclusive: offset };
-        return { place: startOf(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
-      }),
-    );
-  });
-
-/** The next step of a feed: one request, asked until it is answered well. */
-export function stepFrom(feed: Feed, place: Place): Observable<Step> {
-  switch (place.next) {
-    case 'ledgerEnd':
-      return readLedgerEnd(feed, place);
-    case 'page':
-      return readPage(feed, place);
-    case 'pageDown':
-      return readDownward(feed, place);
-    case 'poll':
-      return canListen(feed, place) ? listen(feed, place) : poll(feed, place);
-    case 'listening':
-    case 'nothing':
-      return EMPTY;
-  }
-}
+/** The updates of a feed: a page is emitted before the next step begins, so that none pile up. */
+export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
+  steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
 
 /** Tells that a feed has ended before its end: it failed, or its subscriber left. */
 export const tellCut = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
@@ -85,29 +40,6 @@ export const tellCut = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
       report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));
     },
   });
-
-/** Tells of a feed's start and of its end. */
-export const tellEnds =
-  <A>(feed: Feed): MonoTypeOperatorFunction<A> =>
-  (source) => {
-    const { request, report } = feed;
-    const { beginExclusive, endInclusive } = request;
-    return source.pipe(
-      tap<A>({
-        subscribe: () => {
-          report(() => ({
-            _tag: 'FeedStarted',
-            beginExclusive,
-            ...(typeof endInclusive === 'number' && { endInclusive }),
-          }));
-        },
-        complete: () => {
-          report(() => ({ _tag: 'FeedEnded', how: 'completed' }));
-        },
-      }),
-      tellCut(feed),
-    );
-  };
 
 /**
  * The steps of a feed, one after another, each from the place that the one before it led to; the first is where it begins.
@@ -144,6 +76,74 @@ const stepAfter = (feed: Feed, last: Step, room$: Observable<unknown>): Observab
     }),
   );
 
-/** The updates of a feed: a page is emitted before the next step begins, so that none pile up. */
-export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
-  steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
+/** The next step of a feed: one request, asked until it is answered well. */
+function stepFrom(feed: Feed, place: Place): Observable<Step> {
+  switch (place.next) {
+    case 'ledgerEnd':
+      return readLedgerEnd(feed, place);
+    case 'page':
+      return readPage(feed, place);
+    case 'pageDown':
+      return readDownward(feed, place);
+    case 'poll':
+      return canListen(feed, place) ? listen(feed, place) : poll(feed, place);
+    case 'listening':
+    case 'nothing':
+      return EMPTY;
+  }
+}
+
+/** Lets the caller choose where to go on beyond a gap; without a choice, the gap is an error. */
+const acrossGap = ({ request, onGap, report }: Feed, here: () => Place): MonoTypeOperatorFunction<Step> =>
+  catchError((error: unknown) => {
+    if (!isGapError(error)) throw error;
+    const { cursor, floor } = here();
+    const isDownward = request.descendingOrder === true;
+    const fail = (): never => {
+      report(() => ({ _tag: 'GapFound', cursor, cause: error }));
+      throw error;
+    };
+    if (onGap === 'fail') return fail();
+    return defer(() => from(onGap({ cursor, error }))).pipe(
+      take(1),
+      tap({
+        error: () => {
+          report(() => ({ _tag: 'GapFound', cursor, cause: error }));
+        },
+      }),
+      throwIfEmpty(fail),
+      map((offset): Step => {
+        if (!Offset.is(offset)) throw new TypeError('onGap gave no offset');
+        // there it is the same again, and would be for ever
+        const isNoWayOn =
+          error._tag === 'PrunedError' ? offset <= (isDownward ? floor : cursor) : !isDownward && offset >= cursor;
+        if (isNoWayOn) return fail();
+        report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
+        const range = { ...request, beginExclusive: offset };
+        return { place: startOf(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
+      }),
+    );
+  });
+
+/** Tells of a feed's start and of its end. */
+const tellEnds =
+  <A>(feed: Feed): MonoTypeOperatorFunction<A> =>
+  (source) => {
+    const { request, report } = feed;
+    const { beginExclusive, endInclusive } = request;
+    return source.pipe(
+      tap<A>({
+        subscribe: () => {
+          report(() => ({
+            _tag: 'FeedStarted',
+            beginExclusive,
+            ...(typeof endInclusive === 'number' && { endInclusive }),
+          }));
+        },
+        complete: () => {
+          report(() => ({ _tag: 'FeedEnded', how: 'completed' }));
+        },
+      }),
+      tellCut(feed),
+    );
+  };

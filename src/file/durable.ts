@@ -3,10 +3,6 @@ import { access, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node
 import { basename, dirname, join } from 'node:path';
 import type { Paths } from './paths.js';
 
-/** Whether an error has one of these codes of the operating system. */
-export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && codes.some((code) => code === error.code);
-
 /** What platforms say that cannot open folders, and file systems that cannot sync them. */
 const unable = ['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP'];
 
@@ -23,6 +19,9 @@ export async function syncFolder(folder: string): Promise<void> {
     if (!hasCode(error, ...unable)) throw error;
   }
 }
+
+/** As `replaceFile` calls what is not a whole file yet. */
+const temporary = /\.json\.[0-9a-f]{16}\.tmp$/;
 
 /**
  * Writes a file as a whole or not at all: the text is on the disk before it takes the file's name. When it fails, the
@@ -98,9 +97,6 @@ export async function filesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** As `replaceFile` calls what is not a whole file yet. */
-const temporary = /\.json\.[0-9a-f]{16}\.tmp$/;
-
 /**
  * Removes what a process left that ended while it wrote. Where another one is writing right now, its save fails and
  * changes nothing.
@@ -115,3 +111,7 @@ export async function sweep({ cursor, parked }: Paths): Promise<void> {
   // they do no harm where they stay
   await Promise.allSettled(left.map((file) => rm(file)));
 }
+
+/** Whether an error has one of these codes of the operating system. */
+const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && codes.some((code) => code === error.code);

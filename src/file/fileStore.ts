@@ -4,28 +4,6 @@ import type { CheckpointStore } from '../process/CheckpointStore.js';
 import { filesIn, makeFolder, readText, removeFile, replaceFile, sweep, syncFolder } from './durable.js';
 import { type Paths, pathsOf } from './paths.js';
 
-/** What the text of a file says. It errors with a `CursorError` where that is not JSON; what stands there is not quoted. */
-export function jsonOf(text: string, file: string, name: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new CursorError('unreadable', name, `${file} is not JSON`);
-  }
-}
-
-/** Does work of one name after the other, as it was asked for: what hangs is waited for, and never comes out later on top. */
-export function serially(): <A>(name: string, work: () => Promise<A>) => Promise<A> {
-  const last = new Map<string, Promise<unknown>>();
-  return (name, work) => {
-    const done = (last.get(name) ?? Promise.resolve()).then(work);
-    last.set(
-      name,
-      done.catch(() => undefined),
-    );
-    return done;
-  };
-}
-
 /**
  * A store of files, one for each name: `<name>.json` in a folder, and `<name>.parked/<offset>.json` for each update that
  * was put aside, readable by their owner alone. What a file name cannot have is escaped in it with `%`.
@@ -121,11 +99,33 @@ export function fileStore(folder: string): Required<CheckpointStore> {
   };
 }
 
-const textOf = (value: unknown): string => `${JSON.stringify(value)}\n`;
-
 const conflict = (name: string, file: string): CursorError =>
   new CursorError(
     'conflict',
     name,
     `${file} is not what this store left there: another one saved it, or it was removed`,
   );
+
+/** Does work of one name after the other, as it was asked for: what hangs is waited for, and never comes out later on top. */
+function serially(): <A>(name: string, work: () => Promise<A>) => Promise<A> {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const done = (last.get(name) ?? Promise.resolve()).then(work);
+    last.set(
+      name,
+      done.catch(() => undefined),
+    );
+    return done;
+  };
+}
+
+/** What the text of a file says. It errors with a `CursorError` where that is not JSON; what stands there is not quoted. */
+function jsonOf(text: string, file: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CursorError('unreadable', name, `${file} is not JSON`);
+  }
+}
+
+const textOf = (value: unknown): string => `${JSON.stringify(value)}\n`;

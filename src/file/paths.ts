@@ -2,11 +2,21 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Offset } from '../codecs/scalars.js';
 
-/** Some file systems take 143 characters and no more; endings follow. */
-const longest = 100;
+/** Where things of one name are. */
+export interface Paths {
+  /** The file of its cursor. */
+  readonly cursor: string;
+  /** The folder of what was put aside. */
+  readonly parked: string;
+  /** The file of an update that was put aside: as text, the names are in the order of the offsets. */
+  readonly parkedAt: (offset: Offset) => string;
+}
 
 /** Windows opens devices under these names, whatever the ending. */
 const device = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** Some file systems take 143 characters and no more; endings follow. */
+const longest = 100;
 
 /**
  * The name as a file may be called, without an ending: each name its own, on file systems that do not tell case as well.
@@ -26,16 +36,6 @@ const escapeOf = (text: string): string => {
 };
 
 const hashOf = (name: string): string => createHash('sha256').update(Buffer.from(name, 'utf16le')).digest('hex');
-
-/** Where things of one name are. */
-export interface Paths {
-  /** The file of its cursor. */
-  readonly cursor: string;
-  /** The folder of what was put aside. */
-  readonly parked: string;
-  /** The file of an update that was put aside: as text, the names are in the order of the offsets. */
-  readonly parkedAt: (offset: Offset) => string;
-}
 
 /** Where a folder has things of a name. */
 export function pathsOf(folder: string, name: string): Paths {

@@ -42,8 +42,12 @@ export const headersOf = (link: Link, token: string | undefined): Readonly<Recor
   ...link.headers,
 });
 
+/** The token to send over a link now; `undefined` where none is to be sent. */
+export const tokenFor = ({ token, requestTimeoutMs }: Link): Observable<string | undefined> =>
+  token === undefined ? defer(() => [undefined]) : tokenOf(token, requestTimeoutMs);
+
 /** The token to send now. Errors with a {@link TokenError} where the provider has none within the time. */
-export const tokenOf = (token: Token, withinMs: number): Observable<string> =>
+const tokenOf = (token: Token, withinMs: number): Observable<string> =>
   defer(() => {
     const given = typeof token === 'string' ? token : token();
     return typeof given === 'string' ? [given] : given;
@@ -60,10 +64,6 @@ function checked(token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw new TokenError('the provider gave no token');
 }
-
-/** The token to send over a link now; `undefined` where none is to be sent. */
-export const tokenFor = ({ token, requestTimeoutMs }: Link): Observable<string | undefined> =>
-  token === undefined ? defer(() => [undefined]) : tokenOf(token, requestTimeoutMs);
 
 /** What of a request decides whether the service refused it before it did anything. */
 interface Refusable {

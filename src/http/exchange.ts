@@ -15,47 +15,6 @@ import { pathOf } from './kyPort.js';
 import { authorized, headersOf, type Link } from './Link.js';
 import { mapError, within } from './retry.js';
 
-/** The typed error of a request without an answer. Made anew in any case: what a port errors with may hold the request. */
-export function failureOf(path: string, error: unknown): ConnectionError | AnswerTooLargeError {
-  if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
-  return new ConnectionError(path, 'the connection failed', codeWithin(error));
-}
-
-/** The system's code, from the innermost error that has one: fetch wraps them, and ky wraps fetch's. */
-function codeWithin(error: unknown, depth = 0): string | undefined {
-  if (typeof error !== 'object' || error === null || depth > 8) return undefined;
-  const inner = 'cause' in error ? codeWithin(error.cause, depth + 1) : undefined;
-  return inner ?? ('code' in error && isCode(error.code) ? error.code : undefined);
-}
-
-/** A name, and not whatever a `fetch` of the caller's may put there. */
-const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
-
-/** The `Retry-After` header, a number of seconds or a date, in milliseconds from now. */
-export function retryAfterMs(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const seconds = Number(header);
-  const wait = Number.isNaN(seconds) ? Date.parse(header) - asyncScheduler.now() : seconds * 1000;
-  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
-}
-
-/** What of a body is nobody else's business: the string after each of these keys. */
-const signed = /"(?:signature|preparedTransaction)":"([^"]+)"/g;
-
-/** A short one is no secret, and may well be a word of the answer. */
-const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
-
-/** What of a request must not come out again: its token, the caller's own headers, what was signed and the signatures. */
-export function secretsOf({ headers, body = '' }: Pick<HttpRequest, 'headers' | 'body'>): readonly string[] {
-  const { authorization = '', ...others } = headers;
-  return [
-    // without the name of its scheme
-    authorization.split(' ').at(-1) ?? '',
-    ...Object.entries(others).flatMap(([name, value]) => (isSecret(name, value) ? [value] : [])),
-    ...Array.from(body.matchAll(signed), ([, secret = '']) => secret),
-  ].filter(Boolean);
-}
-
 /** One request to the service. */
 export interface Call {
   readonly method: 'GET' | 'POST';
@@ -139,6 +98,47 @@ function jsonOf(request: HttpRequest, path: string, { status, headers, text }: H
     throw new ConnectionError(path, 'the answer is not whole JSON');
   }
 }
+
+/** The typed error of a request without an answer. Made anew in any case: what a port errors with may hold the request. */
+export function failureOf(path: string, error: unknown): ConnectionError | AnswerTooLargeError {
+  if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
+  return new ConnectionError(path, 'the connection failed', codeWithin(error));
+}
+
+/** The system's code, from the innermost error that has one: fetch wraps them, and ky wraps fetch's. */
+function codeWithin(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > 8) return undefined;
+  const inner = 'cause' in error ? codeWithin(error.cause, depth + 1) : undefined;
+  return inner ?? ('code' in error && isCode(error.code) ? error.code : undefined);
+}
+
+/** A name, and not whatever a `fetch` of the caller's may put there. */
+const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
+
+/** The `Retry-After` header, a number of seconds or a date, in milliseconds from now. */
+export function retryAfterMs(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
+  const wait = Number.isNaN(seconds) ? Date.parse(header) - asyncScheduler.now() : seconds * 1000;
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}
+
+/** What of a body is nobody else's business: the string after each of these keys. */
+const signed = /"(?:signature|preparedTransaction)":"([^"]+)"/g;
+
+/** What of a request must not come out again: its token, the caller's own headers, what was signed and the signatures. */
+export function secretsOf({ headers, body = '' }: Pick<HttpRequest, 'headers' | 'body'>): readonly string[] {
+  const { authorization = '', ...others } = headers;
+  return [
+    // without the name of its scheme
+    authorization.split(' ').at(-1) ?? '',
+    ...Object.entries(others).flatMap(([name, value]) => (isSecret(name, value) ? [value] : [])),
+    ...Array.from(body.matchAll(signed), ([, secret = '']) => secret),
+  ].filter(Boolean);
+}
+
+/** A short one is no secret, and may well be a word of the answer. */
+const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
 
 /** A request with all that the ledger wants said, by its codec; throws an {@link InvalidRequestError}. */
 export function checked<A>(codec: t.Type<A, unknown>, request: unknown): A {

@@ -16,12 +16,6 @@ import { isLedgerResetError } from '../errors/feed.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isTransient, withRetried } from '../errors/verdict.js';
 
-/** Throws a TypeError for an option that is no time, or number of things: a mistake in the program, not of the ledger. */
-export function checkPositive(options: Readonly<Record<string, number>>, isWhole = false): void {
-  for (const [name, value] of Object.entries(options))
-    if (!(value > 0) || (isWhole && !Number.isSafeInteger(value))) throw new TypeError(`${name} makes no sense`);
-}
-
 /** How a feed asks again after a transient failure: exponential back-off with full jitter, for a while. */
 export interface RetryPolicy {
   /**
@@ -45,6 +39,21 @@ export interface RetryPolicy {
   readonly giveUpAfterMs?: number | undefined;
 }
 
+/** A policy that leaves nothing open. */
+export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number };
+
+/** How to ask again, and whom to tell of it. */
+export interface Retrying {
+  readonly retry: CompleteRetryPolicy;
+  readonly report: Report;
+}
+
+/** Throws a TypeError for an option that is no time, or number of things: a mistake in the program, not of the ledger. */
+export function checkPositive(options: Readonly<Record<string, number>>, isWhole = false): void {
+  for (const [name, value] of Object.entries(options))
+    if (!(value > 0) || (isWhole && !Number.isSafeInteger(value))) throw new TypeError(`${name} makes no sense`);
+}
+
 /** Fills in what neither policy says; the feed's own goes before the ledger's. Throws a TypeError for what makes no sense. */
 export function retryPolicy(ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}): CompleteRetryPolicy {
   const policy = {
@@ -56,9 +65,6 @@ export function retryPolicy(ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}):
   checkPositive({ ...policy, giveUpAfterMs: policy.giveUpAfterMs + 1 });
   return policy;
 }
-
-/** A policy that leaves nothing open. */
-export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number };
 
 /** What a timer can count to; beyond it, it would fire at once. */
 export const atMost = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
@@ -74,17 +80,11 @@ export const waitBefore = (failures: number, error: LedgerError, backOff: BackOf
 export const jitter = (failures: number, { baseDelayMs, maxDelayMs }: BackOff): number =>
   Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
 
-/** How long a cursor beyond the ledger end is given to be asked too early, before it is a ledger that was reset. */
-const resetGraceMs = 10_000;
-
 /** The most that one attempt counts for: a clock that was set, or a machine that slept, is no failure of the service. */
 const mostPerAttemptMs = 60_000;
 
-/** How to ask again, and whom to tell of it. */
-export interface Retrying {
-  readonly retry: CompleteRetryPolicy;
-  readonly report: Report;
-}
+/** How long a cursor beyond the ledger end is given to be asked too early, before it is a ledger that was reset. */
+const resetGraceMs = 10_000;
 
 /**
  * Asks again after a transient failure, until the policy's time is over; then errors with the last one and with how long

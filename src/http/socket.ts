@@ -7,6 +7,9 @@ import { headersOf, type Link, tokenFor } from './Link.js';
 import { mapError } from './retry.js';
 import type { SocketSign } from './SocketPort.js';
 
+/** What comes of a socket: first that it is open, then what the service says. */
+export type Said = { readonly _tag: 'Open' } | { readonly _tag: 'Said'; readonly json: unknown };
+
 /** The HTTP status that a participant's HTTP answers have for a gRPC code; 500 for any other. */
 const statuses: Readonly<Record<number, number>> = {
   1: 499,
@@ -27,28 +30,6 @@ const statuses: Readonly<Record<number, number>> = {
 /** The HTTP status of an error that came otherwise than as an HTTP answer. */
 export const httpStatusOf = (grpcCode: unknown): number =>
   (typeof grpcCode === 'number' ? statuses[grpcCode] : undefined) ?? 500;
-
-/** The JSON of a message; throws the typed error that it is, since in a socket the ledger tells errors as messages. */
-export function saidIn(text: string, path: string, secrets: readonly string[]): unknown {
-  const json = jsonOf(text, path);
-  if ('update' in json) return json;
-  if ('code' in json && 'cause' in json)
-    throw errorOf({ path, status: httpStatusOf(json['grpcCodeValue']), text, secrets });
-  // of a gateway, say: what it means, a request by HTTP finds out
-  throw new ConnectionError(path, 'the message is no element');
-}
-
-function jsonOf(text: string, path: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
-  } catch {
-    // neither its text nor JSON.parse's words go further: both may hold a payload
-    throw new ConnectionError(path, 'the message is not whole JSON');
-  }
-}
-
-/** What comes of a socket: first that it is open, then what the service says. */
-export type Said = { readonly _tag: 'Open' } | { readonly _tag: 'Said'; readonly json: unknown };
 
 /** The one that participants name in their answer, whatever else was offered. */
 const protocols = ['daml.ws.auth'];
@@ -92,5 +73,24 @@ function saidBy(sign: SocketSign, path: string, secrets: readonly string[]): rea
       return [{ _tag: 'Said', json: saidIn(sign.text, path, secrets) }];
     case 'End':
       throw new ConnectionError(path, `the socket was closed with ${sign.code}`);
+  }
+}
+
+/** The JSON of a message; throws the typed error that it is, since in a socket the ledger tells errors as messages. */
+function saidIn(text: string, path: string, secrets: readonly string[]): unknown {
+  const json = jsonOf(text, path);
+  if ('update' in json) return json;
+  if ('code' in json && 'cause' in json)
+    throw errorOf({ path, status: httpStatusOf(json['grpcCodeValue']), text, secrets });
+  // of a gateway, say: what it means, a request by HTTP finds out
+  throw new ConnectionError(path, 'the message is no element');
+}
+
+function jsonOf(text: string, path: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
+  } catch {
+    // neither its text nor JSON.parse's words go further: both may hold a payload
+    throw new ConnectionError(path, 'the message is not whole JSON');
   }
 }

@@ -24,6 +24,27 @@ import { prepare, submit } from '../submission/submit.js';
 import type { Ledger } from './Ledger.js';
 import type { LedgerOptions } from './LedgerOptions.js';
 
+/**
+ * The ledger of the participant at an address. Sends nothing by itself.
+ *
+ * @throws TypeError for an address that is no URL
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ *
+ * const ledger = createLedger({
+ *   baseUrl: 'http://127.0.0.1:7575',
+ *   token: () => Promise.resolve('a-token-of-a-few-minutes'),
+ * });
+ * ledger.ledgerEnd().subscribe((offset) => {
+ *   console.log(`the ledger ends at ${offset}`);
+ * });
+ * ```
+ */
+export function createLedger(options: LedgerOptions): Ledger {
+  return ledgerOf(serviceOf(options), options.retry);
+}
+
 /** The ledger behind a service, with the policy by which its requests are retried where they have none of their own. */
 export function ledgerOf(service: Service, retry: RetryPolicy | undefined): Ledger {
   function read(request: UpdatesRequest, how?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
@@ -110,25 +131,4 @@ function headersOf(headers: Readonly<Record<string, string>>): Readonly<Record<s
     // the platform's own words would quote the value
     throw new TypeError('headers cannot be sent');
   }
-}
-
-/**
- * The ledger of the participant at an address. Sends nothing by itself.
- *
- * @throws TypeError for an address that is no URL
- * @example
- * ```ts
- * import { createLedger } from 'canton-rx';
- *
- * const ledger = createLedger({
- *   baseUrl: 'http://127.0.0.1:7575',
- *   token: () => Promise.resolve('a-token-of-a-few-minutes'),
- * });
- * ledger.ledgerEnd().subscribe((offset) => {
- *   console.log(`the ledger ends at ${offset}`);
- * });
- * ```
- */
-export function createLedger(options: LedgerOptions): Ledger {
-  return ledgerOf(serviceOf(options), options.retry);
 }

@@ -49,15 +49,15 @@ export const asking = <A>(connection: NatsConnection, ask: () => Promise<A>): Ob
     }),
   );
 
+const missing: readonly number[] = [
+  JetStreamApiCodes.StreamNotFound,
+  JetStreamApiCodes.ConsumerNotFound,
+  JetStreamApiCodes.NoMessageFound,
+];
+
 /** What a call of JetStream's gives, or nothing where the stream, consumer or message that it is about is not there. */
 export const orUndefined = <A>(asked: Promise<A>): Promise<A | undefined> =>
   asked.catch((error: unknown) => {
     if (error instanceof JetStreamApiError && missing.includes(error.code)) return undefined;
     throw error;
   });
-
-const missing: readonly number[] = [
-  JetStreamApiCodes.StreamNotFound,
-  JetStreamApiCodes.ConsumerNotFound,
-  JetStreamApiCodes.NoMessageFound,
-];

@@ -16,7 +16,29 @@ export interface ReaderPlace extends End {
   readonly revision: number;
 }
 
-const nameOf = (durable: string): string => `reader.${durable}`;
+/** A durable consumer, and up to where its messages were read. */
+export interface Reader {
+  readonly info: ConsumerInfo;
+  readonly place: ReaderPlace;
+}
+
+/** A record as it was found. */
+interface Noted {
+  readonly record: unknown;
+  /** Ascends with each change. */
+  readonly revision: number;
+}
+
+/**
+ * Where a relay and its readers stand: one small record each, the latest only. In a stream of their own beside that of
+ * the updates, whose limits must not remove them.
+ */
+export interface Places {
+  /** The record of a name; `undefined` where there is none. */
+  get(name: string): Promise<Noted | undefined>;
+  /** Replaces it, and gives the revision of the new one; with the revision of the old one only that, else nothing is given. */
+  put(name: string, record: unknown, revision?: number): Promise<number | undefined>;
+}
 
 /** What was noted last; nothing of a durable that is new. */
 export async function readPlace(places: Places, durable: string): Promise<ReaderPlace | undefined> {
@@ -35,12 +57,6 @@ export async function notePlace(places: Places, durable: string, end: End, revis
     if (found !== undefined && found.sequence >= sequence) return found;
     expected = found?.revision ?? 0;
   }
-}
-
-/** A durable consumer, and up to where its messages were read. */
-export interface Reader {
-  readonly info: ConsumerInfo;
-  readonly place: ReaderPlace;
 }
 
 /** The durable consumer. One that was deleted is made again where it stood, never at the beginning. */
@@ -84,9 +100,6 @@ export async function consumerOf(
 export const gapOf = (stream: string, from: number, before: number): RelayError =>
   new RelayError('gap', stream, `messages from ${from} on, before ${before}, were removed before they were read`);
 
-/** Whether a message was refused since it would not have stood behind what it was to stand behind. */
-export const isWrongEnd = (error: unknown): boolean => error instanceof JetStreamApiError && codes.includes(error.code);
-
 /** The last is that of another message's id. */
 const codes: readonly number[] = [
   JetStreamApiCodes.StreamWrongLastSequence,
@@ -94,23 +107,8 @@ const codes: readonly number[] = [
   10070,
 ];
 
-/**
- * Where a relay and its readers stand: one small record each, the latest only. In a stream of their own beside that of
- * the updates, whose limits must not remove them.
- */
-export interface Places {
-  /** The record of a name; `undefined` where there is none. */
-  get(name: string): Promise<Noted | undefined>;
-  /** Replaces it, and gives the revision of the new one; with the revision of the old one only that, else nothing is given. */
-  put(name: string, record: unknown, revision?: number): Promise<number | undefined>;
-}
-
-/** A record as it was found. */
-export interface Noted {
-  readonly record: unknown;
-  /** Ascends with each change. */
-  readonly revision: number;
-}
+/** Whether a message was refused since it would not have stood behind what it was to stand behind. */
+export const isWrongEnd = (error: unknown): boolean => error instanceof JetStreamApiError && codes.includes(error.code);
 
 /** The records beside a stream; `replicas` is for those of a stream that has none yet. */
 export function placesOf(js: JetStreamClient, stream: string, replicas: () => Promise<number>): Places {
@@ -146,3 +144,5 @@ export function placesOf(js: JetStreamClient, stream: string, replicas: () => Pr
     },
   };
 }
+
+const nameOf = (durable: string): string => `reader.${durable}`;

@@ -18,60 +18,6 @@ import {
   type RelayStream,
 } from './relayStream.js';
 
-/** How appending ended: with all of it behind the end that was known, or with another end than was known. */
-export type Appended = End | 'elsewhere';
-
-/**
- * Appends updates right behind an end. All are sent before the first is acknowledged; each is taken only behind the one
- * before it, so that of a failure somewhere in between a beginning is stored, never a part with a hole.
- */
-export async function append(
-  connection: NatsConnection,
-  js: JetStreamClient,
-  { stream, subject }: RelayStream,
-  updates: readonly Work[],
-  end: End,
-): Promise<Appended> {
-  const messages = updates.map((update, index) => {
-    const message = messageOf(update, { stream, sequence: end.sequence + index, update: updates[index - 1] });
-    checkSize(stream, update, message, connection.info?.max_payload ?? Infinity);
-    return message;
-  });
-  const results = await Promise.allSettled(messages.map(({ body, headers }) => js.publish(subject, body, { headers })));
-  for (const [index, result] of results.entries()) {
-    if (isAt(result, end.sequence + index + 1)) continue;
-    if (result.status === 'fulfilled' || isWrongEnd(result.reason)) return 'elsewhere';
-    throw result.reason;
-  }
-  return { sequence: end.sequence + updates.length, offset: updates.at(-1)?.offset ?? end.offset };
-}
-
-/** A duplicate is as good where it stands in its place: an earlier try has stored it. */
-const isAt = (result: PromiseSettledResult<PubAck>, sequence: number): boolean =>
-  result.status === 'fulfilled' && result.value.seq === sequence;
-
-/**
- * The cursor of a place; moved back to the stream's last update where the stream has lost its newest messages since, as one
- * without replicas may when the power fails.
- */
-export async function movedBack(
-  js: JetStreamClient,
-  { stream, subject }: RelayStream,
-  place: RelayPlace,
-  end: End,
-): Promise<unknown> {
-  const cursor = Cursor.decode(place.cursor);
-  const isWhole = end.sequence >= place.end.sequence;
-  if (isWhole || cursor._tag === 'Left' || cursor.right.offset <= end.offset) return place.cursor;
-  const { streams } = await js.jetstreamManager(false);
-  const last = await streams.getMessage(stream, { last_by_subj: subject });
-  if (last === null) throw new RelayError('stream', stream, 'it has lost messages that it had');
-  const updateId = last.header.get(idHeader);
-  // an update of an unknown variant has no id by which the ledger would be known again
-  const lastUpdate = updateId.startsWith('offset-') ? undefined : { offset: end.offset, updateId };
-  return Cursor.encode({ ...cursor.right, offset: end.offset, lastUpdate });
-}
-
 /** Where a relay publishes. */
 export interface NatsRelayOptions {
   /** The connection, of any transport. It stays open when the relay ends. */
@@ -206,4 +152,58 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
       },
     },
   };
+}
+
+/** How appending ended: with all of it behind the end that was known, or with another end than was known. */
+type Appended = End | 'elsewhere';
+
+/**
+ * Appends updates right behind an end. All are sent before the first is acknowledged; each is taken only behind the one
+ * before it, so that of a failure somewhere in between a beginning is stored, never a part with a hole.
+ */
+async function append(
+  connection: NatsConnection,
+  js: JetStreamClient,
+  { stream, subject }: RelayStream,
+  updates: readonly Work[],
+  end: End,
+): Promise<Appended> {
+  const messages = updates.map((update, index) => {
+    const message = messageOf(update, { stream, sequence: end.sequence + index, update: updates[index - 1] });
+    checkSize(stream, update, message, connection.info?.max_payload ?? Infinity);
+    return message;
+  });
+  const results = await Promise.allSettled(messages.map(({ body, headers }) => js.publish(subject, body, { headers })));
+  for (const [index, result] of results.entries()) {
+    if (isAt(result, end.sequence + index + 1)) continue;
+    if (result.status === 'fulfilled' || isWrongEnd(result.reason)) return 'elsewhere';
+    throw result.reason;
+  }
+  return { sequence: end.sequence + updates.length, offset: updates.at(-1)?.offset ?? end.offset };
+}
+
+/** A duplicate is as good where it stands in its place: an earlier try has stored it. */
+const isAt = (result: PromiseSettledResult<PubAck>, sequence: number): boolean =>
+  result.status === 'fulfilled' && result.value.seq === sequence;
+
+/**
+ * The cursor of a place; moved back to the stream's last update where the stream has lost its newest messages since, as one
+ * without replicas may when the power fails.
+ */
+async function movedBack(
+  js: JetStreamClient,
+  { stream, subject }: RelayStream,
+  place: RelayPlace,
+  end: End,
+): Promise<unknown> {
+  const cursor = Cursor.decode(place.cursor);
+  const isWhole = end.sequence >= place.end.sequence;
+  if (isWhole || cursor._tag === 'Left' || cursor.right.offset <= end.offset) return place.cursor;
+  const { streams } = await js.jetstreamManager(false);
+  const last = await streams.getMessage(stream, { last_by_subj: subject });
+  if (last === null) throw new RelayError('stream', stream, 'it has lost messages that it had');
+  const updateId = last.header.get(idHeader);
+  // an update of an unknown variant has no id by which the ledger would be known again
+  const lastUpdate = updateId.startsWith('offset-') ? undefined : { offset: end.offset, updateId };
+  return Cursor.encode({ ...cursor.right, offset: end.offset, lastUpdate });
 }

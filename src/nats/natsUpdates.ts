@@ -6,32 +6,6 @@ import { checkNames, completeRetry, type NatsUpdatesOptions } from './NatsUpdate
 import { type Reading, readOne } from './readMessage.js';
 import { asking, orUndefined, RelayError } from './RelayError.js';
 
-// a request that is lost on the way, with a server that goes, is missed after one or two of these
-const expires = 5_000;
-
-/**
- * Asks for one message and no more, so that none is on its way to a subscriber who leaves when it has been handled. Completes
- * without one after a while.
- */
-export const messageOnce = (consumer: Consumer): Observable<JsMsg> =>
-  new Observable<JsMsg>((subscriber) => {
-    let messages: ConsumerMessages | undefined;
-    const read = async (): Promise<void> => {
-      messages = await consumer.fetch({ max_messages: 1, expires, idle_heartbeat: expires / 2 });
-      if (subscriber.closed) messages.stop();
-      for await (const message of messages) subscriber.next(message);
-    };
-    read().then(
-      () => {
-        subscriber.complete();
-      },
-      (error: unknown) => {
-        subscriber.error(error);
-      },
-    );
-    return () => messages?.stop();
-  });
-
 // before a request is made once more
 const pauseMs = 100;
 
@@ -110,3 +84,29 @@ export function natsUpdates(options: NatsUpdatesOptions, handler: Handler = () =
     return asking(connection, () => consumerOf(js, places, options)).pipe(concatMap(read));
   });
 }
+
+// a request that is lost on the way, with a server that goes, is missed after one or two of these
+const expires = 5_000;
+
+/**
+ * Asks for one message and no more, so that none is on its way to a subscriber who leaves when it has been handled. Completes
+ * without one after a while.
+ */
+const messageOnce = (consumer: Consumer): Observable<JsMsg> =>
+  new Observable<JsMsg>((subscriber) => {
+    let messages: ConsumerMessages | undefined;
+    const read = async (): Promise<void> => {
+      messages = await consumer.fetch({ max_messages: 1, expires, idle_heartbeat: expires / 2 });
+      if (subscriber.closed) messages.stop();
+      for await (const message of messages) subscriber.next(message);
+    };
+    read().then(
+      () => {
+        subscriber.complete();
+      },
+      (error: unknown) => {
+        subscriber.error(error);
+      },
+    );
+    return () => messages?.stop();
+  });

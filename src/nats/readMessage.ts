@@ -25,66 +25,6 @@ import { gapOf, notePlace, type Places, type ReaderPlace, readPlace } from './co
 import type { HandlerRetry } from './NatsUpdatesOptions.js';
 import { asking } from './RelayError.js';
 
-/** How a handler is called. */
-export interface Handling {
-  readonly handler: Handler;
-  readonly policy: HandlerRetry;
-  /** Says that the handler is still at it. */
-  readonly beat: () => void;
-  readonly beatMs: number;
-  /** Called with whether a Promise is awaited, which nothing stops. */
-  readonly promised: (isPending: boolean) => void;
-}
-
-/** Handles an update, and again for a while where that fails; completes when it is handled. */
-export const handled = (update: Work, { handler, policy, beat, beatMs, promised }: Handling): Observable<never> =>
-  defer(() => {
-    const start = performance.now();
-    const again = (cause: unknown, failures: number): Observable<unknown> => {
-      const wait = Math.random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
-      if (performance.now() + wait - start < policy.giveUpAfterMs) return timer(wait);
-      throw new HandlerError(update.offset, 'updateId' in update ? update.updateId : undefined, failures, cause);
-    };
-    const attempt = defer(() => {
-      const result = handler(update, undefined);
-      if (isObservable(result)) return result;
-      promised(true);
-      return from(Promise.resolve(result)).pipe(
-        tap({
-          error: () => {
-            promised(false);
-          },
-        }),
-      );
-    });
-    return using(
-      () =>
-        interval(beatMs)
-          .pipe(tap(beat))
-          .subscribe({ error: () => undefined }),
-      () => attempt.pipe(ignoreElements(), retry({ delay: again })),
-    );
-  });
-
-/** The update of a message; a relay publishes no checkpoint. */
-export function updateOf(stream: string, message: JsMsg): Work {
-  const path = `${stream}/${message.seq}`;
-  const element = jsonOf(message);
-  const result = UpdateElement.decode(element);
-  if (result._tag === 'Left') throw new DecodeError(path, problemsOf(result.left), offsetOfElement(element));
-  if (result.right._tag !== 'OffsetCheckpoint') return result.right;
-  throw new DecodeError(path, [{ path: 'update', expected: 'an update of a relay' }], result.right.offset);
-}
-
-function jsonOf(message: JsMsg): unknown {
-  try {
-    return message.json<unknown>();
-  } catch {
-    // which is no update either
-    return undefined;
-  }
-}
-
 /** A subscription that reads. */
 export interface Reading {
   readonly connection: NatsConnection;
@@ -99,14 +39,6 @@ export interface Reading {
   place: ReaderPlace;
 }
 
-/** Until the server confirms it. The client itself does it once alone, and a failure leaves open what became of it. */
-async function acknowledge(connection: NatsConnection, message: JsMsg, timeout: number): Promise<void> {
-  const reply = 'reply' in message ? message.reply : undefined;
-  if (typeof reply === 'string') await connection.request(reply, acknowledgement, { timeout });
-  else await message.ackAck({ timeout });
-}
-
-const acknowledgement = new TextEncoder().encode('+ACK');
 // long enough that it does not come to a subscription that is about to end
 const comesAgainMs = 100;
 
@@ -153,6 +85,56 @@ export const readOne = (reading: Reading, message: JsMsg): Observable<Work> =>
     );
   });
 
+/** How a handler is called. */
+interface Handling {
+  readonly handler: Handler;
+  readonly policy: HandlerRetry;
+  /** Says that the handler is still at it. */
+  readonly beat: () => void;
+  readonly beatMs: number;
+  /** Called with whether a Promise is awaited, which nothing stops. */
+  readonly promised: (isPending: boolean) => void;
+}
+
+/** Handles an update, and again for a while where that fails; completes when it is handled. */
+const handled = (update: Work, { handler, policy, beat, beatMs, promised }: Handling): Observable<never> =>
+  defer(() => {
+    const start = performance.now();
+    const again = (cause: unknown, failures: number): Observable<unknown> => {
+      const wait = Math.random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
+      if (performance.now() + wait - start < policy.giveUpAfterMs) return timer(wait);
+      throw new HandlerError(update.offset, 'updateId' in update ? update.updateId : undefined, failures, cause);
+    };
+    const attempt = defer(() => {
+      const result = handler(update, undefined);
+      if (isObservable(result)) return result;
+      promised(true);
+      return from(Promise.resolve(result)).pipe(
+        tap({
+          error: () => {
+            promised(false);
+          },
+        }),
+      );
+    });
+    return using(
+      () =>
+        interval(beatMs)
+          .pipe(tap(beat))
+          .subscribe({ error: () => undefined }),
+      () => attempt.pipe(ignoreElements(), retry({ delay: again })),
+    );
+  });
+
+const acknowledgement = new TextEncoder().encode('+ACK');
+
+/** Until the server confirms it. The client itself does it once alone, and a failure leaves open what became of it. */
+async function acknowledge(connection: NatsConnection, message: JsMsg, timeout: number): Promise<void> {
+  const reply = 'reply' in message ? message.reply : undefined;
+  if (typeof reply === 'string') await connection.request(reply, acknowledgement, { timeout });
+  else await message.ackAck({ timeout });
+}
+
 /** The update of the message that is next; of one that was read nothing. */
 function checked({ stream, place }: Reading, message: JsMsg): Work | undefined {
   if (message.seq <= place.sequence) return undefined;
@@ -160,4 +142,23 @@ function checked({ stream, place }: Reading, message: JsMsg): Work | undefined {
   const update = updateOf(stream, message);
   if (update.offset <= place.offset) throw new OrderError(update.offset, place.offset);
   return update;
+}
+
+/** The update of a message; a relay publishes no checkpoint. */
+function updateOf(stream: string, message: JsMsg): Work {
+  const path = `${stream}/${message.seq}`;
+  const element = jsonOf(message);
+  const result = UpdateElement.decode(element);
+  if (result._tag === 'Left') throw new DecodeError(path, problemsOf(result.left), offsetOfElement(element));
+  if (result.right._tag !== 'OffsetCheckpoint') return result.right;
+  throw new DecodeError(path, [{ path: 'update', expected: 'an update of a relay' }], result.right.offset);
+}
+
+function jsonOf(message: JsMsg): unknown {
+  try {
+    return message.json<unknown>();
+  } catch {
+    // which is no update either
+    return undefined;
+  }
 }

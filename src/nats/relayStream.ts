@@ -8,27 +8,40 @@ import { UpdateElement } from '../codecs/Update.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { orUndefined, RelayError } from './RelayError.js';
 
-/** The header with the update's offset. */
-export const offsetHeader = 'Canton-Offset';
+/** A stream that a relay alone writes to, made by it or by an operator. */
+export interface RelayStream {
+  readonly stream: string;
+  readonly subject: string;
+  readonly replicas: number;
+}
+
+/** What a stream has last, or a reader has read last. */
+export interface End {
+  /** The message's sequence number; 0 before the first. */
+  readonly sequence: number;
+  /** Its update's offset; 0, before every update, where there is none. */
+  readonly offset: number;
+}
+
 /** The header by which JetStream tells messages apart for a while. */
 export const idHeader = 'Nats-Msg-Id';
 
-/** An update as a message. */
-export interface Message {
-  readonly body: Uint8Array;
-  readonly headers: MsgHdrs;
-}
-
-/** An update of a variant that this version does not know may have no id. */
-const idOf = (update: Work): string => ('updateId' in update ? update.updateId : `offset-${update.offset}`);
-
 /** Behind what a message is to stand, or nowhere. */
-export interface Behind {
+interface Behind {
   readonly stream: string;
   readonly sequence: number;
   /** The update sent before it; without one, what has that number is known. */
   readonly update?: Work | undefined;
 }
+
+/** An update as a message. */
+interface Message {
+  readonly body: Uint8Array;
+  readonly headers: MsgHdrs;
+}
+
+/** The header with the update's offset. */
+const offsetHeader = 'Canton-Offset';
 
 /** The message of an update. */
 export function messageOf(update: Work, { stream, sequence, update: before }: Behind): Message {
@@ -46,6 +59,9 @@ export function messageOf(update: Work, { stream, sequence, update: before }: Be
   return { body, headers: hdrs };
 }
 
+/** An update of a variant that this version does not know may have no id. */
+const idOf = (update: Work): string => ('updateId' in update ? update.updateId : `offset-${update.offset}`);
+
 /** Refuses a message that the server would not take, before any of a batch is sent. */
 export function checkSize(stream: string, update: Work, message: Message, maxBytes: number): void {
   const head = ['NATS/1.0', ...message.headers.keys().map((key) => `${key}: ${message.headers.get(key)}`), '', ''];
@@ -53,13 +69,6 @@ export function checkSize(stream: string, update: Work, message: Message, maxByt
   if (bytes <= maxBytes) return;
   const sizes = `${bytes} bytes, of which the server takes ${maxBytes} in a message`;
   throw new RelayError('size', stream, `the update at offset ${update.offset} has ${sizes}: raise max_payload`);
-}
-
-/** A stream that a relay alone writes to, made by it or by an operator. */
-export interface RelayStream {
-  readonly stream: string;
-  readonly subject: string;
-  readonly replicas: number;
 }
 
 /** Makes the stream where it is missing, unless it is known to have been there; checks one that is there. */
@@ -97,14 +106,6 @@ function offsetOf(stream: string, { seq, header }: StoredMsg): Offset {
   const offset = Number(header.get(offsetHeader) || NaN);
   if (!Offset.is(offset)) throw new RelayError('stream', stream, `message ${seq} is not from a relay`);
   return offset;
-}
-
-/** What a stream has last, or a reader has read last. */
-export interface End {
-  /** The message's sequence number; 0 before the first. */
-  readonly sequence: number;
-  /** Its update's offset; 0, before every update, where there is none. */
-  readonly offset: number;
 }
 
 const counted = (name: string): t.Type<number, unknown> => whole(name, 0, Infinity, 'a whole number');

@@ -5,36 +5,6 @@ import { TemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import type { EventOf } from './toEvents.js';
 
-/** A template as an event names it. */
-export interface Template {
-  /** `package-id:Module:Entity`. */
-  readonly templateId: string;
-  /** The name of the package. */
-  readonly packageName: string;
-}
-
-/**
- * The predicate that a pattern stands for: `Module:Entity`, `#package-name:Module:Entity` or `package-id:Module:Entity`.
- *
- * @throws TypeError where the text is none of them
- */
-export function templatePattern(pattern: string): (template: Template) => boolean {
-  const anyPackage = pattern.split(':').length === 2;
-  // Module:Entity is a template id without its package
-  if (!TemplateId.is(anyPackage ? `#any:${pattern}` : pattern)) {
-    throw new TypeError(
-      `'${pattern}' is no template: Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
-    );
-  }
-  if (anyPackage) return ({ templateId }) => withoutPackage(templateId) === pattern;
-  if (!pattern.startsWith('#')) return ({ templateId }) => templateId === pattern;
-  const name = pattern.slice(1, pattern.indexOf(':'));
-  const moduleAndEntity = withoutPackage(pattern);
-  return ({ templateId, packageName }) => packageName === name && withoutPackage(templateId) === moduleAndEntity;
-}
-
-const withoutPackage = (templateId: string): string => templateId.slice(templateId.indexOf(':') + 1);
-
 /** The events that tell of a contract, and so of its template. */
 export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignmentEvent;
 
@@ -88,6 +58,36 @@ export function ofTemplate(
   };
   return (source) => source.pipe(filter(matches));
 }
+
+/** A template as an event names it. */
+interface Template {
+  /** `package-id:Module:Entity`. */
+  readonly templateId: string;
+  /** The name of the package. */
+  readonly packageName: string;
+}
+
+/**
+ * The predicate that a pattern stands for: `Module:Entity`, `#package-name:Module:Entity` or `package-id:Module:Entity`.
+ *
+ * @throws TypeError where the text is none of them
+ */
+function templatePattern(pattern: string): (template: Template) => boolean {
+  const anyPackage = pattern.split(':').length === 2;
+  // Module:Entity is a template id without its package
+  if (!TemplateId.is(anyPackage ? `#any:${pattern}` : pattern)) {
+    throw new TypeError(
+      `'${pattern}' is no template: Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
+    );
+  }
+  if (anyPackage) return ({ templateId }) => withoutPackage(templateId) === pattern;
+  if (!pattern.startsWith('#')) return ({ templateId }) => templateId === pattern;
+  const name = pattern.slice(1, pattern.indexOf(':'));
+  const moduleAndEntity = withoutPackage(pattern);
+  return ({ templateId, packageName }) => packageName === name && withoutPackage(templateId) === moduleAndEntity;
+}
+
+const withoutPackage = (templateId: string): string => templateId.slice(templateId.indexOf(':') + 1);
 
 function templateOf(event: EventOf<Update>): Template | undefined {
   switch (event._tag) {

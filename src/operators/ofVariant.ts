@@ -1,19 +1,6 @@
 import { filter, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 
-/** Passes the members of a tagged union that carry one of the tags. */
-export const byTag = <T extends string>(
-  tag: T,
-  tags: readonly T[],
-): (<U extends { readonly _tag: string }>(source: Observable<U>) => Observable<Extract<U, { readonly _tag: T }>>) => {
-  const others: readonly string[] = tags;
-  return <U extends { readonly _tag: string }>(source: Observable<U>): Observable<Extract<U, { readonly _tag: T }>> =>
-    source.pipe(
-      // mostly there is but one, and that costs no more than by hand
-      filter((u): u is Extract<U, { readonly _tag: T }> => u._tag === tag || others.includes(u._tag)),
-    );
-};
-
 /**
  * Passes the updates of the given variants, and narrows the type to them.
  *
@@ -46,3 +33,16 @@ export function ofVariant<T extends Update['_tag'] | 'InvalidUpdate'>(
 ): <U extends { readonly _tag: string }>(source: Observable<U>) => Observable<Extract<U, { readonly _tag: T }>> {
   return byTag(variant, variants);
 }
+
+/** Passes the members of a tagged union that carry one of the tags. */
+export const byTag = <T extends string>(
+  tag: T,
+  tags: readonly T[],
+): (<U extends { readonly _tag: string }>(source: Observable<U>) => Observable<Extract<U, { readonly _tag: T }>>) => {
+  const others: readonly string[] = tags;
+  return <U extends { readonly _tag: string }>(source: Observable<U>): Observable<Extract<U, { readonly _tag: T }>> =>
+    source.pipe(
+      // mostly there is but one, and that costs no more than by hand
+      filter((u): u is Extract<U, { readonly _tag: T }> => u._tag === tag || others.includes(u._tag)),
+    );
+};

@@ -33,4 +33,5 @@ export function toEither<A>(): OperatorFunction<A, E.Either<LedgerError, A>> {
 
 // written out: to load fp-ts for them takes a fifth of the time in which Node loads all of this library
 const right = <A>(value: A): E.Either<never, A> => ({ _tag: 'Right', right: value });
+
 const left = (error: LedgerError): E.Either<LedgerError, never> => ({ _tag: 'Left', left: error });

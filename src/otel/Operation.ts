@@ -20,6 +20,18 @@ export interface Operation {
   readonly told: (event: LedgerEvent) => void;
 }
 
+/** A ledger that is traced. */
+export interface Tracing {
+  /** The ledger without telemetry. */
+  readonly plain: Ledger;
+  /** The same ledger, as one operation uses it. */
+  readonly ledgerFor: (operation: Operation) => Ledger;
+  readonly recorder: Recorder;
+  readonly followers: Followers;
+  /** Whether each call of a handler has a span. */
+  readonly handlerSpans: boolean;
+}
+
 /** Where a span belongs: in what it is part of; of a feed, which may go on for ever, it is a trace of its own, with a link. */
 export function rootedIn(home: Context, { isFeed }: Operation): Pick<SpanOptions, 'root' | 'links'> {
   const subscriber = trace.getSpanContext(home);
@@ -53,15 +65,3 @@ export const operationOf = (
     told(event);
   },
 });
-
-/** A ledger that is traced. */
-export interface Tracing {
-  /** The ledger without telemetry. */
-  readonly plain: Ledger;
-  /** The same ledger, as one operation uses it. */
-  readonly ledgerFor: (operation: Operation) => Ledger;
-  readonly recorder: Recorder;
-  readonly followers: Followers;
-  /** Whether each call of a handler has a span. */
-  readonly handlerSpans: boolean;
-}

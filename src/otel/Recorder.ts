@@ -28,6 +28,23 @@ export interface Recorder {
   readonly synchronizer: (id: string) => string;
 }
 
+/** Where spans and metrics go. */
+export interface Telemetry {
+  /** Gives the tracer. Default: the one that the program has registered with `@opentelemetry/api`. */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /**
+   * Gives the meter. Default: the one that the program has registered with `@opentelemetry/api`; one that is registered
+   * while feeds go on gets what they do from then on.
+   */
+  readonly meterProvider?: MeterProvider | undefined;
+  /**
+   * Whether `process` gives each call of its handler a span. Has no effect on {@link traceHandler}.
+   *
+   * @defaultValue true
+   */
+  readonly handlerSpans?: boolean | undefined;
+}
+
 /** Lets so many different texts through, and calls all others `_OTHER`: a service that runs wild must not fill a meter. */
 export function atMostDistinct(most: number): (text: string) => string {
   const known = new Set<string>();
@@ -36,12 +53,6 @@ export function atMostDistinct(most: number): (text: string) => string {
     return known.has(text) ? text : '_OTHER';
   };
 }
-
-/** As the ledger and the system write theirs, and no text, token or key. */
-const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(u);
-
-/** A name, and nothing that somebody wrote for people to read. */
-const isName = (u: unknown): u is string => typeof u === 'string' && /^[A-Za-z_]\w{0,79}$/.test(u);
 
 /**
  * What kind of error it is, for `error.type`: the ledger's code or the system's, an HTTP status, or the name of the error.
@@ -55,6 +66,12 @@ export function errorTypeOf(error: unknown): string {
   return error._tag === 'ApiError' ? String(error.status) : error._tag;
 }
 
+/** A name, and nothing that somebody wrote for people to read. */
+const isName = (u: unknown): u is string => typeof u === 'string' && /^[A-Za-z_]\w{0,79}$/.test(u);
+
+/** As the ledger and the system write theirs, and no text, token or key. */
+const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(u);
+
 /** Does something for telemetry, which must not break what it is about: `undefined` where that fails. */
 export function safely<A>(measure: () => A): A | undefined {
   try {
@@ -64,18 +81,14 @@ export function safely<A>(measure: () => A): A | undefined {
   }
 }
 
-/** By which a backend tells what is of this library. */
-const scope = 'canton-rx';
-
 /** There are about two hundred codes of the ledger, of which a program meets a few. */
 const mostErrorTypes = 100;
 
+/** By which a backend tells what is of this library. */
+const scope = 'canton-rx';
+
 /** A participant is connected to a few. */
 const mostSynchronizers = 50;
-
-/** Of the meter that does nothing there are no instruments: a program may register its SDK after its feeds have begun. */
-const measuring = (meter: Meter): Instruments | undefined =>
-  meter === createNoopMeter() ? undefined : instrumentsOf(meter);
 
 /** The recorder of a ledger at an address. */
 export function recorderOf({ tracerProvider, meterProvider }: Telemetry, ledger: Attributes): Recorder {
@@ -100,19 +113,6 @@ export function recorderOf({ tracerProvider, meterProvider }: Telemetry, ledger:
   };
 }
 
-/** Where spans and metrics go. */
-export interface Telemetry {
-  /** Gives the tracer. Default: the one that the program has registered with `@opentelemetry/api`. */
-  readonly tracerProvider?: TracerProvider | undefined;
-  /**
-   * Gives the meter. Default: the one that the program has registered with `@opentelemetry/api`; one that is registered
-   * while feeds go on gets what they do from then on.
-   */
-  readonly meterProvider?: MeterProvider | undefined;
-  /**
-   * Whether `process` gives each call of its handler a span. Has no effect on {@link traceHandler}.
-   *
-   * @defaultValue true
-   */
-  readonly handlerSpans?: boolean | undefined;
-}
+/** Of the meter that does nothing there are no instruments: a program may register its SDK after its feeds have begun. */
+const measuring = (meter: Meter): Instruments | undefined =>
+  meter === createNoopMeter() ? undefined : instrumentsOf(meter);

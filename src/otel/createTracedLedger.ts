@@ -27,54 +27,6 @@ import { socketsOf } from './sockets.js';
 import { tracedSubmission } from './submissions.js';
 import { tracedUpdates } from './updates.js';
 
-/** By which one ledger is told from another: the server at which it is. */
-export function serverOf(baseUrl: string): Attributes {
-  const { hostname, port, protocol } = new URL(baseUrl);
-  const usual = protocol === 'https:' ? 443 : 80;
-  // IPv6 without the brackets of a URL
-  return { 'server.address': hostname.replace(/^\[|\]$/g, ''), 'server.port': port === '' ? usual : Number(port) };
-}
-
-/**
- * A ledger's service, as one operation is to see it: with requests of its own, and with events that come by here on their
- * way to the ledger's. All that feeds find out about the service they share.
- */
-export function tracedService(service: Service, operation: Operation, recorder: Recorder): Service {
-  const events: Listeners = {
-    observed: true,
-    next: (event) => {
-      safely(() => {
-        operation.told(event);
-      });
-      service.events.next(event);
-    },
-    asObservable: () => service.events.asObservable(),
-  };
-  const statuses = new WeakMap<HttpRequest, number>();
-  return {
-    ...service,
-    events,
-    link: {
-      ...service.link,
-      report: reportTo(events),
-      port: (request) =>
-        service.link.port(request).pipe(
-          tap(({ status }) => {
-            statuses.set(request, status);
-          }),
-        ),
-      socketPort: socketsOf(operation, recorder, service.link),
-      around: requestsOf(operation, recorder, (request) => statuses.get(request)),
-    },
-    get feeds() {
-      return service.feeds;
-    },
-    set feeds(count) {
-      service.feeds = count;
-    },
-  };
-}
-
 /**
  * A ledger as that of `createLedger`, with spans and metrics of what it does, by the API of OpenTelemetry. Each request is
  * a span and carries `traceparent` to the participant, so that what is submitted is committed in the caller's trace.
@@ -157,4 +109,52 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
     ledgerEnd: () => asked((ledger) => ledger.ledgerEnd()),
     events$: plain.events$,
   };
+}
+
+/**
+ * A ledger's service, as one operation is to see it: with requests of its own, and with events that come by here on their
+ * way to the ledger's. All that feeds find out about the service they share.
+ */
+function tracedService(service: Service, operation: Operation, recorder: Recorder): Service {
+  const events: Listeners = {
+    observed: true,
+    next: (event) => {
+      safely(() => {
+        operation.told(event);
+      });
+      service.events.next(event);
+    },
+    asObservable: () => service.events.asObservable(),
+  };
+  const statuses = new WeakMap<HttpRequest, number>();
+  return {
+    ...service,
+    events,
+    link: {
+      ...service.link,
+      report: reportTo(events),
+      port: (request) =>
+        service.link.port(request).pipe(
+          tap(({ status }) => {
+            statuses.set(request, status);
+          }),
+        ),
+      socketPort: socketsOf(operation, recorder, service.link),
+      around: requestsOf(operation, recorder, (request) => statuses.get(request)),
+    },
+    get feeds() {
+      return service.feeds;
+    },
+    set feeds(count) {
+      service.feeds = count;
+    },
+  };
+}
+
+/** By which one ledger is told from another: the server at which it is. */
+export function serverOf(baseUrl: string): Attributes {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const usual = protocol === 'https:' ? 443 : 80;
+  // IPv6 without the brackets of a URL
+  return { 'server.address': hostname.replace(/^\[|\]$/g, ''), 'server.port': port === '' ? usual : Number(port) };
 }

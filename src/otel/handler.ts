@@ -4,8 +4,45 @@ import type { BatchHandler, Handler, Work } from '../process/ProcessOptions.js';
 import { errorTypeOf, type Recorder, recorderOf, safely, type Telemetry } from './Recorder.js';
 import { inContext, linkTo } from './traceContext.js';
 
+/** A handler, whatever it takes. */
+export type AnyHandler = (work: Work | readonly Work[], tx: unknown) => unknown;
+
+/** One call of a handler. */
+export interface Watched {
+  /** In which it works. */
+  readonly inner: Context;
+  /** In which what comes after it goes on. */
+  readonly outer: Context;
+  /** Called once, when it is over, with what it has failed with. */
+  readonly end: (failure?: { readonly error: unknown }) => void;
+}
+
+/** Gives a call of a handler a span. */
+export function handlingSpan(
+  work: Work | readonly Work[],
+  home: Context,
+  attributes: Attributes,
+  recorder: Pick<Recorder, 'startSpan'>,
+): Watched {
+  const span = startHandling(work, home, attributes, recorder);
+  return {
+    inner: trace.setSpan(home, span),
+    outer: home,
+    end: (failure) => {
+      safely(() => {
+        if (failure === undefined) return;
+        span.setAttribute('error.type', errorTypeOf(failure.error));
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      });
+      safely(() => {
+        span.end();
+      });
+    },
+  };
+}
+
 /** The span of one call of a handler: a trace of its own, linked to those of its updates and to the processor's. */
-export function startHandling(
+function startHandling(
   work: Work | readonly Work[],
   home: Context,
   attributes: Attributes,
@@ -40,43 +77,6 @@ const oneOf = (update: Work): Attributes => ({
   'canton.update.variant': update._tag,
   ...('updateId' in update && { 'canton.update.id': update.updateId }),
 });
-
-/** Gives a call of a handler a span. */
-export function handlingSpan(
-  work: Work | readonly Work[],
-  home: Context,
-  attributes: Attributes,
-  recorder: Pick<Recorder, 'startSpan'>,
-): Watched {
-  const span = startHandling(work, home, attributes, recorder);
-  return {
-    inner: trace.setSpan(home, span),
-    outer: home,
-    end: (failure) => {
-      safely(() => {
-        if (failure === undefined) return;
-        span.setAttribute('error.type', errorTypeOf(failure.error));
-        span.setStatus({ code: SpanStatusCode.ERROR });
-      });
-      safely(() => {
-        span.end();
-      });
-    },
-  };
-}
-
-/** A handler, whatever it takes. */
-export type AnyHandler = (work: Work | readonly Work[], tx: unknown) => unknown;
-
-/** One call of a handler. */
-export interface Watched {
-  /** In which it works. */
-  readonly inner: Context;
-  /** In which what comes after it goes on. */
-  readonly outer: Context;
-  /** Called once, when it is over, with what it has failed with. */
-  readonly end: (failure?: { readonly error: unknown }) => void;
-}
 
 /** Tells when each call of a handler begins and is over. What comes of it is what the handler returns. */
 export const watchedWork =
@@ -113,6 +113,12 @@ const untilOver = (result$: Observable<unknown>, { inner, outer, end }: Watched)
     inContext(inner, outer),
   );
 
+const isIterated = (u: unknown): u is AsyncIterable<unknown> =>
+  typeof u === 'object' && u !== null && Symbol.asyncIterator in u;
+
+const isPromise = (u: unknown): u is PromiseLike<unknown> =>
+  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function';
+
 async function settled(result: PromiseLike<unknown>, { end }: Watched): Promise<unknown> {
   try {
     const value = await result;
@@ -123,12 +129,6 @@ async function settled(result: PromiseLike<unknown>, { end }: Watched): Promise<
     throw error;
   }
 }
-
-const isIterated = (u: unknown): u is AsyncIterable<unknown> =>
-  typeof u === 'object' && u !== null && Symbol.asyncIterator in u;
-
-const isPromise = (u: unknown): u is PromiseLike<unknown> =>
-  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function';
 
 /**
  * Has a handler work in a span of its own: a new trace for each update or batch, with a link to the trace in which each

@@ -3,8 +3,27 @@ import type { SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { type Recorder, safely } from './Recorder.js';
 
+/** The feeds without an end that somebody is subscribed to, of one ledger. */
+export interface Followers {
+  readonly add: (follower: Follower) => void;
+  /** Tells that something has happened to one: there may be a meter by now. */
+  readonly goesOn: (follower: Follower) => void;
+  readonly remove: (follower: Follower) => void;
+  /** Tells where the ledger ends. */
+  readonly endsAt: (end: Offset) => void;
+}
+
+/** How far a feed without an end has come. */
+export interface Follower {
+  /** Its processor, if it has one with a name. */
+  readonly attributes: Attributes;
+  cursor: Offset | undefined;
+  /** The newest record time of each synchronizer. */
+  readonly recordTimes: Map<string, Timestamp>;
+}
+
 /** How far feeds are behind that have the same attributes: that of them which is behind most. */
-export interface Lag {
+interface Lag {
   /** The attributes, as text. */
   readonly key: string;
   readonly attributes: Attributes;
@@ -34,16 +53,6 @@ export function lagsOf(followers: readonly Follower[], end: Offset | undefined, 
     });
   }
   return [...lags.values()];
-}
-
-/** The feeds without an end that somebody is subscribed to, of one ledger. */
-export interface Followers {
-  readonly add: (follower: Follower) => void;
-  /** Tells that something has happened to one: there may be a meter by now. */
-  readonly goesOn: (follower: Follower) => void;
-  readonly remove: (follower: Follower) => void;
-  /** Tells where the ledger ends. */
-  readonly endsAt: (end: Offset) => void;
 }
 
 /** Observes how far they are behind, for as long as there are any: a meter would hold on to them. */
@@ -114,15 +123,6 @@ const noLag = (lag: Lag): Lag => ({
   offsets: lag.offsets && 0,
   seconds: new Map([...lag.seconds.keys()].map((synchronizer) => [synchronizer, 0])),
 });
-
-/** How far a feed without an end has come. */
-export interface Follower {
-  /** Its processor, if it has one with a name. */
-  readonly attributes: Attributes;
-  cursor: Offset | undefined;
-  /** The newest record time of each synchronizer. */
-  readonly recordTimes: Map<string, Timestamp>;
-}
 
 /** Notes how far synchronizers have come; a feed tells each one's times in their order. */
 export function noteTimes(

@@ -9,14 +9,6 @@ import { type Follower, noteTimes } from './lag.js';
 import { operationOf, type Tracing } from './Operation.js';
 import { isEndless, tallyOf } from './updates.js';
 
-type AnyProcess = (request: UpdatesRequest, handler: AnyHandler, how: AnyProcessOptions) => Observable<Committed>;
-
-/** A ledger's `process` for handlers and options of which no type says that they belong together. */
-export const processOf =
-  (ledger: Ledger): AnyProcess =>
-  (request, handler, how) =>
-    ledger.process(request, handler, how as ProcessOptions<unknown>);
-
 /** A processor of a ledger that is traced. */
 export function tracedProcess(
   tracing: Tracing,
@@ -74,3 +66,11 @@ export function tracedProcess(
     );
   });
 }
+
+type AnyProcess = (request: UpdatesRequest, handler: AnyHandler, how: AnyProcessOptions) => Observable<Committed>;
+
+/** A ledger's `process` for handlers and options of which no type says that they belong together. */
+const processOf =
+  (ledger: Ledger): AnyProcess =>
+  (request, handler, how) =>
+    ledger.process(request, handler, how as ProcessOptions<unknown>);

@@ -9,88 +9,10 @@ import { operationOf, type Tracing } from './Operation.js';
 import { type Recorder, safely } from './Recorder.js';
 import { inContext, linkTo } from './traceContext.js';
 
-/** What became of a submission, for a span and a meter: `failed` is of what was not sent, or not heard. */
-export function outcomeOf(submitted: Submitted): string {
-  const { error, transaction } = submitted;
-  if (transaction !== undefined) return 'committed';
-  if (!('error' in submitted)) return 'abandoned';
-  if (!isLedgerError(error)) return 'failed';
-  switch (error._tag) {
-    case 'SubmissionRejectedError':
-      return 'rejected';
-    case 'SubmissionExpiredError':
-      return 'expired';
-    case 'OutcomeUnknownError':
-      return 'unknown';
-    case 'NotSentError':
-      return 'not_sent';
-    case 'VerificationError':
-      return 'not_verified';
-    default:
-      return 'failed';
-  }
-}
-
-/** Ends the span of a submission with its outcome, linked to the trace of the transaction, and measures it. */
-export function endSubmission(span: Span, submitted: Submitted, seconds: number, recorder: Recorder): void {
-  const { measure, errorType } = recorder;
-  const facts = {
-    'canton.submission.outcome': outcomeOf(submitted),
-    ...('error' in submitted && { 'error.type': errorType(submitted.error) }),
-  };
-  measure(({ submissions, submissionTimes }, ledger) => {
-    submissions.add(1, { ...ledger, ...facts });
-    submissionTimes.record(seconds, { ...ledger, ...facts });
-  });
-  if (isUndecodable(submitted.error)) countUndecodable(recorder, {});
-  safely(() => {
-    const { transaction } = submitted;
-    span.setAttributes(facts);
-    if ('error' in submitted) span.setStatus({ code: SpanStatusCode.ERROR });
-    if (transaction === undefined) return;
-    span.setAttributes({ 'canton.update.id': transaction.updateId, 'canton.offset': transaction.offset });
-    const link = linkTo(transaction);
-    if (link !== undefined) span.addLink(link);
-  });
-  safely(() => {
-    span.end();
-  });
-}
-
-/** A step on a submission's way, as an event of its span. */
-export interface SubmissionStep {
-  readonly name: string;
-  readonly attributes?: Attributes;
-}
-
-/** The step that an event tells of; none for what is told otherwise. */
-export function stepOf(event: LedgerEvent, errorType: (error: unknown) => string): SubmissionStep | undefined {
-  switch (event._tag) {
-    case 'SubmissionPrepared':
-      return { name: 'prepared' };
-    case 'SubmissionVerified':
-      return { name: 'verified' };
-    case 'SubmissionSigned':
-      return { name: 'signed' };
-    case 'SubmissionSent':
-      return { name: 'sent', attributes: { 'canton.submission.attempt': event.attempt } };
-    case 'SubmissionUnclear':
-      return {
-        name: 'unclear',
-        attributes: {
-          'canton.submission.attempt': event.attempts,
-          'canton_rx.delay_ms': event.delayMs,
-          'error.type': errorType(event.cause),
-        },
-      };
-    case 'RetryScheduled':
-      return {
-        name: 'retry',
-        attributes: { 'canton_rx.delay_ms': event.delayMs, 'error.type': errorType(event.cause) },
-      };
-    default:
-      return undefined;
-  }
+/** What has come of a submission; nothing where its subscriber has left. */
+interface Submitted {
+  readonly transaction?: Transaction;
+  readonly error?: unknown;
 }
 
 /**
@@ -150,8 +72,86 @@ export function tracedSubmission(
   });
 }
 
-/** What has come of a submission; nothing where its subscriber has left. */
-export interface Submitted {
-  readonly transaction?: Transaction;
-  readonly error?: unknown;
+/** A step on a submission's way, as an event of its span. */
+interface SubmissionStep {
+  readonly name: string;
+  readonly attributes?: Attributes;
+}
+
+/** The step that an event tells of; none for what is told otherwise. */
+function stepOf(event: LedgerEvent, errorType: (error: unknown) => string): SubmissionStep | undefined {
+  switch (event._tag) {
+    case 'SubmissionPrepared':
+      return { name: 'prepared' };
+    case 'SubmissionVerified':
+      return { name: 'verified' };
+    case 'SubmissionSigned':
+      return { name: 'signed' };
+    case 'SubmissionSent':
+      return { name: 'sent', attributes: { 'canton.submission.attempt': event.attempt } };
+    case 'SubmissionUnclear':
+      return {
+        name: 'unclear',
+        attributes: {
+          'canton.submission.attempt': event.attempts,
+          'canton_rx.delay_ms': event.delayMs,
+          'error.type': errorType(event.cause),
+        },
+      };
+    case 'RetryScheduled':
+      return {
+        name: 'retry',
+        attributes: { 'canton_rx.delay_ms': event.delayMs, 'error.type': errorType(event.cause) },
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** Ends the span of a submission with its outcome, linked to the trace of the transaction, and measures it. */
+function endSubmission(span: Span, submitted: Submitted, seconds: number, recorder: Recorder): void {
+  const { measure, errorType } = recorder;
+  const facts = {
+    'canton.submission.outcome': outcomeOf(submitted),
+    ...('error' in submitted && { 'error.type': errorType(submitted.error) }),
+  };
+  measure(({ submissions, submissionTimes }, ledger) => {
+    submissions.add(1, { ...ledger, ...facts });
+    submissionTimes.record(seconds, { ...ledger, ...facts });
+  });
+  if (isUndecodable(submitted.error)) countUndecodable(recorder, {});
+  safely(() => {
+    const { transaction } = submitted;
+    span.setAttributes(facts);
+    if ('error' in submitted) span.setStatus({ code: SpanStatusCode.ERROR });
+    if (transaction === undefined) return;
+    span.setAttributes({ 'canton.update.id': transaction.updateId, 'canton.offset': transaction.offset });
+    const link = linkTo(transaction);
+    if (link !== undefined) span.addLink(link);
+  });
+  safely(() => {
+    span.end();
+  });
+}
+
+/** What became of a submission, for a span and a meter: `failed` is of what was not sent, or not heard. */
+function outcomeOf(submitted: Submitted): string {
+  const { error, transaction } = submitted;
+  if (transaction !== undefined) return 'committed';
+  if (!('error' in submitted)) return 'abandoned';
+  if (!isLedgerError(error)) return 'failed';
+  switch (error._tag) {
+    case 'SubmissionRejectedError':
+      return 'rejected';
+    case 'SubmissionExpiredError':
+      return 'expired';
+    case 'OutcomeUnknownError':
+      return 'unknown';
+    case 'NotSentError':
+      return 'not_sent';
+    case 'VerificationError':
+      return 'not_verified';
+    default:
+      return 'failed';
+  }
 }

@@ -17,7 +17,7 @@ export function isEndless(request: UpdatesRequest): boolean {
 }
 
 /** Counts updates, and tells the meter now and then: for each by itself that would take as long as reading it. */
-export interface Tally {
+interface Tally {
   readonly count: (update: Update | InvalidUpdate) => void;
   readonly tell: () => void;
 }
@@ -43,16 +43,16 @@ export function tallyOf({ measure, synchronizer: bounded }: Recorder, attributes
   };
 }
 
-const byOf = (variant: string, synchronizer: string | undefined): Attributes => ({
-  'canton.update.variant': variant,
-  ...(synchronizer !== undefined && { 'canton.synchronizer.id': synchronizer }),
-});
-
 /** Of a checkpoint, which is of all, none; nor of what this version does not know. */
 const synchronizerOf = (update: Update | InvalidUpdate): string | undefined =>
   update._tag === 'Transaction' || update._tag === 'Reassignment' || update._tag === 'TopologyTransaction'
     ? synchronizersOf(update)[0]
     : undefined;
+
+const byOf = (variant: string, synchronizer: string | undefined): Attributes => ({
+  'canton.update.variant': variant,
+  ...(synchronizer !== undefined && { 'canton.synchronizer.id': synchronizer }),
+});
 
 /** A feed of a ledger that is traced. */
 export function tracedUpdates(

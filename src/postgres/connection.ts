@@ -18,27 +18,18 @@ import { isStoreError, StoreError } from '../errors/process.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
 
-/** The SQLSTATE of an error, or of what caused it: handlers and their libraries wrap errors. */
-export function sqlStateOf(error: unknown): string | undefined {
-  let link = error;
-  for (let depth = 0; depth < 10 && typeof link === 'object' && link !== null; depth += 1) {
-    if ('code' in link && typeof link.code === 'string' && /^[0-9A-Z]{5}$/.test(link.code)) return link.code;
-    link = 'cause' in link ? link.cause : undefined;
-  }
-  return undefined;
+/** A connection that nobody else uses. */
+export interface Connection {
+  readonly client: PoolClient;
+  /** Errors when it breaks. */
+  readonly lost$: Observable<never>;
 }
-
-/** The database asks for the transaction to be done once more: `serialization_failure`, `deadlock_detected`. */
-export const isRetriable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
 /** Something has failed in the transaction before, and nobody has said so: `in_failed_sql_transaction`. */
 export const isSpoilt = (error: unknown): boolean => sqlStateOf(error) === '25P02';
 
-/** The transaction breaks a rule of the database's, which may look only at its end: `integrity_constraint_violation`, PL/pgSQL's own. */
-export const isForbidden = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
-
 /** How transactions are begun, and how long the database may take for that, and to end them, in milliseconds. */
-export interface TransactionOptions {
+interface TransactionOptions {
   readonly begin: string;
   readonly timeoutMs: number;
   readonly processor: string;
@@ -96,12 +87,11 @@ const mapped = <A>(put: (error: unknown) => unknown): MonoTypeOperatorFunction<A
 const isCommit = (result: unknown): boolean =>
   typeof result === 'object' && result !== null && 'command' in result && result.command === 'COMMIT';
 
-/** A connection that nobody else uses. */
-export interface Connection {
-  readonly client: PoolClient;
-  /** Errors when it breaks. */
-  readonly lost$: Observable<never>;
-}
+/** The transaction breaks a rule of the database's, which may look only at its end: `integrity_constraint_violation`, PL/pgSQL's own. */
+const isForbidden = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
+
+/** The database asks for the transaction to be done once more: `serialization_failure`, `deadlock_detected`. */
+const isRetriable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
 /**
  * Takes a connection out of the pool, which may take so long. Unsubscribing closes it, so that nothing it holds outlives
@@ -151,3 +141,13 @@ export const asked = (
     timeout(timeoutMs),
     map(({ rows }: { readonly rows: readonly QueryResultRow[] }) => rows),
   );
+
+/** The SQLSTATE of an error, or of what caused it: handlers and their libraries wrap errors. */
+function sqlStateOf(error: unknown): string | undefined {
+  let link = error;
+  for (let depth = 0; depth < 10 && typeof link === 'object' && link !== null; depth += 1) {
+    if ('code' in link && typeof link.code === 'string' && /^[0-9A-Z]{5}$/.test(link.code)) return link.code;
+    link = 'cause' in link ? link.cause : undefined;
+  }
+  return undefined;
+}

@@ -18,7 +18,7 @@ import { asked, connected, type Connection, transactionsOn } from './connection.
 import type { Tables } from './tables.js';
 
 /** What is held, and how. */
-export interface Holding {
+interface Holding {
   readonly tables: Tables;
   readonly name: string;
   readonly isolation: string;
@@ -28,7 +28,7 @@ export interface Holding {
 }
 
 /** The name is held, by a connection. */
-export interface Held {
+interface Held {
   readonly client: PoolClient;
   readonly transactions: Transactions<PoolClient>;
 }

@@ -22,52 +22,6 @@ import { asked, connected, isSpoilt, transactionsOn } from './connection.js';
 import { holding } from './lock.js';
 import { type Tables, tablesIn, tablesMade } from './tables.js';
 
-/** How many records are read at a time. */
-const pageSize = 100;
-
-/** What was parked under a name, by ascending offset. */
-export const parkedIn = (pool: Pool, { parked }: Tables, name: string, timeoutMs: number): Observable<unknown> => {
-  const select = `SELECT "offset"::text AS "offset", record::text AS record FROM ${parked}
-    WHERE name = $1 AND "offset" > $2 ORDER BY ${parked}."offset" LIMIT ${pageSize}`;
-  const after = (offset: string): ReturnType<typeof asked> => asked(pool, timeoutMs, select, [name, offset]);
-  return after('-1').pipe(
-    expand((rows) => (rows.length < pageSize ? EMPTY : after(String(rows.at(-1)?.['offset'])))),
-    concatMap((rows) => rows),
-    map((row): unknown => JSON.parse(String(row['record']))),
-  );
-};
-
-/** The number of this transaction's holder; the database forgets it when the transaction ends, whoever ends it. */
-const fence = `nullif(current_setting('canton_rx.fence', true), '')`;
-
-/** Saves a cursor in a transaction, if it is still the same one, and the name still held. */
-export const saved = (
-  tx: ClientBase,
-  { cursors }: Tables,
-  name: string,
-  cursor: Cursor,
-  timeoutMs: number,
-): Observable<unknown> => {
-  const save = `UPDATE ${cursors} SET cursor = $2, saved_at = now()
-    WHERE name = $1 AND fence = ${fence}::bigint RETURNING true`;
-  return asked(tx, timeoutMs, save, [name, JSON.stringify(cursor)]).pipe(
-    concatMap((rows) => (rows.length === 1 ? of(true) : refused(tx, name, timeoutMs))),
-    catchError((error: unknown) => {
-      throw isSpoilt(error)
-        ? new HandlerFailure(new Error('the handler left its transaction failed', { cause: error }), 0)
-        : error;
-    }),
-  );
-};
-
-const refused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
-  asked(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
-    concatMap(([row]) => {
-      if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'), 0);
-      throw new StoreError('save', name, 'another process holds the name by now');
-    }),
-  );
-
 /** How a store uses the database. */
 export interface PostgresStoreOptions {
   /**
@@ -177,3 +131,49 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
       ),
   };
 }
+
+/** The number of this transaction's holder; the database forgets it when the transaction ends, whoever ends it. */
+const fence = `nullif(current_setting('canton_rx.fence', true), '')`;
+
+/** Saves a cursor in a transaction, if it is still the same one, and the name still held. */
+const saved = (
+  tx: ClientBase,
+  { cursors }: Tables,
+  name: string,
+  cursor: Cursor,
+  timeoutMs: number,
+): Observable<unknown> => {
+  const save = `UPDATE ${cursors} SET cursor = $2, saved_at = now()
+    WHERE name = $1 AND fence = ${fence}::bigint RETURNING true`;
+  return asked(tx, timeoutMs, save, [name, JSON.stringify(cursor)]).pipe(
+    concatMap((rows) => (rows.length === 1 ? of(true) : refused(tx, name, timeoutMs))),
+    catchError((error: unknown) => {
+      throw isSpoilt(error)
+        ? new HandlerFailure(new Error('the handler left its transaction failed', { cause: error }), 0)
+        : error;
+    }),
+  );
+};
+
+const refused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
+  asked(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
+    concatMap(([row]) => {
+      if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'), 0);
+      throw new StoreError('save', name, 'another process holds the name by now');
+    }),
+  );
+
+/** How many records are read at a time. */
+const pageSize = 100;
+
+/** What was parked under a name, by ascending offset. */
+const parkedIn = (pool: Pool, { parked }: Tables, name: string, timeoutMs: number): Observable<unknown> => {
+  const select = `SELECT "offset"::text AS "offset", record::text AS record FROM ${parked}
+    WHERE name = $1 AND "offset" > $2 ORDER BY ${parked}."offset" LIMIT ${pageSize}`;
+  const after = (offset: string): ReturnType<typeof asked> => asked(pool, timeoutMs, select, [name, offset]);
+  return after('-1').pipe(
+    expand((rows) => (rows.length < pageSize ? EMPTY : after(String(rows.at(-1)?.['offset'])))),
+    concatMap((rows) => rows),
+    map((row): unknown => JSON.parse(String(row['record']))),
+  );
+};

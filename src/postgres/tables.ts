@@ -2,6 +2,12 @@ import type { Pool } from 'pg';
 import { concatMap, defer, type Observable, of, timeout } from 'rxjs';
 import { asked } from './connection.js';
 
+/** The names of the tables. */
+export interface Tables {
+  readonly cursors: string;
+  readonly parked: string;
+}
+
 /**
  * The tables of {@link postgresStore}, as SQL: for those who create tables by migrations of their own. Creating them
  * again does nothing.
@@ -31,12 +37,6 @@ CREATE TABLE IF NOT EXISTS ${parked} (
 );
 `;
 };
-
-/** The names of the tables. */
-export interface Tables {
-  readonly cursors: string;
-  readonly parked: string;
-}
 
 /** The names of the tables in a schema; throws a TypeError for a schema that would have to be quoted. */
 export function tablesIn(schema: string): Tables {

@@ -12,6 +12,16 @@ import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 import type { Handler, Work } from './ProcessOptions.js';
 import type { Handling } from './Processor.js';
 
+/** What has become of an update that was parked. */
+export interface Unparked {
+  /** The update, and why it was put aside. */
+  readonly parked: Parked;
+  /** Whether it has been handled, and taken away. */
+  readonly isHandled: boolean;
+  /** What the handler failed with this time. */
+  readonly error?: unknown;
+}
+
 /** An update that could not be handled and was put aside. */
 export interface Parked {
   /** Where it stands on the ledger. */
@@ -37,16 +47,6 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
   attempts: whole('Attempts', 0, Infinity, 'a whole number'),
   parkedAt: Timestamp,
 });
-
-/** What has become of an update that was parked. */
-export interface Unparked {
-  /** The update, and why it was put aside. */
-  readonly parked: Parked;
-  /** Whether it has been handled, and taken away. */
-  readonly isHandled: boolean;
-  /** What the handler failed with this time. */
-  readonly error?: unknown;
-}
 
 /**
  * Has a handler work on what a processor has parked, by ascending offset, and emits what becomes of each. What is handled
@@ -110,11 +110,11 @@ export function handleParked(
   );
 }
 
+/** The update, if it is one that handlers get. */
+const workIn = ({ update }: Parked): Work | undefined => (update?._tag === 'OffsetCheckpoint' ? undefined : update);
+
 function decoded(name: string, record: unknown): Parked {
   const result = Parked.decode(record);
   if (result._tag === 'Right') return result.right;
   throw new CursorError('unreadable', name, problemsOf(result.left).map(formatProblem).join(', '));
 }
-
-/** The update, if it is one that handlers get. */
-const workIn = ({ update }: Parked): Work | undefined => (update?._tag === 'OffsetCheckpoint' ? undefined : update);

@@ -54,6 +54,29 @@ export interface ProcessStatus {
   readonly at: number;
 }
 
+/** When a processor counts as ready. */
+export interface ReadyOptions {
+  /**
+   * How many offsets it may be behind, where it has not caught up.
+   *
+   * @defaultValue 0
+   */
+  readonly maxLagOffsets?: number | undefined;
+  /**
+   * For how long the ledger may not have been seen, and for how long it may have ended beyond what is handled, in
+   * milliseconds. On a quiet ledger the place follows the end within a minute.
+   *
+   * @defaultValue 60000
+   */
+  readonly maxAgeMs?: number | undefined;
+  /**
+   * Whether one that waits for another of its name to end is ready: to take over, that is.
+   *
+   * @defaultValue true
+   */
+  readonly isStandbyReady?: boolean | undefined;
+}
+
 /** What is known so far. */
 interface Tally {
   readonly last?: Committed;
@@ -67,8 +90,7 @@ interface Tally {
   readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
 }
 
-/** Over how many seconds a rate is taken. */
-const rateSeconds = 10;
+const nothing: Tally = { handled: 0, bySecond: new Map() };
 
 /**
  * Turns a processor's commits into its status, emitted at each commit and every `everyMs`. Ends as the processor does; that
@@ -114,9 +136,8 @@ export const toStatus =
       }),
     );
 
-const nothing: Tally = { handled: 0, bySecond: new Map() };
-
-const secondOf = (ms: number): number => Math.floor(ms / 1_000);
+/** Over how many seconds a rate is taken. */
+const rateSeconds = 10;
 
 function withCommit(tally: Tally, last: Committed): Tally {
   const now = asyncScheduler.now();
@@ -132,6 +153,8 @@ function withCommit(tally: Tally, last: Committed): Tally {
     behind: last.offset >= (tally.behind?.end ?? 0) ? undefined : tally.behind,
   };
 }
+
+const secondOf = (ms: number): number => Math.floor(ms / 1_000);
 
 function withLook(tally: Tally, ledgerEnd: Offset | undefined): Tally {
   if (ledgerEnd === undefined) return tally;
@@ -167,29 +190,6 @@ function statusOf({ last, committedAt, handled, bySecond, ledgerEnd, seenAt, beh
 function stateOf(last: Committed | undefined): ProcessStatus['state'] {
   if (last === undefined) return 'waiting';
   return last.isCaughtUp ? 'caughtUp' : 'catchingUp';
-}
-
-/** When a processor counts as ready. */
-export interface ReadyOptions {
-  /**
-   * How many offsets it may be behind, where it has not caught up.
-   *
-   * @defaultValue 0
-   */
-  readonly maxLagOffsets?: number | undefined;
-  /**
-   * For how long the ledger may not have been seen, and for how long it may have ended beyond what is handled, in
-   * milliseconds. On a quiet ledger the place follows the end within a minute.
-   *
-   * @defaultValue 60000
-   */
-  readonly maxAgeMs?: number | undefined;
-  /**
-   * Whether one that waits for another of its name to end is ready: to take over, that is.
-   *
-   * @defaultValue true
-   */
-  readonly isStandbyReady?: boolean | undefined;
 }
 
 /**

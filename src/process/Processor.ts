@@ -6,6 +6,16 @@ import type { Transactions } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
 import type { AnyProcessOptions, CommitEvery, Work } from './ProcessOptions.js';
 
+/** How a processor works, with its defaults. */
+interface Rules {
+  readonly select: (update: Work) => boolean;
+  readonly takesBatches: boolean;
+  readonly commitEveryMs: number;
+  readonly commitEveryUpdates: number;
+  readonly handlerRetry: CompleteRetryPolicy;
+  readonly onPoison: 'stop' | 'skip' | 'park';
+}
+
 /** What handles updates and keeps the place, while a processor holds its name. */
 export interface Run extends Stop, Rules, Handling {
   readonly transactions: Transactions<unknown>;
@@ -19,19 +29,16 @@ export interface Run extends Stop, Rules, Handling {
   readonly report: Report;
 }
 
-/** How a processor works, with its defaults. */
-export interface Rules {
-  readonly select: (update: Work) => boolean;
-  readonly takesBatches: boolean;
-  readonly commitEveryMs: number;
-  readonly commitEveryUpdates: number;
-  readonly handlerRetry: CompleteRetryPolicy;
-  readonly onPoison: 'stop' | 'skip' | 'park';
-}
-
 /** A handler: of one update, or of several where it takes batches. A method, for no type says which of the two it is. */
 export interface Handling {
   handle(work: Work | readonly Work[], tx: unknown): unknown;
+}
+
+/** Whether a processor is to stop. */
+export interface Stop {
+  /** Emits when it is to. */
+  readonly stop$: Observable<unknown>;
+  readonly isStopped: () => boolean;
 }
 
 /** How long a handler is tried again, in milliseconds, where the caller does not say: a failure that lasts is to be seen. */
@@ -63,11 +70,4 @@ export function rulesOf(options: AnyProcessOptions, ledgerRetry: RetryPolicy | u
     ),
     onPoison,
   };
-}
-
-/** Whether a processor is to stop. */
-export interface Stop {
-  /** Emits when it is to. */
-  readonly stop$: Observable<unknown>;
-  readonly isStopped: () => boolean;
 }

@@ -24,6 +24,16 @@ import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
 import type { Work } from './ProcessOptions.js';
 import type { Run } from './Processor.js';
 
+/** How far a handler has come with some updates. */
+export interface Done {
+  /** How many are done with. */
+  readonly done: number;
+  /** How many of those it was given. */
+  readonly handled: number;
+  /** What the one behind them has failed with. */
+  readonly failure?: HandlerFailure;
+}
+
 /**
  * Waits for what a function of the caller's returned: an Observable or a Promise until it is over, anything else not at
  * all. Throws for a list of Promises, whose failures nobody would see.
@@ -38,16 +48,6 @@ export function awaited(result: unknown): Observable<unknown> {
 const isAwaitable = (u: unknown): u is ObservableInput<unknown> =>
   isObservable(u) ||
   (typeof u === 'object' && u !== null && (Symbol.asyncIterator in u || ('then' in u && typeof u.then === 'function')));
-
-/** How far a handler has come with some updates. */
-export interface Done {
-  /** How many are done with. */
-  readonly done: number;
-  /** How many of those it was given. */
-  readonly handled: number;
-  /** What the one behind them has failed with. */
-  readonly failure?: HandlerFailure;
-}
 
 /** A handler has failed; what it did in a transaction is to be rolled back. */
 export class HandlerFailure extends Error {
@@ -74,6 +74,28 @@ type Updates = readonly (Update | InvalidUpdate)[];
  */
 export const handled = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
   run.takesBatches ? handledAtOnce(run, updates, tx) : handledEach(run, updates, tx);
+
+const handledAtOnce = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
+  defer(() => {
+    const begunAt = asyncScheduler.now();
+    return defer(() => {
+      if (run.isStopped()) return of({ done: 0, handled: 0 });
+      const work = updates.map((update) => concerning(run, update)).filter((update) => update !== undefined);
+      const result$ = work.length === 0 ? of(undefined) : awaited(run.handle(work, tx));
+      return result$.pipe(map(() => ({ done: updates.length, handled: work.length })));
+    }).pipe(
+      catchError((error: unknown) => {
+        throw new HandlerFailure(error, asyncScheduler.now() - begunAt);
+      }),
+    );
+  });
+
+/** The update, if the handler is to have it. */
+function concerning({ select, path }: Run, update: Update | InvalidUpdate): Work | undefined {
+  if (update._tag === 'OffsetCheckpoint') return undefined;
+  if (update._tag === 'InvalidUpdate') throw new DecodeError(path, update.problems, update.offset);
+  return select(update) ? update : undefined;
+}
 
 const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
   defer(() => {
@@ -106,25 +128,3 @@ const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> 
       defer(() => of(so)),
     );
   });
-
-const handledAtOnce = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
-  defer(() => {
-    const begunAt = asyncScheduler.now();
-    return defer(() => {
-      if (run.isStopped()) return of({ done: 0, handled: 0 });
-      const work = updates.map((update) => concerning(run, update)).filter((update) => update !== undefined);
-      const result$ = work.length === 0 ? of(undefined) : awaited(run.handle(work, tx));
-      return result$.pipe(map(() => ({ done: updates.length, handled: work.length })));
-    }).pipe(
-      catchError((error: unknown) => {
-        throw new HandlerFailure(error, asyncScheduler.now() - begunAt);
-      }),
-    );
-  });
-
-/** The update, if the handler is to have it. */
-function concerning({ select, path }: Run, update: Update | InvalidUpdate): Work | undefined {
-  if (update._tag === 'OffsetCheckpoint') return undefined;
-  if (update._tag === 'InvalidUpdate') throw new DecodeError(path, update.problems, update.offset);
-  return select(update) ? update : undefined;
-}

@@ -27,8 +27,20 @@ import { Parked } from './Parked.js';
 import type { Committed } from './ProcessOptions.js';
 import type { Run } from './Processor.js';
 
+/** Updates that are handled and committed together, unless there is a reason not to. */
+export interface Chunk {
+  readonly updates: readonly (Update | InvalidUpdate)[];
+  /** How far the ledger is read behind them. */
+  readonly reached: Offset;
+  readonly isCaughtUp: boolean;
+  /** Whether the request ends behind them. */
+  readonly isLast?: boolean;
+  /** What ends the feed behind them. */
+  readonly failure?: { readonly error: unknown };
+}
+
 /** How far a processor has come with a chunk. */
-export interface Progress {
+interface Progress {
   readonly chunk: Chunk;
   /** As it is saved. */
   readonly cursor: Cursor;
@@ -50,79 +62,6 @@ export interface Progress {
   readonly taken: number;
 }
 
-/** Before the first attempt. */
-export const startOfChunk = (chunk: Chunk, cursor: Cursor, atATime: number): Progress => ({
-  chunk,
-  cursor,
-  todo: chunk.updates,
-  atATime,
-  next: atATime,
-  failures: 0,
-  spentMs: 0,
-  failure: undefined,
-  failureBehind: undefined,
-  committed: undefined,
-  taken: 0,
-});
-
-/** Behind an attempt that went well. */
-export function progressAfter(progress: Progress, { done, handled, failure }: Done): Progress {
-  const { chunk, cursor, todo, atATime, next, failureBehind } = progress;
-  const isOver = done === todo.length;
-  const saved = cursorAfter(cursor, todo.slice(0, done), isOver ? chunk.reached : undefined);
-  const { offset, recordTimes } = saved;
-  return {
-    ...startOfChunk(chunk, saved, atATime),
-    todo: todo.slice(done),
-    failure: failure ?? (done === next ? failureBehind : undefined),
-    committed: { offset, recordTimes, handled, isCaughtUp: isOver && chunk.isCaughtUp },
-    taken: done,
-  };
-}
-
-/** The same again, after an attempt that failed. */
-export function onceMore(progress: Progress, changes: Partial<Progress>): Progress {
-  return { ...progress, failure: undefined, failureBehind: undefined, committed: undefined, taken: 0, ...changes };
-}
-
-/** Deals with the first of the updates, which cannot be handled: ends with it, or goes on without it. */
-export function givenUp(
-  run: Run,
-  progress: Progress,
-  update: Update | InvalidUpdate,
-  cause: unknown,
-): Observable<Progress> {
-  const { offset } = update;
-  const updateId = 'updateId' in update ? update.updateId : undefined;
-  const { onPoison, report } = run;
-  const { failures: attempts } = progress;
-  if (onPoison === 'stop') throw new HandlerError(offset, updateId, attempts, cause);
-  const parked = {
-    offset,
-    updateId,
-    update: update._tag === 'InvalidUpdate' ? undefined : update,
-    reason: reasonOf(cause),
-    attempts,
-    parkedAt: new Date(asyncScheduler.now()).toISOString(),
-  };
-  const next = progressAfter(progress, { done: 1, handled: 0 });
-  return run.transactions
-    .transact((tx) => {
-      const aside$ = onPoison === 'park' ? run.park(offset, Parked.encode(parked), tx) : of(undefined);
-      return aside$.pipe(
-        concatMap(() => run.save(next.cursor, tx)),
-        map(() => next),
-      );
-    })
-    .pipe(
-      tap(() => {
-        report(() => ({ _tag: onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped', offset, attempts, cause }));
-      }),
-    );
-}
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
-
 /** Handles a chunk and commits it, in as many parts as it takes; emits after each attempt. */
 export const commits = (run: Run, cursor: Cursor, chunk: Chunk): Observable<Progress> => {
   const start = startOfChunk(chunk, cursor, run.commitEveryUpdates);
@@ -135,6 +74,21 @@ export const commits = (run: Run, cursor: Cursor, chunk: Chunk): Observable<Prog
     skip(1),
   );
 };
+
+/** Before the first attempt. */
+const startOfChunk = (chunk: Chunk, cursor: Cursor, atATime: number): Progress => ({
+  chunk,
+  cursor,
+  todo: chunk.updates,
+  atATime,
+  next: atATime,
+  failures: 0,
+  spentMs: 0,
+  failure: undefined,
+  failureBehind: undefined,
+  committed: undefined,
+  taken: 0,
+});
 
 const nextOf = (run: Run, progress: Progress): Observable<Progress> =>
   progress.failure === undefined ? attempt(run, progress) : afterFailure(run, progress, progress.failure);
@@ -175,6 +129,26 @@ function doneBefore({ isTransactional }: Run, error: unknown): Observable<Done> 
   return of({ ...before, failure: error });
 }
 
+/** Behind an attempt that went well. */
+function progressAfter(progress: Progress, { done, handled, failure }: Done): Progress {
+  const { chunk, cursor, todo, atATime, next, failureBehind } = progress;
+  const isOver = done === todo.length;
+  const saved = cursorAfter(cursor, todo.slice(0, done), isOver ? chunk.reached : undefined);
+  const { offset, recordTimes } = saved;
+  return {
+    ...startOfChunk(chunk, saved, atATime),
+    todo: todo.slice(done),
+    failure: failure ?? (done === next ? failureBehind : undefined),
+    committed: { offset, recordTimes, handled, isCaughtUp: isOver && chunk.isCaughtUp },
+    taken: done,
+  };
+}
+
+/** The same again, after an attempt that failed. */
+function onceMore(progress: Progress, changes: Partial<Progress>): Progress {
+  return { ...progress, failure: undefined, failureBehind: undefined, committed: undefined, taken: 0, ...changes };
+}
+
 /** The most that one attempt counts for: a clock that was set, or a machine that slept, is no failure of the handler. */
 const mostPerAttemptMs = 60_000;
 
@@ -194,17 +168,38 @@ function afterFailure(run: Run, progress: Progress, { cause, tookMs }: HandlerFa
   );
 }
 
-/** Updates that are handled and committed together, unless there is a reason not to. */
-export interface Chunk {
-  readonly updates: readonly (Update | InvalidUpdate)[];
-  /** How far the ledger is read behind them. */
-  readonly reached: Offset;
-  readonly isCaughtUp: boolean;
-  /** Whether the request ends behind them. */
-  readonly isLast?: boolean;
-  /** What ends the feed behind them. */
-  readonly failure?: { readonly error: unknown };
+/** Deals with the first of the updates, which cannot be handled: ends with it, or goes on without it. */
+function givenUp(run: Run, progress: Progress, update: Update | InvalidUpdate, cause: unknown): Observable<Progress> {
+  const { offset } = update;
+  const updateId = 'updateId' in update ? update.updateId : undefined;
+  const { onPoison, report } = run;
+  const { failures: attempts } = progress;
+  if (onPoison === 'stop') throw new HandlerError(offset, updateId, attempts, cause);
+  const parked = {
+    offset,
+    updateId,
+    update: update._tag === 'InvalidUpdate' ? undefined : update,
+    reason: reasonOf(cause),
+    attempts,
+    parkedAt: new Date(asyncScheduler.now()).toISOString(),
+  };
+  const next = progressAfter(progress, { done: 1, handled: 0 });
+  return run.transactions
+    .transact((tx) => {
+      const aside$ = onPoison === 'park' ? run.park(offset, Parked.encode(parked), tx) : of(undefined);
+      return aside$.pipe(
+        concatMap(() => run.save(next.cursor, tx)),
+        map(() => next),
+      );
+    })
+    .pipe(
+      tap(() => {
+        report(() => ({ _tag: onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped', offset, attempts, cause }));
+      }),
+    );
 }
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /** What a step of the feed has brought. */
 export const chunkOf = ({ place, page }: Step): Chunk => ({

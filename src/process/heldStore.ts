@@ -19,28 +19,11 @@ import type { CheckpointStore, TransactionalStore, Transactions } from './Checkp
 import type { AnyProcessOptions } from './ProcessOptions.js';
 import type { Run } from './Processor.js';
 
-/** Asks a store for something: emits its last value once it is done. A failure is a {@link StoreError}, unless the store knows better. */
-export const storeCall = (
-  operation: StoreOperation,
-  processor: string,
-  withinMs: number,
-  ask: () => ObservableInput<unknown>,
-): Observable<unknown> =>
-  defer(ask).pipe(
-    takeLast(1),
-    defaultIfEmpty(undefined),
-    timeout(atMost(withinMs)),
-    mapError((error) =>
-      isLedgerError(error) || error instanceof HandlerFailure ? error : failedStore(operation, processor, error),
-    ),
-  );
-
-/** The error of a store that failed with something of its own. */
-export const failedStore = (operation: StoreOperation, processor: string, error: unknown): StoreError =>
-  new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);
-
 /** What keeps the place of a processor that holds its name. */
 export type Keeping = Pick<Run, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'>;
+
+/** No transactions: what is done is done. */
+const direct: Transactions<unknown> = { transact: (work) => work(undefined) };
 
 /**
  * Holds a processor's name, and emits what keeps its place, once. Where nothing is rolled back, a save that fails is
@@ -69,8 +52,25 @@ export function keeping(options: AnyProcessOptions, retrying: Retrying): Observa
   );
 }
 
+/** Asks a store for something: emits its last value once it is done. A failure is a {@link StoreError}, unless the store knows better. */
+const storeCall = (
+  operation: StoreOperation,
+  processor: string,
+  withinMs: number,
+  ask: () => ObservableInput<unknown>,
+): Observable<unknown> =>
+  defer(ask).pipe(
+    takeLast(1),
+    defaultIfEmpty(undefined),
+    timeout(atMost(withinMs)),
+    mapError((error) =>
+      isLedgerError(error) || error instanceof HandlerFailure ? error : failedStore(operation, processor, error),
+    ),
+  );
+
+/** The error of a store that failed with something of its own. */
+const failedStore = (operation: StoreOperation, processor: string, error: unknown): StoreError =>
+  new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);
+
 const isTransactionalStore = (store: CheckpointStore<unknown> | undefined): store is TransactionalStore<unknown> =>
   store !== undefined && 'hold' in store;
-
-/** No transactions: what is done is done. */
-const direct: Transactions<unknown> = { transact: (work) => work(undefined) };

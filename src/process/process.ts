@@ -40,39 +40,50 @@ import { type Handling, rulesOf, type Stop } from './Processor.js';
 import { beginning } from './resume.js';
 import { worked } from './work.js';
 
-/**
- * The feeds of a processor: of what its request selects, from an offset on. One range at a time: what is read ahead beyond
- * the next page would wait in memory for a handler that is slow.
- */
-export function feedsOf(
+/** The longest wait before a store is asked again: it is near, and all the work waits for it. */
+const longestWaitMs = 5_000;
+
+/** Holds the processor's name, finds its place, works from there, and stops in an orderly way. */
+export function process(
   service: Service,
   request: UpdatesRequest,
+  handling: Handling,
   options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
-): (from?: Offset) => Feed {
-  const range = checked(UpdatesRequest, request);
-  if (range.descendingOrder === true)
-    throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
-  const onInvalid = (options.onPoison ?? 'stop') === 'stop' ? 'fail' : 'emit';
-  // one feed to whoever watches: it asks where to begin, and then reads from there
-  const report = reportTo(service.events, (service.feeds += 1));
-  return (from = range.beginExclusive) => {
-    const { endInclusive } = range;
-    const rest = {
-      ...range,
-      beginExclusive: from,
-      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
-    };
-    // nor is it pushed anything, whatever else stands in the options
-    return feedOf(service, rest, { ...options, transport: 'http', parallelRanges: 1, onInvalid }, ledgerRetry, report);
-  };
+): Observable<Committed> {
+  const rules = rulesOf(options, ledgerRetry);
+  const policy = retryPolicy(ledgerRetry, options.retry);
+  const report = reportTo(service.events);
+  const retrying = { retry: { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs) }, report };
+  return gracefully(
+    (stop) =>
+      whileHeld(
+        keeping(options, retrying),
+        (kept) =>
+          defer(() => {
+            const feedFrom = feedsOf(service, request, options, ledgerRetry);
+            const run = { ...rules, ...kept, ...stop, ...handling, report, path: service.learned.updatesPath };
+            const feed = feedFrom();
+            return beginning(feed, options, kept.load$).pipe(
+              tellCut(feed),
+              // from here on the feed itself tells
+              takeLast(1),
+              concatMap((begin) => worked(run, feedFrom(begin.cursor.offset), begin, options.batch)),
+            );
+          }),
+        retrying,
+        stop,
+      ),
+    options.stopWithinMs ?? 10_000,
+    options.signal,
+  );
 }
 
 /**
  * Work that is not cut off: when its subscriber leaves, or a signal says so, it is told to stop, and goes on by itself
  * until it has completed, or the time for that is over.
  */
-export const gracefully = <A>(
+const gracefully = <A>(
   work: (stop: Stop) => Observable<A>,
   withinMs: number,
   signal: AbortSignal | undefined,
@@ -109,7 +120,7 @@ const healthyMs = 60_000;
  * Works while a name is held, and lets go of it when the work is over. When the store fails, all of that begins anew, for as
  * long as the policy says; told to stop, it does so at once, unless it is in the middle of work.
  */
-export function whileHeld(
+function whileHeld(
   keeping$: Observable<Keeping>,
   work: (kept: Keeping) => Observable<Committed>,
   retrying: Retrying,
@@ -151,41 +162,30 @@ export function whileHeld(
 const isNews = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
   handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;
 
-/** The longest wait before a store is asked again: it is near, and all the work waits for it. */
-const longestWaitMs = 5_000;
-
-/** Holds the processor's name, finds its place, works from there, and stops in an orderly way. */
-export function process(
+/**
+ * The feeds of a processor: of what its request selects, from an offset on. One range at a time: what is read ahead beyond
+ * the next page would wait in memory for a handler that is slow.
+ */
+function feedsOf(
   service: Service,
   request: UpdatesRequest,
-  handling: Handling,
   options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
-): Observable<Committed> {
-  const rules = rulesOf(options, ledgerRetry);
-  const policy = retryPolicy(ledgerRetry, options.retry);
-  const report = reportTo(service.events);
-  const retrying = { retry: { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs) }, report };
-  return gracefully(
-    (stop) =>
-      whileHeld(
-        keeping(options, retrying),
-        (kept) =>
-          defer(() => {
-            const feedFrom = feedsOf(service, request, options, ledgerRetry);
-            const run = { ...rules, ...kept, ...stop, ...handling, report, path: service.learned.updatesPath };
-            const feed = feedFrom();
-            return beginning(feed, options, kept.load$).pipe(
-              tellCut(feed),
-              // from here on the feed itself tells
-              takeLast(1),
-              concatMap((begin) => worked(run, feedFrom(begin.cursor.offset), begin, options.batch)),
-            );
-          }),
-        retrying,
-        stop,
-      ),
-    options.stopWithinMs ?? 10_000,
-    options.signal,
-  );
+): (from?: Offset) => Feed {
+  const range = checked(UpdatesRequest, request);
+  if (range.descendingOrder === true)
+    throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
+  const onInvalid = (options.onPoison ?? 'stop') === 'stop' ? 'fail' : 'emit';
+  // one feed to whoever watches: it asks where to begin, and then reads from there
+  const report = reportTo(service.events, (service.feeds += 1));
+  return (from = range.beginExclusive) => {
+    const { endInclusive } = range;
+    const rest = {
+      ...range,
+      beginExclusive: from,
+      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
+    };
+    // nor is it pushed anything, whatever else stands in the options
+    return feedOf(service, rest, { ...options, transport: 'http', parallelRanges: 1, onInvalid }, ledgerRetry, report);
+  };
 }

@@ -17,45 +17,6 @@ import { type Retrying, retryTransient } from '../http/retry.js';
 import { Cursor } from './Cursor.js';
 import type { AnyProcessOptions } from './ProcessOptions.js';
 
-const path = '/v2/parties/participant-id';
-const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
-
-/** The id of the participant; `undefined` from a service that does not tell it, or not to this user. */
-export const participantIdOf = (link: Link, retrying: Retrying): Observable<string | undefined> =>
-  exchange(link, { method: 'GET', path }, decoded(path, ParticipantId)).pipe(
-    map(({ participantId }) => participantId),
-    retryTransient(retrying),
-    catchError((error: unknown) => {
-      const isUntold = isDecodeError(error) || isUnauthorizedError(error) || (isApiError(error) && !isTransient(error));
-      if (isUntold) return of(undefined);
-      throw error;
-    }),
-  );
-
-/** What stands for the updates that a request selects: the same, whatever the order in which it names parties and filters. */
-export const selectionOf = ({ updateFormat, filter }: UpdatesRequest): Observable<string> =>
-  defer(() => crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical({ updateFormat, filter })))).pipe(
-    map((hash) => `sha256:${Array.from(new Uint8Array(hash), hex).join('')}`),
-  );
-
-const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
-
-/**
- * JSON in which neither keys nor the elements of lists have an order. Flags are left out: they say how much is told of an
- * update, not of which; and so is what is as good as absent.
- */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const entries = Object.entries(value).filter(
-    ([, content]) => content !== undefined && content !== null && typeof content !== 'boolean',
-  );
-  return `{${entries
-    .map(([key, content]) => `${JSON.stringify(key)}:${canonical(content)}`)
-    .sort()
-    .join()}}`;
-}
-
 /** Where a processor begins. */
 export interface Beginning {
   readonly cursor: Cursor;
@@ -91,6 +52,46 @@ const newCursor = (
   selection,
   ...(participantId !== undefined && { participantId }),
 });
+
+const path = '/v2/parties/participant-id';
+
+const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
+
+/** The id of the participant; `undefined` from a service that does not tell it, or not to this user. */
+const participantIdOf = (link: Link, retrying: Retrying): Observable<string | undefined> =>
+  exchange(link, { method: 'GET', path }, decoded(path, ParticipantId)).pipe(
+    map(({ participantId }) => participantId),
+    retryTransient(retrying),
+    catchError((error: unknown) => {
+      const isUntold = isDecodeError(error) || isUnauthorizedError(error) || (isApiError(error) && !isTransient(error));
+      if (isUntold) return of(undefined);
+      throw error;
+    }),
+  );
+
+/** What stands for the updates that a request selects: the same, whatever the order in which it names parties and filters. */
+const selectionOf = ({ updateFormat, filter }: UpdatesRequest): Observable<string> =>
+  defer(() => crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical({ updateFormat, filter })))).pipe(
+    map((hash) => `sha256:${Array.from(new Uint8Array(hash), hex).join('')}`),
+  );
+
+/**
+ * JSON in which neither keys nor the elements of lists have an order. Flags are left out: they say how much is told of an
+ * update, not of which; and so is what is as good as absent.
+ */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(
+    ([, content]) => content !== undefined && content !== null && typeof content !== 'boolean',
+  );
+  return `{${entries
+    .map(([key, content]) => `${JSON.stringify(key)}:${canonical(content)}`)
+    .sort()
+    .join()}}`;
+}
+
+const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
 
 /** The stored cursor, if it is a good one and of the same participant and request. */
 function accepted(name: string, stored: unknown, { participantId, selection }: Cursor): Cursor {

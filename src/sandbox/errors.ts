@@ -12,21 +12,8 @@ export class Refusal extends Error {
   }
 }
 
-/** Per error category: its gRPC status code, and whether it comes with a retry hint. */
-export const errorCategories: Readonly<Record<number, { readonly grpc: number; readonly retried: boolean }>> = {
-  1: { grpc: 14, retried: true },
-  2: { grpc: 10, retried: true },
-  3: { grpc: 4, retried: true },
-  4: { grpc: 13, retried: false },
-  6: { grpc: 16, retried: false },
-  7: { grpc: 7, retried: false },
-  8: { grpc: 3, retried: false },
-  9: { grpc: 9, retried: false },
-  10: { grpc: 6, retried: false },
-  11: { grpc: 5, retried: false },
-  12: { grpc: 11, retried: true },
-  14: { grpc: 12, retried: false },
-};
+/** What participants reduce errors of these categories to. Internal errors have a second source, the JSON layer. */
+const redacted = new Set([5, 6, 7, 14]);
 
 /** The well-known error codes by category. */
 const codes: Readonly<Record<number, readonly string[]>> = {
@@ -95,12 +82,25 @@ const codes: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** Well-known error code to category. */
-export const errorCodes: ReadonlyMap<string, number> = new Map(
+const errorCodes: ReadonlyMap<string, number> = new Map(
   Object.entries(codes).flatMap(([category, names]) => names.map((name) => [name, Number(category)] as const)),
 );
 
-/** What participants reduce errors of these categories to. Internal errors have a second source, the JSON layer. */
-const redacted = new Set([5, 6, 7, 14]);
+/** Per error category: its gRPC status code, and whether it comes with a retry hint. */
+const errorCategories: Readonly<Record<number, { readonly grpc: number; readonly retried: boolean }>> = {
+  1: { grpc: 14, retried: true },
+  2: { grpc: 10, retried: true },
+  3: { grpc: 4, retried: true },
+  4: { grpc: 13, retried: false },
+  6: { grpc: 16, retried: false },
+  7: { grpc: 7, retried: false },
+  8: { grpc: 3, retried: false },
+  9: { grpc: 9, retried: false },
+  10: { grpc: 6, retried: false },
+  11: { grpc: 5, retried: false },
+  12: { grpc: 11, retried: true },
+  14: { grpc: 12, retried: false },
+};
 
 /**
  * Builds the body of an error, with the category, gRPC code and retry hint that belong to a well-known

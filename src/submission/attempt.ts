@@ -28,11 +28,6 @@ import { bodyOf, type Sending, type Tried } from './Sending.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 
-/** The least that a try is given, also when the time is nearly over. */
-const leastMs = 5_000;
-
-const leftOf = ({ withinMs }: Sending, { spentMs }: Tried): number => Math.max(leastMs, withinMs - spentMs);
-
 /** Sends a submission, and goes on until what became of it is known, or the time is over. */
 export const attempt = (sending: Sending, tried: Tried): Observable<Transaction> =>
   defer(() => {
@@ -56,6 +51,11 @@ export const attempt = (sending: Sending, tried: Tried): Observable<Transaction>
       }),
     );
   });
+
+/** The least that a try is given, also when the time is nearly over. */
+const leastMs = 5_000;
+
+const leftOf = ({ withinMs }: Sending, { spentMs }: Tried): number => Math.max(leastMs, withinMs - spentMs);
 
 function afterFailure(sending: Sending, tried: Tried, error: unknown): Observable<Transaction> {
   if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;

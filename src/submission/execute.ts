@@ -12,26 +12,11 @@ import { attempt, tellOutcome } from './attempt.js';
 import { randomUuid } from './Sending.js';
 import { type ExecuteOptions, withinMsOf } from './SubmitOptions.js';
 
-/** When a change was sent first, and where the ledger ended then. */
-export type Begun = Pick<Submission, 'sentAt' | 'beginExclusive'>;
-
-/** How long the ledger end may take: a submission is not held up for it. */
-const endWithinMs = 5_000;
-
-/**
- * Asks for the ledger end before a change is sent: whatever becomes of it lies after that, and neither the ledger nor
- * anybody else has to look further back.
- */
-export const begin = (link: Link): Observable<Begun> =>
-  defer(() => ledgerEnd(link)).pipe(
-    timeout(endWithinMs),
-    map((beginExclusive) => ({ beginExclusive })),
-    catchError(() => of({})),
-    map((end) => ({ sentAt: asyncScheduler.now(), ...end })),
-  );
-
 /** The longest wait before a submission is sent again: somebody wants to know. */
 const longestWaitMs = 5_000;
+
+/** When a change was sent first, and where the ledger ended then. */
+type Begun = Pick<Submission, 'sentAt' | 'beginExclusive'>;
 
 /**
  * Executes signed submissions of one change, and finds out what became of it where an answer is lost. When the change was
@@ -87,3 +72,18 @@ export function executor(
     );
   }
 }
+
+/** How long the ledger end may take: a submission is not held up for it. */
+const endWithinMs = 5_000;
+
+/**
+ * Asks for the ledger end before a change is sent: whatever becomes of it lies after that, and neither the ledger nor
+ * anybody else has to look further back.
+ */
+const begin = (link: Link): Observable<Begun> =>
+  defer(() => ledgerEnd(link)).pipe(
+    timeout(endWithinMs),
+    map((beginExclusive) => ({ beginExclusive })),
+    catchError(() => of({})),
+    map((end) => ({ sentAt: asyncScheduler.now(), ...end })),
+  );

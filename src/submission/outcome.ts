@@ -48,12 +48,12 @@ const codes: Readonly<Record<string, Outcome>> = {
   LEDGER_TIME_OUTSIDE_BOUNDS: 'expired',
 };
 
+const ofCode = ({ code }: ApiError): Outcome | undefined =>
+  code !== undefined && Object.hasOwn(codes, code) ? codes[code] : undefined;
+
 /** Back-pressure, before anything is done; and verdicts, after which nothing is. */
 const certain =
   /BACKPRESSURE|OVERLOADED|MAXIMUM_NUMBER_OF_STREAMS|MEMORY_OVER_LIMIT|^LOCAL_VERDICT_|^MEDIATOR_SAYS_|^NOT_SEQUENCED_/;
-
-const ofCode = ({ code }: ApiError): Outcome | undefined =>
-  code !== undefined && Object.hasOwn(codes, code) ? codes[code] : undefined;
 
 function ofCategory({ errorCategory = 0, code = '', definiteAnswer }: ApiError): Outcome | undefined {
   switch (errorCategory) {

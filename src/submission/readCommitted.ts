@@ -14,40 +14,6 @@ import { decoded, exchange } from '../http/exchange.js';
 import { retryTransient, within } from '../http/retry.js';
 import type { Sending } from './Sending.js';
 
-const path = '/v2/updates/update-by-offset';
-
-/**
- * The transaction at an offset; completes without one where the format shows nothing of it. A service that does not serve
- * single updates is asked for a page.
- */
-export const transactionAt = (
-  { service, retry }: Sending,
-  offset: Offset,
-  updateFormat: UpdateFormat,
-): Observable<Transaction> =>
-  exchange(service.link, { method: 'POST', path, body: { offset, updateFormat } }, decoded(path, UpdateElement)).pipe(
-    catchError((error: unknown) => {
-      if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
-      if (!isApiError(error) || verdict(error) !== 'switch') throw error;
-      // the ledger has come that far: there is no need to ask for its end, as a feed does
-      const range = { beginExclusive: offset - 1, endInclusive: offset };
-      const feed = feedOf(
-        service,
-        { ...range, updateFormat },
-        { retry: { ...retry, giveUpAfterMs: 0 } },
-        undefined,
-        service.link.report,
-      );
-      return askPage(feed, range, { limit: 2 }).pipe(
-        mergeMap(({ updates, failure }) => {
-          if (failure !== undefined) throw failure;
-          return updates;
-        }),
-      );
-    }),
-    filter((update): update is Transaction => update._tag === 'Transaction'),
-  );
-
 /** The transaction of a change that the ledger refuses to commit once more, since it has; read within a time. */
 export function readCommitted(
   sending: Sending,
@@ -82,13 +48,47 @@ export function readCommitted(
   );
 }
 
-/** Behind a balancer another participant may be asked, where the offset is that of something else. */
-const isOurs = (transaction: Transaction, { commandId = '' }: Sending): boolean =>
-  commandId === '' || (transaction.commandId ?? '') === '' || transaction.commandId === commandId;
-
 /** Where the ledger says that it was committed; some versions wrap the number. */
 function completionOffset({ context }: ApiError): Offset | undefined {
   const digits = /^(?:Some\()?(\d+)\)?$/.exec(context['completion_offset'] ?? '')?.[1];
   const offset = digits === undefined ? undefined : Number(digits);
   return Offset.is(offset) ? offset : undefined;
 }
+
+const path = '/v2/updates/update-by-offset';
+
+/**
+ * The transaction at an offset; completes without one where the format shows nothing of it. A service that does not serve
+ * single updates is asked for a page.
+ */
+const transactionAt = (
+  { service, retry }: Sending,
+  offset: Offset,
+  updateFormat: UpdateFormat,
+): Observable<Transaction> =>
+  exchange(service.link, { method: 'POST', path, body: { offset, updateFormat } }, decoded(path, UpdateElement)).pipe(
+    catchError((error: unknown) => {
+      if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
+      if (!isApiError(error) || verdict(error) !== 'switch') throw error;
+      // the ledger has come that far: there is no need to ask for its end, as a feed does
+      const range = { beginExclusive: offset - 1, endInclusive: offset };
+      const feed = feedOf(
+        service,
+        { ...range, updateFormat },
+        { retry: { ...retry, giveUpAfterMs: 0 } },
+        undefined,
+        service.link.report,
+      );
+      return askPage(feed, range, { limit: 2 }).pipe(
+        mergeMap(({ updates, failure }) => {
+          if (failure !== undefined) throw failure;
+          return updates;
+        }),
+      );
+    }),
+    filter((update): update is Transaction => update._tag === 'Transaction'),
+  );
+
+/** Behind a balancer another participant may be asked, where the offset is that of something else. */
+const isOurs = (transaction: Transaction, { commandId = '' }: Sending): boolean =>
+  commandId === '' || (transaction.commandId ?? '') === '' || transaction.commandId === commandId;

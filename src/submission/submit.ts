@@ -16,56 +16,10 @@ import { randomUuid } from './Sending.js';
 import type { Signer, Verifier } from './Signer.js';
 import { type SubmitOptions, withinMsOf } from './SubmitOptions.js';
 
-/** Throws an `InvalidRequestError` for signers whose signatures the ledger could only refuse. */
-export function checkSigners(signers: readonly Signer[], { actAs }: PrepareRequest): void {
-  const problems: Problem[] = signers.flatMap(({ party }, i) =>
-    actAs.includes(party) ? [] : [{ path: `signer[${i}].party`, expected: 'one of actAs' }],
-  );
-  if (signers.length === 0) problems.push({ path: 'signer', expected: 'one at least' });
-  if (problems.length > 0) throw new InvalidRequestError(problems);
-}
-
-const path = '/v2/interactive-submission/prepare';
-
-/** Has a submission prepared for signing. Changes nothing on the ledger. */
-export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
-  defer(() =>
-    exchange(link, { method: 'POST', path, body: checked(PrepareRequest, request) }, decoded(path, PreparedSubmission)),
-  );
-
-/** The bytes behind base64. Throws a `DOMException` where it is none. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
-  return bytes;
-}
-
-/** What is signed has this many bytes; the hash of a topology transaction, say, has more. */
-const hashBytes = 32;
-
-/** Has all signers sign a hash, one after the other; those of one party together. */
-export const signatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
-  if (fromBase64(hash).length !== hashBytes)
-    throw new VerificationError('hash', 'the hash is not one of a transaction');
-  return from(signers).pipe(
-    concatMap((signer) =>
-      // bytes of its own: nobody changes what the next one signs
-      from(signer.sign(fromBase64(hash))).pipe(
-        toArray(),
-        map((given) => ({ party: signer.party, signatures: given.flat() })),
-      ),
-    ),
-    reduce<SinglePartySignatures, readonly SinglePartySignatures[]>(joined, []),
-    map((all) => ({ signatures: all })),
-  );
-};
-
-function joined(all: readonly SinglePartySignatures[], one: SinglePartySignatures): readonly SinglePartySignatures[] {
-  if (!all.some(({ party }) => party === one.party)) return [...all, one];
-  return all.map((entry) =>
-    entry.party === one.party ? { ...entry, signatures: [...entry.signatures, ...one.signatures] } : entry,
-  );
+/** A submission that can be executed. */
+interface Signed {
+  readonly request: ExecuteRequest;
+  readonly hash: string;
 }
 
 /** Prepares, verifies, signs and executes a submission. */
@@ -140,10 +94,15 @@ export function submit(
   );
 }
 
-/** A submission that can be executed. */
-interface Signed {
-  readonly request: ExecuteRequest;
-  readonly hash: string;
+const path = '/v2/interactive-submission/prepare';
+
+/** Throws an `InvalidRequestError` for signers whose signatures the ledger could only refuse. */
+function checkSigners(signers: readonly Signer[], { actAs }: PrepareRequest): void {
+  const problems: Problem[] = signers.flatMap(({ party }, i) =>
+    actAs.includes(party) ? [] : [{ path: `signer[${i}].party`, expected: 'one of actAs' }],
+  );
+  if (signers.length === 0) problems.push({ path: 'signer', expected: 'one at least' });
+  if (problems.length > 0) throw new InvalidRequestError(problems);
 }
 
 const verified = (
@@ -158,3 +117,44 @@ const verified = (
     ignoreElements(),
     endWith(prepared),
   );
+
+/** What is signed has this many bytes; the hash of a topology transaction, say, has more. */
+const hashBytes = 32;
+
+/** Has all signers sign a hash, one after the other; those of one party together. */
+const signatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
+  if (fromBase64(hash).length !== hashBytes)
+    throw new VerificationError('hash', 'the hash is not one of a transaction');
+  return from(signers).pipe(
+    concatMap((signer) =>
+      // bytes of its own: nobody changes what the next one signs
+      from(signer.sign(fromBase64(hash))).pipe(
+        toArray(),
+        map((given) => ({ party: signer.party, signatures: given.flat() })),
+      ),
+    ),
+    reduce<SinglePartySignatures, readonly SinglePartySignatures[]>(joined, []),
+    map((all) => ({ signatures: all })),
+  );
+};
+
+function joined(all: readonly SinglePartySignatures[], one: SinglePartySignatures): readonly SinglePartySignatures[] {
+  if (!all.some(({ party }) => party === one.party)) return [...all, one];
+  return all.map((entry) =>
+    entry.party === one.party ? { ...entry, signatures: [...entry.signatures, ...one.signatures] } : entry,
+  );
+}
+
+/** Has a submission prepared for signing. Changes nothing on the ledger. */
+export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
+  defer(() =>
+    exchange(link, { method: 'POST', path, body: checked(PrepareRequest, request) }, decoded(path, PreparedSubmission)),
+  );
+
+/** The bytes behind base64. Throws a `DOMException` where it is none. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
+  return bytes;
+}

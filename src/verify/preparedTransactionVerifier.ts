@@ -6,39 +6,6 @@ import { checkCommands, type VerifierOptions } from './commands.js';
 import { checkHash, decodeTransaction, refusal } from './transaction.js';
 import { checkSound } from './wellFormed.js';
 
-/** Refuses a transaction for other parties, under another command id or on another synchronizer than was asked for. */
-export function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: PrepareRequest): void {
-  const given = new Set(submitterInfo?.actAs);
-  const asked = new Set(request.actAs);
-  if (given.size !== asked.size || [...asked].some((party) => !given.has(party))) {
-    throw refusal('parties', 'it acts for other parties', 'actAs');
-  }
-  if (submitterInfo?.commandId !== request.commandId) {
-    throw refusal('parties', 'it is another command', 'commandId');
-  }
-  if ((request.synchronizerId ?? '') !== '' && synchronizerId !== request.synchronizerId) {
-    throw refusal('parties', 'it goes to another synchronizer', 'synchronizerId');
-  }
-}
-
-/**
- * Refuses a transaction that says it was prepared at another time, or that may be earlier than was asked for. One of the
- * future would be out of its bounds now, and valid when the ledger no longer looks for the same change.
- */
-export function checkTimes(
-  { preparationTime, minLedgerEffectiveTime }: Metadata,
-  { minLedgerTime }: PrepareRequest,
-  maxClockSkewMs: number,
-): void {
-  if (Math.abs(Number(preparationTime / 1000n) - Date.now()) > maxClockSkewMs)
-    throw refusal('times', 'it was prepared at another time, or the clocks differ');
-  const time = minLedgerTime?.time;
-  if (time === undefined || 'Empty' in time) return;
-  const least = 'MinLedgerTimeAbs' in time ? microsOf(time.MinLedgerTimeAbs.value) : 0n;
-  if (least === undefined || minLedgerEffectiveTime === undefined || minLedgerEffectiveTime < least)
-    throw refusal('times', 'it may be earlier than was asked for', 'minLedgerTime');
-}
-
 /**
  * A verifier that believes nothing of what the participant says: it computes the hash anew from the transaction, and
  * compares the transaction with the request.
@@ -95,3 +62,36 @@ export const preparedTransactionVerifier =
     checkCommands(roots, request.commands, packages);
     checkTimes(metadata, request, maxClockSkewMs);
   };
+
+/** Refuses a transaction for other parties, under another command id or on another synchronizer than was asked for. */
+function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: PrepareRequest): void {
+  const given = new Set(submitterInfo?.actAs);
+  const asked = new Set(request.actAs);
+  if (given.size !== asked.size || [...asked].some((party) => !given.has(party))) {
+    throw refusal('parties', 'it acts for other parties', 'actAs');
+  }
+  if (submitterInfo?.commandId !== request.commandId) {
+    throw refusal('parties', 'it is another command', 'commandId');
+  }
+  if ((request.synchronizerId ?? '') !== '' && synchronizerId !== request.synchronizerId) {
+    throw refusal('parties', 'it goes to another synchronizer', 'synchronizerId');
+  }
+}
+
+/**
+ * Refuses a transaction that says it was prepared at another time, or that may be earlier than was asked for. One of the
+ * future would be out of its bounds now, and valid when the ledger no longer looks for the same change.
+ */
+function checkTimes(
+  { preparationTime, minLedgerEffectiveTime }: Metadata,
+  { minLedgerTime }: PrepareRequest,
+  maxClockSkewMs: number,
+): void {
+  if (Math.abs(Number(preparationTime / 1000n) - Date.now()) > maxClockSkewMs)
+    throw refusal('times', 'it was prepared at another time, or the clocks differ');
+  const time = minLedgerTime?.time;
+  if (time === undefined || 'Empty' in time) return;
+  const least = 'MinLedgerTimeAbs' in time ? microsOf(time.MinLedgerTimeAbs.value) : 0n;
+  if (least === undefined || minLedgerEffectiveTime === undefined || minLedgerEffectiveTime < least)
+    throw refusal('times', 'it may be earlier than was asked for', 'minLedgerTime');
+}

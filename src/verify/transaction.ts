@@ -10,18 +10,25 @@ import { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
 import { VerificationError, type VerificationReason } from '../errors/submission.js';
 import { fromBase64 } from '../submission/submit.js';
 
+/** The node of a command: what it creates or exercises. */
+export type RootNode =
+  { readonly kind: 'create'; readonly create: Create } | { readonly kind: 'exercise'; readonly exercise: Exercise };
+
+/** A node of any kind; the package does not export its type. */
+export type NodeType = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1']['nodeType'];
+
 /** Why a submission must not be signed. */
 export const refusal = (reason: VerificationReason, explanation: string, path?: string): VerificationError =>
   new VerificationError(reason, explanation, path);
 
-/** In digits of base64. A participant takes no larger message than 10 MiB by default. */
-const most = 16 * 1024 * 1024;
-
 /** A prepared transaction with both of its parts. */
-export interface Decoded {
+interface Decoded {
   readonly transaction: DamlTransaction;
   readonly metadata: Metadata;
 }
+
+/** In digits of base64. A participant takes no larger message than 10 MiB by default. */
+const most = 16 * 1024 * 1024;
 
 /** Reads a prepared transaction. Everything that follows, the hash as well, is of what was read, not of the bytes. */
 export function decodeTransaction(base64: string): Decoded {
@@ -65,10 +72,3 @@ function bytesOf(base64: string): Uint8Array {
     throw refusal('hash', 'its hash is no base64');
   }
 }
-
-/** The node of a command: what it creates or exercises. */
-export type RootNode =
-  { readonly kind: 'create'; readonly create: Create } | { readonly kind: 'exercise'; readonly exercise: Exercise };
-
-/** A node of any kind; the package does not export its type. */
-export type NodeType = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1']['nodeType'];

@@ -7,31 +7,6 @@ import { atMost, checkPositive, mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
 import { signsOf } from '../http/webSocketPort.js';
 
-/**
- * Why a socket was not opened, where `ws` tells: by its words alone, of which a number goes further at most, since answers
- * may quote what was sent. Any other error as it is.
- */
-export function refusalOf(error: unknown, url: string): unknown {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const words = cause instanceof Error ? cause.message : '';
-  const status = /^Unexpected server response: (\d{3})$/.exec(words)?.[1];
-  if (status !== undefined) return new ConnectionError(pathOf(url), `the upgrade was answered with ${status}`);
-  if (/^Server sent .*subprotocol$/.test(words))
-    return new ConnectionError(pathOf(url), 'the upgrade was answered without the subprotocol');
-  return error;
-}
-
-/** More bytes than this make no string in Node.js: trying to would end the process. */
-const longestText = 2 ** 29 - 24;
-
-/** How long the other side may take to end the connection behind a close, in milliseconds; nothing comes any more. */
-const closeMs = 1_000;
-
-/** An option of `ws` from 8.19 on; before, it waits for half a minute. */
-interface Closing {
-  readonly closeTimeout: number;
-}
-
 /** How sockets are kept. */
 export interface WsPortOptions {
   /**
@@ -50,6 +25,17 @@ export interface WsPortOptions {
   /** Makes the connections, in place of Node's own: through a proxy, or with certificates of your own. */
   readonly agent?: ClientOptions['agent'];
 }
+
+/** An option of `ws` from 8.19 on; before, it waits for half a minute. */
+interface Closing {
+  readonly closeTimeout: number;
+}
+
+/** How long the other side may take to end the connection behind a close, in milliseconds; nothing comes any more. */
+const closeMs = 1_000;
+
+/** More bytes than this make no string in Node.js: trying to would end the process. */
+const longestText = 2 ** 29 - 24;
 
 /**
  * The WebSockets of Node.js for a ledger's feeds, by the package `ws`: it sends the token and the ledger's other headers as
@@ -103,12 +89,6 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
     });
 }
 
-const pongs = (socket: WebSocket): Observable<SocketSign> =>
-  fromEventPattern(
-    (handler) => socket.on('pong', handler),
-    (handler) => socket.off('pong', handler),
-  ).pipe(map(() => ({ _tag: 'Alive' })));
-
 const pings = (socket: WebSocket, everyMs: number): Observable<never> =>
   interval(atMost(everyMs)).pipe(
     tap(() => {
@@ -116,3 +96,23 @@ const pings = (socket: WebSocket, everyMs: number): Observable<never> =>
     }),
     ignoreElements(),
   );
+
+const pongs = (socket: WebSocket): Observable<SocketSign> =>
+  fromEventPattern(
+    (handler) => socket.on('pong', handler),
+    (handler) => socket.off('pong', handler),
+  ).pipe(map(() => ({ _tag: 'Alive' })));
+
+/**
+ * Why a socket was not opened, where `ws` tells: by its words alone, of which a number goes further at most, since answers
+ * may quote what was sent. Any other error as it is.
+ */
+export function refusalOf(error: unknown, url: string): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const words = cause instanceof Error ? cause.message : '';
+  const status = /^Unexpected server response: (\d{3})$/.exec(words)?.[1];
+  if (status !== undefined) return new ConnectionError(pathOf(url), `the upgrade was answered with ${status}`);
+  if (/^Server sent .*subprotocol$/.test(words))
+    return new ConnectionError(pathOf(url), 'the upgrade was answered without the subprotocol');
+  return error;
+}

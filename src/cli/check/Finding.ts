@@ -27,36 +27,6 @@ export interface Finding {
 /** Nobody answers; somebody else answers; the token is not taken; the participant cannot; anything else. */
 export type TroubleKind = 'unreachable' | 'foreign' | 'token' | 'other';
 
-type Data = Readonly<Record<string, unknown>>;
-
-/** What makes the findings of one check. */
-export interface Finder {
-  readonly ok: (text: string, data?: Data) => Finding;
-  readonly open: (text: string, data?: Data) => Finding;
-  readonly failed: (trouble: Trouble, data?: Data) => Finding;
-  readonly warned: (warning: Required<Pick<Finding, 'text' | 'next'>>) => Finding;
-}
-
-export function finder(id: string, label: string): Finder {
-  const made = (state: Finding['state'], text: string, data: Data | undefined): Finding => ({
-    id,
-    label,
-    state,
-    text,
-    ...(data !== undefined && { data }),
-  });
-  return {
-    ok: (text, data) => made('ok', text, data),
-    open: (text, data) => made('open', text, data),
-    failed: ({ kind, text, next }, data) => ({
-      ...made('failed', text, data),
-      trouble: kind,
-      ...(next !== undefined && { next }),
-    }),
-    warned: ({ text, next }) => ({ ...made('warned', text, undefined), next }),
-  };
-}
-
 /** What checks ask with. */
 export interface Probe {
   readonly connection: Connection;
@@ -86,6 +56,44 @@ export interface Trouble {
   readonly next?: string;
 }
 
+/** Which ledger to look at, and how to tell. */
+export interface CheckOptions extends Connection {
+  /** As whom to read. */
+  readonly parties: readonly Party[] | 'any';
+  /** Whether a program reads it. */
+  readonly isJson: boolean;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** What makes the findings of one check. */
+interface Finder {
+  readonly ok: (text: string, data?: Data) => Finding;
+  readonly open: (text: string, data?: Data) => Finding;
+  readonly failed: (trouble: Trouble, data?: Data) => Finding;
+  readonly warned: (warning: Required<Pick<Finding, 'text' | 'next'>>) => Finding;
+}
+
+export function finder(id: string, label: string): Finder {
+  const made = (state: Finding['state'], text: string, data: Data | undefined): Finding => ({
+    id,
+    label,
+    state,
+    text,
+    ...(data !== undefined && { data }),
+  });
+  return {
+    ok: (text, data) => made('ok', text, data),
+    open: (text, data) => made('open', text, data),
+    failed: ({ kind, text, next }, data) => ({
+      ...made('failed', text, data),
+      trouble: kind,
+      ...(next !== undefined && { next }),
+    }),
+    warned: ({ text, next }) => ({ ...made('warned', text, undefined), next }),
+  };
+}
+
 /** Of an error of the ledger, its name. */
 export function codeIn(text: string): string | undefined {
   try {
@@ -112,11 +120,3 @@ export const updatesBody = (
   parties: readonly Party[] | 'any',
   range: { readonly beginExclusive: Offset; readonly endInclusive?: Offset },
 ): object => ({ ...range, updateFormat: acsDelta({ parties }) });
-
-/** Which ledger to look at, and how to tell. */
-export interface CheckOptions extends Connection {
-  /** As whom to read. */
-  readonly parties: readonly Party[] | 'any';
-  /** Whether a program reads it. */
-  readonly isJson: boolean;
-}

@@ -29,10 +29,76 @@ import { checkToken } from './token.js';
 import { troubleOfError } from './trouble.js';
 import { checkOffsets, checkPageLimit, checkUpdates } from './updates.js';
 
+/** `canton-rx check`; emits the exit code, once. */
+export function checkCommand(args: readonly string[], { env, stdout, stderr }: World): Observable<number> {
+  const options = readCheckOptions(args, env);
+  if (options === 'help') {
+    stdout.write(`${help.check}\n`);
+    return of(0);
+  }
+  const status = statusLine(stderr, paintFor(stderr, env));
+  return defer(() => {
+    status.show((paint) => paint('dim', 'asking the ledger …'));
+    return findings(options);
+  }).pipe(
+    concatMap((found) => {
+      status.clear();
+      const report = reportOf(options.ledger, found);
+      stdout.write(
+        options.isJson
+          ? escapedLine(`${JSON.stringify(report)}\n`)
+          : reportText(report, columnsOf(stdout, 100), paintFor(stdout, env)),
+      );
+      return flushed(stdout).pipe(
+        endWith(report.exitCode),
+        catchError((error: unknown) => {
+          // who has read enough
+          if (hasCode(error, 'EPIPE')) return of(report.exitCode);
+          stderr.write(`stdout cannot be written to: ${messageOf(error)}\n`);
+          return of(1);
+        }),
+      );
+    }),
+  );
+}
+
+/** What the arguments and the environment ask for; `'help'`, if that. Throws a `UsageError`. */
+function readCheckOptions(args: readonly string[], env: World['env']): CheckOptions | 'help' {
+  const values = parsed(args, {
+    ...connectionOptions,
+    party: { type: 'string', multiple: true },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (values.help === true) return 'help';
+  return { ...readConnection(values, env), parties: readParties(values.party), isJson: values.json ?? false };
+}
+
+/** Three in a row, and two seconds of round trips: less than 15 seconds, whatever does not answer. */
+const mostMs = 3_500;
+
+/** All findings, in the order in which they are told. */
+function findings(options: CheckOptions): Observable<readonly Finding[]> {
+  const probe: Probe = {
+    connection: options,
+    parties: options.parties,
+    ask: (question) => ask(options, question, { timeoutMs: mostMs }),
+  };
+  return askFirst(probe).pipe(
+    concatMap((first) => {
+      const reachable = checkReachable(first);
+      // of nobody, or somebody else, there is nothing more to ask
+      return reachable.state === 'ok'
+        ? further(probe, first).pipe(map((others) => [reachable, ...others]))
+        : of([reachable, ...checkEncryption(options)]);
+    }),
+  );
+}
+
 const Pruned = t.type({ participantPrunedUpToInclusive: Offset });
 
 /** Asks for what needs no more than a connection, and a token perhaps. */
-export function askFirst({ ask }: Probe): Observable<First> {
+function askFirst({ ask }: Probe): Observable<First> {
   const outcome = (question: Question): Observable<Outcome> =>
     ask(question).pipe(
       map((answer): Outcome => ({ answer })),
@@ -54,39 +120,6 @@ export function askFirst({ ask }: Probe): Observable<First> {
 
 const jsonOf = <A>(outcome: Outcome, codec: t.Type<A, unknown>): A | undefined =>
   'answer' in outcome ? jsonIn(outcome.answer, codec) : undefined;
-
-/** What a check found, in a time; a failure of the check itself is a finding, too. */
-export const found = (
-  [id, label]: readonly [id: string, label: string],
-  finding$: Observable<Finding | readonly Finding[]>,
-  mostMs: number,
-): Observable<readonly Finding[]> =>
-  finding$.pipe(
-    timeout({ each: mostMs, with: () => throwError(() => new AskError('TIMEOUT', true)) }),
-    map((findings) => [findings].flat()),
-    catchError((error: unknown) => of([finder(id, label).failed(troubleOfError(error))])),
-  );
-
-/** Three in a row, and two seconds of round trips: less than 15 seconds, whatever does not answer. */
-const mostMs = 3_500;
-
-/** All findings, in the order in which they are told. */
-export function findings(options: CheckOptions): Observable<readonly Finding[]> {
-  const probe: Probe = {
-    connection: options,
-    parties: options.parties,
-    ask: (question) => ask(options, question, { timeoutMs: mostMs }),
-  };
-  return askFirst(probe).pipe(
-    concatMap((first) => {
-      const reachable = checkReachable(first);
-      // of nobody, or somebody else, there is nothing more to ask
-      return reachable.state === 'ok'
-        ? further(probe, first).pipe(map((others) => [reachable, ...others]))
-        : of([reachable, ...checkEncryption(options)]);
-    }),
-  );
-}
 
 function further(probe: Probe, first: First): Observable<readonly Finding[]> {
   const updates$ = checkUpdates(probe, first).pipe(
@@ -131,47 +164,14 @@ function further(probe: Probe, first: First): Observable<readonly Finding[]> {
   );
 }
 
-/** What the arguments and the environment ask for; `'help'`, if that. Throws a `UsageError`. */
-export function readCheckOptions(args: readonly string[], env: World['env']): CheckOptions | 'help' {
-  const values = parsed(args, {
-    ...connectionOptions,
-    party: { type: 'string', multiple: true },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
-  if (values.help === true) return 'help';
-  return { ...readConnection(values, env), parties: readParties(values.party), isJson: values.json ?? false };
-}
-
-/** `canton-rx check`; emits the exit code, once. */
-export function checkCommand(args: readonly string[], { env, stdout, stderr }: World): Observable<number> {
-  const options = readCheckOptions(args, env);
-  if (options === 'help') {
-    stdout.write(`${help.check}\n`);
-    return of(0);
-  }
-  const status = statusLine(stderr, paintFor(stderr, env));
-  return defer(() => {
-    status.show((paint) => paint('dim', 'asking the ledger …'));
-    return findings(options);
-  }).pipe(
-    concatMap((found) => {
-      status.clear();
-      const report = reportOf(options.ledger, found);
-      stdout.write(
-        options.isJson
-          ? escapedLine(`${JSON.stringify(report)}\n`)
-          : reportText(report, columnsOf(stdout, 100), paintFor(stdout, env)),
-      );
-      return flushed(stdout).pipe(
-        endWith(report.exitCode),
-        catchError((error: unknown) => {
-          // who has read enough
-          if (hasCode(error, 'EPIPE')) return of(report.exitCode);
-          stderr.write(`stdout cannot be written to: ${messageOf(error)}\n`);
-          return of(1);
-        }),
-      );
-    }),
+/** What a check found, in a time; a failure of the check itself is a finding, too. */
+const found = (
+  [id, label]: readonly [id: string, label: string],
+  finding$: Observable<Finding | readonly Finding[]>,
+  mostMs: number,
+): Observable<readonly Finding[]> =>
+  finding$.pipe(
+    timeout({ each: mostMs, with: () => throwError(() => new AskError('TIMEOUT', true)) }),
+    map((findings) => [findings].flat()),
+    catchError((error: unknown) => of([finder(id, label).failed(troubleOfError(error))])),
   );
-}

@@ -68,10 +68,9 @@ export function checkEncryption({ ledger, token }: Connection): readonly Finding
   ];
 }
 
-const times = 9;
 const mostMs = 2_000;
 
-const { ok: okCheckRoundTrip, open } = finder('roundTrip', 'round trip');
+const times = 9;
 
 /** How long a small request takes on a connection that is open already. */
 export const checkRoundTrip = ({ connection }: Probe, { endOffset }: First): Observable<Finding> =>
@@ -96,6 +95,11 @@ export const checkRoundTrip = ({ connection }: Probe, { endOffset }: First): Obs
     );
   });
 
+/** More than that is of the one clock or the other, in seconds. Tokens are good for minutes. */
+const most = 5;
+
+const { ok: okCheckRoundTrip, open } = finder('roundTrip', 'round trip');
+
 function described(taken: readonly number[]): Finding {
   const sorted = [...taken].sort((a, b) => a - b);
   const [least, median, most] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
@@ -108,9 +112,6 @@ function described(taken: readonly number[]): Finding {
     count: sorted.length,
   });
 }
-
-/** More than that is of the one clock or the other, in seconds. Tokens are good for minutes. */
-const most = 5;
 
 const { ok: okCheckClock, open: openCheckClock, failed: failedCheckClock } = finder('clock', 'clock');
 
@@ -132,11 +133,6 @@ export function checkClock({ version, end, pruned }: First): Finding {
   return failedCheckClock({ kind: 'other', text: `${sideOf(ahead)}, ${exactness}`, next }, data);
 }
 
-const sideOf = (ahead: number): string =>
-  `the service's is ${Math.abs(ahead).toFixed(1)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
-
-const rounded = (seconds: number): number => Math.round(seconds * 10) / 10;
-
 /** A `Date` has whole seconds, rounded down, of any moment between sending and answer. */
 function skewOf({ headers: { date }, sentAt, cameAt }: Answer): readonly { ahead: number; within: number }[] {
   const told = Date.parse(date ?? '');
@@ -144,3 +140,8 @@ function skewOf({ headers: { date }, sentAt, cameAt }: Answer): readonly { ahead
   const ahead = (told + 500 - (sentAt + cameAt) / 2) / 1_000;
   return [{ ahead, within: 0.5 + (cameAt - sentAt) / 2_000 }];
 }
+
+const rounded = (seconds: number): number => Math.round(seconds * 10) / 10;
+
+const sideOf = (ahead: number): string =>
+  `the service's is ${Math.abs(ahead).toFixed(1)} s ${ahead > 0 ? 'ahead' : 'behind'}`;

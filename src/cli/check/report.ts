@@ -3,8 +3,12 @@ import { type Paint, wrapped } from '../terminal.js';
 import { version } from '../World.js';
 import type { Finding, TroubleKind } from './Finding.js';
 
+/** Whether a URL's host is this machine itself, so that nothing leaves it. */
+export const isThisMachine = (hostname: string): boolean =>
+  /^(?:(?:[^.]+\.)*localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+
 /** What is told of a ledger. No host, no token: people paste it into bug reports. */
-export interface Report {
+interface Report {
   readonly about: {
     readonly 'canton-rx': string;
     readonly node: string;
@@ -20,10 +24,6 @@ export interface Report {
   readonly exitCode: number;
   readonly findings: readonly Finding[];
 }
-
-/** Whether a URL's host is this machine itself, so that nothing leaves it. */
-export const isThisMachine = (hostname: string): boolean =>
-  /^(?:(?:[^.]+\.)*localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 
 /** From what keeps all else from being found out, to what does not. */
 const codes: readonly (readonly [TroubleKind, number])[] = [

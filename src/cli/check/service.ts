@@ -6,7 +6,6 @@ import { plain } from '../terminal.js';
 import { finder, type Finding, type First, isUntold, type Probe, shortened, updatesBody } from './Finding.js';
 import { troubleOfAnswer, troubleOfError } from './trouble.js';
 
-const Version = t.type({ version: t.string });
 const { ok, open, failed } = finder('version', 'version');
 
 /** Which release the participant is of. A gateway may want the token even for that. */
@@ -16,6 +15,8 @@ export function checkVersion({ ask, connection }: Probe, { version }: First): Ob
   const isRefused = [401, 403].includes(answer.status) && connection.token !== undefined;
   return (isRefused ? ask({ method: 'GET', path: '/v2/version' }) : of(answer)).pipe(map(told));
 }
+
+const Version = t.type({ version: t.string });
 
 function told(answer: Answer): Finding {
   const version = jsonIn(answer, Version)?.version;
@@ -33,10 +34,6 @@ export const checkParticipant = ({ ask }: Probe): Observable<Finding> =>
   );
 
 const Connected = t.type({ connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })) });
-const Updates = t.array(UpdateElement);
-
-const reach = 50;
-const { ok: okCheckSynchronizers, open: openCheckSynchronizers } = finder('synchronizers', 'synchronizers');
 
 /** Which synchronizers the participant is connected to; where it does not tell, of which the last updates are. */
 export const checkSynchronizers = (probe: Probe, first: First, path: string | undefined): Observable<Finding> =>
@@ -47,6 +44,12 @@ export const checkSynchronizers = (probe: Probe, first: First, path: string | un
       connected === undefined ? seen(probe, first, path) : of(toldCheckSynchronizers(connected, 'connected')),
     ),
   );
+
+const { ok: okCheckSynchronizers, open: openCheckSynchronizers } = finder('synchronizers', 'synchronizers');
+
+const reach = 50;
+
+const Updates = t.array(UpdateElement);
 
 function seen(
   { ask, parties }: Probe,
@@ -74,7 +77,10 @@ function toldCheckSynchronizers(ids: readonly string[], how: string): Finding {
   );
 }
 
+type Presence = Readonly<Record<string, boolean | undefined>>;
+
 const submission = ['/v2/interactive-submission/prepare', '/v2/interactive-submission/executeAndWaitForTransaction'];
+
 const others = [
   '/v2/updates/update-by-id',
   '/v2/updates/update-by-offset',
@@ -85,9 +91,8 @@ const others = [
   '/v2/commands/completions',
 ];
 
-type Presence = Readonly<Record<string, boolean | undefined>>;
-
 const submitting = finder('submission', 'submission');
+
 const optional = finder('endpoints', 'endpoints');
 
 /**

@@ -6,8 +6,34 @@ import type { Connection } from '../arguments.js';
 import { AskError, tokenNow } from '../probe/ask.js';
 import { finder, type Finding } from './Finding.js';
 
+const path = '/v2/updates';
+
+/** A service that answers does so at once; one on the way may swallow it. */
+const mostMs = 2_500;
+
+const { ok, open } = finder('webSocket', 'WebSocket');
+
+/** Whether the service, and whatever is before it, lets WebSocket through. Feeds do without it. */
+export const checkWebSocket = (connection: Connection): Observable<Finding> =>
+  upgrade(connection, path).pipe(
+    timeout({ first: mostMs }),
+    map(({ status, protocol }) => {
+      if (status !== 101)
+        return open(`refused at ${path} (${status}); feeds do without`, { isPossible: false, status });
+      // a socket that asks for one is not opened without
+      if (protocol === undefined)
+        return open(`without the subprotocol daml.ws.auth at ${path}; feeds do without`, { isPossible: false, status });
+      return ok(`possible at ${path}`, { isPossible: true, protocol });
+    }),
+    // that there is a participant, others find out
+    catchError((error: unknown) => {
+      if (error instanceof AskError && error.code === 'NO_TOKEN') throw error;
+      return of(open(`no answer at ${path}; feeds do without`, { isPossible: false }));
+    }),
+  );
+
 /** How a service answers the wish to speak WebSocket. */
-export interface Upgrade {
+interface Upgrade {
   /** 101 where it agrees. */
   readonly status: number;
   /** The subprotocol that it chose. */
@@ -15,7 +41,7 @@ export interface Upgrade {
 }
 
 /** Asks a service to speak WebSocket at a path, as the ledger has it, and hangs up at once. */
-export const upgrade = (connection: Connection, path: string): Observable<Upgrade> =>
+const upgrade = (connection: Connection, path: string): Observable<Upgrade> =>
   new Observable((subscriber) => {
     const url = new URL(`${connection.ledger.replace(/\/+$/, '')}${path}`);
     const value = tokenNow(connection);
@@ -52,28 +78,3 @@ export const upgrade = (connection: Connection, path: string): Observable<Upgrad
       request.destroy();
     };
   });
-
-/** A service that answers does so at once; one on the way may swallow it. */
-const mostMs = 2_500;
-
-const path = '/v2/updates';
-const { ok, open } = finder('webSocket', 'WebSocket');
-
-/** Whether the service, and whatever is before it, lets WebSocket through. Feeds do without it. */
-export const checkWebSocket = (connection: Connection): Observable<Finding> =>
-  upgrade(connection, path).pipe(
-    timeout({ first: mostMs }),
-    map(({ status, protocol }) => {
-      if (status !== 101)
-        return open(`refused at ${path} (${status}); feeds do without`, { isPossible: false, status });
-      // a socket that asks for one is not opened without
-      if (protocol === undefined)
-        return open(`without the subprotocol daml.ws.auth at ${path}; feeds do without`, { isPossible: false, status });
-      return ok(`possible at ${path}`, { isPossible: true, protocol });
-    }),
-    // that there is a participant, others find out
-    catchError((error: unknown) => {
-      if (error instanceof AskError && error.code === 'NO_TOKEN') throw error;
-      return of(open(`no answer at ${path}; feeds do without`, { isPossible: false }));
-    }),
-  );

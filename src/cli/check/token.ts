@@ -5,7 +5,7 @@ import { finder, type Finding, type First, type Probe } from './Finding.js';
 import { troubleOfAnswer } from './trouble.js';
 
 /** What a token says of the time for which it is good, in seconds since 1970. */
-export interface Claims {
+interface Claims {
   readonly exp?: number;
   readonly nbf?: number;
 }
@@ -94,11 +94,11 @@ function notTold(answer: Answer): Finding {
   return trouble?.kind === 'token' ? failed(trouble) : open('not found out: the ledger end was not told');
 }
 
+const isoOf = (seconds: number): string | undefined =>
+  Number.isFinite(seconds) && Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1_000).toISOString() : undefined;
+
 function lifeText(exp: number | undefined): string {
   if (exp === undefined) return 'it does not say when it expires';
   const left = exp - Date.now() / 1_000;
   return left > 0 ? `expires in ${durationText(left)}` : `expired ${durationText(-left)} ago`;
 }
-
-const isoOf = (seconds: number): string | undefined =>
-  Number.isFinite(seconds) && Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1_000).toISOString() : undefined;

@@ -2,6 +2,12 @@ import { type Answer, AskError } from '../probe/ask.js';
 import { plain } from '../terminal.js';
 import { codeIn, type Trouble } from './Finding.js';
 
+const notJson: Trouble = {
+  kind: 'foreign',
+  text: 'what answers is not JSON',
+  next: "is this the JSON Ledger API's port?",
+};
+
 /** Why an answer is no good one; `undefined` where it is JSON of status 200, whatever that says. */
 export function troubleOfAnswer({ status, headers, text }: Answer): Trouble | undefined {
   if (isHtml(headers['content-type'], text))
@@ -38,12 +44,6 @@ export function troubleOfAnswer({ status, headers, text }: Answer): Trouble | un
   };
 }
 
-const notJson: Trouble = {
-  kind: 'foreign',
-  text: 'what answers is not JSON',
-  next: "is this the JSON Ledger API's port?",
-};
-
 const isHtml = (type: string | undefined, text: string): boolean =>
   type?.includes('html') === true || /^\s*<(?:!doctype|html)/i.test(text);
 
@@ -55,6 +55,18 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+const silence: Trouble = {
+  kind: 'unreachable',
+  text: 'connected, but there was no answer in time',
+  next: 'is the participant overloaded or starting? is this the right port?',
+};
+
+const blackHole: Trouble = {
+  kind: 'unreachable',
+  text: 'no connection in time',
+  next: 'a firewall may swallow it: check host, port, VPN and proxy',
+};
 
 const certificate = 'add its authority with NODE_EXTRA_CA_CERTS=FILE, or ask whoever runs the ledger';
 
@@ -104,15 +116,3 @@ export function troubleOfError(error: unknown): Trouble {
   if (trouble === undefined) return { kind: 'unreachable', text: `the connection failed (${code})` };
   return { kind: code === 'TOO_LARGE' ? 'foreign' : 'unreachable', ...trouble };
 }
-
-const silence: Trouble = {
-  kind: 'unreachable',
-  text: 'connected, but there was no answer in time',
-  next: 'is the participant overloaded or starting? is this the right port?',
-};
-
-const blackHole: Trouble = {
-  kind: 'unreachable',
-  text: 'no connection in time',
-  next: 'a firewall may swallow it: check host, port, VPN and proxy',
-};

@@ -13,15 +13,26 @@ import {
 } from './Finding.js';
 import { troubleOfAnswer, troubleOfError } from './trouble.js';
 
+const end = finder('ledgerEnd', 'ledger end');
+
 /** Where updates are read; absent where they cannot be. */
-export interface Updates {
+interface Updates {
   readonly finding: Finding;
   readonly path?: string;
 }
 
-const { ok, open, failed } = finder('updates', 'updates');
 const flats = '/v2/updates/flats';
+
 const current = '/v2/updates';
+
+const { ok, open, failed } = finder('updates', 'updates');
+
+/** A ledger's own 404 looks the same below a wrong prefix as at a path that it does not have. */
+const nowhere = {
+  kind: 'foreign',
+  text: `served neither at ${flats} nor at ${current} (404)`,
+  next: 'is the path prefix of the address right? it ends before /v2',
+} as const;
 
 /** Which of the two paths serves updates, and whether the user may read them. */
 export function checkUpdates({ ask, parties }: Probe, { end, endOffset = 0 }: First): Observable<Updates> {
@@ -48,13 +59,6 @@ export function checkUpdates({ ask, parties }: Probe, { end, endOffset = 0 }: Fi
   );
 }
 
-/** A ledger's own 404 looks the same below a wrong prefix as at a path that it does not have. */
-const nowhere = {
-  kind: 'foreign',
-  text: `served neither at ${flats} nor at ${current} (404)`,
-  next: 'is the path prefix of the address right? it ends before /v2',
-} as const;
-
 /** A place that is pruned is a place that is served. */
 const isServed = ({ status, text }: Answer): boolean =>
   status === 200 ? text.trimStart().startsWith('[') : codeIn(text) === 'PARTICIPANT_PRUNED_DATA_ACCESSED';
@@ -69,7 +73,6 @@ function troubleOf(answer: Answer, isAnyParty: boolean) {
   } as const;
 }
 
-const end = finder('ledgerEnd', 'ledger end');
 const pruned = finder('pruned', 'pruned');
 
 /** From where to where the ledger can be read. */
@@ -85,11 +88,6 @@ export function checkOffsets(first: First): readonly Finding[] {
   ];
 }
 
-const prunedText = (offset: number): string =>
-  offset === 0
-    ? 'never: all is there'
-    : `up to offset ${grouped(offset)}: --from ${offset} is the first place to begin at`;
-
 function missing({ open, failed }: typeof end, outcome: Outcome, untold: string): Finding {
   if ('error' in outcome) return failed(troubleOfError(outcome.error));
   if (isUntold(outcome.answer)) return open(untold);
@@ -98,15 +96,19 @@ function missing({ open, failed }: typeof end, outcome: Outcome, untold: string)
   return trouble.kind === 'token' ? open('not told without a good token') : failed(trouble);
 }
 
-/** Twice the usual limit, and no more than a page or two costs. */
-const reach = 400;
-const usual = 200;
+const prunedText = (offset: number): string =>
+  offset === 0
+    ? 'never: all is there'
+    : `up to offset ${grouped(offset)}: --from ${offset} is the first place to begin at`;
 
 const {
   ok: okCheckPageLimit,
   open: openCheckPageLimit,
   failed: failedCheckPageLimit,
 } = finder('pageLimit', 'page limit');
+
+/** Twice the usual limit, and no more than a page or two costs. */
+const reach = 400;
 
 /** How many updates one answer may have: a service that is asked for more refuses, and says what its limit is. */
 export function checkPageLimit(
@@ -121,6 +123,8 @@ export function checkPageLimit(
     map(limitIn),
   );
 }
+
+const usual = 200;
 
 function limitIn(answer: Answer): Finding {
   const { status, text } = answer;

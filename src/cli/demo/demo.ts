@@ -36,6 +36,33 @@ import { preparedTransactionVerifier } from '../../verify/index.js';
 import { messageOf, type Output } from '../World.js';
 import { demoScreen, type DemoScreen, type Match } from './screen.js';
 
+/** Shows the library at work on a ledger of its own; emits the exit code, once. */
+export const demo = (output: Output): Observable<number> =>
+  defer(() => {
+    // a pipe that is closed early is no failure of the library
+    output.on('error', () => undefined);
+    const screen = demoScreen(output);
+    return defer(() => startSandbox()).pipe(
+      switchMap((sandbox) => {
+        sandbox.generate(12);
+        screen.begin(sandbox.url);
+        return story(sandbox, screen).pipe(finalize(() => void sandbox.close()));
+      }),
+      timeout(30_000),
+      map((matches) => {
+        const isWhole =
+          matches.length === 2 && matches.every(({ committed, seen }) => committed.offset === seen.offset);
+        if (!isWhole) throw new Error('the feed does not have what was committed');
+        screen.end(matches.length);
+        return 0;
+      }),
+      catchError((error: unknown) => {
+        screen.failed(messageOf(error));
+        return of(1);
+      }),
+    );
+  });
+
 const templateId = '#sandbox-assets:Main:Asset';
 
 /** A ledger's feed, and two submissions of a party with its own key, both of them found in the feed. */
@@ -93,30 +120,3 @@ export function story(sandbox: Sandbox, screen: DemoScreen): Observable<readonly
   const traffic$ = interval(120).pipe(tap(() => sandbox.generate(1)));
   return merge(matches$, merge(feed$, traffic$).pipe(ignoreElements())).pipe(take(1));
 }
-
-/** Shows the library at work on a ledger of its own; emits the exit code, once. */
-export const demo = (output: Output): Observable<number> =>
-  defer(() => {
-    // a pipe that is closed early is no failure of the library
-    output.on('error', () => undefined);
-    const screen = demoScreen(output);
-    return defer(() => startSandbox()).pipe(
-      switchMap((sandbox) => {
-        sandbox.generate(12);
-        screen.begin(sandbox.url);
-        return story(sandbox, screen).pipe(finalize(() => void sandbox.close()));
-      }),
-      timeout(30_000),
-      map((matches) => {
-        const isWhole =
-          matches.length === 2 && matches.every(({ committed, seen }) => committed.offset === seen.offset);
-        if (!isWhole) throw new Error('the feed does not have what was committed');
-        screen.end(matches.length);
-        return 0;
-      }),
-      catchError((error: unknown) => {
-        screen.failed(messageOf(error));
-        return of(1);
-      }),
-    );
-  });

@@ -3,6 +3,8 @@ import { parsed } from '../arguments.js';
 import { help } from '../help.js';
 import { hasCode, type World } from '../World.js';
 
+const packages = '@canton-network/core-ledger-proto @canton-network/core-tx-visualizer';
+
 /** `canton-rx demo`; emits the exit code, once. */
 export function demoCommand(args: readonly string[], { stdout, stderr }: World): Observable<number> {
   if (parsed(args, { help: { type: 'boolean', short: 'h' } }).help === true) {
@@ -19,5 +21,3 @@ export function demoCommand(args: readonly string[], { stdout, stderr }: World):
     }),
   );
 }
-
-const packages = '@canton-network/core-ledger-proto @canton-network/core-tx-visualizer';

@@ -3,13 +3,24 @@ import type { Transaction } from '../../codecs/Transaction.js';
 import type { Update } from '../../codecs/Update.js';
 import type { Output } from '../World.js';
 
-/** The short name of an update's synchronizer: what stands before `::`; nothing for a checkpoint, which has many. */
-export function synchronizerOf(update: Update): string {
-  const id = 'synchronizerId' in update ? update.synchronizerId : undefined;
-  return id?.split('::')[0] ?? '';
+/** What the demo shows. */
+export interface DemoScreen {
+  readonly begin: (url: string) => void;
+  readonly update: (update: Update) => void;
+  readonly committed: (transaction: Transaction) => void;
+  readonly matched: (match: Match) => void;
+  readonly end: (matches: number) => void;
+  readonly failed: (reason: string) => void;
+}
+
+/** A committed transaction, and the same as the feed has it. */
+export interface Match {
+  readonly committed: Transaction;
+  readonly seen: Transaction;
 }
 
 type Colour = 'reset' | 'magenta' | 'blue' | 'dim';
+
 type Paint = (format: Colour | 'dim', text: string) => string;
 
 const colours: Readonly<Record<Update['_tag'], Colour>> = {
@@ -34,20 +45,16 @@ export function rowOf(update: Update, paint: Paint): string {
     .trimEnd();
 }
 
+/** The short name of an update's synchronizer: what stands before `::`; nothing for a checkpoint, which has many. */
+function synchronizerOf(update: Update): string {
+  const id = 'synchronizerId' in update ? update.synchronizerId : undefined;
+  return id?.split('::')[0] ?? '';
+}
+
 /** `Created ×2, Archived`. */
 function counted(kinds: readonly string[]): string {
   const counts = kinds.reduce((sofar, kind) => sofar.set(kind, (sofar.get(kind) ?? 0) + 1), new Map<string, number>());
   return [...counts].map(([kind, count]) => (count > 1 ? `${kind} ×${count}` : kind)).join(', ');
-}
-
-/** What the demo shows. */
-export interface DemoScreen {
-  readonly begin: (url: string) => void;
-  readonly update: (update: Update) => void;
-  readonly committed: (transaction: Transaction) => void;
-  readonly matched: (match: Match) => void;
-  readonly end: (matches: number) => void;
-  readonly failed: (reason: string) => void;
 }
 
 type Format = Parameters<typeof styleText>[0];
@@ -92,10 +99,5 @@ export function demoScreen(stream: Output): DemoScreen {
 }
 
 const at = (offset: number): string => String(offset).padStart(6);
-const short = (id: string): string => `${id.slice(0, 12)}…`;
 
-/** A committed transaction, and the same as the feed has it. */
-export interface Match {
-  readonly committed: Transaction;
-  readonly seen: Transaction;
-}
+const short = (id: string): string => `${id.slice(0, 12)}…`;

@@ -5,41 +5,32 @@ import type { Socket } from 'node:net';
 import { catchError, defer, map, Observable, of, throwError, timeout } from 'rxjs';
 import type { Connection } from '../arguments.js';
 
-/** A request had no answer. It holds nothing of the request. */
-export class AskError extends Error {
-  /** The class's name. */
-  override readonly name = 'AskError' as const;
-
-  constructor(
-    /** The system's name for what happened, such as `ECONNREFUSED`; `'TIMEOUT'`, `'TOO_LARGE'` and `'NO_TOKEN'` are ours. */
-    readonly code: string,
-    /** Whether there was a connection. */
-    readonly isConnected: boolean,
-  ) {
-    super(code);
-  }
+/** What came back, of whatever status. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The body, as far as it was read. */
+  readonly text: string;
+  /** When it was sent, and when the head of the answer came, in milliseconds since 1970. */
+  readonly sentAt: number;
+  readonly cameAt: number;
+  /** How long the whole answer took, in milliseconds. */
+  readonly tookMs: number;
 }
 
-/** The token as it is now; its file may be gone since the arguments were read. */
-export function tokenNow({ token }: Connection): string | undefined {
-  try {
-    return token?.();
-  } catch {
-    throw new AskError('NO_TOKEN', false);
-  }
+/** One request of a command that looks at a ledger more closely than its users do. */
+export interface Question {
+  readonly method: 'GET' | 'POST';
+  /** With its query, if it has one. */
+  readonly path: string;
+  /** JSON, for POST. */
+  readonly body?: unknown;
+  /** Whether the token is left out. */
+  readonly isAnonymous?: boolean;
 }
-
-/** The headers of every request: the token, if there is one and it is not to be left out. */
-export function headersOf(connection: Connection, isAnonymous: boolean): Readonly<Record<string, string>> {
-  const value = isAnonymous ? undefined : tokenNow(connection);
-  return value === undefined ? {} : { authorization: `Bearer ${value}` };
-}
-
-/** How much of an answer is read, in bytes. */
-const mostBytes = 4 * 2 ** 20;
 
 /** How it is asked. */
-export interface Asking {
+interface Asking {
   /** How long it may take, in milliseconds. */
   readonly timeoutMs: number;
   /** Keeps the connections; default: one for each request. */
@@ -57,6 +48,9 @@ export const ask = (connection: Connection, question: Question, { timeoutMs, age
       timeout({ first: timeoutMs, with: () => throwError(() => new AskError('TIMEOUT', state.isConnected)) }),
     );
   });
+
+/** How much of an answer is read, in bytes. */
+const mostBytes = 4 * 2 ** 20;
 
 const exchanged = (
   connection: Connection,
@@ -119,28 +113,34 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : 'FAILED';
 }
 
-/** What came back, of whatever status. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** The body, as far as it was read. */
-  readonly text: string;
-  /** When it was sent, and when the head of the answer came, in milliseconds since 1970. */
-  readonly sentAt: number;
-  readonly cameAt: number;
-  /** How long the whole answer took, in milliseconds. */
-  readonly tookMs: number;
+/** The headers of every request: the token, if there is one and it is not to be left out. */
+function headersOf(connection: Connection, isAnonymous: boolean): Readonly<Record<string, string>> {
+  const value = isAnonymous ? undefined : tokenNow(connection);
+  return value === undefined ? {} : { authorization: `Bearer ${value}` };
 }
 
-/** One request of a command that looks at a ledger more closely than its users do. */
-export interface Question {
-  readonly method: 'GET' | 'POST';
-  /** With its query, if it has one. */
-  readonly path: string;
-  /** JSON, for POST. */
-  readonly body?: unknown;
-  /** Whether the token is left out. */
-  readonly isAnonymous?: boolean;
+/** A request had no answer. It holds nothing of the request. */
+export class AskError extends Error {
+  /** The class's name. */
+  override readonly name = 'AskError' as const;
+
+  constructor(
+    /** The system's name for what happened, such as `ECONNREFUSED`; `'TIMEOUT'`, `'TOO_LARGE'` and `'NO_TOKEN'` are ours. */
+    readonly code: string,
+    /** Whether there was a connection. */
+    readonly isConnected: boolean,
+  ) {
+    super(code);
+  }
+}
+
+/** The token as it is now; its file may be gone since the arguments were read. */
+export function tokenNow({ token }: Connection): string | undefined {
+  try {
+    return token?.();
+  } catch {
+    throw new AskError('NO_TOKEN', false);
+  }
 }
 
 /** What a good answer says; `undefined` for any other, and for one that does not say it. */
@@ -154,11 +154,11 @@ export function jsonIn<A>({ status, text }: Answer, codec: t.Type<A, unknown>): 
   }
 }
 
-const ParticipantId = t.type({ participantId: t.string });
-
 /** The id of the participant; `undefined` from one that does not tell it. */
 export const participantId = (ask: (question: Question) => Observable<Answer>): Observable<string | undefined> =>
   ask({ method: 'GET', path: '/v2/parties/participant-id' }).pipe(
     map((answer) => jsonIn(answer, ParticipantId)?.participantId),
     catchError(() => of(undefined)),
   );
+
+const ParticipantId = t.type({ participantId: t.string });

@@ -70,7 +70,7 @@ export function checkSame(account: Account, options: ReplayOptions): void {
 }
 
 /** What the ledger tells of itself, where it does. */
-export interface Told {
+interface Told {
   readonly end: Offset | undefined;
   readonly participantId: string | undefined;
 }

@@ -16,6 +16,24 @@ export interface LineFile {
   readonly sha256: () => string;
 }
 
+/** What a file has in whole lines. */
+interface Extent {
+  readonly updates: number;
+  readonly bytes: number;
+  /** The offset of the last update; absent of an empty file. */
+  readonly last: Offset | undefined;
+  /** Of these lines; to be gone on with. */
+  readonly hash: Hash;
+}
+
+/** A file to be written on, and what it has. */
+export interface Opened {
+  readonly handle: FileHandle;
+  readonly extent: Extent;
+  /** How many bytes of a torn line were cut off. */
+  readonly torn: number;
+}
+
 /** Writes on behind what a file has. Where it is not as it was left, another process writes to it, and it ends with an error. */
 export function lineFile(handle: FileHandle, path: string, { bytes: begin, hash }: Extent): LineFile {
   let bytes = begin;
@@ -50,19 +68,6 @@ function callback(work: Promise<void>, done: (error?: Error | null) => void): vo
   }, done);
 }
 
-/** What a file has in whole lines. */
-export interface Extent {
-  readonly updates: number;
-  readonly bytes: number;
-  /** The offset of the last update; absent of an empty file. */
-  readonly last: Offset | undefined;
-  /** Of these lines; to be gone on with. */
-  readonly hash: Hash;
-}
-
-/** Of a line, what matters here. */
-const Line = t.type({ offset: t.number });
-
 const lineEnd = 0x0a;
 
 /** Reads a file to its last whole line; each must be an update behind the one before. What follows it was torn off. */
@@ -94,6 +99,9 @@ export async function extentOf(handle: FileHandle, path: string, from: Offset): 
   return { updates, bytes, last: updates === 0 ? undefined : last, hash };
 }
 
+/** Of a line, what matters here. */
+const Line = t.type({ offset: t.number });
+
 function offsetIn(line: Buffer): Offset | undefined {
   try {
     const decoded = Line.decode(JSON.parse(line.toString()));
@@ -101,14 +109,6 @@ function offsetIn(line: Buffer): Offset | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A file to be written on, and what it has. */
-export interface Opened {
-  readonly handle: FileHandle;
-  readonly extent: Extent;
-  /** How many bytes of a torn line were cut off. */
-  readonly torn: number;
 }
 
 /** Opens a file, makes it if it is missing, and cuts off a last line that is not whole. */

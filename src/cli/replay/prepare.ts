@@ -16,7 +16,7 @@ import { checkComplete, opened, type Opened } from './lineFile.js';
 import type { ReplayOptions } from './ReplayOptions.js';
 
 /** What a file is to be, and the file; without the file, where it is complete already. */
-export interface Prepared {
+interface Prepared {
   readonly account: Account;
   readonly file?: Opened;
 }

@@ -14,13 +14,20 @@ export interface ReplayProgress {
   updates: number;
 }
 
+/** How the reading came to its end: at the end of the range, by a signal, or by an error of the ledger or the disk. */
+export type Ending =
+  { readonly kind: 'done' } | { readonly kind: 'interrupted' } | { readonly kind: 'failed'; readonly error: unknown };
+
+/** How the file was left. */
+export type Ended = Exclude<Ending, { kind: 'done' }> | { readonly kind: 'complete'; readonly account: Account };
+
 /** How far a replay had come at a time. */
-export interface ReplaySample extends Readonly<ReplayProgress> {
+interface ReplaySample extends Readonly<ReplayProgress> {
   readonly at: number;
 }
 
 /** The range. */
-export interface Span {
+interface Span {
   readonly from: Offset;
   readonly to: Offset;
 }
@@ -56,11 +63,12 @@ function clockOf(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
+const atFirst: Pace = { hasCaughtUp: false };
+
 const everyMs = 250;
+
 /** The rate is that of the last five seconds: the time left should not jump about. */
 const most = 21;
-
-const atFirst: Pace = { hasCaughtUp: false };
 
 /** Shows how far a replay has come, as long as it is subscribed and there is a terminal. */
 export function showReplay(
@@ -91,15 +99,15 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_000 ** power).toFixed(power === 0 ? 0 : 1)} ${unit}`;
 }
 
-/** What a shell says of a process that Ctrl-C has ended: a file that is not complete must not look like one that is. */
-const interrupted = 130;
-
 /** What was left. */
-export interface Left {
+interface Left {
   readonly path: string;
   /** Whether something was to be written to it. */
   readonly isBegun: boolean;
 }
+
+/** What a shell says of a process that Ctrl-C has ended: a file that is not complete must not look like one that is. */
+const interrupted = 130;
 
 /** Says on stderr what there is to say of the end, and returns the exit code. */
 export function exitCodeOf(ended: Ended, { path, isBegun }: Left, stderr: Output): number {
@@ -130,10 +138,3 @@ function adviceFor(error: unknown): string | undefined {
   });
   return advice && `${advice}\n`;
 }
-
-/** How the reading came to its end: at the end of the range, by a signal, or by an error of the ledger or the disk. */
-export type Ending =
-  { readonly kind: 'done' } | { readonly kind: 'interrupted' } | { readonly kind: 'failed'; readonly error: unknown };
-
-/** How the file was left. */
-export type Ended = Exclude<Ending, { kind: 'done' }> | { readonly kind: 'complete'; readonly account: Account };

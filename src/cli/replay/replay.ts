@@ -32,7 +32,7 @@ import { type Ended, type Ending, exitCodeOf, type ReplayProgress, showReplay } 
 import { readReplayOptions, type ReplayOptions } from './ReplayOptions.js';
 
 /** Where to write, and what keeps account of it. */
-export interface Target {
+interface Target {
   readonly output: Writable;
   readonly progress: ReplayProgress;
 }
@@ -60,42 +60,16 @@ export function filled(
   );
 }
 
-/** What was written to, and how far. */
-export interface Written {
-  readonly path: string;
-  readonly account: Account;
-  readonly handle: FileHandle;
-  readonly file: LineFile;
-  readonly progress: ReplayProgress;
-}
-
-/** How it ended when what waits is on the disk; only then it is complete, and the account says so. */
-export const settled = (ending: Ending, written: Written): Observable<Ended> =>
-  concat(flushed(written.file.output), of(ending)).pipe(
-    concatMap(async (): Promise<Ended> => {
-      await written.handle.sync();
-      return ending.kind === 'done' ? { kind: 'complete', account: await completed(written) } : ending;
-    }),
-    // what failed first is what to tell
-    catchError((error: unknown) => of(ending.kind === 'failed' ? ending : ({ kind: 'failed', error } as const))),
-    finalize(() => {
-      written.file.output.destroy();
-    }),
-    concatMap((ended) => concat(defer(() => written.handle.close()).pipe(ignoreElements()), of(ended))),
-    map((ended): Ended => ended),
-  );
-
-async function completed({ path, account, handle, file, progress }: Written): Promise<Account> {
-  const { size } = await handle.stat();
-  if (size !== file.bytes())
-    throw new FileRefusedError(`${path} has changed meanwhile: does another process write to it?`);
-  const complete = { updates: progress.updates, bytes: size, sha256: file.sha256() };
-  await writeAccount(path, { ...account, complete });
-  return { ...account, complete };
+/** `canton-rx replay`; emits the exit code, once. */
+export function replayCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readReplayOptions(args, world.env);
+  if (options !== 'help') return replay(options, world);
+  world.stdout.write(`${help.replay}\n`);
+  return of(0);
 }
 
 /** Writes a range to a file until it is there, somebody ends it, or it fails; then emits the exit code, once. */
-export const replay = (options: ReplayOptions, world: World): Observable<number> =>
+const replay = (options: ReplayOptions, world: World): Observable<number> =>
   defer(() => {
     const { ledger: baseUrl, token, out } = options;
     const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
@@ -147,10 +121,36 @@ function written(
 const goingOn = ({ cursor, updates }: ReplayProgress, torn: number): string =>
   `going on after offset ${cursor}: ${grouped(updates)} updates are there${torn > 0 ? ', and a torn line was cut off' : ''}\n`;
 
-/** `canton-rx replay`; emits the exit code, once. */
-export function replayCommand(args: readonly string[], world: World): Observable<number> {
-  const options = readReplayOptions(args, world.env);
-  if (options !== 'help') return replay(options, world);
-  world.stdout.write(`${help.replay}\n`);
-  return of(0);
+/** What was written to, and how far. */
+interface Written {
+  readonly path: string;
+  readonly account: Account;
+  readonly handle: FileHandle;
+  readonly file: LineFile;
+  readonly progress: ReplayProgress;
+}
+
+/** How it ended when what waits is on the disk; only then it is complete, and the account says so. */
+const settled = (ending: Ending, written: Written): Observable<Ended> =>
+  concat(flushed(written.file.output), of(ending)).pipe(
+    concatMap(async (): Promise<Ended> => {
+      await written.handle.sync();
+      return ending.kind === 'done' ? { kind: 'complete', account: await completed(written) } : ending;
+    }),
+    // what failed first is what to tell
+    catchError((error: unknown) => of(ending.kind === 'failed' ? ending : ({ kind: 'failed', error } as const))),
+    finalize(() => {
+      written.file.output.destroy();
+    }),
+    concatMap((ended) => concat(defer(() => written.handle.close()).pipe(ignoreElements()), of(ended))),
+    map((ended): Ended => ended),
+  );
+
+async function completed({ path, account, handle, file, progress }: Written): Promise<Account> {
+  const { size } = await handle.stat();
+  if (size !== file.bytes())
+    throw new FileRefusedError(`${path} has changed meanwhile: does another process write to it?`);
+  const complete = { updates: progress.updates, bytes: size, sha256: file.sha256() };
+  await writeAccount(path, { ...account, complete });
+  return { ...account, complete };
 }

@@ -30,23 +30,6 @@ import type { Output, World } from '../World.js';
 import type { Progress } from './progress.js';
 import type { TailOptions } from './TailOptions.js';
 
-/**
- * Where to begin. Asks for the ledger end in any case: a feed waits for a ledger that cannot be reached, and whoever
- * mistyped its address should not. What the ledger itself answers is for the feed to judge; it may do without the end.
- */
-export const beginOf = (
-  ledger: Ledger,
-  { from, to = Infinity }: { readonly from: Offset | 'end'; readonly to: Offset | undefined },
-): Observable<Offset> =>
-  ledger.ledgerEnd().pipe(
-    map((end) => {
-      if (from !== 'end') return from;
-      if (end > to) throw new Error(`the ledger ends at ${end}, beyond --to ${to}`);
-      return end;
-    }),
-    catchError((error: unknown) => (from !== 'end' && isApiError(error) ? of(from) : throwError(() => error))),
-  );
-
 /** Passes what is to be printed. */
 export function selected(options: Pick<TailOptions, 'variants' | 'synchronizers'>): MonoTypeOperatorFunction<Update> {
   const [variant, ...variants] = options.variants;
@@ -124,6 +107,23 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
     endWith(true as const),
   );
 }
+
+/**
+ * Where to begin. Asks for the ledger end in any case: a feed waits for a ledger that cannot be reached, and whoever
+ * mistyped its address should not. What the ledger itself answers is for the feed to judge; it may do without the end.
+ */
+const beginOf = (
+  ledger: Ledger,
+  { from, to = Infinity }: { readonly from: Offset | 'end'; readonly to: Offset | undefined },
+): Observable<Offset> =>
+  ledger.ledgerEnd().pipe(
+    map((end) => {
+      if (from !== 'end') return from;
+      if (end > to) throw new Error(`the ledger ends at ${end}, beyond --to ${to}`);
+      return end;
+    }),
+    catchError((error: unknown) => (from !== 'end' && isApiError(error) ? of(from) : throwError(() => error))),
+  );
 
 /** How updates are written: for people, for programs, or for programs where people look on. */
 export function rowsFor({ isPretty }: TailOptions, { stdout, env }: World): (update: Update) => string {

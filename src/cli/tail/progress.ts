@@ -31,8 +31,17 @@ export interface ProgressSample extends Progress {
   readonly at: number;
 }
 
+/** How a feed is getting on, as its events tell it. */
+export interface Pace {
+  readonly hasCaughtUp: boolean;
+  /** Whether the ledger pushes what is new. */
+  readonly isPushed?: boolean;
+  /** What keeps it from going on just now, in a word or two. */
+  readonly trouble?: string;
+}
+
 /** Where it is to go, and how it gets on. */
-export interface Going extends Pace {
+interface Going extends Pace {
   /** The ledger end; absent before it is known, and where the service does not tell it. */
   readonly end: Offset | undefined;
   /** The end of the range, if it has one. */
@@ -51,6 +60,11 @@ export function progressText(recent: readonly ProgressSample[], { end, to, ...pa
   return [place, paint('dim', speed), paint(state.colour, state.name)].join('  ·  ');
 }
 
+function rateOf(first: ProgressSample, last: ProgressSample): number {
+  const seconds = (last.at - first.at) / 1_000;
+  return seconds > 0 ? Math.round((last.count - first.count) / seconds) : 0;
+}
+
 function stateOf({ hasCaughtUp, isPushed, trouble }: Pace, rate: number, cursor: Offset | undefined) {
   if (trouble !== undefined) return { name: `trying again: ${trouble}`, colour: 'red' } as const;
   if (cursor === undefined) return { name: 'asking', colour: 'dim' } as const;
@@ -60,20 +74,6 @@ function stateOf({ hasCaughtUp, isPushed, trouble }: Pace, rate: number, cursor:
   return rate > 0
     ? ({ name: 'catching up', colour: 'yellow' } as const)
     : ({ name: 'waiting', colour: 'dim' } as const);
-}
-
-function rateOf(first: ProgressSample, last: ProgressSample): number {
-  const seconds = (last.at - first.at) / 1_000;
-  return seconds > 0 ? Math.round((last.count - first.count) / seconds) : 0;
-}
-
-/** How a feed is getting on, as its events tell it. */
-export interface Pace {
-  readonly hasCaughtUp: boolean;
-  /** Whether the ledger pushes what is new. */
-  readonly isPushed?: boolean;
-  /** What keeps it from going on just now, in a word or two. */
-  readonly trouble?: string;
 }
 
 /** How a feed gets on after an event. For `scan`. */
@@ -102,19 +102,21 @@ function inAWord(error: LedgerError): string {
   return error._tag === 'ConnectionError' ? (error.code ?? error.reason) : error.name;
 }
 
-const askEveryMs = 2_000;
-const showEveryMs = 250;
-/** The rate is that of the last two seconds. */
-const samples = 9;
-
-const atFirst: Pace = { hasCaughtUp: false };
-
 interface Shown {
   readonly progress: Progress;
   readonly status: StatusLine;
   /** The end of the range, if it has one. */
   readonly to: Offset | undefined;
 }
+
+const askEveryMs = 2_000;
+
+const atFirst: Pace = { hasCaughtUp: false };
+
+const showEveryMs = 250;
+
+/** The rate is that of the last two seconds. */
+const samples = 9;
 
 /** Shows how far a tail has come, as long as it is subscribed and there is a terminal. */
 export function showProgress(ledger: Ledger, { progress, status, to }: Shown): Observable<unknown> {

@@ -6,7 +6,7 @@ export type Plain =
   | { readonly kind: 'whole'; readonly least: number; readonly most: number };
 
 /** No values. */
-export const none: Plain = { kind: 'none' };
+const none: Plain = { kind: 'none' };
 
 /** Whether a value is one of those; `null` never is. */
 export function isPlain(plain: Plain, value: unknown): boolean {

@@ -5,11 +5,7 @@ import { Codec, isPlain, type Plain, plainOf, readBy, wrong } from './Codec.js';
  * A field that may be absent, or `null` as the wire writes it; both decode to `instead`. A decoded value may have
  * `absent` there.
  */
-export function lenient<A, B>(
-  codec: t.Type<A, unknown>,
-  instead: B,
-  ...absent: readonly unknown[]
-): t.Type<A | B, unknown> {
+function lenient<A, B>(codec: t.Type<A, unknown>, instead: B, ...absent: readonly unknown[]): t.Type<A | B, unknown> {
   const read = readBy(codec);
   return new Codec<A | B>(
     codec.name,

@@ -14,7 +14,7 @@ import {
 } from './Codec.js';
 
 /** A field of a message. */
-export interface Field {
+interface Field {
   readonly key: string;
   readonly codec: t.Mixed;
   readonly read: Read<unknown>;
@@ -27,7 +27,7 @@ export interface Field {
 }
 
 /** The field under a key. */
-export function fieldOf(key: string, codec: t.Mixed): Field {
+function fieldOf(key: string, codec: t.Mixed): Field {
   const read = readBy(codec);
   return {
     key,
@@ -40,14 +40,14 @@ export function fieldOf(key: string, codec: t.Mixed): Field {
 }
 
 /** What a field's value is decoded to. */
-export function valueOf({ key, codec, read, plain, ofNull }: Field, value: unknown, why: Why | undefined): unknown {
+function valueOf({ key, codec, read, plain, ofNull }: Field, value: unknown, why: Why | undefined): unknown {
   if (isPlain(plain, value)) return value;
   if (value === null && ofNull !== invalid) return ofNull;
   return read(value, why && under(why, key, codec, value));
 }
 
 /** One codec a field; what may be absent in `A` takes a codec that says so: `optional`, `nullable`, `withDefault`. */
-export type FieldsOf<A> = {
+type FieldsOf<A> = {
   readonly [K in keyof A]-?: object extends Pick<A, K> ? t.Type<A[K] | undefined, unknown> : t.Type<A[K], unknown>;
 } & Readonly<Record<string, t.Mixed>>;
 

@@ -11,15 +11,15 @@ export const lines = (fact: string, details: Readonly<Record<string, string | nu
 /** What is longer is no explanation. */
 const longest = 10_000;
 
-/** By so much of it a secret is known, also where it comes back cut. */
-const prefix = 16;
-
 /** Somebody else's words as an error may quote them: on one line, of bounded length, without what must not come out. */
 export const quotable = (words: string, secrets: readonly string[]): string =>
   secrets
     .reduce((rest, secret) => rest.replaceAll(pattern(secret), '…'), words.slice(0, 100 * longest))
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .slice(0, longest);
+
+/** By so much of it a secret is known, also where it comes back cut. */
+const prefix = 16;
 
 /** A short secret as it is; of a long one its begin, and what follows up to the next blank or quote. */
 const pattern = (secret: string): RegExp =>

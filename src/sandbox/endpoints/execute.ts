@@ -14,28 +14,51 @@ import type { WireEvent } from '../wire/WireEvent.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
 import { checkAcceptance, checkVerdict, ledgerTimeOf, type Signed } from './checks.js';
 
-interface Place {
-  readonly party: string;
-  readonly offset: number;
-  readonly effectiveAt: string;
-  readonly ledger: Ledger;
+/** `POST /v2/interactive-submission/executeAndWaitForTransaction` */
+export async function execute({ body, participant, trace, fault }: Call): Promise<Answer> {
+  const vendor = await loadVendor();
+  const execution = readExecution(parseBody(body), participant.settings.profile);
+  const { submissionId, userId } = execution;
+  try {
+    const { prepared, hash } = await decodePrepared(execution.preparedTransaction, vendor);
+    const changeId = JSON.stringify([userId, prepared.party, prepared.commandId]);
+    // from here on nothing waits: what is checked is what is committed
+    return accept({ execution, prepared, hash, changeId, trace }, participant, fault);
+  } catch (error) {
+    if (!(error instanceof Refusal) || typeof error.body === 'string') throw error;
+    throw new Refusal(error.status, { ...error.body, correlationId: submissionId });
+  }
 }
 
-/** The events of a committed submission. */
-export function eventsOf(effect: Effect, { party, offset, effectiveAt, ledger }: Place): readonly WireEvent[] {
-  if (effect.kind === 'create') {
-    // the suffix is what a synchronizer adds to the id of the prepared transaction
-    const contractId = `${effect.contractId}ca1112${hex('suffix', effect.contractId, offset)}`;
-    return [{ CreatedEvent: createdEvent({ ...effect, offset, nodeId: 0, contractId, createdAt: effectiveAt }) }];
+/** Takes a submission and commits it, now or, if the fault is that, later. */
+function accept(signed: Signed, participant: Participant, fault: Fault | undefined): Answer {
+  const { ledger, settings, pending } = participant;
+  checkAcceptance(signed, participant);
+  checkVerdict(signed, participant);
+  if (fault?.kind === 'commitLate') {
+    pending.add(signed.changeId, fault.ms, () => {
+      commitIfStillGood(signed, participant);
+    });
+    return { ...timeoutAnswer(), lost: fault.how === 'reset' };
   }
-  const contract = ledger.contracts.get(effect.contractId);
-  if (contract === undefined) throw new Error(`${effect.contractId} has been checked to be active`);
-  const choice = { choice: 'Archive', choiceArgument: {}, exerciseResult: {}, actingParties: [party] };
-  return consume(contract.created, { offset, nodeId: 0, ...choice });
+  const transaction = commitSubmission(signed, participant);
+  const format = signed.execution.format ?? formatFor(signed.prepared.party);
+  const { served } = visibleTransaction(transaction, format, { ledger, profile: settings.profile });
+  return jsonAnswer({ transaction: served });
+}
+
+function commitIfStillGood(signed: Signed, participant: Participant): void {
+  try {
+    checkVerdict(signed, participant);
+  } catch {
+    // rejected by now: its client has long been told that nothing is known
+    return;
+  }
+  commitSubmission(signed, participant);
 }
 
 /** Commits a checked submission as the next update of the ledger, and remembers its change. */
-export function commitSubmission(
+function commitSubmission(
   { execution, prepared, hash, changeId, trace }: Signed,
   { ledger, deduplication }: Participant,
 ): WireTransaction {
@@ -66,51 +89,28 @@ export function commitSubmission(
   return transaction;
 }
 
-/** Takes a submission and commits it, now or, if the fault is that, later. */
-export function accept(signed: Signed, participant: Participant, fault: Fault | undefined): Answer {
-  const { ledger, settings, pending } = participant;
-  checkAcceptance(signed, participant);
-  checkVerdict(signed, participant);
-  if (fault?.kind === 'commitLate') {
-    pending.add(signed.changeId, fault.ms, () => {
-      commitIfStillGood(signed, participant);
-    });
-    return { ...timeoutAnswer(), lost: fault.how === 'reset' };
-  }
-  const transaction = commitSubmission(signed, participant);
-  const format = signed.execution.format ?? formatFor(signed.prepared.party);
-  const { served } = visibleTransaction(transaction, format, { ledger, profile: settings.profile });
-  return jsonAnswer({ transaction: served });
+interface Place {
+  readonly party: string;
+  readonly offset: number;
+  readonly effectiveAt: string;
+  readonly ledger: Ledger;
 }
 
-function commitIfStillGood(signed: Signed, participant: Participant): void {
-  try {
-    checkVerdict(signed, participant);
-  } catch {
-    // rejected by now: its client has long been told that nothing is known
-    return;
+/** The events of a committed submission. */
+function eventsOf(effect: Effect, { party, offset, effectiveAt, ledger }: Place): readonly WireEvent[] {
+  if (effect.kind === 'create') {
+    // the suffix is what a synchronizer adds to the id of the prepared transaction
+    const contractId = `${effect.contractId}ca1112${hex('suffix', effect.contractId, offset)}`;
+    return [{ CreatedEvent: createdEvent({ ...effect, offset, nodeId: 0, contractId, createdAt: effectiveAt }) }];
   }
-  commitSubmission(signed, participant);
+  const contract = ledger.contracts.get(effect.contractId);
+  if (contract === undefined) throw new Error(`${effect.contractId} has been checked to be active`);
+  const choice = { choice: 'Archive', choiceArgument: {}, exerciseResult: {}, actingParties: [party] };
+  return consume(contract.created, { offset, nodeId: 0, ...choice });
 }
 
 /** Everything that the party of the submission may see of the active set. */
 function formatFor(party: string): TransactionFormat {
   const wildcard = [{ kind: 'wildcard', id: '', blob: false, view: false }] as const;
   return { events: { byParty: new Map([[party, wildcard]]) }, ledgerEffects: false };
-}
-
-/** `POST /v2/interactive-submission/executeAndWaitForTransaction` */
-export async function execute({ body, participant, trace, fault }: Call): Promise<Answer> {
-  const vendor = await loadVendor();
-  const execution = readExecution(parseBody(body), participant.settings.profile);
-  const { submissionId, userId } = execution;
-  try {
-    const { prepared, hash } = await decodePrepared(execution.preparedTransaction, vendor);
-    const changeId = JSON.stringify([userId, prepared.party, prepared.commandId]);
-    // from here on nothing waits: what is checked is what is committed
-    return accept({ execution, prepared, hash, changeId, trace }, participant, fault);
-  } catch (error) {
-    if (!(error instanceof Refusal) || typeof error.body === 'string') throw error;
-    throw new Refusal(error.status, { ...error.body, correlationId: submissionId });
-  }
 }

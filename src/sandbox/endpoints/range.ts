@@ -18,15 +18,6 @@ export function readRange(request: UpdatesRequest, endInclusive: number, count: 
   return elements;
 }
 
-/** Refuses to read from before what is pruned. */
-export function checkPruned(beginExclusive: number, endInclusive: number | undefined, { pruned, end }: Ledger): void {
-  if (beginExclusive >= pruned) return;
-  const range = `Updates request from ${beginExclusive + 1} to ${endInclusive ?? end}`;
-  throw refused('PARTICIPANT_PRUNED_DATA_ACCESSED', `${range} precedes pruned offset ${pruned}`, {
-    context: { earliest_offset: String(pruned) },
-  });
-}
-
 /** Refuses a range of offsets that this ledger cannot serve. */
 export function checkRange({ beginExclusive, endInclusive, descending }: UpdatesRequest, ledger: Ledger): void {
   if (beginExclusive < 0) throw refused('NEGATIVE_OFFSET', `Offset ${beginExclusive} in begin_exclusive is negative`);
@@ -68,4 +59,13 @@ export function* visibleIn(request: UpdatesRequest, endInclusive: number, view: 
     const element = visibleUpdate(update, format, view);
     if (element !== undefined) yield element;
   }
+}
+
+/** Refuses to read from before what is pruned. */
+function checkPruned(beginExclusive: number, endInclusive: number | undefined, { pruned, end }: Ledger): void {
+  if (beginExclusive >= pruned) return;
+  const range = `Updates request from ${beginExclusive + 1} to ${endInclusive ?? end}`;
+  throw refused('PARTICIPANT_PRUNED_DATA_ACCESSED', `${range} precedes pruned offset ${pruned}`, {
+    context: { earliest_offset: String(pruned) },
+  });
 }

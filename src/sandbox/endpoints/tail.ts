@@ -5,11 +5,6 @@ import type { UpdatesRequest } from '../requests/updatesRequest.js';
 import { timerMs } from '../wire/values.js';
 import { readRange, visibleIn } from './range.js';
 
-/** A checkpoint in its envelope, for a stream that has been sent all up to an offset. */
-export function checkpoint(offset: number, { recordTimes }: Ledger): object {
-  return { update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: recordTimes.all } } } };
-}
-
 /**
  * Collects an open-ended stream until it has `count` elements or was idle for too long. Never settles once
  * the client is gone, and leaves nothing behind then.
@@ -136,4 +131,9 @@ export async function* follow({ participant, signal }: Call, request: UpdatesReq
     yield checkpoint(readTo, ledger);
     idleAt = performance.now() + idleMs;
   }
+}
+
+/** A checkpoint in its envelope, for a stream that has been sent all up to an offset. */
+function checkpoint(offset: number, { recordTimes }: Ledger): object {
+  return { update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: recordTimes.all } } } };
 }

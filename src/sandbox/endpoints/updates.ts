@@ -7,14 +7,6 @@ import { readUpdatesRequest, refuseDeprecated } from '../requests/updatesRequest
 import { checkRange, readRange, visibleIn } from './range.js';
 import { follow, tail } from './tail.js';
 
-/** The refusal of a list beyond the limit: it looks retryable, and is not. */
-export function listTooLong(count: number, max: number): Refusal {
-  const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
-  const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
-  // made by the JSON layer, which adds no context
-  return new Refusal(413, { ...body, context: {} });
-}
-
 /** `POST /v2/updates`: a stream of updates, collected into a list. */
 export async function listUpdates(call: Call): Promise<Answer> {
   const { ledger, settings } = call.participant;
@@ -33,6 +25,14 @@ export async function listUpdates(call: Call): Promise<Answer> {
       : readRange(request, endInclusive, count, { ledger, profile });
   if (elements.length > max) throw listTooLong(elements.length, max);
   return jsonAnswer(elements);
+}
+
+/** The refusal of a list beyond the limit: it looks retryable, and is not. */
+function listTooLong(count: number, max: number): Refusal {
+  const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
+  const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
+  // made by the JSON layer, which adds no context
+  return new Refusal(413, { ...body, context: {} });
 }
 
 /** `POST /v2/updates/flats`: the older name of `/v2/updates`. */
@@ -57,19 +57,6 @@ export async function* streamFlatUpdates(call: Call): AsyncGenerator<object> {
   yield* streamUpdates(call);
 }
 
-/** Looks up one update. Unknown, pruned and filtered away are all the same 404. */
-export function getUpdate({ participant, body }: Call, offsetOf: (request: Cursor) => number | undefined): Answer {
-  const { ledger, settings } = participant;
-  const { profile } = settings;
-  const request = parseBody(body);
-  const offset = offsetOf(request);
-  const format = readUpdateFormat(request.required('updateFormat'), profile);
-  const update = offset === undefined || offset <= ledger.pruned ? undefined : ledger.at(offset);
-  const visible = update && visibleUpdate(update, format, { ledger, profile });
-  if (visible === undefined) throw refused('UPDATE_NOT_FOUND', 'Update not found, or not visible.');
-  return jsonAnswer(visible);
-}
-
 /** `POST /v2/updates/update-by-id` */
 export function getUpdateById(call: Call): Answer {
   return getUpdate(call, (request) => call.participant.ledger.offsetOf(request.required('updateId').string()));
@@ -82,4 +69,17 @@ export function getUpdateByOffset(call: Call): Answer {
     if (offset <= 0) throw refused('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
     return offset;
   });
+}
+
+/** Looks up one update. Unknown, pruned and filtered away are all the same 404. */
+function getUpdate({ participant, body }: Call, offsetOf: (request: Cursor) => number | undefined): Answer {
+  const { ledger, settings } = participant;
+  const { profile } = settings;
+  const request = parseBody(body);
+  const offset = offsetOf(request);
+  const format = readUpdateFormat(request.required('updateFormat'), profile);
+  const update = offset === undefined || offset <= ledger.pruned ? undefined : ledger.at(offset);
+  const visible = update && visibleUpdate(update, format, { ledger, profile });
+  if (visible === undefined) throw refused('UPDATE_NOT_FOUND', 'Update not found, or not visible.');
+  return jsonAnswer(visible);
 }

@@ -36,11 +36,11 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What an endpoint does. */
-export type Handler = (call: Call) => Answer | Promise<Answer>;
-
 /** What an endpoint does for a WebSocket: the body of the call is the first message, each element becomes one. */
 export type Stream = (call: Call) => AsyncIterable<object>;
+
+/** What an endpoint does. */
+type Handler = (call: Call) => Answer | Promise<Answer>;
 
 /** An endpoint. */
 export interface Route {

@@ -8,6 +8,7 @@ interface Entry {
 }
 
 const ofBoth = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
+
 const harms = {
   request: ({ kind }: Fault) => kind !== 'socket',
   upgrade: ({ kind }: Fault) => kind === 'socket' || ofBoth.has(kind),

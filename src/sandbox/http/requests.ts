@@ -5,6 +5,24 @@ import type { Participant } from '../participant/Participant.js';
 import type { SandboxRequest } from '../Sandbox.js';
 import type { WireTraceContext } from '../wire/WireEvent.js';
 
+/** A request that has arrived as a whole. */
+export interface Work {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly participant: Participant;
+  /** Fires when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** The trace of a request: the caller's, or a new one that only errors tell. */
+export interface Trace {
+  readonly id: string;
+  readonly context: WireTraceContext | null;
+}
+
 /** A request of the log while it is being answered. */
 export class RequestRecord implements SandboxRequest {
   body: unknown = undefined;
@@ -36,18 +54,6 @@ export function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): Trace
   const id = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(parent)?.[1];
   if (id === undefined) return { id: randomBytes(16).toString('hex'), context: null };
   return { id, context: { traceparent: parent, tracestate: typeof tracestate === 'string' ? tracestate : null } };
-}
-
-/** A request that has arrived as a whole. */
-export interface Work {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-  readonly participant: Participant;
-  /** Fires when the client is gone. */
-  readonly signal: AbortSignal;
 }
 
 interface Address {
@@ -89,10 +95,4 @@ export function corsHeaders(headers: IncomingHttpHeaders): Readonly<Record<strin
     'access-control-max-age': '600',
     vary: 'origin',
   };
-}
-
-/** The trace of a request: the caller's, or a new one that only errors tell. */
-export interface Trace {
-  readonly id: string;
-  readonly context: WireTraceContext | null;
 }

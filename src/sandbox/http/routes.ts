@@ -15,7 +15,7 @@ import { type Answer, type Call, jsonAnswer, refusalAnswer, type Route, type Str
 import type { Work } from './requests.js';
 
 /** The endpoints by path. */
-export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v2/updates', { method: 'POST', handler: listUpdates, stream: streamUpdates }],
   ['/v2/updates/flats', { method: 'POST', handler: listFlatUpdates, stream: streamFlatUpdates, essential: true }],
   ['/v2/updates/update-by-id', { method: 'POST', handler: getUpdateById }],

@@ -7,23 +7,38 @@ import { type Answer, rewritten, type Service, statusAnswer, timeoutAnswer } fro
 import { addressOf, bearerToken, corsHeaders, parsed, RequestRecord, traceOf, type Work } from './requests.js';
 import { dispatch } from './routes.js';
 
-/** Gives work a time after which its answer is the 503 of the request timeout. `over` fires when it need not go on. */
-export async function inTime(
-  timeoutMs: number,
-  signal: AbortSignal,
-  work: (over: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
-  const answered = new AbortController();
-  const over = AbortSignal.any([signal, answered.signal]);
+/** Serves one request, from its place in the log to its answer or fault. */
+export async function serve(request: IncomingMessage, response: ServerResponse, service: Service): Promise<void> {
+  const { participant, faults, log } = service;
+  const { method = 'GET', headers } = request;
+  const { path, query } = addressOf(request);
+  const authorized = /^Bearer\s+\S/i.test(headers.authorization ?? '');
+  const record = new RequestRecord(method, path, Object.fromEntries(query), authorized);
+  log.push(record);
+  const gone = new AbortController();
+  response.once('close', () => {
+    record.closed();
+    gone.abort();
+  });
+  const cors = participant.settings.cors ? corsHeaders(headers) : undefined;
+  const preflight = cors !== undefined && method === 'OPTIONS';
+  // a preflight must not use up the fault that is meant for its request
+  const fault = preflight ? undefined : faults.take(path);
   try {
-    return await Promise.race([work(over), sleep(timerMs(timeoutMs), timeoutAnswer(), { signal: over })]);
-  } finally {
-    answered.abort();
+    const body = await text(request);
+    record.body = parsed(body);
+    const work = { method, path, query, headers, body, participant, signal: gone.signal };
+    const answer = preflight ? { status: 204, body: '' } : await answerOf(work, fault);
+    if (request.socket.destroyed) return;
+    deliver(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
+  } catch {
+    // the client went away while sending or waiting: nobody is left to tell
+    response.destroy();
   }
 }
 
 /** The answer to a request, `undefined` if its fault is that there is none. */
-export async function answerOf(work: Work, fault: Fault | undefined): Promise<Answer | undefined> {
+async function answerOf(work: Work, fault: Fault | undefined): Promise<Answer | undefined> {
   switch (fault?.kind) {
     case 'status':
       return statusAnswer(fault);
@@ -56,8 +71,20 @@ function process(work: Work, fault: Fault | undefined): Promise<Answer> {
   });
 }
 
-/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
-const readMs = 10;
+/** Gives work a time after which its answer is the 503 of the request timeout. `over` fires when it need not go on. */
+async function inTime(
+  timeoutMs: number,
+  signal: AbortSignal,
+  work: (over: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const answered = new AbortController();
+  const over = AbortSignal.any([signal, answered.signal]);
+  try {
+    return await Promise.race([work(over), sleep(timerMs(timeoutMs), timeoutAnswer(), { signal: over })]);
+  } finally {
+    answered.abort();
+  }
+}
 
 /** Sends an answer, or does to the connection what the fault says instead. */
 export function deliver(
@@ -87,37 +114,10 @@ export function deliver(
   });
 }
 
+/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
+const readMs = 10;
+
 function cut(response: ServerResponse, how: 'close' | 'reset' = 'close'): void {
   if (how === 'close') response.destroy();
   else setTimeout(() => response.socket?.resetAndDestroy(), readMs).unref();
-}
-
-/** Serves one request, from its place in the log to its answer or fault. */
-export async function serve(request: IncomingMessage, response: ServerResponse, service: Service): Promise<void> {
-  const { participant, faults, log } = service;
-  const { method = 'GET', headers } = request;
-  const { path, query } = addressOf(request);
-  const authorized = /^Bearer\s+\S/i.test(headers.authorization ?? '');
-  const record = new RequestRecord(method, path, Object.fromEntries(query), authorized);
-  log.push(record);
-  const gone = new AbortController();
-  response.once('close', () => {
-    record.closed();
-    gone.abort();
-  });
-  const cors = participant.settings.cors ? corsHeaders(headers) : undefined;
-  const preflight = cors !== undefined && method === 'OPTIONS';
-  // a preflight must not use up the fault that is meant for its request
-  const fault = preflight ? undefined : faults.take(path);
-  try {
-    const body = await text(request);
-    record.body = parsed(body);
-    const work = { method, path, query, headers, body, participant, signal: gone.signal };
-    const answer = preflight ? { status: 204, body: '' } : await answerOf(work, fault);
-    if (request.socket.destroyed) return;
-    deliver(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
-  } catch {
-    // the client went away while sending or waiting: nobody is left to tell
-    response.destroy();
-  }
 }

@@ -10,69 +10,6 @@ import { addressOf } from './requests.js';
 import { streamAt } from './routes.js';
 import { serve } from './serve.js';
 
-/** Whether a request is the begin of a WebSocket; one that lacks a part of it is none. */
-export function isUpgrade({ method, headers }: IncomingMessage): boolean {
-  return (
-    method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['sec-websocket-version'] === '13' &&
-    /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '')
-  );
-}
-
-/**
- * Has a request served as if it had not asked for an upgrade, which is what HTTP asks of a server that does not offer
- * it. Clients that would like HTTP/2 ask on each request.
- */
-export function putBack(server: Server, request: IncomingMessage, head: Buffer): void {
-  const { method = 'GET', url = '/', httpVersion, rawHeaders, socket } = request;
-  let lines = `${method} ${url} HTTP/${httpVersion}\r\n`;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(index);
-    if (name.toLowerCase() !== 'upgrade') lines += `${name}: ${value}\r\n`;
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines}\r\n`, 'latin1'), head]));
-  server.emit('connection', socket);
-}
-
-interface Listening {
-  readonly url: string;
-  readonly port: number;
-  readonly close: () => Promise<void>;
-}
-
-/** Opens the service on the loopback interface. */
-export async function listen(port: number, service: Service): Promise<Listening> {
-  const server = createServer((request, response) => void serve(request, response, service));
-  // the server forgets a connection that asks for an upgrade
-  const upgraded = new Set<Socket>();
-  server.on('upgrade', (request, _socket, head) => {
-    const { socket } = request;
-    const stream = isUpgrade(request) ? streamAt(addressOf(request).path, service.participant.settings) : undefined;
-    if (stream === undefined) {
-      putBack(server, request, head);
-      return;
-    }
-    upgraded.add(socket);
-    socket.once('close', () => upgraded.delete(socket));
-    void serveUpgrade(request, head, stream, service);
-  });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the sandbox has no TCP address');
-  let closed: Promise<void> | undefined;
-  const close = () => {
-    const ended = promisify(server.close.bind(server))();
-    for (const record of service.log) record.settle();
-    server.closeAllConnections();
-    for (const socket of upgraded) socket.destroy();
-    return ended;
-  };
-  const { port: bound } = address;
-  return { url: `http://127.0.0.1:${bound}`, port: bound, close: () => (closed ??= close()) };
-}
-
 interface Restartable {
   readonly url: string;
   readonly restart: (downMs: number) => Promise<void>;
@@ -107,6 +44,69 @@ export async function restartable(wanted: number, service: Service): Promise<Res
     // a restart may have been opening the port
     await current.close();
   }
+}
+
+interface Listening {
+  readonly url: string;
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the service on the loopback interface. */
+async function listen(port: number, service: Service): Promise<Listening> {
+  const server = createServer((request, response) => void serve(request, response, service));
+  // the server forgets a connection that asks for an upgrade
+  const upgraded = new Set<Socket>();
+  server.on('upgrade', (request, _socket, head) => {
+    const { socket } = request;
+    const stream = isUpgrade(request) ? streamAt(addressOf(request).path, service.participant.settings) : undefined;
+    if (stream === undefined) {
+      putBack(server, request, head);
+      return;
+    }
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
+    void serveUpgrade(request, head, stream, service);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the sandbox has no TCP address');
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    const ended = promisify(server.close.bind(server))();
+    for (const record of service.log) record.settle();
+    server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
+    return ended;
+  };
+  const { port: bound } = address;
+  return { url: `http://127.0.0.1:${bound}`, port: bound, close: () => (closed ??= close()) };
+}
+
+/** Whether a request is the begin of a WebSocket; one that lacks a part of it is none. */
+function isUpgrade({ method, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['sec-websocket-version'] === '13' &&
+    /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '')
+  );
+}
+
+/**
+ * Has a request served as if it had not asked for an upgrade, which is what HTTP asks of a server that does not offer
+ * it. Clients that would like HTTP/2 ask on each request.
+ */
+function putBack(server: Server, request: IncomingMessage, head: Buffer): void {
+  const { method = 'GET', url = '/', httpVersion, rawHeaders, socket } = request;
+  let lines = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index);
+    if (name.toLowerCase() !== 'upgrade') lines += `${name}: ${value}\r\n`;
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines}\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
 }
 
 function ignore(): void {

@@ -2,6 +2,13 @@ import type { WireCreatedEvent } from '../wire/WireEvent.js';
 import type { WireReassignmentEvent } from '../wire/WireReassignment.js';
 import type { WireUpdate } from '../wire/WireUpdate.js';
 
+/** An active contract and where it is. */
+export interface Contract {
+  readonly created: WireCreatedEvent;
+  readonly synchronizerId: string;
+  readonly reassignmentCounter: number;
+}
+
 /** Active contracts; one can be picked by its place in constant time. */
 export class Contracts {
   readonly #ids: string[] = [];
@@ -43,13 +50,6 @@ export class Contracts {
     this.#places.clear();
     this.#contracts.clear();
   }
-}
-
-/** An active contract and where it is. */
-export interface Contract {
-  readonly created: WireCreatedEvent;
-  readonly synchronizerId: string;
-  readonly reassignmentCounter: number;
 }
 
 /** What an update does to the active contracts. */

@@ -7,49 +7,80 @@ import type { WireTopologyTransaction, WireTransaction, WireUpdate, WireUpdateIn
 import type { Ledger, LedgerEntry } from './Ledger.js';
 
 /** What the absent fields of an update made by hand are taken from. */
-export interface Fallbacks {
+interface Fallbacks {
   readonly ledger: Ledger;
   readonly synchronizers: readonly string[];
 }
 
+/** Updates made by hand, each filled in once the one before it is on the ledger. */
+export function* completeUpdates(
+  inputs: readonly WireUpdateInput[],
+  fallbacks: Fallbacks,
+): Generator<LedgerEntry, void> {
+  for (const input of inputs) yield { update: completeUpdate(input, fallbacks) };
+}
+
+/** Fills in what an update made by hand leaves out. */
+function completeUpdate(input: WireUpdateInput, fallbacks: Fallbacks): WireUpdate {
+  if ('Transaction' in input) {
+    return { Transaction: { value: completeTransaction(input.Transaction.value, fallbacks) } };
+  }
+  if ('Reassignment' in input) {
+    return { Reassignment: { value: completeReassignment(input.Reassignment.value, fallbacks) } };
+  }
+  return { TopologyTransaction: { value: completeTopology(input.TopologyTransaction.value, fallbacks) } };
+}
+
+type InputCompleteTransaction = Partial<Omit<WireTransaction, 'events'>> & {
+  readonly events?: readonly WireEventInput[];
+};
+
+/** Fills in what a transaction made by hand leaves out. */
+function completeTransaction(input: InputCompleteTransaction, fallbacks: Fallbacks): WireTransaction {
+  const header = completeHeader(input, fallbacks);
+  const effectiveAt = input.effectiveAt ?? header.recordTime;
+  return {
+    commandId: '',
+    workflowId: '',
+    effectiveAt,
+    traceContext: null,
+    externalTransactionHash: null,
+    paidTrafficCost: null,
+    transactionHash: null,
+    ...input,
+    ...header,
+    events: completeEvents(input.events ?? [], { offset: header.offset, at: effectiveAt }, fallbacks.ledger),
+  };
+}
+
+interface Header {
+  readonly offset: number;
+  readonly updateId: string;
+  readonly synchronizerId: string;
+  readonly recordTime: string;
+}
+
+/** What all kinds of update have: by default the next offset, one second after what was before. */
+function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Fallbacks): Header {
+  const offset = input.offset ?? ledger.end + 1;
+  const synchronizerId = input.synchronizerId ?? synchronizers[0] ?? '';
+  return {
+    offset,
+    updateId: input.updateId ?? updateIdOf('appended', offset, ledger.commits),
+    synchronizerId,
+    recordTime: input.recordTime ?? ledger.recordTimes.next(synchronizerId),
+  };
+}
+
 /** The update that an event belongs to. */
-export interface Moment {
+interface Moment {
   readonly offset: number;
   /** The ledger time. */
   readonly at: string;
 }
 
-/** Fills in what a created event made by hand leaves out. Identifiers may go by package name. */
-export function completeCreated(
-  input: Partial<WireCreatedEvent>,
-  { offset, at }: Moment,
-  { packages, commits }: Ledger,
-): WireCreatedEvent {
-  const nodeId = input.nodeId ?? 0;
-  const template = packages.resolve(input.templateId ?? '#sandbox-assets:Main:Asset');
-  const completed = createdEvent({
-    offset,
-    nodeId,
-    contractId: input.contractId ?? contractIdOf('appended', offset, nodeId, commits),
-    template: { ...template, packageName: input.packageName ?? template.packageName },
-    createArgument: {},
-    signatories: input.signatories ?? input.witnessParties ?? generatedParties.slice(0, 1),
-    observers: input.observers ?? [],
-    createdAt: at,
-  });
-  const interfaceViews = (input.interfaceViews ?? []).map((view) => ({
-    ...view,
-    interfaceId: packages.resolve(view.interfaceId).id,
-  }));
-  return { ...completed, ...input, templateId: template.id, interfaceViews };
-}
-
 /** Fills in what events made by hand leave out, and gives each end of a contract in both shapes. */
-export function completeEvents(
-  inputs: readonly WireEventInput[],
-  moment: Moment,
-  ledger: Ledger,
-): readonly WireEvent[] {
+function completeEvents(inputs: readonly WireEventInput[], moment: Moment, ledger: Ledger): readonly WireEvent[] {
   const made = new Map<string, WireCreatedEvent>();
   const archived = new Set(inputs.flatMap((input) => ('ArchivedEvent' in input ? input.ArchivedEvent.contractId : [])));
   const consumed = new Set(inputs.flatMap(consumedBy));
@@ -96,35 +127,41 @@ function consumedBy(input: WireEventInput): string | readonly [] {
   return input.ExercisedEvent.contractId ?? [];
 }
 
+/** Fills in what a created event made by hand leaves out. Identifiers may go by package name. */
+function completeCreated(
+  input: Partial<WireCreatedEvent>,
+  { offset, at }: Moment,
+  { packages, commits }: Ledger,
+): WireCreatedEvent {
+  const nodeId = input.nodeId ?? 0;
+  const template = packages.resolve(input.templateId ?? '#sandbox-assets:Main:Asset');
+  const completed = createdEvent({
+    offset,
+    nodeId,
+    contractId: input.contractId ?? contractIdOf('appended', offset, nodeId, commits),
+    template: { ...template, packageName: input.packageName ?? template.packageName },
+    createArgument: {},
+    signatories: input.signatories ?? input.witnessParties ?? generatedParties.slice(0, 1),
+    observers: input.observers ?? [],
+    createdAt: at,
+  });
+  const interfaceViews = (input.interfaceViews ?? []).map((view) => ({
+    ...view,
+    interfaceId: packages.resolve(view.interfaceId).id,
+  }));
+  return { ...completed, ...input, templateId: template.id, interfaceViews };
+}
+
 function overridden(event: WireEvent, given: Partial<WireCreatedEvent>, templateId: string): WireEvent {
   if ('CreatedEvent' in event) return event;
   if ('ArchivedEvent' in event) return { ArchivedEvent: { ...event.ArchivedEvent, ...given, templateId } };
   return { ExercisedEvent: { ...event.ExercisedEvent, templateId } };
 }
 
-interface Header {
-  readonly offset: number;
-  readonly updateId: string;
-  readonly synchronizerId: string;
-  readonly recordTime: string;
-}
-
-/** What all kinds of update have: by default the next offset, one second after what was before. */
-export function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Fallbacks): Header {
-  const offset = input.offset ?? ledger.end + 1;
-  const synchronizerId = input.synchronizerId ?? synchronizers[0] ?? '';
-  return {
-    offset,
-    updateId: input.updateId ?? updateIdOf('appended', offset, ledger.commits),
-    synchronizerId,
-    recordTime: input.recordTime ?? ledger.recordTimes.next(synchronizerId),
-  };
-}
-
 type Input = Partial<Omit<WireReassignment, 'events'>> & { readonly events?: readonly WireReassignmentEventInput[] };
 
 /** Fills in what a reassignment made by hand leaves out. */
-export function completeReassignment(input: Input, fallbacks: Fallbacks): WireReassignment {
+function completeReassignment(input: Input, fallbacks: Fallbacks): WireReassignment {
   const header = completeHeader(input, fallbacks);
   const moment = { offset: header.offset, at: header.recordTime };
   return {
@@ -167,50 +204,6 @@ function completeMove(
 }
 
 /** Fills in what a topology transaction made by hand leaves out. */
-export function completeTopology(
-  input: Partial<WireTopologyTransaction>,
-  fallbacks: Fallbacks,
-): WireTopologyTransaction {
+function completeTopology(input: Partial<WireTopologyTransaction>, fallbacks: Fallbacks): WireTopologyTransaction {
   return { events: [], traceContext: null, ...input, ...completeHeader(input, fallbacks) };
-}
-
-type InputCompleteTransaction = Partial<Omit<WireTransaction, 'events'>> & {
-  readonly events?: readonly WireEventInput[];
-};
-
-/** Fills in what a transaction made by hand leaves out. */
-export function completeTransaction(input: InputCompleteTransaction, fallbacks: Fallbacks): WireTransaction {
-  const header = completeHeader(input, fallbacks);
-  const effectiveAt = input.effectiveAt ?? header.recordTime;
-  return {
-    commandId: '',
-    workflowId: '',
-    effectiveAt,
-    traceContext: null,
-    externalTransactionHash: null,
-    paidTrafficCost: null,
-    transactionHash: null,
-    ...input,
-    ...header,
-    events: completeEvents(input.events ?? [], { offset: header.offset, at: effectiveAt }, fallbacks.ledger),
-  };
-}
-
-/** Fills in what an update made by hand leaves out. */
-export function completeUpdate(input: WireUpdateInput, fallbacks: Fallbacks): WireUpdate {
-  if ('Transaction' in input) {
-    return { Transaction: { value: completeTransaction(input.Transaction.value, fallbacks) } };
-  }
-  if ('Reassignment' in input) {
-    return { Reassignment: { value: completeReassignment(input.Reassignment.value, fallbacks) } };
-  }
-  return { TopologyTransaction: { value: completeTopology(input.TopologyTransaction.value, fallbacks) } };
-}
-
-/** Updates made by hand, each filled in once the one before it is on the ledger. */
-export function* completeUpdates(
-  inputs: readonly WireUpdateInput[],
-  fallbacks: Fallbacks,
-): Generator<LedgerEntry, void> {
-  for (const input of inputs) yield { update: completeUpdate(input, fallbacks) };
 }

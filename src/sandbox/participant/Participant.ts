@@ -3,8 +3,26 @@ import { timerMs } from '../wire/values.js';
 import { HostedParties } from './parties.js';
 import type { Settings } from './Settings.js';
 
+/** A command that was committed. */
+export interface Accepted {
+  readonly submissionId: string;
+  readonly completionOffset: number;
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The state of the service: what it is set to, its ledger, its parties and the commands that it remembers or has under way. */
+export class Participant {
+  readonly ledger = new Ledger();
+  readonly hosted = new HostedParties();
+  readonly deduplication = new Deduplication();
+  readonly pending = new PendingCommits();
+
+  constructor(readonly settings: Settings) {}
+}
+
 /** The committed commands by change id: user, acting parties and command id. */
-export class Deduplication {
+class Deduplication {
   readonly #accepted = new Map<string, Accepted>();
 
   find(changeId: string): Accepted | undefined {
@@ -24,7 +42,7 @@ export class Deduplication {
 }
 
 /** The submissions that were taken and are not committed yet, by change id. */
-export class PendingCommits {
+class PendingCommits {
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   has(changeId: string): boolean {
@@ -46,22 +64,4 @@ export class PendingCommits {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
   }
-}
-
-/** The state of the service: what it is set to, its ledger, its parties and the commands that it remembers or has under way. */
-export class Participant {
-  readonly ledger = new Ledger();
-  readonly hosted = new HostedParties();
-  readonly deduplication = new Deduplication();
-  readonly pending = new PendingCommits();
-
-  constructor(readonly settings: Settings) {}
-}
-
-/** A command that was committed. */
-export interface Accepted {
-  readonly submissionId: string;
-  readonly completionOffset: number;
-  /** When, in milliseconds since the epoch. */
-  readonly at: number;
 }

@@ -1,10 +1,7 @@
 import type { SandboxChanges, SandboxOptions, SandboxProfile } from '../Sandbox.js';
 
 /** Two, so that reassignments have somewhere to go. */
-export const defaultSynchronizers: readonly string[] = [
-  `sync1::1220${'a1'.repeat(32)}`,
-  `sync2::1220${'b2'.repeat(32)}`,
-];
+const defaultSynchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];
 
 /** The options with their defaults; handlers read it afresh for each request. */
 export class Settings {

@@ -28,8 +28,78 @@ export type Effect =
     }
   | { readonly kind: 'archive'; readonly contractId: string };
 
+/** What the vendor's packages do here: the form of a prepared transaction, and its hash. */
+export interface Vendor {
+  readonly PreparedTransaction: typeof PreparedTransaction;
+  readonly hashPreparedTransaction: typeof hashPreparedTransaction;
+}
+
+interface Decoded {
+  readonly prepared: Prepared;
+  /** Computed from the bytes: what the client believes it to be does not matter. */
+  readonly hash: Buffer;
+}
+
+/** Reads the bytes of a prepared transaction back. */
+export async function decodePrepared(bytes: Uint8Array, vendor: Vendor): Promise<Decoded> {
+  try {
+    const message = vendor.PreparedTransaction.fromBinary(bytes);
+    const prepared = readPrepared(message);
+    return { prepared, hash: Buffer.from(await vendor.hashPreparedTransaction(message, 'hex'), 'hex') };
+  } catch {
+    throw refused('INVALID_ARGUMENT', 'Cannot parse prepared_transaction');
+  }
+}
+
+/** Reads the message of a prepared transaction; throws where it is not of the form that the sandbox gives it. */
+function readPrepared({ transaction, metadata }: PreparedTransaction): Prepared {
+  const [party, ...others] = metadata?.submitterInfo?.actAs ?? [];
+  const [root, ...otherRoots] = transaction?.roots ?? [];
+  const node = transaction?.nodes.find(({ nodeId }) => nodeId === root)?.versionedNode;
+  if (metadata === undefined || party === undefined || others.length > 0) throw new TypeError('not one acting party');
+  if (otherRoots.length > 0 || node?.oneofKind !== 'v1') throw new TypeError('not one root');
+  const { synchronizerId, submitterInfo, preparationTime, minLedgerEffectiveTime, maxRecordTime } = metadata;
+  return {
+    commandId: submitterInfo?.commandId ?? '',
+    party,
+    synchronizerId,
+    preparationTime: microsIn(preparationTime),
+    minLedgerTime: minLedgerEffectiveTime === undefined ? undefined : microsIn(minLedgerEffectiveTime),
+    maxRecordTime: maxRecordTime === undefined ? undefined : microsIn(maxRecordTime),
+    effect: effectOf(node.v1),
+  };
+}
+
+function microsIn(time: bigint): number {
+  if (time > latestMicros) throw new RangeError('no such time');
+  return Number(time);
+}
+
+type Node = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1'];
+
+/** What a node does to the ledger. */
+function effectOf({ nodeType }: Node): Effect {
+  if (nodeType.oneofKind === 'create') return creation(nodeType.create);
+  if (nodeType.oneofKind === 'exercise' && nodeType.exercise.choiceId === 'Archive') {
+    return { kind: 'archive', contractId: nodeType.exercise.contractId };
+  }
+  throw new TypeError('neither a create nor an archive');
+}
+
+function creation({ contractId, templateId, packageName, argument, signatories, stakeholders }: Create): Effect {
+  if (templateId === undefined || !/^00[0-9a-f]{64}$/.test(contractId)) throw new TypeError('no contract');
+  return {
+    kind: 'create',
+    contractId,
+    template: { id: fromIdentifier(templateId), packageName },
+    createArgument: fromValue(argument),
+    signatories,
+    observers: stakeholders.filter((party) => !signatories.includes(party)),
+  };
+}
+
 /** A Daml value as JSON. */
-export function fromValue(value: Value | undefined): unknown {
+function fromValue(value: Value | undefined): unknown {
   const sum = value?.sum;
   switch (sum?.oneofKind) {
     case 'unit':
@@ -67,76 +137,6 @@ export function fromValue(value: Value | undefined): unknown {
     case undefined:
       throw new TypeError('a value without content');
   }
-}
-
-type Node = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1'];
-
-/** What a node does to the ledger. */
-export function effectOf({ nodeType }: Node): Effect {
-  if (nodeType.oneofKind === 'create') return creation(nodeType.create);
-  if (nodeType.oneofKind === 'exercise' && nodeType.exercise.choiceId === 'Archive') {
-    return { kind: 'archive', contractId: nodeType.exercise.contractId };
-  }
-  throw new TypeError('neither a create nor an archive');
-}
-
-function creation({ contractId, templateId, packageName, argument, signatories, stakeholders }: Create): Effect {
-  if (templateId === undefined || !/^00[0-9a-f]{64}$/.test(contractId)) throw new TypeError('no contract');
-  return {
-    kind: 'create',
-    contractId,
-    template: { id: fromIdentifier(templateId), packageName },
-    createArgument: fromValue(argument),
-    signatories,
-    observers: stakeholders.filter((party) => !signatories.includes(party)),
-  };
-}
-
-/** Reads the message of a prepared transaction; throws where it is not of the form that the sandbox gives it. */
-export function readPrepared({ transaction, metadata }: PreparedTransaction): Prepared {
-  const [party, ...others] = metadata?.submitterInfo?.actAs ?? [];
-  const [root, ...otherRoots] = transaction?.roots ?? [];
-  const node = transaction?.nodes.find(({ nodeId }) => nodeId === root)?.versionedNode;
-  if (metadata === undefined || party === undefined || others.length > 0) throw new TypeError('not one acting party');
-  if (otherRoots.length > 0 || node?.oneofKind !== 'v1') throw new TypeError('not one root');
-  const { synchronizerId, submitterInfo, preparationTime, minLedgerEffectiveTime, maxRecordTime } = metadata;
-  return {
-    commandId: submitterInfo?.commandId ?? '',
-    party,
-    synchronizerId,
-    preparationTime: microsIn(preparationTime),
-    minLedgerTime: minLedgerEffectiveTime === undefined ? undefined : microsIn(minLedgerEffectiveTime),
-    maxRecordTime: maxRecordTime === undefined ? undefined : microsIn(maxRecordTime),
-    effect: effectOf(node.v1),
-  };
-}
-
-function microsIn(time: bigint): number {
-  if (time > latestMicros) throw new RangeError('no such time');
-  return Number(time);
-}
-
-interface Decoded {
-  readonly prepared: Prepared;
-  /** Computed from the bytes: what the client believes it to be does not matter. */
-  readonly hash: Buffer;
-}
-
-/** Reads the bytes of a prepared transaction back. */
-export async function decodePrepared(bytes: Uint8Array, vendor: Vendor): Promise<Decoded> {
-  try {
-    const message = vendor.PreparedTransaction.fromBinary(bytes);
-    const prepared = readPrepared(message);
-    return { prepared, hash: Buffer.from(await vendor.hashPreparedTransaction(message, 'hex'), 'hex') };
-  } catch {
-    throw refused('INVALID_ARGUMENT', 'Cannot parse prepared_transaction');
-  }
-}
-
-/** What the vendor's packages do here: the form of a prepared transaction, and its hash. */
-export interface Vendor {
-  readonly PreparedTransaction: typeof PreparedTransaction;
-  readonly hashPreparedTransaction: typeof hashPreparedTransaction;
 }
 
 // short: an error of the library quotes 200 characters of it, and the command has to be among them

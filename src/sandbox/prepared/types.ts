@@ -24,14 +24,14 @@ export type LfType =
 export type Fields = Readonly<Record<string, LfType>>;
 
 /** What is known of a template. */
-export interface TemplateType {
+interface TemplateType {
   readonly fields: Fields;
   /** The fields of type `Party` that are observers. */
   readonly observers?: readonly string[];
 }
 
 /** The templates of the sandbox, by package name; the arguments of all others are typed by what they look like. */
-export const ownTemplates: ReadonlyMap<string, TemplateType> = new Map<string, TemplateType>([
+const ownTemplates: ReadonlyMap<string, TemplateType> = new Map<string, TemplateType>([
   [
     'sandbox-assets:Main:Asset',
     { fields: { owner: 'party', amount: 'numeric', tag: { optional: 'text' }, serial: 'int64' } },

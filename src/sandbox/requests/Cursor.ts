@@ -1,16 +1,6 @@
 import { Refusal, refused } from '../errors.js';
 import { microsOf } from '../wire/values.js';
 
-/** Whether a JSON value is an object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The refusal of a body that cannot be decoded. */
-export function undecodable(reason: string): Refusal {
-  return new Refusal(400, `Invalid value for: body (${reason})`);
-}
-
 /**
  * A place in a request body. Reads as the participant's decoder does: an absent scalar is its zero, an
  * absent list or map is empty, `null` is fine for optional fields only, unknown fields do not matter.
@@ -90,6 +80,16 @@ export class Cursor {
   private wrong(expected: string) {
     return undecodable(`Got a value of another type, expecting ${expected} at '${this.at}'`);
   }
+}
+
+/** Whether a JSON value is an object. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The refusal of a body that cannot be decoded. */
+export function undecodable(reason: string): Refusal {
+  return new Refusal(400, `Invalid value for: body (${reason})`);
 }
 
 /** The body of a request, ready to be read. */

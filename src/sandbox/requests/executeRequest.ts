@@ -6,64 +6,6 @@ import { type Cursor, readBase64, readDuration, readLedgerString, undecodable } 
 import { readTransactionFormat, type TransactionFormat } from './formats.js';
 import { hashingSchemes, readMinLedgerTime } from './prepareRequest.js';
 
-const longestMs = 7 * 24 * 3600 * 1000;
-
-/** Reads a deduplication period as the question whether an earlier commit is within it. */
-export function readDeduplicationPeriod(cursor: Cursor): (earlier: Accepted) => boolean {
-  const [kind, content] = cursor.oneOf();
-  if (kind === 'Empty') return ({ at }) => Date.now() - at <= longestMs;
-  const value = content.required('value');
-  if (kind === 'DeduplicationOffset') {
-    const offset = value.integer();
-    return ({ completionOffset }) => completionOffset > offset;
-  }
-  if (kind !== 'DeduplicationDuration') throw undecodable(`Unknown variant ${kind} at '${cursor.at}'`);
-  const periodMs = readDuration(value);
-  if (periodMs < 0 || periodMs > longestMs) {
-    throw refused('INVALID_DEDUPLICATION_PERIOD', 'The deduplication period is negative or longer than the maximum', {
-      context: { longest_duration: 'PT168H' },
-    });
-  }
-  return ({ at }) => Date.now() - at <= periodMs;
-}
-
-/** All signatures of an execute request, whoever they are of. */
-export function readSignatures(cursor: Cursor): readonly PartySignature[] {
-  return cursor
-    .required('signatures')
-    .list()
-    .flatMap((entry) => {
-      const party = entry.required('party').string();
-      const signatures = entry.required('signatures').list();
-      return signatures.map((signature) => readSignature(party, signature));
-    });
-}
-
-function readSignature(party: string, cursor: Cursor): PartySignature {
-  return {
-    party,
-    format: cursor.required('format').string(),
-    signature: readBase64(cursor.required('signature')),
-    signedBy: cursor.required('signedBy').string(),
-    algorithm: cursor.required('signingAlgorithmSpec').string(),
-  };
-}
-
-/** Reads the body of an execute request. The decoder needs the deduplication period, whatever the specification says. */
-export function readExecution(body: Cursor, profile: SandboxProfile): Execution {
-  const submissionId = body.required('submissionId');
-  return {
-    preparedTransaction: readBase64(body.required('preparedTransaction')),
-    signatures: readSignatures(body.required('partySignatures')),
-    isDuplicate: readDeduplicationPeriod(body.required('deduplicationPeriod')),
-    submissionId: submissionId.value === '' ? randomUUID() : readLedgerString(submissionId),
-    userId: body.field('userId').string(),
-    hashingSchemeVersion: body.required('hashingSchemeVersion').oneOfStrings(hashingSchemes),
-    minLedgerTime: body.field('minLedgerTime').optional(readMinLedgerTime),
-    format: body.field('transactionFormat').optional((format) => readTransactionFormat(format, profile)),
-  };
-}
-
 /** The body of an execute request, as read. */
 export interface Execution {
   readonly preparedTransaction: Buffer;
@@ -84,4 +26,62 @@ export interface PartySignature {
   readonly signature: Buffer;
   readonly signedBy: string;
   readonly algorithm: string;
+}
+
+/** Reads the body of an execute request. The decoder needs the deduplication period, whatever the specification says. */
+export function readExecution(body: Cursor, profile: SandboxProfile): Execution {
+  const submissionId = body.required('submissionId');
+  return {
+    preparedTransaction: readBase64(body.required('preparedTransaction')),
+    signatures: readSignatures(body.required('partySignatures')),
+    isDuplicate: readDeduplicationPeriod(body.required('deduplicationPeriod')),
+    submissionId: submissionId.value === '' ? randomUUID() : readLedgerString(submissionId),
+    userId: body.field('userId').string(),
+    hashingSchemeVersion: body.required('hashingSchemeVersion').oneOfStrings(hashingSchemes),
+    minLedgerTime: body.field('minLedgerTime').optional(readMinLedgerTime),
+    format: body.field('transactionFormat').optional((format) => readTransactionFormat(format, profile)),
+  };
+}
+
+/** All signatures of an execute request, whoever they are of. */
+function readSignatures(cursor: Cursor): readonly PartySignature[] {
+  return cursor
+    .required('signatures')
+    .list()
+    .flatMap((entry) => {
+      const party = entry.required('party').string();
+      const signatures = entry.required('signatures').list();
+      return signatures.map((signature) => readSignature(party, signature));
+    });
+}
+
+function readSignature(party: string, cursor: Cursor): PartySignature {
+  return {
+    party,
+    format: cursor.required('format').string(),
+    signature: readBase64(cursor.required('signature')),
+    signedBy: cursor.required('signedBy').string(),
+    algorithm: cursor.required('signingAlgorithmSpec').string(),
+  };
+}
+
+const longestMs = 7 * 24 * 3600 * 1000;
+
+/** Reads a deduplication period as the question whether an earlier commit is within it. */
+function readDeduplicationPeriod(cursor: Cursor): (earlier: Accepted) => boolean {
+  const [kind, content] = cursor.oneOf();
+  if (kind === 'Empty') return ({ at }) => Date.now() - at <= longestMs;
+  const value = content.required('value');
+  if (kind === 'DeduplicationOffset') {
+    const offset = value.integer();
+    return ({ completionOffset }) => completionOffset > offset;
+  }
+  if (kind !== 'DeduplicationDuration') throw undecodable(`Unknown variant ${kind} at '${cursor.at}'`);
+  const periodMs = readDuration(value);
+  if (periodMs < 0 || periodMs > longestMs) {
+    throw refused('INVALID_DEDUPLICATION_PERIOD', 'The deduplication period is negative or longer than the maximum', {
+      context: { longest_duration: 'PT168H' },
+    });
+  }
+  return ({ at }) => Date.now() - at <= periodMs;
 }

@@ -17,6 +17,8 @@ export interface IdentifierFilter {
   readonly view: boolean;
 }
 
+const ledgerEffects = 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
+
 /** Which events of transactions are asked for, and in which of the two shapes. */
 export interface TransactionFormat {
   readonly events: EventFormat;
@@ -40,10 +42,29 @@ export function legacyFormat(events: EventFormat): UpdateFormat {
   };
 }
 
+const party = /^[A-Za-z0-9:\-_ ]{1,255}$/;
+
+/** An event format, or the legacy filter, which is the same but for `verbose`. */
+export function readEventFormat(cursor: Cursor, profile: SandboxProfile): EventFormat {
+  cursor.field('verbose').boolean();
+  const byParty = cursor
+    .field('filtersByParty')
+    .entries()
+    .map(([name, filters]) => [name, readFilters(filters, profile)] as const);
+  const anyParty = cursor.field('filtersForAnyParty').optional((filters) => readFilters(filters, profile));
+  for (const [name] of byParty) {
+    if (!party.test(name)) throw refused('INVALID_FIELD', `Invalid party "${name}" in ${cursor.at}.filtersByParty`);
+  }
+  if (byParty.length === 0 && anyParty === undefined) {
+    throw refused('INVALID_ARGUMENT', 'filtersByParty and filtersForAnyParty cannot both be empty');
+  }
+  return { byParty: new Map(byParty), anyParty };
+}
+
 const wildcard: IdentifierFilter = { kind: 'wildcard', id: '', blob: false, view: false };
 
 /** A cumulative list of filters; an empty one lets everything through. */
-export function readFilters(cursor: Cursor, profile: SandboxProfile): readonly IdentifierFilter[] {
+function readFilters(cursor: Cursor, profile: SandboxProfile): readonly IdentifierFilter[] {
   const filters = cursor
     .field('cumulative')
     .list()
@@ -80,27 +101,8 @@ function readFilterId(cursor: Cursor, profile: SandboxProfile): string {
   throw refused('INVALID_FIELD', `Received an identifier with package ID ${packageId}, ${expected}`);
 }
 
-const party = /^[A-Za-z0-9:\-_ ]{1,255}$/;
-
-/** An event format, or the legacy filter, which is the same but for `verbose`. */
-export function readEventFormat(cursor: Cursor, profile: SandboxProfile): EventFormat {
-  cursor.field('verbose').boolean();
-  const byParty = cursor
-    .field('filtersByParty')
-    .entries()
-    .map(([name, filters]) => [name, readFilters(filters, profile)] as const);
-  const anyParty = cursor.field('filtersForAnyParty').optional((filters) => readFilters(filters, profile));
-  for (const [name] of byParty) {
-    if (!party.test(name)) throw refused('INVALID_FIELD', `Invalid party "${name}" in ${cursor.at}.filtersByParty`);
-  }
-  if (byParty.length === 0 && anyParty === undefined) {
-    throw refused('INVALID_ARGUMENT', 'filtersByParty and filtersForAnyParty cannot both be empty');
-  }
-  return { byParty: new Map(byParty), anyParty };
-}
-
-const ledgerEffects = 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
 const unspecified = 'TRANSACTION_SHAPE_UNSPECIFIED';
+
 const shapes = [unspecified, 'TRANSACTION_SHAPE_ACS_DELTA', ledgerEffects];
 
 /** A transaction format; both of its fields are needed. */

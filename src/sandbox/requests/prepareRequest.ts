@@ -2,26 +2,29 @@ import { refused } from '../errors.js';
 import { latestMicros } from '../wire/values.js';
 import { type Cursor, readDuration, readIdentifier, readLedgerString, readTimestamp, undecodable } from './Cursor.js';
 
+/** A command that the sandbox can run. */
+type Command =
+  | { readonly kind: 'create'; readonly templateId: string; readonly createArguments: unknown }
+  | { readonly kind: 'archive'; readonly templateId: string; readonly contractId: string };
+
+/** What a prepare request asks for. */
+export interface Submission {
+  readonly commandId: string;
+  readonly party: string;
+  /** `''` for any. */
+  readonly synchronizerId: string;
+  /** In microseconds since the epoch, as all times of a prepared transaction. */
+  readonly minLedgerTime: number | undefined;
+  readonly maxRecordTime: number | undefined;
+  readonly command: Command;
+}
+
 /** The hashing schemes that requests may name, as far as the releases served here know them. */
 export const hashingSchemes: readonly string[] = [
   'HASHING_SCHEME_VERSION_UNSPECIFIED',
   'HASHING_SCHEME_VERSION_V2',
   'HASHING_SCHEME_VERSION_V3',
 ];
-
-/** A command in wire form. There is no Daml engine here: of the choices, only `Archive` can be run. */
-export function readCommand(cursor: Cursor): Command {
-  const [kind, content] = cursor.oneOf();
-  if (kind === 'CreateCommand') {
-    const createArguments = content.required('createArguments').value;
-    return { kind: 'create', templateId: readIdentifier(content.required('templateId')), createArguments };
-  }
-  if (kind === 'ExerciseCommand' && content.required('choice').string() === 'Archive') {
-    const contractId = content.required('contractId').string();
-    return { kind: 'archive', templateId: readIdentifier(content.required('templateId')), contractId };
-  }
-  throw refused('FAILED_TO_PREPARE_TRANSACTION', 'The sandbox runs CreateCommand and ExerciseCommand of Archive only');
-}
 
 /** The earliest ledger time asked for, in microseconds since the epoch. */
 export function readMinLedgerTime(cursor: Cursor): number | undefined {
@@ -71,19 +74,16 @@ function single(what: string) {
   return refused('FAILED_TO_PREPARE_TRANSACTION', `Only one ${what} per submission is supported`);
 }
 
-/** A command that the sandbox can run. */
-export type Command =
-  | { readonly kind: 'create'; readonly templateId: string; readonly createArguments: unknown }
-  | { readonly kind: 'archive'; readonly templateId: string; readonly contractId: string };
-
-/** What a prepare request asks for. */
-export interface Submission {
-  readonly commandId: string;
-  readonly party: string;
-  /** `''` for any. */
-  readonly synchronizerId: string;
-  /** In microseconds since the epoch, as all times of a prepared transaction. */
-  readonly minLedgerTime: number | undefined;
-  readonly maxRecordTime: number | undefined;
-  readonly command: Command;
+/** A command in wire form. There is no Daml engine here: of the choices, only `Archive` can be run. */
+function readCommand(cursor: Cursor): Command {
+  const [kind, content] = cursor.oneOf();
+  if (kind === 'CreateCommand') {
+    const createArguments = content.required('createArguments').value;
+    return { kind: 'create', templateId: readIdentifier(content.required('templateId')), createArguments };
+  }
+  if (kind === 'ExerciseCommand' && content.required('choice').string() === 'Archive') {
+    const contractId = content.required('contractId').string();
+    return { kind: 'archive', templateId: readIdentifier(content.required('templateId')), contractId };
+  }
+  throw refused('FAILED_TO_PREPARE_TRANSACTION', 'The sandbox runs CreateCommand and ExerciseCommand of Archive only');
 }

@@ -2,9 +2,6 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { timerMs } from '../wire/values.js';
 
-/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
-const readMs = 10;
-
 interface Wiring {
   readonly socket: WebSocket;
   readonly raw: Socket;
@@ -12,6 +9,9 @@ interface Wiring {
   /** Called when it is the server that ends it. */
   readonly onEnd: () => void;
 }
+
+/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
+const readMs = 10;
 
 /** The server's end of a WebSocket, with the manners of a participant. */
 export class Channel {

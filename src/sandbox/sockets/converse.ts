@@ -3,32 +3,6 @@ import type { FaultSocket } from '../FaultSocket.js';
 import { type Answer, type Call, jsonAnswer, refusalAnswer, rewritten, type Stream } from '../http/Call.js';
 import type { Channel } from './Channel.js';
 
-/** A refusal as the message that tells it: what is text over HTTP is an internal error here. */
-export function errorMessage(refusal: Refusal, traceId: string): Answer {
-  if (typeof refusal.body !== 'string') return refusalAnswer(refusal, traceId);
-  const body = cantonError('LEDGER_API_INTERNAL_ERROR', { cause: refusal.body, definiteAnswer: false });
-  // made by the JSON layer, which adds no context
-  return refusalAnswer(new Refusal(500, { ...body, context: {} }), traceId);
-}
-
-/** Does to a WebSocket what its fault says. */
-export async function strike(fault: Exclude<FaultSocket, { how: 'refuse' }>, channel: Channel): Promise<void> {
-  switch (fault.how) {
-    case 'close':
-      channel.end(fault.code, fault.reason);
-      return;
-    case 'cut':
-      channel.cut();
-      return;
-    case 'silence':
-      channel.silence();
-      return;
-    case 'error':
-      await channel.send(typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body));
-      channel.end();
-  }
-}
-
 /** Answers a request with its stream, and with how it ended. */
 export async function converse(channel: Channel, stream: Stream, call: Call): Promise<void> {
   try {
@@ -57,9 +31,35 @@ async function sendAll(channel: Channel, stream: Stream, call: Call): Promise<vo
   channel.end();
 }
 
+/** Does to a WebSocket what its fault says. */
+async function strike(fault: Exclude<FaultSocket, { how: 'refuse' }>, channel: Channel): Promise<void> {
+  switch (fault.how) {
+    case 'close':
+      channel.end(fault.code, fault.reason);
+      return;
+    case 'cut':
+      channel.cut();
+      return;
+    case 'silence':
+      channel.silence();
+      return;
+    case 'error':
+      await channel.send(typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body));
+      channel.end();
+  }
+}
+
 function message(answer: Answer, { fault }: Call): string {
   if (fault?.kind !== 'rewrite') return answer.body;
   const { contentType, body } = rewritten(answer, fault);
   if (contentType !== answer.contentType) throw new Error(body);
   return body;
+}
+
+/** A refusal as the message that tells it: what is text over HTTP is an internal error here. */
+function errorMessage(refusal: Refusal, traceId: string): Answer {
+  if (typeof refusal.body !== 'string') return refusalAnswer(refusal, traceId);
+  const body = cantonError('LEDGER_API_INTERNAL_ERROR', { cause: refusal.body, definiteAnswer: false });
+  // made by the JSON layer, which adds no context
+  return refusalAnswer(new Refusal(500, { ...body, context: {} }), traceId);
 }

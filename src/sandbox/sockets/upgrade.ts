@@ -10,60 +10,6 @@ import { deliver } from '../http/serve.js';
 import { Channel } from './Channel.js';
 import { converse } from './converse.js';
 
-const missing =
-  'The sandbox serves WebSockets with a package that could not be loaded.\r\n' +
-  'Install it: npm install --save-dev ws@^8.18.0\r\n';
-
-/** Accepts an upgrade, with the package `ws`. It is optional, and loaded when it is needed; all else works without. */
-export async function handshake(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> {
-  const { WebSocketServer } = await import('ws').catch(() => {
-    throw new Refusal(501, missing);
-  });
-  return new Promise((resolve, reject) => {
-    // pongs are left to the channel; the one subprotocol is answered whether it was offered or not
-    const server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      autoPong: false,
-      handleProtocols: () => false,
-    });
-    server.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: daml.ws.auth'));
-    server.on('wsClientError', ({ message }) => {
-      reject(new Refusal(400, message));
-    });
-    server.handleUpgrade(request, socket, head, resolve);
-  });
-}
-
-const prefix = 'jwt.token.';
-
-/** The token among the subprotocols, where participants find it: in the first one alone. */
-export function protocolToken({ 'sec-websocket-protocol': protocols = '' }: IncomingHttpHeaders): string | undefined {
-  const [first = ''] = protocols.split(',');
-  return first.startsWith(prefix) ? first.slice(prefix.length) : undefined;
-}
-
-/** Answers an upgrade by what is none, or does to its connection what the fault says. */
-export function refuseUpgrade(
-  request: IncomingMessage,
-  answer: Answer | undefined,
-  fault: Fault | undefined,
-  record: RequestRecord,
-): void {
-  const { socket } = request;
-  endWithClient(socket);
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once('finish', () => socket.end());
-  deliver(answer, fault, response, record);
-}
-
-/** The parser that would have noticed has let go of the socket. */
-function endWithClient(socket: Socket): void {
-  socket.once('end', () => socket.destroy()).resume();
-}
-
 /** Serves one WebSocket, from its place in the log to its end. */
 export async function serveUpgrade(
   request: IncomingMessage,
@@ -117,4 +63,58 @@ export async function serveUpgrade(
     if (error instanceof Refusal) refuseUpgrade(request, refusalAnswer(error, trace.id), undefined, record);
     else socket.destroy();
   }
+}
+
+const prefix = 'jwt.token.';
+
+/** The token among the subprotocols, where participants find it: in the first one alone. */
+function protocolToken({ 'sec-websocket-protocol': protocols = '' }: IncomingHttpHeaders): string | undefined {
+  const [first = ''] = protocols.split(',');
+  return first.startsWith(prefix) ? first.slice(prefix.length) : undefined;
+}
+
+/** Answers an upgrade by what is none, or does to its connection what the fault says. */
+function refuseUpgrade(
+  request: IncomingMessage,
+  answer: Answer | undefined,
+  fault: Fault | undefined,
+  record: RequestRecord,
+): void {
+  const { socket } = request;
+  endWithClient(socket);
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => socket.end());
+  deliver(answer, fault, response, record);
+}
+
+/** The parser that would have noticed has let go of the socket. */
+function endWithClient(socket: Socket): void {
+  socket.once('end', () => socket.destroy()).resume();
+}
+
+const missing =
+  'The sandbox serves WebSockets with a package that could not be loaded.\r\n' +
+  'Install it: npm install --save-dev ws@^8.18.0\r\n';
+
+/** Accepts an upgrade, with the package `ws`. It is optional, and loaded when it is needed; all else works without. */
+async function handshake(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> {
+  const { WebSocketServer } = await import('ws').catch(() => {
+    throw new Refusal(501, missing);
+  });
+  return new Promise((resolve, reject) => {
+    // pongs are left to the channel; the one subprotocol is answered whether it was offered or not
+    const server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      autoPong: false,
+      handleProtocols: () => false,
+    });
+    server.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: daml.ws.auth'));
+    server.on('wsClientError', ({ message }) => {
+      reject(new Refusal(400, message));
+    });
+    server.handleUpgrade(request, socket, head, resolve);
+  });
 }

@@ -3,6 +3,27 @@ import type { Ledger } from '../ledger/Ledger.js';
 import type { Participant } from '../participant/Participant.js';
 import type { WireCreatedEvent } from '../wire/WireEvent.js';
 
+/** A generated contract between its unassignment and its assignment. */
+export interface InFlight {
+  readonly created: WireCreatedEvent;
+  readonly source: string;
+  readonly target: string;
+  readonly reassignmentId: string;
+  readonly reassignmentCounter: number;
+  /** The offset of the unassignment. */
+  readonly since: number;
+}
+
+/** What generated traffic plays in. */
+export interface Scene {
+  readonly seed: number;
+  readonly random: Random;
+  readonly participant: Participant;
+  readonly state: TrafficState;
+  /** The offset of the update to make. */
+  readonly offset: number;
+}
+
 /** The contracts that generated traffic may end or move: its own, and none of anybody else. */
 export class TrafficState {
   readonly #own = new Contracts();
@@ -46,17 +67,6 @@ export class TrafficState {
   }
 }
 
-/** A generated contract between its unassignment and its assignment. */
-export interface InFlight {
-  readonly created: WireCreatedEvent;
-  readonly source: string;
-  readonly target: string;
-  readonly reassignmentId: string;
-  readonly reassignmentCounter: number;
-  /** The offset of the unassignment. */
-  readonly since: number;
-}
-
 /** A small seeded generator of numbers (mulberry32). */
 export class Random {
   #state: number;
@@ -85,14 +95,4 @@ export class Random {
   pick<A>(first: A, ...others: readonly A[]): A {
     return others[this.below(others.length + 1) - 1] ?? first;
   }
-}
-
-/** What generated traffic plays in. */
-export interface Scene {
-  readonly seed: number;
-  readonly random: Random;
-  readonly participant: Participant;
-  readonly state: TrafficState;
-  /** The offset of the update to make. */
-  readonly offset: number;
 }

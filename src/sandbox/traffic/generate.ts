@@ -9,8 +9,45 @@ import type { WireTopologyEvent } from '../wire/WireUpdate.js';
 import { type InFlight, Random, type Scene, type TrafficState } from './TrafficState.js';
 import { generateContract, generateHeader, generateTransaction } from './transactions.js';
 
+/** Most traffic is transactions. */
+const mixture: readonly UpdateVariant[] = [
+  ...Array.from({ length: 16 }, () => 'Transaction' as const),
+  'Reassignment',
+  'Reassignment',
+  'Reassignment',
+  'TopologyTransaction',
+];
+
+const participants = [`participant1::1220${'11'.repeat(32)}`, `participant2::1220${'22'.repeat(32)}`];
+
+const generators = {
+  Transaction: generateTransaction,
+  Reassignment: generateReassignment,
+  TopologyTransaction: generateTopology,
+};
+
+/** Mixed traffic, one update after the other: each builds on what the ledger says when it is asked for. */
+export function* generate(
+  count: number,
+  { seed = 1, variants = mixture }: GenerateOptions,
+  participant: Participant,
+  state: TrafficState,
+): Generator<LedgerEntry, void> {
+  const { ledger, settings } = participant;
+  const random = new Random(seed ^ Math.imul(ledger.end, 0x9e3779b1));
+  const chosen = mixture.filter((variant) => variants.includes(variant));
+  const [first = 'Transaction', ...others] = chosen.filter(
+    (variant) => variant !== 'Reassignment' || settings.synchronizers.length > 1,
+  );
+  for (let made = 0; made < count; made++) {
+    const gap = random.chance(0.2) ? 1 + random.below(4) : 0;
+    const scene = { seed, random, participant, state, offset: ledger.end + 1 + gap };
+    yield generators[random.pick(first, ...others)](scene);
+  }
+}
+
 /** A contract leaves a synchronizer, or one that left arrives at the other end. */
-export function generateReassignment(scene: Scene): LedgerEntry {
+function generateReassignment(scene: Scene): LedgerEntry {
   const { random, participant, state } = scene;
   const [waiting] = state.inFlight;
   if (waiting !== undefined && random.chance(0.5)) return assign(scene, waiting);
@@ -41,13 +78,6 @@ function assign(scene: Scene, waiting: InFlight): LedgerEntry {
   return reassignment(generateHeader(scene, target), submitter, { JsAssignmentEvent: event });
 }
 
-function stranger(scene: Scene): InFlight {
-  const [source = '', target = source] = scene.participant.settings.synchronizers;
-  const { ledger } = scene.participant;
-  const created = generateContract(scene, 0, ledger.recordTimes.next(source), true);
-  return { created, source, target, reassignmentId: `00${hex(created.contractId)}`, reassignmentCounter: 1, since: 0 };
-}
-
 function reassignment(
   header: ReturnType<typeof generateHeader>,
   submitter: string,
@@ -63,10 +93,15 @@ function reassignment(
   return { update: { Reassignment: { value } }, submitters: [submitter] };
 }
 
-const participants = [`participant1::1220${'11'.repeat(32)}`, `participant2::1220${'22'.repeat(32)}`];
+function stranger(scene: Scene): InFlight {
+  const [source = '', target = source] = scene.participant.settings.synchronizers;
+  const { ledger } = scene.participant;
+  const created = generateContract(scene, 0, ledger.recordTimes.next(source), true);
+  return { created, source, target, reassignmentId: `00${hex(created.contractId)}`, reassignmentCounter: 1, since: 0 };
+}
 
 /** A change of what a participant may do for a party, of any kind that the release has. */
-export function generateTopology(scene: Scene): LedgerEntry {
+function generateTopology(scene: Scene): LedgerEntry {
   const { random, participant } = scene;
   const { synchronizers, profile } = participant.settings;
   const [synchronizer = '', ...otherSynchronizers] = synchronizers;
@@ -84,39 +119,4 @@ export function generateTopology(scene: Scene): LedgerEntry {
   const event = random.pick(added, ...others34, ...(profile === '3.4' ? [] : [onboarding]));
   const header = generateHeader(scene, random.pick(synchronizer, ...otherSynchronizers));
   return { update: { TopologyTransaction: { value: { ...header, events: [event] } } } };
-}
-
-/** Most traffic is transactions. */
-const mixture: readonly UpdateVariant[] = [
-  ...Array.from({ length: 16 }, () => 'Transaction' as const),
-  'Reassignment',
-  'Reassignment',
-  'Reassignment',
-  'TopologyTransaction',
-];
-
-const generators = {
-  Transaction: generateTransaction,
-  Reassignment: generateReassignment,
-  TopologyTransaction: generateTopology,
-};
-
-/** Mixed traffic, one update after the other: each builds on what the ledger says when it is asked for. */
-export function* generate(
-  count: number,
-  { seed = 1, variants = mixture }: GenerateOptions,
-  participant: Participant,
-  state: TrafficState,
-): Generator<LedgerEntry, void> {
-  const { ledger, settings } = participant;
-  const random = new Random(seed ^ Math.imul(ledger.end, 0x9e3779b1));
-  const chosen = mixture.filter((variant) => variants.includes(variant));
-  const [first = 'Transaction', ...others] = chosen.filter(
-    (variant) => variant !== 'Reassignment' || settings.synchronizers.length > 1,
-  );
-  for (let made = 0; made < count; made++) {
-    const gap = random.chance(0.2) ? 1 + random.below(4) : 0;
-    const scene = { seed, random, participant, state, offset: ledger.end + 1 + gap };
-    yield generators[random.pick(first, ...others)](scene);
-  }
 }

@@ -48,9 +48,41 @@ function holding(templateId: string, viewValue: unknown, packages: Packages): Wi
   };
 }
 
-interface Generated {
-  readonly events: readonly WireEvent[];
-  readonly submitter: string;
+/** What all generated updates have. Record times ascend with steps that need no, three or six digits. */
+export function generateHeader({ seed, random, participant, offset }: Scene, synchronizerId: string) {
+  const { recordTimes } = participant.ledger;
+  const latest = recordTimes.latest(synchronizerId);
+  const step = 1 + random.below(2_000_000);
+  const grain = random.pick(1, 1000, 1_000_000);
+  const rounded = step + grain - ((latest + step) % grain);
+  const trace = `00-${updateIdOf(seed, offset).slice(4, 36)}-00f067aa0ba902b7-01`;
+  return {
+    updateId: updateIdOf(seed, offset),
+    offset,
+    synchronizerId,
+    recordTime: recordTimes.next(synchronizerId, rounded),
+    traceContext: random.chance(0.3) ? { traceparent: trace, tracestate: null } : null,
+  };
+}
+
+/** A transaction of one of several kinds. */
+export function generateTransaction(scene: Scene): LedgerEntry {
+  const { random, participant, state, offset, seed } = scene;
+  const contract = random.chance(0.5) ? state.pick(random, participant.ledger) : undefined;
+  const [first = '', ...others] = participant.settings.synchronizers;
+  const header = generateHeader(scene, contract?.synchronizerId ?? random.pick(first, ...others));
+  const { events, submitter } = generateEvents(scene, contract, header);
+  const value = {
+    ...header,
+    commandId: `cmd-${offset}`,
+    workflowId: random.chance(0.3) ? `workflow-${random.below(10)}` : '',
+    effectiveAt: header.recordTime,
+    events,
+    externalTransactionHash: null,
+    paidTrafficCost: 500 + random.below(5000),
+    transactionHash: updateIdOf('transaction', seed, offset).slice(4),
+  };
+  return { update: { Transaction: { value } }, submitters: [submitter] };
 }
 
 interface When {
@@ -58,8 +90,13 @@ interface When {
   readonly recordTime: string;
 }
 
+interface Generated {
+  readonly events: readonly WireEvent[];
+  readonly submitter: string;
+}
+
 /** What happens in a transaction: on a contract if one is given, else new ones. */
-export function generateEvents(scene: Scene, contract: Contract | undefined, when: When): Generated {
+function generateEvents(scene: Scene, contract: Contract | undefined, when: When): Generated {
   const { random, state, offset } = scene;
   const { synchronizerId, recordTime } = when;
   if (contract === undefined) return random.chance(0.1) ? transient() : creates(1 + random.below(3));
@@ -104,41 +141,4 @@ export function generateEvents(scene: Scene, contract: Contract | undefined, whe
       submitter: made.signatories[0] ?? '',
     };
   }
-}
-
-/** What all generated updates have. Record times ascend with steps that need no, three or six digits. */
-export function generateHeader({ seed, random, participant, offset }: Scene, synchronizerId: string) {
-  const { recordTimes } = participant.ledger;
-  const latest = recordTimes.latest(synchronizerId);
-  const step = 1 + random.below(2_000_000);
-  const grain = random.pick(1, 1000, 1_000_000);
-  const rounded = step + grain - ((latest + step) % grain);
-  const trace = `00-${updateIdOf(seed, offset).slice(4, 36)}-00f067aa0ba902b7-01`;
-  return {
-    updateId: updateIdOf(seed, offset),
-    offset,
-    synchronizerId,
-    recordTime: recordTimes.next(synchronizerId, rounded),
-    traceContext: random.chance(0.3) ? { traceparent: trace, tracestate: null } : null,
-  };
-}
-
-/** A transaction of one of several kinds. */
-export function generateTransaction(scene: Scene): LedgerEntry {
-  const { random, participant, state, offset, seed } = scene;
-  const contract = random.chance(0.5) ? state.pick(random, participant.ledger) : undefined;
-  const [first = '', ...others] = participant.settings.synchronizers;
-  const header = generateHeader(scene, contract?.synchronizerId ?? random.pick(first, ...others));
-  const { events, submitter } = generateEvents(scene, contract, header);
-  const value = {
-    ...header,
-    commandId: `cmd-${offset}`,
-    workflowId: random.chance(0.3) ? `workflow-${random.below(10)}` : '',
-    effectiveAt: header.recordTime,
-    events,
-    externalTransactionHash: null,
-    paidTrafficCost: 500 + random.below(5000),
-    transactionHash: updateIdOf('transaction', seed, offset).slice(4),
-  };
-  return { update: { Transaction: { value } }, submitters: [submitter] };
 }
