@@ -117,7 +117,7 @@ const upTo = (end: number, page: Decoded): Decoded =>
   page.last > end ? { ...page, updates: page.updates.filter(({ offset }) => offset <= end) } : page;
 
 /** One page of a range that the ledger has reached; asks again after a transient failure. */
-export const askPage = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
+export const requestPageWithRetry = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
   askPageOnce(feed, range, ask).pipe(
     mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(range.beginExclusive) : error)),
     retryTransient(feed),

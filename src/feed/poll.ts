@@ -1,7 +1,7 @@
 import { asyncScheduler, concatMap, defer, map, type Observable, timer } from 'rxjs';
 import type { Feed } from './Feed.js';
 import type { Page } from './Page.js';
-import { askPage } from './pageRequest.js';
+import { requestPageWithRetry } from './pageRequest.js';
 import { catchingUp, nothingKnown, type Place, type Step, tellsEnd } from './Position.js';
 
 /**
@@ -14,7 +14,7 @@ export const poll = (feed: Feed, place: Place): Observable<Step> =>
     const limit = Math.min(place.pollLimit, feed.maxPageSize);
     const idleTimeoutMs = idleTimeoutOf(feed, limit, place.fruitless);
     const polledAt = asyncScheduler.now();
-    return askPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
+    return requestPageWithRetry(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
       map((page) => ({ page, place: placeAfter(feed, { ...place, polledAt, pollLimit: limit }, page) })),
     );
   }).pipe(afterPause(place));

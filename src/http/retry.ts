@@ -67,7 +67,7 @@ export function retryPolicy(ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}):
 }
 
 /** What a timer can count to; beyond it, it would fire at once. */
-export const atMost = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
+export const clampTimer = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 
 /** How long a service is left alone before it is asked again. */
 type BackOff = Pick<CompleteRetryPolicy, 'baseDelayMs' | 'maxDelayMs'>;
@@ -119,7 +119,7 @@ export const retryTransient =
         resetMs = isReset ? resetMs + wait : 0;
         attemptAt = now + wait;
         report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs: wait, failures, spentMs }));
-        return timer(atMost(wait));
+        return timer(clampTimer(wait));
       };
       const renew = (): void => {
         failures = 0;
@@ -133,7 +133,7 @@ export const retryTransient =
 export const within =
   <A>(ms: number, late: () => LedgerError): MonoTypeOperatorFunction<A> =>
   (source) =>
-    source.pipe(takeUntil(timer(atMost(ms))), throwIfEmpty(late));
+    source.pipe(takeUntil(timer(clampTimer(ms))), throwIfEmpty(late));
 
 /** Puts another error in the place of the one that comes. */
 export const mapError = <A>(put: (error: unknown) => unknown): MonoTypeOperatorFunction<A> =>

@@ -20,7 +20,7 @@ import type { Update } from '../codecs/Update.js';
 import { HandlerError } from '../errors/process.js';
 import type { Step } from '../feed/Position.js';
 import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
-import { atMost, jitter } from '../http/retry.js';
+import { clampTimer, jitter } from '../http/retry.js';
 import { type Done, handled, HandlerFailure } from './callHandler.js';
 import { type Cursor, cursorAfter } from './Cursor.js';
 import { Parked } from './Parked.js';
@@ -162,7 +162,7 @@ function afterFailure(run: Run, progress: Progress, { cause, tookMs }: HandlerFa
   if (left <= 0 || first._tag === 'InvalidUpdate') return givenUp(run, { ...progress, failures }, first, cause);
   const delayMs = Math.min(left, jitter(progress.failures, run.handlerRetry));
   run.report(() => ({ _tag: 'HandlerFailed', offset: first.offset, failures, delayMs, cause }));
-  return timer(atMost(delayMs)).pipe(
+  return timer(clampTimer(delayMs)).pipe(
     map(() => onceMore(progress, { failures, spentMs: spentMs + delayMs })),
     takeUntil(run.stop$),
   );

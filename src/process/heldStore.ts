@@ -13,7 +13,7 @@ import {
 import { quotable } from '../errors/internal/message.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { StoreError, type StoreOperation } from '../errors/process.js';
-import { atMost, mapError, type Retrying, retryTransient } from '../http/retry.js';
+import { clampTimer, mapError, type Retrying, retryTransient } from '../http/retry.js';
 import { HandlerFailure } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
 import type { AnyProcessOptions } from './ProcessOptions.js';
@@ -62,7 +62,7 @@ const storeCall = (
   defer(ask).pipe(
     takeLast(1),
     defaultIfEmpty(undefined),
-    timeout(atMost(withinMs)),
+    timeout(clampTimer(withinMs)),
     mapError((error) =>
       isLedgerError(error) || error instanceof HandlerFailure ? error : failedStore(operation, processor, error),
     ),

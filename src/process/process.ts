@@ -32,7 +32,7 @@ import { type Feed, feedOf } from '../feed/Feed.js';
 import type { Service } from '../feed/Service.js';
 import { tellCut } from '../feed/updates.js';
 import { checked } from '../http/exchange.js';
-import { atMost, type Retrying, retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
+import { clampTimer, type Retrying, retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
 import { keeping, type Keeping } from './heldStore.js';
 import type { AnyProcessOptions, Committed } from './ProcessOptions.js';
@@ -100,7 +100,7 @@ const gracefully = <A>(
       shareReplay({ bufferSize: 1, refCount: true }),
     );
     return work({ stop$, isStopped: () => isStopped }).pipe(
-      takeUntil(stop$.pipe(delay(atMost(withinMs)))),
+      takeUntil(stop$.pipe(delay(clampTimer(withinMs)))),
       share({
         resetOnRefCountZero: () => {
           left$.next();

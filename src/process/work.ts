@@ -23,7 +23,7 @@ import {
 } from 'rxjs';
 import type { Feed } from '../feed/Feed.js';
 import { steps } from '../feed/updates.js';
-import { atMost } from '../http/retry.js';
+import { clampTimer } from '../http/retry.js';
 import { type Chunk, chunkOf, commits } from './commit.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
 import type { Run } from './Processor.js';
@@ -130,7 +130,7 @@ const inBatches =
             full,
             isDue
               ? due$
-              : timer(atMost(Math.min(Math.max(0, waitMs), withinMs))).pipe(
+              : timer(clampTimer(Math.min(Math.max(0, waitMs), withinMs))).pipe(
                   concatMap(() => free$(rest.updates.length)),
                   concatMap(() => due$),
                 ),

@@ -21,7 +21,7 @@ import {
 } from '../errors/submission.js';
 import { type Call, decoded, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
-import { atMost, waitBefore } from '../http/retry.js';
+import { clampTimer, waitBefore } from '../http/retry.js';
 import { outcomeOf } from './outcome.js';
 import { readCommitted } from './readCommitted.js';
 import { bodyOf, type Sending, type Tried } from './Sending.js';
@@ -83,7 +83,7 @@ function afterFailure(sending: Sending, tried: Tried, error: unknown): Observabl
   const { submissionId } = submission;
   const { report } = sending.service.link;
   report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: tried.attempts, cause: error, delayMs }));
-  return timer(atMost(delayMs)).pipe(
+  return timer(clampTimer(delayMs)).pipe(
     concatMap(() => attempt(sending, { ...tried, isUnknown, spentMs: tried.spentMs + delayMs })),
   );
 }

@@ -9,7 +9,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { isOutcomeUnknownError, OutcomeUnknownError, type Submission } from '../errors/submission.js';
 import { verdict } from '../errors/verdict.js';
 import { feedOf } from '../feed/Feed.js';
-import { askPage } from '../feed/pageRequest.js';
+import { requestPageWithRetry } from '../feed/pageRequest.js';
 import { decoded, exchange } from '../http/exchange.js';
 import { retryTransient, within } from '../http/retry.js';
 import type { Sending } from './Sending.js';
@@ -79,7 +79,7 @@ const transactionAt = (
         undefined,
         service.link.report,
       );
-      return askPage(feed, range, { limit: 2 }).pipe(
+      return requestPageWithRetry(feed, range, { limit: 2 }).pipe(
         mergeMap(({ updates, failure }) => {
           if (failure !== undefined) throw failure;
           return updates;

@@ -3,7 +3,7 @@ import WebSocket from 'ws';
 import type { ClientOptions } from 'ws';
 import { ConnectionError } from '../errors/request.js';
 import { pathOf } from '../http/kyPort.js';
-import { atMost, checkPositive, mapError } from '../http/retry.js';
+import { clampTimer, checkPositive, mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
 import { signsOf } from '../http/webSocketPort.js';
 
@@ -90,7 +90,7 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
 }
 
 const pings = (socket: WebSocket, everyMs: number): Observable<never> =>
-  interval(atMost(everyMs)).pipe(
+  interval(clampTimer(everyMs)).pipe(
     tap(() => {
       if (socket.readyState === WebSocket.OPEN) socket.ping();
     }),
