@@ -40,13 +40,13 @@ export type { ProcessStatus } from './process/ProcessStatus.js';
 export { isReady, type ReadyOptions } from './process/ProcessStatus.js';
 
 // What it is doing
-export type { LedgerEvent } from './diagnostics/Diagnostic.js';
-export type { Happening, TokenRefreshed } from './diagnostics/Diagnostic.js';
+export type { Diagnostic } from './diagnostics/Diagnostic.js';
+export type { DiagnosticBody, TokenRefreshed } from './diagnostics/Diagnostic.js';
 export type {
   CaughtUp,
   EndpointSwitched,
   FeedEnded,
-  FeedHappening,
+  FeedDiagnostic,
   FeedStarted,
   FellBehind,
   GapFound,
@@ -57,11 +57,11 @@ export type {
   SocketClosed,
   SocketOpened,
 } from './diagnostics/FeedDiagnostic.js';
-export type { HandlerFailed, ProcessHappening, UpdateParked, UpdateSkipped } from './diagnostics/Diagnostic.js';
+export type { HandlerFailed, ProcessDiagnostic, UpdateParked, UpdateSkipped } from './diagnostics/Diagnostic.js';
 export type {
   SubmissionCommitted,
   SubmissionFailed,
-  SubmissionHappening,
+  SubmissionDiagnostic,
   SubmissionPrepared,
   SubmissionSent,
   SubmissionSigned,
@@ -95,7 +95,7 @@ export { ArchivedEvent } from './codecs/Event.js';
 export { ExercisedEvent } from './codecs/Event.js';
 export type { UnknownEvent } from './codecs/Event.js';
 export { ReassignmentEvent } from './codecs/Reassignment.js';
-export { AssignmentEvent } from './codecs/Reassignment.js';
+export { AssignedEvent } from './codecs/Reassignment.js';
 export { UnassignedEvent } from './codecs/Reassignment.js';
 export { TopologyEvent, type UnknownTopologyEvent } from './codecs/TopologyTransaction.js';
 export { ParticipantAuthorizationAdded } from './codecs/TopologyTransaction.js';

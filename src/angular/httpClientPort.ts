@@ -33,7 +33,7 @@ import { outsideZone } from './zone.js';
 /** The port of Angular's HttpClient. To be called where `inject()` can be. */
 export function httpClientPort(): HttpPort {
   const client = inject(HttpClient);
-  const inTurn = givingWay(inject(ApplicationRef));
+  const inTurn = yieldToStability(inject(ApplicationRef));
   const zone = inject(NgZone);
   // XMLHttpRequest does not know it, and each request would be warned of
   const onlyHere = inject(HttpBackend) instanceof FetchBackend && ({ redirect: 'manual' } as const);
@@ -65,7 +65,7 @@ const startMs = 30_000;
 const longestMsGivingWay = 15_000;
 
 /** Has requests wait for their turn, so that those of feeds, which have no end, let an application be stable between them. */
-function givingWay(app: ApplicationRef): <A>(isPoll: boolean, source: Observable<A>) => Observable<A> {
+function yieldToStability(app: ApplicationRef): <A>(isPoll: boolean, source: Observable<A>) => Observable<A> {
   // how many are under way
   const open$ = new BehaviorSubject(0);
   let begunAt: number | undefined;

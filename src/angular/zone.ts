@@ -39,7 +39,8 @@ export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFe
   const feed = <A>(source: Observable<A>): Observable<A> =>
     hasFeeds ? around(source).pipe(untilDestroyed(destroyRef)) : NEVER;
   // the fetch of Node.js has one timer for all its connections: in the zone, feeds would keep it going there
-  const once = <A>(source: Observable<A>): Observable<A> => (isServer ? around(source).pipe(waitedFor()) : source);
+  const once = <A>(source: Observable<A>): Observable<A> =>
+    isServer ? around(source).pipe(trackPendingTask()) : source;
   // the types are those of the last overload; what is given and returned is handed on as it is
   const updates = (...asked: Parameters<Ledger['updates']>) => feed(ledger.updates(...asked));
   const process = (...[request, handler, options]: Parameters<Ledger['process']>) =>
@@ -52,7 +53,7 @@ export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFe
     prepare: (...asked) => once(ledger.prepare(...asked)),
     submit: (...asked) => once(ledger.submit(...asked)),
     ledgerEnd: () => once(ledger.ledgerEnd()),
-    events$: ledger.events$.pipe(insideZone(zone)),
+    diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)),
   };
 }
 
@@ -97,7 +98,7 @@ const untilDestroyed =
 const longestMs = 2 ** 31 - 1;
 
 /** A task of the zone in which it is subscribed, for as long as the source takes: it may itself run elsewhere. */
-const waitedFor =
+const trackPendingTask =
   <A>(): MonoTypeOperatorFunction<A> =>
   (source) =>
     using(

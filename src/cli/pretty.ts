@@ -101,9 +101,9 @@ function pieceOf(event: Event | ReassignmentEvent | TopologyEvent): Piece {
       const what = `${entityOf(event.templateId)}.${plain(event.choice)}`;
       return event.consuming ? { text: `-${what}`, format: 'red' } : { text: `*${what}`, format: 'cyan' };
     }
-    case 'JsUnassignedEvent':
+    case 'UnassignedEvent':
       return { text: `${entityOf(event.templateId)} → ${shortId(event.target)}`, format: 'magenta' };
-    case 'JsAssignmentEvent':
+    case 'AssignedEvent':
       return { text: `${entityOf(event.createdEvent.templateId)} ← ${shortId(event.source)}`, format: 'magenta' };
     case 'ParticipantAuthorizationAdded':
     case 'ParticipantAuthorizationOnboarding':
@@ -136,9 +136,9 @@ function partiesIn(event: EventPartiesOf): readonly string[] {
     case 'ExercisedEvent':
       return event.actingParties;
     case 'ArchivedEvent':
-    case 'JsUnassignedEvent':
+    case 'UnassignedEvent':
       return event.witnessParties;
-    case 'JsAssignmentEvent':
+    case 'AssignedEvent':
       return [...event.createdEvent.signatories, ...event.createdEvent.observers];
     case 'UnknownEvent':
       return [];

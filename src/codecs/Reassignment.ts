@@ -8,9 +8,9 @@ import { TraceContext } from './OffsetCheckpoint.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
 
 /** A contract arrived on the synchronizer `target`. */
-export interface AssignmentEvent {
-  /** The kind of event, as the wire names it. */
-  readonly _tag: 'JsAssignmentEvent';
+export interface AssignedEvent {
+  /** The kind of event; `JsAssignmentEvent` on the wire. */
+  readonly _tag: 'AssignedEvent';
   /** The synchronizer that the contract comes from. */
   readonly source: string;
   /** The synchronizer that the contract is on from now on. */
@@ -25,12 +25,12 @@ export interface AssignmentEvent {
   readonly createdEvent: CreatedEvent;
 }
 
-/** Codec of `AssignmentEvent`. 3.3 calls the reassignment id `unassignId`. */
-export const AssignmentEvent: t.Type<AssignmentEvent, unknown> = renamed(
+/** Codec of `AssignedEvent`. 3.3 calls the reassignment id `unassignId`. */
+export const AssignedEvent: t.Type<AssignedEvent, unknown> = renamed(
   'unassignId',
   'reassignmentId',
-  message<AssignmentEvent>('AssignmentEvent', {
-    _tag: tag('JsAssignmentEvent'),
+  message<AssignedEvent>('AssignedEvent', {
+    _tag: tag('AssignedEvent'),
     source: text,
     target: text,
     reassignmentId: text,
@@ -42,8 +42,8 @@ export const AssignmentEvent: t.Type<AssignmentEvent, unknown> = renamed(
 
 /** A contract left the synchronizer `source`; it is in flight until the assignment with the same reassignment id. */
 export interface UnassignedEvent {
-  /** The kind of event, as the wire names it. */
-  readonly _tag: 'JsUnassignedEvent';
+  /** The kind of event; `JsUnassignedEvent` on the wire. */
+  readonly _tag: 'UnassignedEvent';
   /** The same as that of the assignment to come. */
   readonly reassignmentId: string;
   /** The contract. */
@@ -75,7 +75,7 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
   'unassignId',
   'reassignmentId',
   message<UnassignedEvent>('UnassignedEvent', {
-    _tag: tag('JsUnassignedEvent'),
+    _tag: tag('UnassignedEvent'),
     reassignmentId: text,
     contractId: text,
     templateId: optional(text),
@@ -92,17 +92,16 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
 );
 
 /** What happened to one contract in a reassignment. */
-export type ReassignmentEvent = AssignmentEvent | UnassignedEvent | UnknownEvent;
+export type ReassignmentEvent = AssignedEvent | UnassignedEvent | UnknownEvent;
 
 /** Codec of `ReassignmentEvent`; on the wire an unassignment is wrapped in a `value`, an assignment is not. */
 export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
-  AssignmentEvent | UnassignedEvent,
+  AssignedEvent | UnassignedEvent,
   UnknownEvent
->(
-  'ReassignmentEvent',
-  { JsAssignmentEvent: AssignmentEvent, JsUnassignedEvent: enveloped('value', UnassignedEvent) },
-  unknownEvent,
-);
+>('ReassignmentEvent', { AssignedEvent, UnassignedEvent: enveloped('value', UnassignedEvent) }, unknownEvent, {
+  AssignedEvent: 'JsAssignmentEvent',
+  UnassignedEvent: 'JsUnassignedEvent',
+});
 
 /** Contracts left a synchronizer, or arrived on one: two updates, each with its own offset. */
 export interface Reassignment {

@@ -1,7 +1,7 @@
 import { asyncScheduler, type Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { FeedHappening } from './FeedDiagnostic.js';
-import type { SubmissionHappening } from './SubmissionDiagnostic.js';
+import type { FeedDiagnostic } from './FeedDiagnostic.js';
+import type { SubmissionDiagnostic } from './SubmissionDiagnostic.js';
 
 /**
  * What a ledger is doing, for logs, metrics and progress displays. A closed union: `_tag` tells what happened, and a
@@ -9,9 +9,9 @@ import type { SubmissionHappening } from './SubmissionDiagnostic.js';
  *
  * @example
  * ```ts
- * import { createLedger, type LedgerEvent } from 'canton-rx';
+ * import { createLedger, type Diagnostic } from 'canton-rx';
  *
- * const line = (event: LedgerEvent): string => {
+ * const line = (event: Diagnostic): string => {
  *   switch (event._tag) {
  *     case 'RetryScheduled':
  *       return `${event.cause.name}; again in ${event.delayMs} ms`;
@@ -28,7 +28,7 @@ import type { SubmissionHappening } from './SubmissionDiagnostic.js';
  * logging.unsubscribe();
  * ```
  */
-export type LedgerEvent = Happening & {
+export type Diagnostic = DiagnosticBody & {
   /** When it happened, in milliseconds since the epoch, by this machine's clock. */
   readonly at: number;
   /** The feed to which it happened: 1 for the first that the ledger started. Absent for what belongs to none. */
@@ -36,7 +36,7 @@ export type LedgerEvent = Happening & {
 };
 
 /** What happens to a ledger, its feeds and its submissions, without when and to which. */
-export type Happening = FeedHappening | ProcessHappening | SubmissionHappening | TokenRefreshed;
+export type DiagnosticBody = FeedDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | TokenRefreshed;
 
 /** The service refused a token, and the provider had another. */
 export interface TokenRefreshed {
@@ -47,13 +47,13 @@ export interface TokenRefreshed {
 }
 
 /** Tells what happens. What is told is made only if somebody listens. */
-export type Report = (happening: () => Happening) => void;
+export type Report = (happening: () => DiagnosticBody) => void;
 
 /** Those who listen to a ledger's events: what of a Subject is needed to tell them. */
-export type Listeners = Pick<Subject<LedgerEvent>, 'observed' | 'next' | 'asObservable'>;
+export type Listeners = Pick<Subject<Diagnostic>, 'observed' | 'next' | 'asObservable'>;
 
 /** What happens to a processor, beside what happens to its feed. */
-export type ProcessHappening = HandlerFailed | UpdateSkipped | UpdateParked;
+export type ProcessDiagnostic = HandlerFailed | UpdateSkipped | UpdateParked;
 
 /** A handler failed, and is tried again. */
 export interface HandlerFailed {

@@ -3,7 +3,7 @@ import type { LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
 /** What happens to a feed. */
-export type FeedHappening =
+export type FeedDiagnostic =
   | FeedStarted
   | PollSent
   | PageReceived

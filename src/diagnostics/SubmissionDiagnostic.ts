@@ -2,7 +2,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
 /** What happens to a submission. */
-export type SubmissionHappening =
+export type SubmissionDiagnostic =
   | SubmissionPrepared
   | SubmissionVerified
   | SubmissionSigned

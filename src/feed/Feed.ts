@@ -2,7 +2,7 @@ import type { ObservableInput } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { checked } from '../http/exchange.js';
+import { validateRequest } from '../http/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import type { Service } from './Service.js';
 import type { Gap, UpdatesOptions } from './UpdatesOptions.js';
@@ -26,7 +26,7 @@ export interface Feed {
 }
 
 /** A feed with its defaults; throws an `InvalidRequestError` for a request that breaks a rule. */
-export const feedOf = (
+export const createFeed = (
   service: Service,
   request: UpdatesRequest,
   { maxPageSize = 200, idleTimeoutMs, onInvalid = 'fail', onGap = 'fail', ...how }: UpdatesOptions,
@@ -34,7 +34,7 @@ export const feedOf = (
   report: Report,
 ): Feed => ({
   service,
-  request: checked(UpdatesRequest, request),
+  request: validateRequest(UpdatesRequest, request),
   transport: how.transport ?? 'http',
   maxPageSize,
   idleTimeoutMs: idleTimeoutMs ?? 5_000,

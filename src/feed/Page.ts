@@ -48,7 +48,7 @@ interface Ordered {
  *
  * @param before - what came before these elements, where they are not the first of the range
  */
-export function inOrder(
+export function checkOrder(
   elements: readonly (Update | InvalidUpdate)[],
   range: Range,
   before?: Pick<Ordered, 'last' | 'lastUpdate'>,
@@ -82,7 +82,7 @@ interface Elements {
 }
 
 /** Decodes the elements of an answer, each once. */
-export function readElements(path: string, json: readonly unknown[], onInvalid: 'fail' | 'emit'): Elements {
+export function decodeElements(path: string, json: readonly unknown[], onInvalid: 'fail' | 'emit'): Elements {
   const updates: (Update | InvalidUpdate)[] = [];
   for (const element of json) {
     const result = UpdateElement.decode(element);
@@ -110,19 +110,19 @@ interface Answer {
 }
 
 /** The page that an answer is: decoded and in order, with what is wrong with it behind what is right. */
-export function pageOf({ path, json, range, limit, onInvalid }: Answer): Decoded {
+export function toPage({ path, json, range, limit, onInvalid }: Answer): Decoded {
   if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
-  const elements = readElements(path, json, onInvalid);
-  const { updates, last, failure: disorder } = inOrder(elements.updates, range);
+  const elements = decodeElements(path, json, onInvalid);
+  const { updates, last, failure: disorder } = checkOrder(elements.updates, range);
   const page = { updates, last, count: json.length, isFull: json.length >= limit };
-  const failure = disorder ?? elements.failure ?? stuck(page, range);
+  const failure = disorder ?? elements.failure ?? checkProgress(page, range);
   return failure === undefined ? page : { ...page, failure };
 }
 
 const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u);
 
 /** A page of a bounded range that leads nowhere would be asked for again and again. */
-function stuck(
+function checkProgress(
   { count, last }: Decoded,
   { beginExclusive, endInclusive, descendingOrder }: Range,
 ): OrderError | undefined {

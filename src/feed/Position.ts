@@ -5,7 +5,7 @@ import type { Feed } from './Feed.js';
 import type { Page } from './Page.js';
 
 /** Where a feed stands between two requests. */
-export interface Place {
+export interface Position {
   /** Everything up to here has been emitted, or does not match the request; down to here, in descending order. */
   readonly cursor: Offset;
   /** Where a feed that goes downward ends. */
@@ -38,7 +38,7 @@ export interface Place {
 
 /** What one request has come to: perhaps a page, and the place after it. */
 export interface Step {
-  readonly place: Place;
+  readonly place: Position;
   readonly page?: Page;
   /** What it has come to: nothing left to do but to wait, or more than a page again. */
   readonly turn?: 'CaughtUp' | 'FellBehind';
@@ -63,7 +63,7 @@ export interface Answered {
 }
 
 /** The place before the first request of a range. */
-export function startOf({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Place {
+export function startPosition({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Position {
   const target = endInclusive ?? beginExclusive;
   const first = descendingOrder === true ? 'pageDown' : 'ledgerEnd';
   return {
@@ -92,14 +92,14 @@ export const tellsEnd = ({ service }: Feed): boolean =>
   Math.abs(asyncScheduler.now() - service.learned.endUntoldAt) >= askAgainMs;
 
 /** What to ask for when there may be something to catch up on. */
-export function catchingUp(feed: Feed): Place['next'] {
+export function catchUpOrPoll(feed: Feed): Position['next'] {
   if (tellsEnd(feed)) return 'ledgerEnd';
   // without the ledger end, only a range that the caller bounds can be read in pages
   return typeof feed.request.endInclusive === 'number' ? 'page' : 'poll';
 }
 
 /** What to ask for when everything there is has been read. */
-export function waiting({ request }: Feed, cursor: Offset): Place['next'] {
+export function waitOrEnd({ request }: Feed, cursor: Offset): Position['next'] {
   return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'nothing' : 'poll';
 }
 
@@ -110,7 +110,7 @@ export function waiting({ request }: Feed, cursor: Offset): Place['next'] {
 export const nothingKnown = { found: 0, searched: 0 } as const;
 
 /** A step, and whether the feed has caught up by it. */
-export function withPace(feed: Feed, before: Place, step: Step): Step {
+export function withCaughtUp(feed: Feed, before: Position, step: Step): Step {
   const hasCaughtUp = isAtEnd(feed, before, step) || (before.hasCaughtUp && !isPageBehind(feed, before, step));
   const turn = hasCaughtUp ? 'CaughtUp' : 'FellBehind';
   return {
@@ -121,21 +121,21 @@ export function withPace(feed: Feed, before: Place, step: Step): Step {
 }
 
 /** There is nothing left to do but to wait. */
-function isAtEnd(feed: Feed, before: Place, { place, page }: Step): boolean {
+function isAtEnd(feed: Feed, before: Position, { place, page }: Step): boolean {
   if (place.next !== 'poll') return false;
   // a poll of a service that does not tell its end is full as long as there is more
   return before.next === 'poll' ? page?.isFull === false : tellsEnd(feed);
 }
 
 /** There is more before it than a page. */
-function isPageBehind(feed: Feed, before: Place, { place, page }: Step): boolean {
+function isPageBehind(feed: Feed, before: Position, { place, page }: Step): boolean {
   // where ranges are read ahead, pages are not quite full
   if (before.next === 'page') return place.next === 'page' && (page?.isFull === true || place.ahead.length > 0);
   return page?.isFull === true && before.next === 'poll' && before.pollLimit >= feed.maxPageSize && !tellsEnd(feed);
 }
 
 /** Tells when a feed has caught up or fallen behind; to be called when what has led there is emitted. */
-export const tellPace =
+export const reportCaughtUp =
   ({ report }: Feed) =>
   ({ place: { cursor, target }, turn }: Step): void => {
     if (turn === 'CaughtUp') report(() => ({ _tag: turn, cursor }));

@@ -38,7 +38,7 @@ interface Learned {
 export interface Service {
   readonly link: Link;
   readonly learned: Learned;
-  readonly events: Listeners;
+  readonly diagnostics: Listeners;
   /** How many feeds there have been. */
   feeds: number;
 }
@@ -54,7 +54,7 @@ export function switchPath({ learned, report }: { learned: Learned; report: Repo
 }
 
 /** What a page was asked for with, and how long its answer took. */
-interface Asked {
+interface RequestFacts {
   readonly range: Range;
   readonly path: UpdatesPath;
   readonly limit: number;
@@ -64,7 +64,7 @@ interface Asked {
 }
 
 /** Learns about the service from an error. `true` says that the same is now to be asked for in another way. */
-export function learnFrom(error: unknown, { service: { learned }, report }: Feed, asked: Asked): boolean {
+export function learnFrom(error: unknown, { service: { learned }, report }: Feed, asked: RequestFacts): boolean {
   if (!isLedgerError(error)) return false;
   switch (verdict(error)) {
     case 'shrink':
@@ -86,14 +86,14 @@ export function learnFrom(error: unknown, { service: { learned }, report }: Feed
 const leastPatienceMs = 1_000;
 
 /** Somebody on the way did not want to wait any longer: the participant's HTTP layer, a proxy, or we. */
-function isImpatience(error: LedgerError, { tookMs }: Asked): boolean {
+function isImpatience(error: LedgerError, { tookMs }: RequestFacts): boolean {
   if (tookMs < leastPatienceMs) return false;
   if (isApiError(error)) return error.code === undefined && [408, 503, 504].includes(error.status);
   return error._tag === 'RequestTimeoutError' || error._tag === 'ConnectionError';
 }
 
 /** A poll is to wait for a shorter time, a page is to reach over fewer offsets; `false` where that does not help. */
-function askLess(learned: Learned, { range, idleTimeoutMs, tookMs }: Asked): boolean {
+function askLess(learned: Learned, { range, idleTimeoutMs, tookMs }: RequestFacts): boolean {
   if (idleTimeoutMs !== undefined) {
     learned.longestPollMs = Math.max(leastPatienceMs, Math.floor(tookMs / 2));
     return learned.longestPollMs < idleTimeoutMs;

@@ -23,14 +23,14 @@ import { retryTransient } from '../http/retry.js';
 import type { Feed } from './Feed.js';
 import { readLedgerEndOnce } from './ledgerEnd.js';
 import type { Page } from './Page.js';
-import { askPageOnce, isBeyondEnd } from './pageRequest.js';
-import { type Answered, type Place, type Reading, type Step, tellsEnd, waiting } from './Position.js';
+import { requestPage, isBeyondEnd } from './pageRequest.js';
+import { type Answered, type Position, type Reading, type Step, tellsEnd, waitOrEnd } from './Position.js';
 
 /**
  * Catches up: one page of what lies between the cursor and the target, while the ranges ahead of it are being read
  * already. What fails ahead is asked for again in its turn, and only then: a service in trouble gets one request at a time.
  */
-export const readPage = (feed: Feed, place: Place): Observable<Step> =>
+export const readPage = (feed: Feed, place: Position): Observable<Step> =>
   defer(() => {
     const [first, ...ahead] = readingsAt(feed, place);
     const givenUp$ = new Subject<void>();
@@ -47,7 +47,7 @@ export const readPage = (feed: Feed, place: Place): Observable<Step> =>
  * The ranges to read from a place on, in order: those that are being read already, and new ones in the gaps between them
  * and behind them, as long as there is room. The first begins at the cursor.
  */
-function readingsAt(feed: Feed, place: Place): readonly Reading[] {
+function readingsAt(feed: Feed, place: Position): readonly Reading[] {
   const { cursor, target, ahead } = place;
   const atATime = feed.parallelRanges ?? place.atATime;
   const width = atATime === 1 ? Infinity : widthOf(feed, place);
@@ -76,7 +76,7 @@ function readingsAt(feed: Feed, place: Place): readonly Reading[] {
  * How many offsets to ask for, so that a page is nearly full and seldom overflows: two standard deviations below its
  * limit, where each offset has the same chance to match.
  */
-function widthOf({ maxPageSize, service }: Feed, { found, searched }: Place): number {
+function widthOf({ maxPageSize, service }: Feed, { found, searched }: Position): number {
   if (searched === 0) return Infinity;
   const limit = Math.min(maxPageSize, service.learned.pageLimit);
   const density = Math.min(1, found / searched);
@@ -105,7 +105,7 @@ function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isL
         const { page, reached } = answered;
         if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(answered);
         return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
-          map((rest): Answered => ({ page: joined(page, rest.page), reached: rest.reached, requests: 2 })),
+          map((rest): Answered => ({ page: concatPages(page, rest.page), reached: rest.reached, requests: 2 })),
           catchError(() => {
             // however that went, so far it does reach
             learned.longestRange = Math.max(learned.longestRange, reached - beginExclusive);
@@ -117,17 +117,17 @@ function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isL
         );
       }),
     );
-  }).pipe(kept());
+  }).pipe(shareAnswer());
   const ahead$ = answer$.pipe(
     ignoreElements(),
     catchError(() => EMPTY),
-    kept(),
+    shareAnswer(),
   );
   return { beginExclusive, endInclusive, answer$, ahead$ };
 }
 
 const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>
-  askPageOnce(feed, { beginExclusive, endInclusive }, { limit }).pipe(
+  requestPage(feed, { beginExclusive, endInclusive }, { limit }).pipe(
     map((page) => ({
       page,
       reached: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive),
@@ -135,18 +135,18 @@ const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limi
     })),
   );
 
-const joined = (page: Page, rest: Page): Page => ({
+const concatPages = (page: Page, rest: Page): Page => ({
   ...rest,
   updates: [...page.updates, ...rest.updates],
   count: page.count + rest.count,
 });
 
 /** Whoever comes later has the answer at once; after an error it is asked for anew; when nobody waits any more, aborted. */
-const kept = <A>(): MonoTypeOperatorFunction<A> =>
+const shareAnswer = <A>(): MonoTypeOperatorFunction<A> =>
   share({ connector: () => new AsyncSubject(), resetOnComplete: false });
 
 /** Reads the page whose turn it is. Once the ledger has turned out to end before it, what is ahead is given up. */
-const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading, givenUp$: Subject<void>): Observable<Step> => {
+const readInTurn = (feed: Feed, place: Position, { answer$ }: Reading, givenUp$: Subject<void>): Observable<Step> => {
   let { ahead } = place;
   return answer$.pipe(
     map((answered): Step => ({ page: answered.page, place: placeAfter(feed, { ...place, ahead }, answered) })),
@@ -154,7 +154,7 @@ const readInTurn = (feed: Feed, place: Place, { answer$ }: Reading, givenUp$: Su
       if (!isBeyondEnd(error)) throw error;
       ahead = [];
       givenUp$.next();
-      return aimedAnew(feed, { ...place, ahead }, error);
+      return retarget(feed, { ...place, ahead }, error);
     }),
     retryTransient(feed),
   );
@@ -172,13 +172,13 @@ const least = 2;
 /** How long a machine is busy with a page of 200 updates, in milliseconds: meanwhile others may be on their way. */
 const busyMs = 2.5;
 
-function placeAfter(feed: Feed, place: Place, { page, reached, requests }: Answered): Place {
+function placeAfter(feed: Feed, place: Position, { page, reached, requests }: Answered): Position {
   // one more with each page: where many are under way, each takes longer, and says little of the way to the service
   const fastestMs = Math.min(page.tookMs, place.fastestMs);
   return {
     ...place,
     cursor: reached,
-    next: reached < place.target ? 'page' : waiting(feed, reached),
+    next: reached < place.target ? 'page' : waitOrEnd(feed, reached),
     found: place.found * remembered + page.count,
     searched: place.searched * remembered + (reached - place.cursor),
     fastestMs,
@@ -187,7 +187,7 @@ function placeAfter(feed: Feed, place: Place, { page, reached, requests }: Answe
 }
 
 /** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */
-function aimedAnew(feed: Feed, place: Place, error: unknown): ObservableInput<Step> {
+function retarget(feed: Feed, place: Position, error: unknown): ObservableInput<Step> {
   const polling: Step = { place: { ...place, next: 'poll' } };
   if (!tellsEnd(feed)) return [polling];
   // each attempt is one of the page's: patience is not to be had twice
@@ -208,10 +208,10 @@ const lookAgainMs = 1_000;
  * One page downward of what lies below the cursor. Asks for two updates at least: of a ledger before 3.5, which does not
  * know the order and answers ascending, a page of one would look right.
  */
-export const readDownward = (feed: Feed, place: Place): Observable<Step> => {
+export const readDownward = (feed: Feed, place: Position): Observable<Step> => {
   const { floor } = place;
   const range = { beginExclusive: floor, endInclusive: place.cursor - 1, descendingOrder: true };
-  return askPageOnce(feed, range, { limit: Math.max(2, feed.maxPageSize) }).pipe(
+  return requestPage(feed, range, { limit: Math.max(2, feed.maxPageSize) }).pipe(
     map((page): Step => {
       const isOver = page.count === 0 || page.last - 1 <= floor;
       return { page, place: { ...place, cursor: page.last, next: isOver ? 'nothing' : 'pageDown' } };

@@ -8,11 +8,11 @@ import { LedgerResetError, PageLimitError } from '../errors/feed.js';
 import { type Call, exchange } from '../http/exchange.js';
 import { mapError, retryTransient } from '../http/retry.js';
 import type { Feed } from './Feed.js';
-import { type Decoded, type Page, pageOf, type Range } from './Page.js';
+import { type Decoded, type Page, toPage, type Range } from './Page.js';
 import { learnFrom, type UpdatesPath } from './Service.js';
 
 /** What to tell of a page. */
-export function received({ count, updates, tookMs }: Page, path: string): PageReceived {
+export function pageReceived({ count, updates, tookMs }: Page, path: string): PageReceived {
   const first = updates[0]?.offset;
   const last = updates.at(-1)?.offset;
   return {
@@ -58,7 +58,7 @@ function formatOf(
 }
 
 /** How much to ask for, and how long to wait for it. */
-interface Ask {
+interface PageRequest {
   /** The most elements. Always given: without a limit, a service with more than its maximum refuses. */
   readonly limit: number;
   /** For a range without an end: how long nothing may come before the answer does, in milliseconds. */
@@ -70,7 +70,7 @@ interface Ask {
  * refused as too large, at the other path where this one is not served, for a shorter time where the service is not so
  * patient.
  */
-export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
+export const requestPage = (feed: Feed, range: Range, ask: PageRequest): Observable<Page> =>
   defer(() => {
     const { request, onInvalid, report } = feed;
     const { link, learned } = feed.service;
@@ -97,16 +97,16 @@ export const askPageOnce = (feed: Feed, range: Range, ask: Ask): Observable<Page
       timeoutMs: link.requestTimeoutMs + (idleTimeoutMs ?? 0),
     };
     return exchange(link, call, (json): Page => {
-      const page = pageOf({ path, json, range, limit, onInvalid });
+      const page = toPage({ path, json, range, limit, onInvalid });
       return { ...upTo(request.endInclusive ?? Infinity, page), tookMs: asyncScheduler.now() - sentAt };
     }).pipe(
       tap((page) => {
-        report(() => received(page, path));
+        report(() => pageReceived(page, path));
       }),
       catchError((error: unknown) => {
         const tookMs = asyncScheduler.now() - sentAt;
         const asked = { range, path, limit, idleTimeoutMs, tookMs };
-        if (learnFrom(error, feed, asked)) return askPageOnce(feed, range, ask);
+        if (learnFrom(error, feed, asked)) return requestPage(feed, range, ask);
         throw error;
       }),
     );
@@ -117,8 +117,8 @@ const upTo = (end: number, page: Decoded): Decoded =>
   page.last > end ? { ...page, updates: page.updates.filter(({ offset }) => offset <= end) } : page;
 
 /** One page of a range that the ledger has reached; asks again after a transient failure. */
-export const requestPageWithRetry = (feed: Feed, range: Range, ask: Ask): Observable<Page> =>
-  askPageOnce(feed, range, ask).pipe(
+export const requestPageWithRetry = (feed: Feed, range: Range, ask: PageRequest): Observable<Page> =>
+  requestPage(feed, range, ask).pipe(
     mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(range.beginExclusive) : error)),
     retryTransient(feed),
   );

@@ -2,13 +2,13 @@ import { asyncScheduler, concatMap, defer, map, type Observable, timer } from 'r
 import type { Feed } from './Feed.js';
 import type { Page } from './Page.js';
 import { requestPageWithRetry } from './pageRequest.js';
-import { catchingUp, nothingKnown, type Place, type Step, tellsEnd } from './Position.js';
+import { catchUpOrPoll, nothingKnown, type Position, type Step, tellsEnd } from './Position.js';
 
 /**
  * Follows: one request without an end, for so few elements that the first update is answered at once and not when the
  * idle timeout or a full page allows it.
  */
-export const poll = (feed: Feed, place: Place): Observable<Step> =>
+export const poll = (feed: Feed, place: Position): Observable<Step> =>
   defer(() => {
     const { cursor } = place;
     const limit = Math.min(place.pollLimit, feed.maxPageSize);
@@ -34,7 +34,7 @@ function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: Feed, limit: number, f
 /** How old the ledger end may become while nothing comes: the cursor must follow it, or pruning overtakes the cursor. */
 const endMaxAgeMs = 30_000;
 
-function placeAfter(feed: Feed, place: Place, page: Page): Place {
+function placeAfter(feed: Feed, place: Position, page: Page): Position {
   const now = asyncScheduler.now();
   const end = feed.request.endInclusive ?? Infinity;
   const isFruitful = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
@@ -43,7 +43,7 @@ function placeAfter(feed: Feed, place: Place, page: Page): Place {
   const hasLedgerEnd = tellsEnd(feed);
   // a poll that was answered in time may be longer again, little by little
   learned.longestPollMs *= 1.1;
-  const next = isFruitful || isStale || !hasLedgerEnd ? catchingUp(feed) : 'poll';
+  const next = isFruitful || isStale || !hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
   return {
     ...place,
     cursor: Math.min(page.last, end),
@@ -84,7 +84,7 @@ const leastPollMs = 1_000;
 
 /** Two polls in a row may be fruitless for a good reason: a checkpoint. */
 const afterPause =
-  ({ fruitless, polledAt }: Place) =>
+  ({ fruitless, polledAt }: Position) =>
   <A>(source: Observable<A>): Observable<A> =>
     defer(() => {
       // at most that long, should the clock have been set back

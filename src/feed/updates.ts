@@ -21,9 +21,9 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward, readPage } from './catchUp.js';
 import type { Feed } from './Feed.js';
 import { readLedgerEnd } from './ledgerEnd.js';
-import { canListen, listen } from './listen.js';
+import { mayOpenSocket, followBySocket } from './listen.js';
 import { poll } from './poll.js';
-import { type Place, startOf, type Step, tellPace, withPace } from './Position.js';
+import { type Position, startPosition, type Step, reportCaughtUp, withCaughtUp } from './Position.js';
 import { type InvalidUpdate, isGapError } from './UpdatesOptions.js';
 
 /** The updates of a feed: a page is emitted before the next step begins, so that none pile up. */
@@ -31,7 +31,7 @@ export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
   steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
 
 /** Tells that a feed has ended before its end: it failed, or its subscriber left. */
-export const tellCut = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
+export const reportEnd = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
   tap<A>({
     error: (error: unknown) => {
       report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));
@@ -49,17 +49,17 @@ export const tellCut = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
  * meanwhile, so that it is for feeds that read no ranges ahead.
  */
 export const steps = (feed: Feed, room$: Observable<unknown> = of(true)): Observable<Step> =>
-  defer((): Step[] => [{ place: startOf(feed.request) }]).pipe(
+  defer((): Step[] => [{ place: startPosition(feed.request) }]).pipe(
     // one after another also where answers are there at once, rather than one within another
     expand((step) => stepAfter(feed, step, room$).pipe(subscribeOn(queueScheduler))),
-    tellEnds(feed),
+    reportLifecycle(feed),
   );
 
 const stepAfter = (feed: Feed, last: Step, room$: Observable<unknown>): Observable<Step> =>
   // expand asks for more even if its subscriber has just left; nothing comes out of a first Observable then
   room$.pipe(
     tap(() => {
-      tellPace(feed)(last);
+      reportCaughtUp(feed)(last);
     }),
     concatMap(() => {
       const { place, page } = last;
@@ -67,17 +67,17 @@ const stepAfter = (feed: Feed, last: Step, room$: Observable<unknown>): Observab
       // by a socket, one request comes to many steps
       let here = place;
       return stepFrom(feed, place).pipe(
-        map((step) => withPace(feed, place, step)),
+        map((step) => withCaughtUp(feed, place, step)),
         tap((step) => {
           here = step.place;
         }),
-        acrossGap(feed, () => here),
+        handleGap(feed, () => here),
       );
     }),
   );
 
 /** The next step of a feed: one request, asked until it is answered well. */
-function stepFrom(feed: Feed, place: Place): Observable<Step> {
+function stepFrom(feed: Feed, place: Position): Observable<Step> {
   switch (place.next) {
     case 'ledgerEnd':
       return readLedgerEnd(feed, place);
@@ -86,7 +86,7 @@ function stepFrom(feed: Feed, place: Place): Observable<Step> {
     case 'pageDown':
       return readDownward(feed, place);
     case 'poll':
-      return canListen(feed, place) ? listen(feed, place) : poll(feed, place);
+      return mayOpenSocket(feed, place) ? followBySocket(feed, place) : poll(feed, place);
     case 'listening':
     case 'nothing':
       return EMPTY;
@@ -94,7 +94,7 @@ function stepFrom(feed: Feed, place: Place): Observable<Step> {
 }
 
 /** Lets the caller choose where to go on beyond a gap; without a choice, the gap is an error. */
-const acrossGap = ({ request, onGap, report }: Feed, here: () => Place): MonoTypeOperatorFunction<Step> =>
+const handleGap = ({ request, onGap, report }: Feed, here: () => Position): MonoTypeOperatorFunction<Step> =>
   catchError((error: unknown) => {
     if (!isGapError(error)) throw error;
     const { cursor, floor } = here();
@@ -120,13 +120,13 @@ const acrossGap = ({ request, onGap, report }: Feed, here: () => Place): MonoTyp
         if (isNoWayOn) return fail();
         report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
         const range = { ...request, beginExclusive: offset };
-        return { place: startOf(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
+        return { place: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
       }),
     );
   });
 
 /** Tells of a feed's start and of its end. */
-const tellEnds =
+const reportLifecycle =
   <A>(feed: Feed): MonoTypeOperatorFunction<A> =>
   (source) => {
     const { request, report } = feed;
@@ -144,6 +144,6 @@ const tellEnds =
           report(() => ({ _tag: 'FeedEnded', how: 'completed' }));
         },
       }),
-      tellCut(feed),
+      reportEnd(feed),
     );
   };

@@ -5,7 +5,7 @@ import { TokenError, UnauthorizedError } from '../errors/request.js';
 import { verdict } from '../errors/verdict.js';
 import type { Call } from './exchange.js';
 import type { HttpPort, HttpRequest } from './HttpPort.js';
-import { mapError, within } from './retry.js';
+import { mapError, timeoutWith } from './retry.js';
 import type { SocketPort } from './SocketPort.js';
 
 /** A bearer token, or what provides one; a provider is asked anew for every request. */
@@ -43,11 +43,11 @@ export const headersOf = (link: Link, token: string | undefined): Readonly<Recor
 });
 
 /** The token to send over a link now; `undefined` where none is to be sent. */
-export const tokenFor = ({ token, requestTimeoutMs }: Link): Observable<string | undefined> =>
-  token === undefined ? defer(() => [undefined]) : tokenOf(token, requestTimeoutMs);
+export const currentToken = ({ token, requestTimeoutMs }: Link): Observable<string | undefined> =>
+  token === undefined ? defer(() => [undefined]) : resolveToken(token, requestTimeoutMs);
 
 /** The token to send now. Errors with a {@link TokenError} where the provider has none within the time. */
-const tokenOf = (token: Token, withinMs: number): Observable<string> =>
+const resolveToken = (token: Token, withinMs: number): Observable<string> =>
   defer(() => {
     const given = typeof token === 'string' ? token : token();
     return typeof given === 'string' ? [given] : given;
@@ -55,7 +55,7 @@ const tokenOf = (token: Token, withinMs: number): Observable<string> =>
     take(1),
     // what the provider says of its failure may be secret
     mapError(() => new TokenError('the provider failed')),
-    within(withinMs, () => new TokenError('the provider gave none in time')),
+    timeoutWith(withinMs, () => new TokenError('the provider gave none in time')),
     map(checked),
   );
 
@@ -80,7 +80,7 @@ export function authorized<A>(
   call: Refusable,
   send: (token: string | undefined) => Observable<A>,
 ): Observable<A> {
-  const token$ = tokenFor(link);
+  const token$ = currentToken(link);
   const unauthorized = (): never => {
     throw new UnauthorizedError(call.path);
   };

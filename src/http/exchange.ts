@@ -13,7 +13,7 @@ import {
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
 import { pathOf } from './kyPort.js';
 import { authorized, headersOf, type Link } from './Link.js';
-import { mapError, within } from './retry.js';
+import { mapError, timeoutWith } from './retry.js';
 
 /** One request to the service. */
 export interface Call {
@@ -43,9 +43,9 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
       const send = (sent: HttpRequest): Observable<unknown> =>
         defer(() => link.port(sent)).pipe(
           take(1),
-          mapError((error) => failureOf(path, error)),
+          mapError((error) => toConnectionError(path, error)),
           throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
-          within(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
+          timeoutWith(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
           map((response) => jsonOf(request, path, response)),
         );
       return link.around === undefined ? send(request).pipe(map(read)) : link.around(call, request, send, read);
@@ -100,7 +100,7 @@ function jsonOf(request: HttpRequest, path: string, { status, headers, text }: H
 }
 
 /** The typed error of a request without an answer. Made anew in any case: what a port errors with may hold the request. */
-export function failureOf(path: string, error: unknown): ConnectionError | AnswerTooLargeError {
+export function toConnectionError(path: string, error: unknown): ConnectionError | AnswerTooLargeError {
   if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
   return new ConnectionError(path, 'the connection failed', codeWithin(error));
 }
@@ -141,14 +141,14 @@ export function secretsOf({ headers, body = '' }: Pick<HttpRequest, 'headers' | 
 const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
 
 /** A request with all that the ledger wants said, by its codec; throws an {@link InvalidRequestError}. */
-export function checked<A>(codec: t.Type<A, unknown>, request: unknown): A {
+export function validateRequest<A>(codec: t.Type<A, unknown>, request: unknown): A {
   const result = codec.decode(request);
   if (result._tag === 'Left') throw new InvalidRequestError(problemsOf(result.left));
   return result.right;
 }
 
 /** The value of an answer by its codec; throws a {@link DecodeError}. For `map`. */
-export const decoded =
+export const decodeWith =
   <A>(path: string, codec: t.Type<A, unknown>) =>
   (json: unknown): A => {
     const result = codec.decode(json);

@@ -130,7 +130,7 @@ export const retryTransient =
     });
 
 /** Waits so long for a single value, and no longer: unsubscribes from it then and errors. */
-export const within =
+export const timeoutWith =
   <A>(ms: number, late: () => LedgerError): MonoTypeOperatorFunction<A> =>
   (source) =>
     source.pipe(takeUntil(timer(clampTimer(ms))), throwIfEmpty(late));

@@ -2,13 +2,13 @@ import { concatMap, concatWith, defer, mergeMap, type Observable, throwError, ti
 import { errorOf } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import { failureOf, secretsOf } from './exchange.js';
-import { headersOf, type Link, tokenFor } from './Link.js';
+import { toConnectionError, secretsOf } from './exchange.js';
+import { headersOf, type Link, currentToken } from './Link.js';
 import { mapError } from './retry.js';
 import type { SocketSign } from './SocketPort.js';
 
 /** What comes of a socket: first that it is open, then what the service says. */
-export type Said = { readonly _tag: 'Open' } | { readonly _tag: 'Said'; readonly json: unknown };
+export type SocketMessage = { readonly _tag: 'Open' } | { readonly _tag: 'Said'; readonly json: unknown };
 
 /** The HTTP status that a participant's HTTP answers have for a gRPC code; 500 for any other. */
 const statuses: Readonly<Record<number, number>> = {
@@ -44,8 +44,8 @@ const silenceMs = 30_000;
  * Makes one request in a WebSocket to the service, for what has no end. So it never completes: whatever ends the socket is
  * an error, and every error is a `LedgerError`.
  */
-export const socketTo = (link: Link, path: string, body: object): Observable<Said> =>
-  tokenFor(link).pipe(
+export const socketTo = (link: Link, path: string, body: object): Observable<SocketMessage> =>
+  currentToken(link).pipe(
     concatMap((token) => {
       const headers = headersOf(link, token);
       const secrets = secretsOf({ headers });
@@ -57,27 +57,27 @@ export const socketTo = (link: Link, path: string, body: object): Observable<Sai
         mergeMap((sign) => saidBy(sign, path, secrets)),
       );
     }),
-    mapError((error) => (isLedgerError(error) ? error : failureOf(path, error))),
+    mapError((error) => (isLedgerError(error) ? error : toConnectionError(path, error))),
   );
 
 const failing = (path: string, reason: string): Observable<never> =>
   throwError(() => new ConnectionError(path, reason));
 
-function saidBy(sign: SocketSign, path: string, secrets: readonly string[]): readonly Said[] {
+function saidBy(sign: SocketSign, path: string, secrets: readonly string[]): readonly SocketMessage[] {
   switch (sign._tag) {
     case 'Open':
       return [sign];
     case 'Alive':
       return [];
     case 'Text':
-      return [{ _tag: 'Said', json: saidIn(sign.text, path, secrets) }];
+      return [{ _tag: 'Said', json: parseMessage(sign.text, path, secrets) }];
     case 'End':
       throw new ConnectionError(path, `the socket was closed with ${sign.code}`);
   }
 }
 
 /** The JSON of a message; throws the typed error that it is, since in a socket the ledger tells errors as messages. */
-function saidIn(text: string, path: string, secrets: readonly string[]): unknown {
+function parseMessage(text: string, path: string, secrets: readonly string[]): unknown {
   const json = jsonOf(text, path);
   if ('update' in json) return json;
   if ('code' in json && 'cause' in json)

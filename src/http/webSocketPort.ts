@@ -16,7 +16,7 @@ export const webSocketPort =
     const token = headers['authorization']?.replace(/^Bearer +/i, '');
     // in this order: of several, participants find the token in the first alone
     const offered = token === undefined ? [...protocols] : [`jwt.token.${token}`, ...protocols];
-    return signsOf(
+    return socketEvents(
       () => {
         if (!('WebSocket' in globalThis))
           throw new ConnectionError(pathOf(url), 'there is no WebSocket on this platform');
@@ -40,7 +40,7 @@ interface SocketLike {
  * The signs of life of a socket that `open` makes; unsubscribing closes it. Not by `rxjs/webSocket`: a socket that is not
  * open yet would go on opening when it is unsubscribed.
  */
-export const signsOf = <S extends SocketLike>(
+export const socketEvents = <S extends SocketLike>(
   open: () => S,
   message: string,
   close: (socket: S) => void,

@@ -6,7 +6,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { LedgerEvent } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { InvalidUpdate, UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type {
   BatchHandler,
@@ -122,5 +122,5 @@ export interface Ledger {
    * What this ledger is doing, for logs, metrics and progress displays: polls, pages, retries, gaps, whether its feeds
    * have caught up, how submissions go. Hot, and never ends; costs nothing while nobody listens.
    */
-  readonly events$: Observable<LedgerEvent>;
+  readonly diagnostics$: Observable<Diagnostic>;
 }

@@ -1,8 +1,8 @@
 import { defer, type Observable, Subject } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { type LedgerEvent, reportTo } from '../diagnostics/Diagnostic.js';
-import { feedOf } from '../feed/Feed.js';
+import { type Diagnostic, reportTo } from '../diagnostics/Diagnostic.js';
+import { createFeed } from '../feed/Feed.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
@@ -52,8 +52,8 @@ export function ledgerOf(service: Service, retry: RetryPolicy | undefined): Ledg
   function read(request: UpdatesRequest, how: UpdatesOptions = {}): Observable<Update | InvalidUpdate> {
     checkOptions(how);
     return defer(() => {
-      const report = reportTo(service.events, (service.feeds += 1));
-      return updates(feedOf(service, request, how, retry, report));
+      const report = reportTo(service.diagnostics, (service.feeds += 1));
+      return updates(createFeed(service, request, how, retry, report));
     });
   }
   function work<Tx = void>(
@@ -81,7 +81,7 @@ export function ledgerOf(service: Service, retry: RetryPolicy | undefined): Ledg
     submit: (request, signer, how) => submit(service, request, signer, how, retry),
     prepare: (request) => prepare(service.link, request),
     ledgerEnd: () => ledgerEnd(service.link),
-    events$: service.events.asObservable(),
+    diagnostics$: service.diagnostics.asObservable(),
   };
 }
 
@@ -90,7 +90,7 @@ export function serviceOf(options: LedgerOptions): Service {
   const { baseUrl, token, headers = {}, requestTimeoutMs = 30_000, updatesPath = 'auto' } = options;
   checkPositive({ requestTimeoutMs, maxAnswerBytes: options.maxAnswerBytes ?? 1 });
   retryPolicy(options.retry);
-  const events = new Subject<LedgerEvent>();
+  const events = new Subject<Diagnostic>();
   return {
     link: {
       port: options.port ?? kyPort(options),
@@ -101,7 +101,7 @@ export function serviceOf(options: LedgerOptions): Service {
       requestTimeoutMs,
       report: reportTo(events),
     },
-    events,
+    diagnostics: events,
     feeds: 0,
     learned: {
       updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,

@@ -38,7 +38,7 @@ export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayErr
 const attempts = 10;
 
 /** Asks a server, and for about a minute again where it does not answer: it may be on its way back. */
-export const asking = <A>(connection: NatsConnection, ask: () => Promise<A>): Observable<A> =>
+export const withRetry = <A>(connection: NatsConnection, ask: () => Promise<A>): Observable<A> =>
   defer(ask).pipe(
     retry({
       count: attempts,
@@ -56,7 +56,7 @@ const missing: readonly number[] = [
 ];
 
 /** What a call of JetStream's gives, or nothing where the stream, consumer or message that it is about is not there. */
-export const orUndefined = <A>(asked: Promise<A>): Promise<A | undefined> =>
+export const undefinedIfMissing = <A>(asked: Promise<A>): Promise<A | undefined> =>
   asked.catch((error: unknown) => {
     if (error instanceof JetStreamApiError && missing.includes(error.code)) return undefined;
     throw error;

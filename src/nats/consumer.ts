@@ -8,11 +8,11 @@ import {
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/nats-core';
 import type { NatsUpdatesOptions } from './NatsUpdatesOptions.js';
-import { orUndefined, RelayError } from './RelayError.js';
-import { End } from './relayStream.js';
+import { undefinedIfMissing, RelayError } from './RelayError.js';
+import { StreamEnd } from './relayStream.js';
 
 /** Up to where those who share a durable have read, and the revision of the record that says so. */
-export interface ReaderPlace extends End {
+export interface ReaderPlace extends StreamEnd {
   readonly revision: number;
 }
 
@@ -33,7 +33,7 @@ interface Noted {
  * Where a relay and its readers stand: one small record each, the latest only. In a stream of their own beside that of
  * the updates, whose limits must not remove them.
  */
-export interface Places {
+export interface PlaceBucket {
   /** The record of a name; `undefined` where there is none. */
   get(name: string): Promise<Noted | undefined>;
   /** Replaces it, and gives the revision of the new one; with the revision of the old one only that, else nothing is given. */
@@ -41,14 +41,19 @@ export interface Places {
 }
 
 /** What was noted last; nothing of a durable that is new. */
-export async function readPlace(places: Places, durable: string): Promise<ReaderPlace | undefined> {
+export async function readPlace(places: PlaceBucket, durable: string): Promise<ReaderPlace | undefined> {
   const noted = await places.get(nameOf(durable));
-  const end = End.decode(noted?.record);
+  const end = StreamEnd.decode(noted?.record);
   return noted && end._tag === 'Right' ? { ...end.right, revision: noted.revision } : undefined;
 }
 
 /** Notes a place, unless one as far or further is noted meanwhile: the place of one who fell silent must not go back. */
-export async function notePlace(places: Places, durable: string, end: End, revision: number): Promise<ReaderPlace> {
+export async function notePlace(
+  places: PlaceBucket,
+  durable: string,
+  end: StreamEnd,
+  revision: number,
+): Promise<ReaderPlace> {
   const { sequence, offset } = end;
   for (let expected = revision; ;) {
     const written = await places.put(nameOf(durable), { sequence, offset }, expected);
@@ -62,11 +67,11 @@ export async function notePlace(places: Places, durable: string, end: End, revis
 /** The durable consumer. One that was deleted is made again where it stood, never at the beginning. */
 export async function consumerOf(
   js: JetStreamClient,
-  places: Places,
+  places: PlaceBucket,
   { stream, durable, begin = 'start', ackWaitMs = 30_000 }: NatsUpdatesOptions,
 ): Promise<Reader> {
   const { streams, consumers } = await js.jetstreamManager(false);
-  const there = await orUndefined(streams.info(stream));
+  const there = await undefinedIfMissing(streams.info(stream));
   if (there === undefined)
     throw new RelayError('stream', stream, 'there is no such stream: start its relay first, or correct the name');
   const { first_seq, last_seq } = there.state;
@@ -83,7 +88,7 @@ export async function consumerOf(
       opt_start_seq: noted === undefined ? first : noted.sequence + 1,
     });
   const info =
-    (await orUndefined(consumers.info(stream, durable))) ??
+    (await undefinedIfMissing(consumers.info(stream, durable))) ??
     // another replica may have made it meanwhile, with another start
     (await make().catch(() => consumers.info(stream, durable)));
   const { ack_policy, max_ack_pending, opt_start_seq } = info.config;
@@ -111,11 +116,11 @@ const codes: readonly number[] = [
 export const isWrongEnd = (error: unknown): boolean => error instanceof JetStreamApiError && codes.includes(error.code);
 
 /** The records beside a stream; `replicas` is for those of a stream that has none yet. */
-export function placesOf(js: JetStreamClient, stream: string, replicas: () => Promise<number>): Places {
+export function placesOf(js: JetStreamClient, stream: string, replicas: () => Promise<number>): PlaceBucket {
   const name = `${stream}-places`;
   const make = async (): Promise<void> => {
     const { streams } = await js.jetstreamManager(false);
-    if ((await orUndefined(streams.info(name))) !== undefined) return;
+    if ((await undefinedIfMissing(streams.info(name))) !== undefined) return;
     const num_replicas = await replicas();
     await streams.add({ name, subjects: [`${name}.>`], max_msgs_per_subject: 1, num_replicas });
   };
@@ -128,7 +133,7 @@ export function placesOf(js: JetStreamClient, stream: string, replicas: () => Pr
   return {
     get: async (place) => {
       const { streams } = await js.jetstreamManager(false);
-      const message = await orUndefined(streams.getMessage(name, { last_by_subj: `${name}.${place}` }));
+      const message = await undefinedIfMissing(streams.getMessage(name, { last_by_subj: `${name}.${place}` }));
       return message ? { record: message.json<unknown>(), revision: message.seq } : undefined;
     },
     put: async (place, record, revision) => {

@@ -9,7 +9,7 @@ import { checkNames } from './NatsUpdatesOptions.js';
 import { RelayError } from './RelayError.js';
 import {
   checkSize,
-  type End,
+  type StreamEnd,
   endOf,
   idHeader,
   messageOf,
@@ -93,15 +93,15 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     const place = RelayPlace.decode((await places.get('relay'))?.record);
     return place._tag === 'Right' ? place.right : undefined;
   };
-  const readEnd = async (place: RelayPlace | undefined): Promise<End> => {
+  const readEnd = async (place: RelayPlace | undefined): Promise<StreamEnd> => {
     const jsm = await js.jetstreamManager(false);
     const info = await prepared(jsm, target, (place?.end.sequence ?? 0) > 0);
     return endOf(jsm, target, info, place?.end);
   };
   // of a publish that has not ended well nothing is known, but what was acknowledged before
-  let known: End | undefined;
+  let known: StreamEnd | undefined;
   let acknowledged = 0;
-  const end = async (): Promise<End> => {
+  const end = async (): Promise<StreamEnd> => {
     if (known !== undefined) return known;
     const place = await readPlace();
     const found = await readEnd(place);
@@ -144,7 +144,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
         }
         known = await readEnd(place);
         acknowledged = known.sequence;
-        return place && movedBack(js, target, place, known);
+        return place && rewindCursor(js, target, place, known);
       },
       save: async (name, cursor) => {
         const place: RelayPlace = { name, end: await end(), cursor };
@@ -155,7 +155,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
 }
 
 /** How appending ended: with all of it behind the end that was known, or with another end than was known. */
-type Appended = End | 'elsewhere';
+type Appended = StreamEnd | 'elsewhere';
 
 /**
  * Appends updates right behind an end. All are sent before the first is acknowledged; each is taken only behind the one
@@ -166,7 +166,7 @@ async function append(
   js: JetStreamClient,
   { stream, subject }: RelayStream,
   updates: readonly Work[],
-  end: End,
+  end: StreamEnd,
 ): Promise<Appended> {
   const messages = updates.map((update, index) => {
     const message = messageOf(update, { stream, sequence: end.sequence + index, update: updates[index - 1] });
@@ -190,11 +190,11 @@ const isAt = (result: PromiseSettledResult<PubAck>, sequence: number): boolean =
  * The cursor of a place; moved back to the stream's last update where the stream has lost its newest messages since, as one
  * without replicas may when the power fails.
  */
-async function movedBack(
+async function rewindCursor(
   js: JetStreamClient,
   { stream, subject }: RelayStream,
   place: RelayPlace,
-  end: End,
+  end: StreamEnd,
 ): Promise<unknown> {
   const cursor = Cursor.decode(place.cursor);
   const isWhole = end.sequence >= place.end.sequence;

@@ -4,7 +4,7 @@ import type { Handler, Work } from '../process/ProcessOptions.js';
 import { consumerOf, placesOf, type Reader } from './consumer.js';
 import { checkNames, completeRetry, type NatsUpdatesOptions } from './NatsUpdatesOptions.js';
 import { type Reading, readOne } from './readMessage.js';
-import { asking, orUndefined, RelayError } from './RelayError.js';
+import { withRetry, undefinedIfMissing, RelayError } from './RelayError.js';
 
 // before a request is made once more
 const pauseMs = 100;
@@ -55,12 +55,12 @@ export function natsUpdates(options: NatsUpdatesOptions, handler: Handler = () =
     const places = placesOf(js, stream, replicas);
     const isThere = async (): Promise<boolean> => {
       const { consumers } = await js.jetstreamManager(false);
-      return (await orUndefined(consumers.info(stream, durable))) !== undefined;
+      return (await undefinedIfMissing(consumers.info(stream, durable))) !== undefined;
     };
     // a request fails where its server goes, and where the consumer is gone
     const lookedAfter = (cause: unknown): Observable<never> => {
       if (connection.isClosed()) throw new RelayError('connection', stream, 'the connection is closed', cause);
-      return asking(connection, isThere).pipe(
+      return withRetry(connection, isThere).pipe(
         tap((isLeft) => {
           if (!isLeft)
             throw new RelayError('durable', stream, `the consumer ${durable} or the stream was deleted`, cause);
@@ -81,7 +81,7 @@ export function natsUpdates(options: NatsUpdatesOptions, handler: Handler = () =
         repeat(),
       );
     };
-    return asking(connection, () => consumerOf(js, places, options)).pipe(concatMap(read));
+    return withRetry(connection, () => consumerOf(js, places, options)).pipe(concatMap(read));
   });
 }
 

@@ -21,9 +21,9 @@ import { offsetOfElement, UpdateElement } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import { HandlerError } from '../errors/process.js';
 import type { Handler, Work } from '../process/ProcessOptions.js';
-import { gapOf, notePlace, type Places, type ReaderPlace, readPlace } from './consumer.js';
+import { gapOf, notePlace, type PlaceBucket, type ReaderPlace, readPlace } from './consumer.js';
 import type { HandlerRetry } from './NatsUpdatesOptions.js';
-import { asking } from './RelayError.js';
+import { withRetry } from './RelayError.js';
 
 /** A subscription that reads. */
 export interface Reading {
@@ -33,7 +33,7 @@ export interface Reading {
   readonly handler: Handler;
   readonly policy: HandlerRetry;
   readonly beatMs: number;
-  readonly places: Places;
+  readonly places: PlaceBucket;
   readonly durable: string;
   /** What is known to have been read last. */
   place: ReaderPlace;
@@ -46,7 +46,7 @@ const comesAgainMs = 100;
 export const readOne = (reading: Reading, message: JsMsg): Observable<Work> =>
   defer(() => {
     const { connection, timeoutMs, places, durable } = reading;
-    const ask = <A>(call: () => Promise<A>): Observable<A> => asking(connection, call);
+    const ask = <A>(call: () => Promise<A>): Observable<A> => withRetry(connection, call);
     const acknowledged = ask(() => acknowledge(connection, message, timeoutMs)).pipe(ignoreElements());
     let isOver = false;
     const work = defer(() => {

@@ -6,7 +6,7 @@ import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdateElement } from '../codecs/Update.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { orUndefined, RelayError } from './RelayError.js';
+import { undefinedIfMissing, RelayError } from './RelayError.js';
 
 /** A stream that a relay alone writes to, made by it or by an operator. */
 export interface RelayStream {
@@ -16,7 +16,7 @@ export interface RelayStream {
 }
 
 /** What a stream has last, or a reader has read last. */
-export interface End {
+export interface StreamEnd {
   /** The message's sequence number; 0 before the first. */
   readonly sequence: number;
   /** Its update's offset; 0, before every update, where there is none. */
@@ -77,7 +77,7 @@ export async function prepared(
   { stream, subject, replicas }: RelayStream,
   wasThere: boolean,
 ): Promise<StreamInfo> {
-  const found = await orUndefined(streams.info(stream));
+  const found = await undefinedIfMissing(streams.info(stream));
   if (found === undefined && wasThere) {
     throw new RelayError('stream', stream, `it was deleted; to begin anew, delete ${stream}-places as well`);
   }
@@ -93,10 +93,10 @@ export async function endOf(
   { streams }: JetStreamManager,
   { stream, subject }: RelayStream,
   { state }: StreamInfo,
-  known: End | undefined,
-): Promise<End> {
+  known: StreamEnd | undefined,
+): Promise<StreamEnd> {
   if (state.last_seq === 0) return { sequence: 0, offset: 0 };
-  const last = await orUndefined(streams.getMessage(stream, { last_by_subj: subject }));
+  const last = await undefinedIfMissing(streams.getMessage(stream, { last_by_subj: subject }));
   if (last) return { sequence: Math.max(last.seq, state.last_seq), offset: offsetOf(stream, last) };
   if (known?.sequence === state.last_seq) return known;
   throw new RelayError('end', stream, 'all its messages were removed, also some behind the last cursor that was saved');
@@ -111,7 +111,7 @@ function offsetOf(stream: string, { seq, header }: StoredMsg): Offset {
 const counted = (name: string): t.Type<number, unknown> => whole(name, 0, Infinity, 'a whole number');
 
 /** Codec of `End`. */
-export const End: t.Type<End, unknown> = message<End>('End', {
+export const StreamEnd: t.Type<StreamEnd, unknown> = message<StreamEnd>('End', {
   sequence: counted('Sequence'),
   offset: counted('Offset'),
 });
@@ -121,7 +121,7 @@ export interface RelayPlace {
   /** The processor whose relay it is. */
   readonly name: string;
   /** The end of the stream as it was when the cursor was saved. */
-  readonly end: End;
+  readonly end: StreamEnd;
   /** The processor's cursor. */
   readonly cursor: unknown;
 }
@@ -129,6 +129,6 @@ export interface RelayPlace {
 /** Codec of `RelayPlace`. */
 export const RelayPlace: t.Type<RelayPlace, unknown> = message<RelayPlace>('RelayPlace', {
   name: t.string,
-  end: End,
+  end: StreamEnd,
   cursor: t.unknown,
 });

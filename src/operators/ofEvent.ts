@@ -7,7 +7,7 @@ import type { EventOf } from './toEvents.js';
  * Passes the events of the given kinds, and narrows the type to them.
  *
  * Order, errors and completion are those of the source. The kinds are the names that the wire has, so the events of a
- * reassignment are `JsUnassignedEvent` and `JsAssignmentEvent`. `toEvents` makes events of updates.
+ * reassignment are `UnassignedEvent` and `AssignedEvent`. `toEvents` makes events of updates.
  *
  * @param kind - a kind of event, as its `_tag` has it
  * @param kinds - further kinds

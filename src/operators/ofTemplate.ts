@@ -1,12 +1,12 @@
 import { filter, type Observable } from 'rxjs';
 import type { ArchivedEvent, CreatedEvent, ExercisedEvent } from '../codecs/Event.js';
-import type { AssignmentEvent, UnassignedEvent } from '../codecs/Reassignment.js';
+import type { AssignedEvent, UnassignedEvent } from '../codecs/Reassignment.js';
 import { TemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import type { EventOf } from './toEvents.js';
 
 /** The events that tell of a contract, and so of its template. */
-export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignmentEvent;
+export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
 
 /**
  * Passes the events of contracts of the given templates, and narrows the type to events that have a template.
@@ -95,9 +95,9 @@ function templateOf(event: EventOf<Update>): Template | undefined {
     case 'ArchivedEvent':
     case 'ExercisedEvent':
       return event;
-    case 'JsAssignmentEvent':
+    case 'AssignedEvent':
       return event.createdEvent;
-    case 'JsUnassignedEvent':
+    case 'UnassignedEvent':
       return event.templateId === undefined
         ? undefined
         : { templateId: event.templateId, packageName: event.packageName };

@@ -1,6 +1,6 @@
 import { type Attributes, type Context, type SpanOptions, trace } from '@opentelemetry/api';
 import { Offset } from '../codecs/scalars.js';
-import type { LedgerEvent } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { countEvent } from './counting.js';
 import type { Followers } from './lag.js';
@@ -17,7 +17,7 @@ export interface Operation {
   /** Called with the JSON of each answer. */
   readonly answered: (path: string, json: unknown) => void;
   /** Called with everything that happens to it. */
-  readonly told: (event: LedgerEvent) => void;
+  readonly told: (event: Diagnostic) => void;
 }
 
 /** A ledger that is traced. */
@@ -33,7 +33,7 @@ export interface Tracing {
 }
 
 /** Where a span belongs: in what it is part of; of a feed, which may go on for ever, it is a trace of its own, with a link. */
-export function rootedIn(home: Context, { isFeed }: Operation): Pick<SpanOptions, 'root' | 'links'> {
+export function rootContext(home: Context, { isFeed }: Operation): Pick<SpanOptions, 'root' | 'links'> {
   const subscriber = trace.getSpanContext(home);
   const isLinked = isFeed && subscriber !== undefined && trace.isSpanContextValid(subscriber);
   return { root: isFeed, links: isLinked ? [{ context: subscriber }] : [] };
@@ -44,7 +44,7 @@ interface Facts {
   readonly context: () => Context;
   readonly isFeed?: boolean;
   readonly attributes?: Attributes;
-  readonly told?: (event: LedgerEvent) => void;
+  readonly told?: (event: Diagnostic) => void;
 }
 
 /** An operation, whose events are counted, and whose answers tell where the ledger ends. */

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { LedgerEvent } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isDecodeError } from '../errors/feed.js';
 import { isOutcomeUnknownError } from '../errors/submission.js';
 import type { Recorder } from './Recorder.js';
@@ -16,7 +16,7 @@ export const isUndecodable = (error: unknown): boolean =>
   isDecodeError(isOutcomeUnknownError(error) ? error.lastError : error);
 
 /** Counts what has happened to an operation. */
-export function countEvent(recorder: Recorder, attributes: Attributes, event: LedgerEvent): void {
+export function countEvent(recorder: Recorder, attributes: Attributes, event: Diagnostic): void {
   const { measure, errorType } = recorder;
   measure((instruments, ledger) => {
     const common = { ...ledger, ...attributes };

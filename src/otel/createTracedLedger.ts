@@ -107,7 +107,7 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
       tracedSubmission(tracing, 'execute', {}, (ledger) => ledger.executeAndWaitForTransaction(request, how)),
     prepare: (request) => asked((ledger) => ledger.prepare(request)),
     ledgerEnd: () => asked((ledger) => ledger.ledgerEnd()),
-    events$: plain.events$,
+    diagnostics$: plain.diagnostics$,
   };
 }
 
@@ -122,14 +122,14 @@ function tracedService(service: Service, operation: Operation, recorder: Recorde
       safely(() => {
         operation.told(event);
       });
-      service.events.next(event);
+      service.diagnostics.next(event);
     },
-    asObservable: () => service.events.asObservable(),
+    asObservable: () => service.diagnostics.asObservable(),
   };
   const statuses = new WeakMap<HttpRequest, number>();
   return {
     ...service,
-    events,
+    diagnostics: events,
     link: {
       ...service.link,
       report: reportTo(events),

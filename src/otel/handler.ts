@@ -79,7 +79,7 @@ const oneOf = (update: Work): Attributes => ({
 });
 
 /** Tells when each call of a handler begins and is over. What comes of it is what the handler returns. */
-export const watchedWork =
+export const instrumentHandler =
   (handler: AnyHandler, begin: (work: Work | readonly Work[]) => Watched): AnyHandler =>
   (work, tx) => {
     const watched = begin(work);
@@ -157,5 +157,5 @@ export function traceHandler(
   telemetry: Telemetry = {},
 ): (work: never, tx: never) => unknown {
   const recorder = recorderOf(telemetry, {});
-  return watchedWork(handler as AnyHandler, (work) => handlingSpan(work, context.active(), {}, recorder));
+  return instrumentHandler(handler as AnyHandler, (work) => handlingSpan(work, context.active(), {}, recorder));
 }

@@ -4,10 +4,10 @@ import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { AnyProcessOptions, Committed, ProcessOptions } from '../process/ProcessOptions.js';
 import { countFailure } from './counting.js';
-import { type AnyHandler, handlingSpan, type Watched, watchedWork } from './handler.js';
+import { type AnyHandler, handlingSpan, type Watched, instrumentHandler } from './handler.js';
 import { type Follower, noteTimes } from './lag.js';
 import { operationOf, type Tracing } from './Operation.js';
-import { isEndless, tallyOf } from './updates.js';
+import { isEndless, countUpdates } from './updates.js';
 
 /** A processor of a ledger that is traced. */
 export function tracedProcess(
@@ -22,10 +22,10 @@ export function tracedProcess(
   const attributes: Attributes = how.name === undefined ? {} : { 'canton_rx.processor.name': how.name };
   return defer(() => {
     const home = context.active();
-    const tally = tallyOf(recorder, attributes);
+    const tally = countUpdates(recorder, attributes);
     const follower: Follower = { attributes, cursor: undefined, recordTimes: new Map() };
     let hasLeft = false;
-    const counted = watchedWork(handler, (work) => {
+    const counted = instrumentHandler(handler, (work) => {
       const plainly: Watched = { inner: home, outer: home, end: () => undefined };
       const { end, ...contexts } = handlerSpans ? handlingSpan(work, home, attributes, recorder) : plainly;
       return {

@@ -11,7 +11,7 @@ import { asyncScheduler, defer, map, tap } from 'rxjs';
 import type { Call } from '../http/exchange.js';
 import type { HttpRequest } from '../http/HttpPort.js';
 import type { Around } from '../http/Link.js';
-import { type Operation, rootedIn } from './Operation.js';
+import { type Operation, rootContext } from './Operation.js';
 import { type Recorder, safely } from './Recorder.js';
 import { headersFor, inContext } from './traceContext.js';
 
@@ -78,7 +78,7 @@ function startRequest(
     isPoll(call) ? 'poll updates' : `${method} ${call.path}`,
     {
       kind: SpanKind.CLIENT,
-      ...rootedIn(home, operation),
+      ...rootContext(home, operation),
       attributes: {
         'http.request.method': method,
         'url.full': url,

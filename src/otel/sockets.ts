@@ -1,10 +1,10 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { defer, tap } from 'rxjs';
-import { failureOf } from '../http/exchange.js';
+import { toConnectionError } from '../http/exchange.js';
 import { pathOf } from '../http/kyPort.js';
 import type { Link } from '../http/Link.js';
 import type { SocketPort } from '../http/SocketPort.js';
-import { type Operation, rootedIn } from './Operation.js';
+import { type Operation, rootContext } from './Operation.js';
 import { type Recorder, safely } from './Recorder.js';
 import { headersFor, inContext } from './traceContext.js';
 
@@ -27,7 +27,7 @@ export const socketsOf =
         ...recorder.ledger,
         ...operation.attributes,
       };
-      const options = { kind: SpanKind.CLIENT, attributes, ...rootedIn(home, operation) };
+      const options = { kind: SpanKind.CLIENT, attributes, ...rootContext(home, operation) };
       const span = recorder.startSpan('open socket', options, home);
       const traced = trace.setSpan(home, span);
       let isOver = false;
@@ -37,7 +37,7 @@ export const socketsOf =
         safely(() => {
           if (failure !== undefined) {
             // as the feed has it
-            span.setAttribute('error.type', recorder.errorType(failureOf(path, failure.error)));
+            span.setAttribute('error.type', recorder.errorType(toConnectionError(path, failure.error)));
             span.setStatus({ code: SpanStatusCode.ERROR });
           }
           span.end();

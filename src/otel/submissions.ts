@@ -1,7 +1,7 @@
 import { type Attributes, context, type Context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { asyncScheduler, defer, type Observable, tap } from 'rxjs';
 import type { Transaction } from '../codecs/Transaction.js';
-import type { LedgerEvent } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { countUndecodable, isUndecodable } from './counting.js';
@@ -32,7 +32,7 @@ export function tracedSubmission(
     told: (event) => {
       safely(() => {
         const span = inner && trace.getSpan(inner);
-        const step = stepOf(event, recorder.errorType);
+        const step = submissionSpanEvent(event, recorder.errorType);
         if (step !== undefined) span?.addEvent(step.name, step.attributes);
         if ('submissionId' in event) span?.setAttribute('canton.submission.id', event.submissionId);
       });
@@ -79,7 +79,7 @@ interface SubmissionStep {
 }
 
 /** The step that an event tells of; none for what is told otherwise. */
-function stepOf(event: LedgerEvent, errorType: (error: unknown) => string): SubmissionStep | undefined {
+function submissionSpanEvent(event: Diagnostic, errorType: (error: unknown) => string): SubmissionStep | undefined {
   switch (event._tag) {
     case 'SubmissionPrepared':
       return { name: 'prepared' };

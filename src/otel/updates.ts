@@ -2,7 +2,7 @@ import { type Attributes, context } from '@opentelemetry/api';
 import { defer, finalize, type Observable, tap } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { LedgerEvent } from '../diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { InvalidUpdate, UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { synchronizersOf, timesOf } from '../operators/internal/times.js';
 import { countFailure, countUndecodable } from './counting.js';
@@ -23,7 +23,7 @@ interface Tally {
 }
 
 /** A tally by variant and synchronizer. */
-export function tallyOf({ measure, synchronizer: bounded }: Recorder, attributes: Attributes): Tally {
+export function countUpdates({ measure, synchronizer: bounded }: Recorder, attributes: Attributes): Tally {
   const counts = new Map<string, { readonly by: Attributes; count: number }>();
   return {
     count: (update) => {
@@ -65,10 +65,10 @@ export function tracedUpdates(
   void plain.updates(request, how);
   return defer(() => {
     const home = context.active();
-    const tally = tallyOf(recorder, {});
+    const tally = countUpdates(recorder, {});
     const isFollower = isEndless(request);
     const follower: Follower = { attributes: {}, cursor: request.beginExclusive, recordTimes: new Map() };
-    const told = (event: LedgerEvent): void => {
+    const told = (event: Diagnostic): void => {
       followers.goesOn(follower);
       if (event._tag === 'CaughtUp') follower.cursor = event.cursor;
       // a request without an end is sent from where the feed stands

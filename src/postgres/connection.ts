@@ -97,7 +97,7 @@ const isRetriable = (error: unknown): boolean => ['40001', '40P01'].includes(sql
  * Takes a connection out of the pool, which may take so long. Unsubscribing closes it, so that nothing it holds outlives
  * it.
  */
-export const connected = (pool: Pool, timeoutMs: number): Observable<Connection> =>
+export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =>
   new Observable<Connection>((subscriber) => {
     let close = (): void => undefined;
     pool.connect().then(
@@ -131,7 +131,7 @@ const lost = (client: PoolClient): Observable<never> =>
   });
 
 /** The rows of an answer; an error where it does not come in time. */
-export const asked = (
+export const query = (
   db: ClientBase | Pool,
   timeoutMs: number,
   sql: string,

@@ -14,7 +14,7 @@ import {
   take,
 } from 'rxjs';
 import type { Transactions } from '../process/CheckpointStore.js';
-import { asked, connected, type Connection, transactionsOn } from './connection.js';
+import { query, connect, type Connection, transactionsOn } from './connection.js';
 import type { Tables } from './tables.js';
 
 /** What is held, and how. */
@@ -37,8 +37,8 @@ interface Held {
  * Holds a processor's name: by a lock that the database lets go of when the connection ends, and by a number that goes up
  * with every holder. A transaction of one that has lost the lock unawares does not get past that number.
  */
-export const holding = (pool: Pool, how: Holding): Observable<Held> =>
-  connected(pool, how.timeoutMs).pipe(
+export const acquireLock = (pool: Pool, how: Holding): Observable<Held> =>
+  connect(pool, how.timeoutMs).pipe(
     switchMap((connection) =>
       locked(connection, how).pipe(switchMap((fence) => whileConnected(connection, how, fence))),
     ),
@@ -48,7 +48,7 @@ export const holding = (pool: Pool, how: Holding): Observable<Held> =>
  * A machine that is gone says no good-bye: the database is to notice within half a minute, not after hours; and also where
  * it waits for something itself, as far as it can (since 14). In seconds, the last in milliseconds.
  */
-const watchful = `SELECT set_config(wanted.name, wanted.value, false)
+const keepAliveSettings = `SELECT set_config(wanted.name, wanted.value, false)
   FROM (VALUES ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'),
     ('client_connection_check_interval', '5000')) AS wanted (name, value)
   JOIN pg_settings USING (name)`;
@@ -58,11 +58,11 @@ const locked = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: Hol
   const lock = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS "isLocked"';
   const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) VALUES ($1, 1)
     ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
-  return asked(client, timeoutMs, watchful, []).pipe(
-    concatMap(() => asked(client, timeoutMs, lock, [`${tables.cursors} ${name}`]).pipe(repeat({ delay: pollMs }))),
+  return query(client, timeoutMs, keepAliveSettings, []).pipe(
+    concatMap(() => query(client, timeoutMs, lock, [`${tables.cursors} ${name}`]).pipe(repeat({ delay: pollMs }))),
     filter(([row]) => row?.['isLocked'] === true),
     take(1),
-    concatMap(() => asked(client, timeoutMs, fence, [name])),
+    concatMap(() => query(client, timeoutMs, fence, [name])),
     map(([row]) => String(row?.['fence'])),
   );
 };

@@ -18,9 +18,9 @@ import { StoreError } from '../errors/process.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { TransactionalStore } from '../process/CheckpointStore.js';
 import type { Cursor } from '../process/Cursor.js';
-import { asked, connected, isSpoilt, transactionsOn } from './connection.js';
-import { holding } from './lock.js';
-import { type Tables, tablesIn, tablesMade } from './tables.js';
+import { query, connect, isSpoilt, transactionsOn } from './connection.js';
+import { acquireLock } from './lock.js';
+import { type Tables, tablesIn, ensureTables } from './tables.js';
 
 /** How a store uses the database. */
 export interface PostgresStoreOptions {
@@ -87,15 +87,15 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
   const { timeoutMs = 30_000 } = options;
   const tables = tablesIn(schema);
   const { cursors, parked } = tables;
-  const ask = (db: ClientBase | Pool, sql: string, values: readonly unknown[]): ReturnType<typeof asked> =>
-    asked(db, timeoutMs, sql, values);
+  const ask = (db: ClientBase | Pool, sql: string, values: readonly unknown[]): ReturnType<typeof query> =>
+    query(db, timeoutMs, sql, values);
   // by name: another connection, for the place alone, might never come where each of the pool holds a name
   const holders = new Map<string, PoolClient>();
-  const made$ = defer(() => (createTables ? tablesMade(pool, schema, timeoutMs) : of(true)));
+  const made$ = defer(() => (createTables ? ensureTables(pool, schema, timeoutMs) : of(true)));
   return {
     hold: (name) =>
       made$.pipe(
-        switchMap(() => holding(pool, { tables, name, isolation, timeoutMs, pollMs })),
+        switchMap(() => acquireLock(pool, { tables, name, isolation, timeoutMs, pollMs })),
         tap(({ client }) => holders.set(name, client)),
         map(({ transactions }) => transactions),
         finalize(() => holders.delete(name)),
@@ -103,7 +103,7 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
     transactions: {
       transact: (work) =>
         made$.pipe(
-          switchMap(() => connected(pool, timeoutMs)),
+          switchMap(() => connect(pool, timeoutMs)),
           // connected until the work is over
           switchMap(({ client }) => {
             const begin = `BEGIN ISOLATION LEVEL ${isolation}`;
@@ -116,7 +116,7 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
       defer(() =>
         ask(holders.get(name) ?? pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]),
       ).pipe(map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined))),
-    save: (name, cursor, tx) => saved(tx, tables, name, cursor, timeoutMs),
+    save: (name, cursor, tx) => saveCursor(tx, tables, name, cursor, timeoutMs),
     park: (name, offset, record, tx) =>
       ask(
         tx,
@@ -124,7 +124,7 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
         ON CONFLICT (name, "offset") DO UPDATE SET record = excluded.record`,
         [name, offset, JSON.stringify(record)],
       ),
-    parked: (name) => made$.pipe(concatMap(() => parkedIn(pool, tables, name, timeoutMs))),
+    parked: (name) => made$.pipe(concatMap(() => readParked(pool, tables, name, timeoutMs))),
     unpark: (name, offset, tx) =>
       ask(tx, `DELETE FROM ${parked} WHERE name = $1 AND "offset" = $2 RETURNING true`, [name, offset]).pipe(
         map((rows) => rows.length === 1),
@@ -136,7 +136,7 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
 const fence = `nullif(current_setting('canton_rx.fence', true), '')`;
 
 /** Saves a cursor in a transaction, if it is still the same one, and the name still held. */
-const saved = (
+const saveCursor = (
   tx: ClientBase,
   { cursors }: Tables,
   name: string,
@@ -145,7 +145,7 @@ const saved = (
 ): Observable<unknown> => {
   const save = `UPDATE ${cursors} SET cursor = $2, saved_at = now()
     WHERE name = $1 AND fence = ${fence}::bigint RETURNING true`;
-  return asked(tx, timeoutMs, save, [name, JSON.stringify(cursor)]).pipe(
+  return query(tx, timeoutMs, save, [name, JSON.stringify(cursor)]).pipe(
     concatMap((rows) => (rows.length === 1 ? of(true) : refused(tx, name, timeoutMs))),
     catchError((error: unknown) => {
       throw isSpoilt(error)
@@ -156,7 +156,7 @@ const saved = (
 };
 
 const refused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
-  asked(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
+  query(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
     concatMap(([row]) => {
       if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'), 0);
       throw new StoreError('save', name, 'another process holds the name by now');
@@ -167,10 +167,10 @@ const refused = (tx: ClientBase, name: string, timeoutMs: number): Observable<ne
 const pageSize = 100;
 
 /** What was parked under a name, by ascending offset. */
-const parkedIn = (pool: Pool, { parked }: Tables, name: string, timeoutMs: number): Observable<unknown> => {
+const readParked = (pool: Pool, { parked }: Tables, name: string, timeoutMs: number): Observable<unknown> => {
   const select = `SELECT "offset"::text AS "offset", record::text AS record FROM ${parked}
     WHERE name = $1 AND "offset" > $2 ORDER BY ${parked}."offset" LIMIT ${pageSize}`;
-  const after = (offset: string): ReturnType<typeof asked> => asked(pool, timeoutMs, select, [name, offset]);
+  const after = (offset: string): ReturnType<typeof query> => query(pool, timeoutMs, select, [name, offset]);
   return after('-1').pipe(
     expand((rows) => (rows.length < pageSize ? EMPTY : after(String(rows.at(-1)?.['offset'])))),
     concatMap((rows) => rows),

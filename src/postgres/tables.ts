@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { concatMap, defer, type Observable, of, timeout } from 'rxjs';
-import { asked } from './connection.js';
+import { query } from './connection.js';
 
 /** The names of the tables. */
 export interface Tables {
@@ -45,10 +45,10 @@ export function tablesIn(schema: string): Tables {
 }
 
 /** Makes the tables, unless they are there: those who may not make any can still use them. */
-export const tablesMade = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> => {
+export const ensureTables = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> => {
   const { cursors, parked } = tablesIn(schema);
   const look = 'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS "areThere"';
-  return asked(pool, timeoutMs, look, [cursors, parked]).pipe(
+  return query(pool, timeoutMs, look, [cursors, parked]).pipe(
     concatMap(([row]) =>
       // two that start at a time would both make them, and one fail
       row?.['areThere'] === true

@@ -7,7 +7,7 @@ import { Offset, Timestamp } from '../codecs/scalars.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
 import { CursorError } from '../errors/process.js';
 import { mapError } from '../http/retry.js';
-import { awaited, HandlerFailure } from './callHandler.js';
+import { toObservable, HandlerFailure } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 import type { Handler, Work } from './ProcessOptions.js';
 import type { Handling } from './Processor.js';
@@ -88,7 +88,7 @@ export function handleParked(
     const update = workIn(parked);
     if (update === undefined) return of({ parked, isHandled: false });
     const done: Unparked = { parked, isHandled: true };
-    const work = (tx: unknown): Observable<unknown> => defer(() => awaited(handling.handle(update, tx)));
+    const work = (tx: unknown): Observable<unknown> => defer(() => toObservable(handling.handle(update, tx)));
     if (transactions === undefined)
       return work(undefined).pipe(
         concatMap(() => taken(parked, undefined)),

@@ -7,7 +7,7 @@ import type { Cursor } from './Cursor.js';
 import type { AnyProcessOptions, CommitEvery, Work } from './ProcessOptions.js';
 
 /** How a processor works, with its defaults. */
-interface Rules {
+interface ProcessorSettings {
   readonly select: (update: Work) => boolean;
   readonly takesBatches: boolean;
   readonly commitEveryMs: number;
@@ -17,7 +17,7 @@ interface Rules {
 }
 
 /** What handles updates and keeps the place, while a processor holds its name. */
-export interface Run extends Stop, Rules, Handling {
+export interface Processor extends Stop, ProcessorSettings, Handling {
   readonly transactions: Transactions<unknown>;
   /** Whether what a handler did is rolled back when it fails. */
   readonly isTransactional: boolean;
@@ -45,7 +45,7 @@ export interface Stop {
 const patienceMs = 60_000;
 
 /** The rules of a processor; throws a TypeError for options that make no sense. */
-export function rulesOf(options: AnyProcessOptions, ledgerRetry: RetryPolicy | undefined): Rules {
+export function processorSettings(options: AnyProcessOptions, ledgerRetry: RetryPolicy | undefined): ProcessorSettings {
   const { name, store, batch, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
   // not by its type alone: options come from JavaScript, too
   const every: CommitEvery | undefined = options.commitEvery;

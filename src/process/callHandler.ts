@@ -22,10 +22,10 @@ import type { Update } from '../codecs/Update.js';
 import { DecodeError } from '../errors/feed.js';
 import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
 import type { Work } from './ProcessOptions.js';
-import type { Run } from './Processor.js';
+import type { Processor } from './Processor.js';
 
 /** How far a handler has come with some updates. */
-export interface Done {
+export interface Handled {
   /** How many are done with. */
   readonly done: number;
   /** How many of those it was given. */
@@ -38,7 +38,7 @@ export interface Done {
  * Waits for what a function of the caller's returned: an Observable or a Promise until it is over, anything else not at
  * all. Throws for a list of Promises, whose failures nobody would see.
  */
-export function awaited(result: unknown): Observable<unknown> {
+export function toObservable(result: unknown): Observable<unknown> {
   if (isAwaitable(result)) return from(result).pipe(takeLast(1), defaultIfEmpty(undefined));
   if (Array.isArray(result) && result.some(isAwaitable))
     throw new TypeError('the handler returned a list of Promises: return Promise.all(…) of them');
@@ -60,7 +60,7 @@ export class HandlerFailure extends Error {
     /** How long it took to fail, in milliseconds. */
     readonly tookMs: number,
     /** What was done with before; absent where it is not known which of them it was. */
-    readonly before?: Done,
+    readonly before?: Handled,
   ) {
     super('a handler failed', { cause });
   }
@@ -72,16 +72,16 @@ type Updates = readonly (Update | InvalidUpdate)[];
  * Hands updates over, one after the other or all at once, and emits how far that went: not all the way where it has taken
  * long enough, or where the processor is to stop. Fails with a {@link HandlerFailure}.
  */
-export const handled = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
+export const callHandler = (run: Processor, updates: Updates, tx: unknown): Observable<Handled> =>
   run.takesBatches ? handledAtOnce(run, updates, tx) : handledEach(run, updates, tx);
 
-const handledAtOnce = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
+const handledAtOnce = (run: Processor, updates: Updates, tx: unknown): Observable<Handled> =>
   defer(() => {
     const begunAt = asyncScheduler.now();
     return defer(() => {
       if (run.isStopped()) return of({ done: 0, handled: 0 });
       const work = updates.map((update) => concerning(run, update)).filter((update) => update !== undefined);
-      const result$ = work.length === 0 ? of(undefined) : awaited(run.handle(work, tx));
+      const result$ = work.length === 0 ? of(undefined) : toObservable(run.handle(work, tx));
       return result$.pipe(map(() => ({ done: updates.length, handled: work.length })));
     }).pipe(
       catchError((error: unknown) => {
@@ -91,17 +91,17 @@ const handledAtOnce = (run: Run, updates: Updates, tx: unknown): Observable<Done
   });
 
 /** The update, if the handler is to have it. */
-function concerning({ select, path }: Run, update: Update | InvalidUpdate): Work | undefined {
+function concerning({ select, path }: Processor, update: Update | InvalidUpdate): Work | undefined {
   if (update._tag === 'OffsetCheckpoint') return undefined;
   if (update._tag === 'InvalidUpdate') throw new DecodeError(path, update.problems, update.offset);
   return select(update) ? update : undefined;
 }
 
-const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> =>
+const handledEach = (run: Processor, updates: Updates, tx: unknown): Observable<Handled> =>
   defer(() => {
     const startedAt = asyncScheduler.now();
     let begunAt = startedAt;
-    let so: Done = { done: 0, handled: 0 };
+    let so: Handled = { done: 0, handled: 0 };
     const isOver = (): boolean =>
       run.isStopped() || (so.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= run.commitEveryMs);
     const each$ = from(updates).pipe(
@@ -109,7 +109,7 @@ const handledEach = (run: Run, updates: Updates, tx: unknown): Observable<Done> 
         if (isOver()) return EMPTY;
         return defer(() => {
           const work = concerning(run, update);
-          return work === undefined ? of(0) : awaited(run.handle(work, tx)).pipe(map(() => 1));
+          return work === undefined ? of(0) : toObservable(run.handle(work, tx)).pipe(map(() => 1));
         }).pipe(
           // queued, for what takes no time would nest behind what does
           subscribeOn(queueScheduler),

@@ -21,11 +21,11 @@ import { HandlerError } from '../errors/process.js';
 import type { Step } from '../feed/Position.js';
 import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
 import { clampTimer, jitter } from '../http/retry.js';
-import { type Done, handled, HandlerFailure } from './callHandler.js';
+import { type Handled, callHandler, HandlerFailure } from './callHandler.js';
 import { type Cursor, cursorAfter } from './Cursor.js';
 import { Parked } from './Parked.js';
 import type { Committed } from './ProcessOptions.js';
-import type { Run } from './Processor.js';
+import type { Processor } from './Processor.js';
 
 /** Updates that are handled and committed together, unless there is a reason not to. */
 export interface Chunk {
@@ -63,7 +63,7 @@ interface Progress {
 }
 
 /** Handles a chunk and commits it, in as many parts as it takes; emits after each attempt. */
-export const commits = (run: Run, cursor: Cursor, chunk: Chunk): Observable<Progress> => {
+export const commitChunk = (run: Processor, cursor: Cursor, chunk: Chunk): Observable<Progress> => {
   const start = startOfChunk(chunk, cursor, run.commitEveryUpdates);
   return of(start).pipe(
     // one transaction is over before the next begins; queued, for what takes no time would nest
@@ -90,15 +90,15 @@ const startOfChunk = (chunk: Chunk, cursor: Cursor, atATime: number): Progress =
   taken: 0,
 });
 
-const nextOf = (run: Run, progress: Progress): Observable<Progress> =>
+const nextOf = (run: Processor, progress: Progress): Observable<Progress> =>
   progress.failure === undefined ? attempt(run, progress) : afterFailure(run, progress, progress.failure);
 
 /** Hands the next updates over, and commits them with the place behind them. */
-const attempt = (run: Run, progress: Progress): Observable<Progress> =>
+const attempt = (run: Processor, progress: Progress): Observable<Progress> =>
   defer(() => {
     const part = progress.todo.slice(0, progress.next);
     const work = (tx: unknown): Observable<Progress> =>
-      handled(run, part, tx).pipe(
+      callHandler(run, part, tx).pipe(
         catchError((error: unknown) => doneBefore(run, error)),
         concatMap((done) => {
           // stopped before anything was done
@@ -112,17 +112,17 @@ const attempt = (run: Run, progress: Progress): Observable<Progress> =>
         if (!(error instanceof HandlerFailure)) throw error;
         const { before } = error;
         // which of them it was is not known: each by itself will tell
-        if (before === undefined && part.length > 1) return of(onceMore(progress, { atATime: 1, next: 1 }));
+        if (before === undefined && part.length > 1) return of(retryProgress(progress, { atATime: 1, next: 1 }));
         // those before it were rolled back with it
         if (before !== undefined && before.done > 0)
-          return of(onceMore(progress, { next: before.done, failureBehind: error }));
+          return of(retryProgress(progress, { next: before.done, failureBehind: error }));
         return afterFailure(run, progress, error);
       }),
     );
   });
 
 /** Without a transaction, what was handled before a failure stays handled: the place behind it is saved. */
-function doneBefore({ isTransactional }: Run, error: unknown): Observable<Done> {
+function doneBefore({ isTransactional }: Processor, error: unknown): Observable<Handled> {
   if (isTransactional || !(error instanceof HandlerFailure)) throw error;
   const { before } = error;
   if (before === undefined || before.done === 0) throw error;
@@ -130,7 +130,7 @@ function doneBefore({ isTransactional }: Run, error: unknown): Observable<Done> 
 }
 
 /** Behind an attempt that went well. */
-function progressAfter(progress: Progress, { done, handled, failure }: Done): Progress {
+function progressAfter(progress: Progress, { done, handled, failure }: Handled): Progress {
   const { chunk, cursor, todo, atATime, next, failureBehind } = progress;
   const isOver = done === todo.length;
   const saved = cursorAfter(cursor, todo.slice(0, done), isOver ? chunk.reached : undefined);
@@ -145,7 +145,7 @@ function progressAfter(progress: Progress, { done, handled, failure }: Done): Pr
 }
 
 /** The same again, after an attempt that failed. */
-function onceMore(progress: Progress, changes: Partial<Progress>): Progress {
+function retryProgress(progress: Progress, changes: Partial<Progress>): Progress {
   return { ...progress, failure: undefined, failureBehind: undefined, committed: undefined, taken: 0, ...changes };
 }
 
@@ -153,23 +153,28 @@ function onceMore(progress: Progress, changes: Partial<Progress>): Progress {
 const mostPerAttemptMs = 60_000;
 
 /** Waits before the first of the updates is handed over again, or deals with it in another way. */
-function afterFailure(run: Run, progress: Progress, { cause, tookMs }: HandlerFailure): Observable<Progress> {
+function afterFailure(run: Processor, progress: Progress, { cause, tookMs }: HandlerFailure): Observable<Progress> {
   const [first] = progress.todo;
   const failures = progress.failures + 1;
   const spentMs = progress.spentMs + Math.min(mostPerAttemptMs, Math.max(0, tookMs));
   const left = run.handlerRetry.giveUpAfterMs - spentMs;
   if (first === undefined) throw cause;
-  if (left <= 0 || first._tag === 'InvalidUpdate') return givenUp(run, { ...progress, failures }, first, cause);
+  if (left <= 0 || first._tag === 'InvalidUpdate') return skipOrPark(run, { ...progress, failures }, first, cause);
   const delayMs = Math.min(left, jitter(progress.failures, run.handlerRetry));
   run.report(() => ({ _tag: 'HandlerFailed', offset: first.offset, failures, delayMs, cause }));
   return timer(clampTimer(delayMs)).pipe(
-    map(() => onceMore(progress, { failures, spentMs: spentMs + delayMs })),
+    map(() => retryProgress(progress, { failures, spentMs: spentMs + delayMs })),
     takeUntil(run.stop$),
   );
 }
 
 /** Deals with the first of the updates, which cannot be handled: ends with it, or goes on without it. */
-function givenUp(run: Run, progress: Progress, update: Update | InvalidUpdate, cause: unknown): Observable<Progress> {
+function skipOrPark(
+  run: Processor,
+  progress: Progress,
+  update: Update | InvalidUpdate,
+  cause: unknown,
+): Observable<Progress> {
   const { offset } = update;
   const updateId = 'updateId' in update ? update.updateId : undefined;
   const { onPoison, report } = run;

@@ -17,10 +17,10 @@ import { clampTimer, mapError, type Retrying, retryTransient } from '../http/ret
 import { HandlerFailure } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
 import type { AnyProcessOptions } from './ProcessOptions.js';
-import type { Run } from './Processor.js';
+import type { Processor } from './Processor.js';
 
 /** What keeps the place of a processor that holds its name. */
-export type Keeping = Pick<Run, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'>;
+export type HeldStore = Pick<Processor, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'>;
 
 /** No transactions: what is done is done. */
 const direct: Transactions<unknown> = { transact: (work) => work(undefined) };
@@ -29,12 +29,12 @@ const direct: Transactions<unknown> = { transact: (work) => work(undefined) };
  * Holds a processor's name, and emits what keeps its place, once. Where nothing is rolled back, a save that fails is
  * tried again by itself: to begin anew would handle the same updates again.
  */
-export function keeping(options: AnyProcessOptions, retrying: Retrying): Observable<Keeping> {
+export function acquireStore(options: AnyProcessOptions, retrying: Retrying): Observable<HeldStore> {
   const { name = '', storeTimeoutMs = 30_000 } = options;
   const store: CheckpointStore<unknown> | undefined = options.store;
   const call = (operation: 'load' | 'save' | 'park', ask: () => ObservableInput<unknown>): Observable<unknown> =>
-    storeCall(operation, name, storeTimeoutMs, ask);
-  const keep = (transactions: Transactions<unknown>, isTransactional: boolean): Keeping => {
+    callStore(operation, name, storeTimeoutMs, ask);
+  const keep = (transactions: Transactions<unknown>, isTransactional: boolean): HeldStore => {
     const again = isTransactional ? (source: Observable<unknown>) => source : retryTransient<unknown>(retrying);
     return {
       transactions,
@@ -53,7 +53,7 @@ export function keeping(options: AnyProcessOptions, retrying: Retrying): Observa
 }
 
 /** Asks a store for something: emits its last value once it is done. A failure is a {@link StoreError}, unless the store knows better. */
-const storeCall = (
+const callStore = (
   operation: StoreOperation,
   processor: string,
   withinMs: number,

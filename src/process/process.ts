@@ -28,17 +28,17 @@ import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { reportTo } from '../diagnostics/Diagnostic.js';
 import { isStoreError } from '../errors/process.js';
 import { InvalidRequestError } from '../errors/request.js';
-import { type Feed, feedOf } from '../feed/Feed.js';
+import { type Feed, createFeed } from '../feed/Feed.js';
 import type { Service } from '../feed/Service.js';
-import { tellCut } from '../feed/updates.js';
-import { checked } from '../http/exchange.js';
+import { reportEnd } from '../feed/updates.js';
+import { validateRequest } from '../http/exchange.js';
 import { clampTimer, type Retrying, retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
-import { keeping, type Keeping } from './heldStore.js';
+import { acquireStore, type HeldStore } from './heldStore.js';
 import type { AnyProcessOptions, Committed } from './ProcessOptions.js';
-import { type Handling, rulesOf, type Stop } from './Processor.js';
-import { beginning } from './resume.js';
-import { worked } from './work.js';
+import { type Handling, processorSettings, type Stop } from './Processor.js';
+import { resumePoint } from './resume.js';
+import { work } from './work.js';
 
 /** The longest wait before a store is asked again: it is near, and all the work waits for it. */
 const longestWaitMs = 5_000;
@@ -51,24 +51,24 @@ export function process(
   options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
 ): Observable<Committed> {
-  const rules = rulesOf(options, ledgerRetry);
+  const rules = processorSettings(options, ledgerRetry);
   const policy = retryPolicy(ledgerRetry, options.retry);
-  const report = reportTo(service.events);
+  const report = reportTo(service.diagnostics);
   const retrying = { retry: { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs) }, report };
-  return gracefully(
+  return stopGracefully(
     (stop) =>
-      whileHeld(
-        keeping(options, retrying),
+      whileStoreHeld(
+        acquireStore(options, retrying),
         (kept) =>
           defer(() => {
             const feedFrom = feedsOf(service, request, options, ledgerRetry);
             const run = { ...rules, ...kept, ...stop, ...handling, report, path: service.learned.updatesPath };
             const feed = feedFrom();
-            return beginning(feed, options, kept.load$).pipe(
-              tellCut(feed),
+            return resumePoint(feed, options, kept.load$).pipe(
+              reportEnd(feed),
               // from here on the feed itself tells
               takeLast(1),
-              concatMap((begin) => worked(run, feedFrom(begin.cursor.offset), begin, options.batch)),
+              concatMap((begin) => work(run, feedFrom(begin.cursor.offset), begin, options.batch)),
             );
           }),
         retrying,
@@ -83,7 +83,7 @@ export function process(
  * Work that is not cut off: when its subscriber leaves, or a signal says so, it is told to stop, and goes on by itself
  * until it has completed, or the time for that is over.
  */
-const gracefully = <A>(
+const stopGracefully = <A>(
   work: (stop: Stop) => Observable<A>,
   withinMs: number,
   signal: AbortSignal | undefined,
@@ -120,9 +120,9 @@ const healthyMs = 60_000;
  * Works while a name is held, and lets go of it when the work is over. When the store fails, all of that begins anew, for as
  * long as the policy says; told to stop, it does so at once, unless it is in the middle of work.
  */
-function whileHeld(
-  keeping$: Observable<Keeping>,
-  work: (kept: Keeping) => Observable<Committed>,
+function whileStoreHeld(
+  keeping$: Observable<HeldStore>,
+  work: (kept: HeldStore) => Observable<Committed>,
   retrying: Retrying,
   { stop$, isStopped }: Stop,
 ): Observable<Committed> {
@@ -140,7 +140,7 @@ function whileHeld(
       ),
   });
   const sign$: Observable<Committed | undefined> = interval(healthyMs).pipe(map(() => undefined));
-  const held = (kept: Keeping): Observable<Committed | undefined> =>
+  const held = (kept: HeldStore): Observable<Committed | undefined> =>
     work({ ...kept, transactions: marked(kept.transactions) });
   return keeping$.pipe(
     startWith(undefined),
@@ -172,12 +172,12 @@ function feedsOf(
   options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
 ): (from?: Offset) => Feed {
-  const range = checked(UpdatesRequest, request);
+  const range = validateRequest(UpdatesRequest, request);
   if (range.descendingOrder === true)
     throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
   const onInvalid = (options.onPoison ?? 'stop') === 'stop' ? 'fail' : 'emit';
   // one feed to whoever watches: it asks where to begin, and then reads from there
-  const report = reportTo(service.events, (service.feeds += 1));
+  const report = reportTo(service.diagnostics, (service.feeds += 1));
   return (from = range.beginExclusive) => {
     const { endInclusive } = range;
     const rest = {
@@ -186,6 +186,12 @@ function feedsOf(
       ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
     };
     // nor is it pushed anything, whatever else stands in the options
-    return feedOf(service, rest, { ...options, transport: 'http', parallelRanges: 1, onInvalid }, ledgerRetry, report);
+    return createFeed(
+      service,
+      rest,
+      { ...options, transport: 'http', parallelRanges: 1, onInvalid },
+      ledgerRetry,
+      report,
+    );
   };
 }

@@ -10,8 +10,8 @@ import { CursorError } from '../errors/process.js';
 import { isUnauthorizedError } from '../errors/request.js';
 import { isTransient } from '../errors/verdict.js';
 import type { Feed } from '../feed/Feed.js';
-import { askPageOnce, isBeyondEnd } from '../feed/pageRequest.js';
-import { decoded, exchange } from '../http/exchange.js';
+import { requestPage, isBeyondEnd } from '../feed/pageRequest.js';
+import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { type Retrying, retryTransient } from '../http/retry.js';
 import { Cursor } from './Cursor.js';
@@ -24,19 +24,19 @@ export interface Beginning {
 }
 
 /** Where to begin: at the stored cursor, if there is one and it is of this ledger and request. */
-export const beginning = (
+export const resumePoint = (
   feed: Feed,
   { store, name = '' }: AnyProcessOptions,
   load$: Observable<unknown>,
 ): Observable<Beginning> => {
   // kept nowhere, it is of this ledger and request
   if (store === undefined) return of({ cursor: newCursor(feed.request, undefined, ''), isStored: true });
-  return forkJoin([load$, participantIdOf(feed.service.link, feed), selectionOf(feed.request)]).pipe(
+  return forkJoin([load$, participantIdOf(feed.service.link, feed), selectionHash(feed.request)]).pipe(
     concatMap(([stored, participantId, selection]) => {
       const asked = newCursor(feed.request, participantId, selection);
       if (stored === undefined || stored === null) return of({ cursor: asked, isStored: false });
-      const cursor = accepted(name, stored, asked);
-      return sameLedger(feed, name, cursor).pipe(map((): Beginning => ({ cursor, isStored: true })));
+      const cursor = validateCursor(name, stored, asked);
+      return verifySameLedger(feed, name, cursor).pipe(map((): Beginning => ({ cursor, isStored: true })));
     }),
   );
 };
@@ -59,7 +59,7 @@ const ParticipantId = message<{ readonly participantId: string }>('ParticipantId
 
 /** The id of the participant; `undefined` from a service that does not tell it, or not to this user. */
 const participantIdOf = (link: Link, retrying: Retrying): Observable<string | undefined> =>
-  exchange(link, { method: 'GET', path }, decoded(path, ParticipantId)).pipe(
+  exchange(link, { method: 'GET', path }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
     retryTransient(retrying),
     catchError((error: unknown) => {
@@ -70,7 +70,7 @@ const participantIdOf = (link: Link, retrying: Retrying): Observable<string | un
   );
 
 /** What stands for the updates that a request selects: the same, whatever the order in which it names parties and filters. */
-const selectionOf = ({ updateFormat, filter }: UpdatesRequest): Observable<string> =>
+const selectionHash = ({ updateFormat, filter }: UpdatesRequest): Observable<string> =>
   defer(() => crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical({ updateFormat, filter })))).pipe(
     map((hash) => `sha256:${Array.from(new Uint8Array(hash), hex).join('')}`),
   );
@@ -94,7 +94,7 @@ function canonical(value: unknown): string {
 const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
 
 /** The stored cursor, if it is a good one and of the same participant and request. */
-function accepted(name: string, stored: unknown, { participantId, selection }: Cursor): Cursor {
+function validateCursor(name: string, stored: unknown, { participantId, selection }: Cursor): Cursor {
   const result = Cursor.decode(stored);
   if (result._tag === 'Left')
     throw new CursorError('unreadable', name, problemsOf(result.left).map(formatProblem).join(', '));
@@ -116,12 +116,12 @@ function accepted(name: string, stored: unknown, { participantId, selection }: C
 const onceMoreMs = 500;
 
 /** Looks whether the last update still stands where it stood: a ledger that was restored and has grown again has another one there. */
-function sameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
+function verifySameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
   if (lastUpdate === undefined) return of(true);
   const { offset, updateId } = lastUpdate;
   // which may lie beyond the end of what is asked for now
   const there = { ...feed, request: { ...feed.request, endInclusive: offset } };
-  return askPageOnce(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
+  return requestPage(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
     map(({ updates, failure }) => {
       if (failure !== undefined) throw failure;
       return updates.some((update) => 'updateId' in update && update.updateId === updateId);

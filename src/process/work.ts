@@ -24,17 +24,17 @@ import {
 import type { Feed } from '../feed/Feed.js';
 import { steps } from '../feed/updates.js';
 import { clampTimer } from '../http/retry.js';
-import { type Chunk, chunkOf, commits } from './commit.js';
+import { type Chunk, chunkOf, commitChunk } from './commit.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
-import type { Run } from './Processor.js';
+import type { Processor } from './Processor.js';
 import type { Beginning } from './resume.js';
 
 /**
  * Works on the updates of a feed, and commits. A page is asked for when no more than another page, or less than two batches,
  * waits to be handled: one is worked on while the next is on its way, and no more are held, however slowly that goes.
  */
-export const worked = (
-  run: Run,
+export const work = (
+  run: Processor,
   feed: Feed,
   begin: Beginning,
   batch: BatchOptions | undefined,
@@ -54,7 +54,7 @@ export const worked = (
     let { cursor, isStored } = begin;
     let reached = cursor.offset;
     const commit = (chunk: Chunk): Observable<Committed> =>
-      commits(run, cursor, chunk).pipe(
+      commitChunk(run, cursor, chunk).pipe(
         tap((progress) => {
           ({ cursor } = progress);
           isStored = true;
@@ -167,7 +167,7 @@ const toldAgain = ({ isCaughtUp }: Chunk, { offset, recordTimes }: Beginning['cu
   of({ offset, recordTimes, handled: 0, isCaughtUp });
 
 /** What ends the feed, unless the processor was stopped and perhaps has not come so far. */
-const endOf = (run: Run, { failure }: Chunk): Observable<never> =>
+const endOf = (run: Processor, { failure }: Chunk): Observable<never> =>
   defer(() => {
     if (failure !== undefined && !run.isStopped()) throw failure.error;
     return EMPTY;

@@ -23,7 +23,7 @@ export interface Sending {
 }
 
 /** How far it has come. */
-export interface Tried {
+export interface Attempts {
   readonly attempts: number;
   /** Whether a try may have been committed. */
   readonly isUnknown: boolean;
@@ -43,7 +43,10 @@ export interface Since {
  * The period of a request that is sent again: it must reach back to the first try, or the ledger commits twice. It is
  * the caller's own where that is long enough, and never a shorter one: somebody else may have sent the change before.
  */
-export function coveringPeriod(wish: DeduplicationPeriod, { elapsedMs, beginExclusive }: Since): DeduplicationPeriod {
+export function extendDeduplication(
+  wish: DeduplicationPeriod,
+  { elapsedMs, beginExclusive }: Since,
+): DeduplicationPeriod {
   if ('DeduplicationDuration' in wish) {
     const { seconds } = wish.DeduplicationDuration.value;
     const elapsed = Math.ceil(elapsedMs / 1_000);
@@ -73,7 +76,7 @@ const mostOnTheWay = 4;
  * The body of a try. What was signed stays, and so the change is the same; each try has an id of its own, and looks far
  * enough back for those before it.
  */
-export function bodyOf(
+export function attemptBody(
   { request, submission, isFirst, isOpenElsewhere, service }: Sending,
   attempt: number,
 ): ExecuteRequest {
@@ -86,6 +89,6 @@ export function bodyOf(
   return {
     ...request,
     submissionId: randomUuid(),
-    deduplicationPeriod: coveringPeriod(deduplicationPeriod ?? { Empty: {} }, since),
+    deduplicationPeriod: extendDeduplication(deduplicationPeriod ?? { Empty: {} }, since),
   };
 }

@@ -19,17 +19,17 @@ import {
   SubmissionExpiredError,
   SubmissionRejectedError,
 } from '../errors/submission.js';
-import { type Call, decoded, exchange } from '../http/exchange.js';
+import { type Call, decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { clampTimer, waitBefore } from '../http/retry.js';
 import { outcomeOf } from './outcome.js';
 import { readCommitted } from './readCommitted.js';
-import { bodyOf, type Sending, type Tried } from './Sending.js';
+import { attemptBody, type Sending, type Attempts } from './Sending.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 
 /** Sends a submission, and goes on until what became of it is known, or the time is over. */
-export const attempt = (sending: Sending, tried: Tried): Observable<Transaction> =>
+export const attempt = (sending: Sending, tried: Attempts): Observable<Transaction> =>
   defer(() => {
     const { service, submission } = sending;
     const { link } = service;
@@ -41,10 +41,10 @@ export const attempt = (sending: Sending, tried: Tried): Observable<Transaction>
       method: 'POST',
       path,
       isSubmission: true,
-      bodyAt: () => bodyOf(sending, attempts),
+      bodyAt: () => attemptBody(sending, attempts),
       ...(attempts > 1 && { timeoutMs: Math.min(link.requestTimeoutMs, leftOf(sending, tried)) }),
     };
-    return exchange(link, call, decoded(path, ExecuteResponse)).pipe(
+    return exchange(link, call, decodeWith(path, ExecuteResponse)).pipe(
       catchError((error: unknown) => {
         const tookMs = attempts === 1 ? 0 : Math.max(0, asyncScheduler.now() - sentAt);
         return afterFailure(sending, { ...tried, attempts, spentMs: tried.spentMs + tookMs }, error);
@@ -55,9 +55,9 @@ export const attempt = (sending: Sending, tried: Tried): Observable<Transaction>
 /** The least that a try is given, also when the time is nearly over. */
 const leastMs = 5_000;
 
-const leftOf = ({ withinMs }: Sending, { spentMs }: Tried): number => Math.max(leastMs, withinMs - spentMs);
+const leftOf = ({ withinMs }: Sending, { spentMs }: Attempts): number => Math.max(leastMs, withinMs - spentMs);
 
-function afterFailure(sending: Sending, tried: Tried, error: unknown): Observable<Transaction> {
+function afterFailure(sending: Sending, tried: Attempts, error: unknown): Observable<Transaction> {
   if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
   const submission = { ...sending.submission, attempts: tried.attempts };
   const outcome = outcomeOf(error);
@@ -89,7 +89,7 @@ function afterFailure(sending: Sending, tried: Tried, error: unknown): Observabl
 }
 
 /** Tells what became of a submission. */
-export const tellOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<Transaction> =>
+export const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<Transaction> =>
   pipe(
     tap(({ updateId, offset }) => {
       link.report(() => ({ _tag: 'SubmissionCommitted', submissionId, updateId, offset }));

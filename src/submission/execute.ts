@@ -5,10 +5,10 @@ import type { Transaction } from '../codecs/Transaction.js';
 import { isOutcomeUnknownError, type Submission } from '../errors/submission.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Service } from '../feed/Service.js';
-import { checked } from '../http/exchange.js';
+import { validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { attempt, tellOutcome } from './attempt.js';
+import { attempt, reportOutcome } from './attempt.js';
 import { randomUuid } from './Sending.js';
 import { type ExecuteOptions, withinMsOf } from './SubmitOptions.js';
 
@@ -16,7 +16,7 @@ import { type ExecuteOptions, withinMsOf } from './SubmitOptions.js';
 const longestWaitMs = 5_000;
 
 /** When a change was sent first, and where the ledger ended then. */
-type Begun = Pick<Submission, 'sentAt' | 'beginExclusive'>;
+type Start = Pick<Submission, 'sentAt' | 'beginExclusive'>;
 
 /**
  * Executes signed submissions of one change, and finds out what became of it where an answer is lost. When the change was
@@ -32,21 +32,21 @@ export function executor(
   const withinMs = withinMsOf(options);
   const policy = retryPolicy(ledgerRetry);
   const retry = { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs), giveUpAfterMs: withinMs };
-  let first: Begun | undefined;
+  let first: Start | undefined;
   let open = 0;
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
-      const begun$ = first === undefined ? begin(service.link) : of(first);
+      const begun$ = first === undefined ? markStart(service.link) : of(first);
       return defer(() => {
-        const body = checked(ExecuteRequest, request);
+        const body = validateRequest(ExecuteRequest, request);
         return begun$.pipe(concatMap((begun) => execution(body, begun, submissionId, transactionHash)));
-      }).pipe(tellOutcome(service.link, submissionId));
+      }).pipe(reportOutcome(service.link, submissionId));
     });
 
   function execution(
     request: ExecuteRequest,
-    begun: Begun,
+    begun: Start,
     submissionId: string,
     transactionHash: Base64 | undefined,
   ): Observable<Transaction> {
@@ -80,7 +80,7 @@ const endWithinMs = 5_000;
  * Asks for the ledger end before a change is sent: whatever becomes of it lies after that, and neither the ledger nor
  * anybody else has to look further back.
  */
-const begin = (link: Link): Observable<Begun> =>
+const markStart = (link: Link): Observable<Start> =>
   defer(() => ledgerEnd(link)).pipe(
     timeout(endWithinMs),
     map((beginExclusive) => ({ beginExclusive })),

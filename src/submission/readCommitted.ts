@@ -8,10 +8,10 @@ import { type ApiError, isApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { isOutcomeUnknownError, OutcomeUnknownError, type Submission } from '../errors/submission.js';
 import { verdict } from '../errors/verdict.js';
-import { feedOf } from '../feed/Feed.js';
+import { createFeed } from '../feed/Feed.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';
-import { decoded, exchange } from '../http/exchange.js';
-import { retryTransient, within } from '../http/retry.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import { retryTransient, timeoutWith } from '../http/retry.js';
 import type { Sending } from './Sending.js';
 
 /** The transaction of a change that the ledger refuses to commit once more, since it has; read within a time. */
@@ -39,7 +39,7 @@ export function readCommitted(
     take(1),
     throwIfEmpty(() => duplicate),
     retryTransient({ retry, report: service.link.report }),
-    within(withinMs, () => new OutcomeUnknownError(submission, duplicate, offset)),
+    timeoutWith(withinMs, () => new OutcomeUnknownError(submission, duplicate, offset)),
     catchError((error: unknown) => {
       throw isLedgerError(error) && !isOutcomeUnknownError(error)
         ? new OutcomeUnknownError(submission, error, offset)
@@ -66,13 +66,17 @@ const transactionAt = (
   offset: Offset,
   updateFormat: UpdateFormat,
 ): Observable<Transaction> =>
-  exchange(service.link, { method: 'POST', path, body: { offset, updateFormat } }, decoded(path, UpdateElement)).pipe(
+  exchange(
+    service.link,
+    { method: 'POST', path, body: { offset, updateFormat } },
+    decodeWith(path, UpdateElement),
+  ).pipe(
     catchError((error: unknown) => {
       if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
       if (!isApiError(error) || verdict(error) !== 'switch') throw error;
       // the ledger has come that far: there is no need to ask for its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
-      const feed = feedOf(
+      const feed = createFeed(
         service,
         { ...range, updateFormat },
         { retry: { ...retry, giveUpAfterMs: 0 } },

@@ -7,7 +7,7 @@ import type { Transaction } from '../codecs/Transaction.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { isOutcomeUnknownError, VerificationError } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
-import { checked, decoded, exchange } from '../http/exchange.js';
+import { validateRequest, decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { tellFailure } from './attempt.js';
@@ -41,7 +41,7 @@ export function submit(
   const signers = [signer].flat();
   const prepared$ = (submissionId: string): Observable<PreparedSubmission> =>
     defer(() => {
-      checkSigners(signers, checked(PrepareRequest, request));
+      checkSigners(signers, validateRequest(PrepareRequest, request));
       return prepare(link, request);
     }).pipe(
       // nothing is changed by it
@@ -148,7 +148,11 @@ function joined(all: readonly SinglePartySignatures[], one: SinglePartySignature
 /** Has a submission prepared for signing. Changes nothing on the ledger. */
 export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
   defer(() =>
-    exchange(link, { method: 'POST', path, body: checked(PrepareRequest, request) }, decoded(path, PreparedSubmission)),
+    exchange(
+      link,
+      { method: 'POST', path, body: validateRequest(PrepareRequest, request) },
+      decodeWith(path, PreparedSubmission),
+    ),
   );
 
 /** The bytes behind base64. Throws a `DOMException` where it is none. */

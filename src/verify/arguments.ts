@@ -37,7 +37,7 @@ export function checkArgument(json: unknown, value: Value | undefined, path: str
       checkCollection(json, sum, path, checkArgument);
       return;
     default:
-      if (sum === undefined || !sameScalar(json, sum)) throw anotherCheckArgument(path);
+      if (sum === undefined || !scalarEquals(json, sum)) throw anotherCheckArgument(path);
   }
 }
 
@@ -122,36 +122,36 @@ function checkCollection(json: unknown, collection: Collection, path: string, ch
 }
 
 function checkList(json: unknown, elements: readonly Value[], path: string, check: Check): void {
-  if (!Array.isArray(json) || json.length !== elements.length) throw another(path);
+  if (!Array.isArray(json) || json.length !== elements.length) throw differs(path);
   elements.forEach((element, index) => {
     check(json[index], element, `${path}[${index}]`);
   });
 }
 
-const another = (path: string) => refusal('commands', 'it has another value', path);
+const differs = (path: string) => refusal('commands', 'it has another value', path);
 
 function checkTextMap(json: unknown, entries: readonly TextMap_Entry[], path: string, check: Check): void {
   const keys = new Set(entries.map(({ key }) => key));
-  if (!isRecord(json) || keys.size < entries.length || Object.keys(json).length !== keys.size) throw another(path);
+  if (!isRecord(json) || keys.size < entries.length || Object.keys(json).length !== keys.size) throw differs(path);
   entries.forEach(({ key, value }, index) => {
-    if (!Object.hasOwn(json, key)) throw another(path);
+    if (!Object.hasOwn(json, key)) throw differs(path);
     check(json[key], value, `${path}[${index}]`);
   });
 }
 
 /** Pairs in any order; the ledger has sorted them by their keys. */
 function checkGenMap(json: unknown, entries: readonly GenMap_Entry[], path: string, check: Check): void {
-  if (!Array.isArray(json) || json.length !== entries.length) throw another(path);
+  if (!Array.isArray(json) || json.length !== entries.length) throw differs(path);
   const rest = [...entries];
   json.forEach((pair: unknown, index) => {
-    if (!Array.isArray(pair) || pair.length !== 2) throw another(path);
+    if (!Array.isArray(pair) || pair.length !== 2) throw differs(path);
     const found = rest.findIndex(({ key }) =>
       passes(() => {
         check(pair[0], key, path);
       }),
     );
     const [entry] = found === -1 ? [] : rest.splice(found, 1);
-    if (entry === undefined) throw another(path);
+    if (entry === undefined) throw differs(path);
     check(pair[1], entry.value, `${path}[${index}][1]`);
   });
 }
@@ -167,7 +167,7 @@ function passes(check: () => void): boolean {
 }
 
 /** Whether JSON says a value that has no parts. */
-function sameScalar(json: unknown, sum: Value['sum']): boolean {
+function scalarEquals(json: unknown, sum: Value['sum']): boolean {
   switch (sum.oneofKind) {
     case 'unit':
       return isRecord(json) && Object.keys(json).length === 0;

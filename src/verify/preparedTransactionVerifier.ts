@@ -4,7 +4,7 @@ import type { Verifier } from '../submission/Signer.js';
 import { microsOf } from './arguments.js';
 import { checkCommands, type VerifierOptions } from './commands.js';
 import { checkHash, decodeTransaction, refusal } from './transaction.js';
-import { checkSound } from './wellFormed.js';
+import { checkWellFormed } from './wellFormed.js';
 
 /**
  * A verifier that believes nothing of what the participant says: it computes the hash anew from the transaction, and
@@ -56,7 +56,7 @@ export const preparedTransactionVerifier =
     const isV2 = prepared.hashingSchemeVersion === 'HASHING_SCHEME_VERSION_V2';
     if (!isV2 && unknownScheme !== 'accept') throw refusal('scheme', 'its hash is built by a scheme that is not known');
     const { transaction, metadata } = decodeTransaction(prepared.preparedTransaction);
-    const roots = checkSound(transaction, metadata);
+    const roots = checkWellFormed(transaction, metadata);
     if (isV2) await checkHash({ transaction, metadata }, prepared.preparedTransactionHash);
     checkSubmitter(metadata, request);
     checkCommands(roots, request.commands, packages);

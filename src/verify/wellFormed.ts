@@ -11,7 +11,7 @@ const mostNodes = 5_000;
  *
  * @returns the root nodes
  */
-export function checkSound({ nodes, nodeSeeds, roots }: DamlTransaction, metadata: Metadata): readonly RootNode[] {
+export function checkWellFormed({ nodes, nodeSeeds, roots }: DamlTransaction, metadata: Metadata): readonly RootNode[] {
   if (nodes.length > mostNodes || nodeSeeds.length > nodes.length) throw unsound('it has too many nodes or seeds');
   const seeds = new Map(nodeSeeds.map(({ nodeId, seed }) => [String(nodeId), seed]));
   if (seeds.size < nodeSeeds.length || [...seeds.values()].some(({ length }) => length !== 32)) {

@@ -5,7 +5,7 @@ import { ConnectionError } from '../errors/request.js';
 import { pathOf } from '../http/kyPort.js';
 import { clampTimer, checkPositive, mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
-import { signsOf } from '../http/webSocketPort.js';
+import { socketEvents } from '../http/webSocketPort.js';
 
 /** How sockets are kept. */
 export interface WsPortOptions {
@@ -75,7 +75,7 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
         socket.terminate();
       });
       // a participant does not answer a close as long as there may be updates
-      const signs$ = signsOf(
+      const signs$ = socketEvents(
         () => socket,
         message,
         () => {

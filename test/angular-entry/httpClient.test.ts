@@ -217,7 +217,7 @@ describe('an answer that Angular will not read to its end', () => {
       provideLedger({ baseUrl }, withAngularHttp()),
     );
     const learned = firstValueFrom(
-      ledger.events$.pipe(
+      ledger.diagnostics$.pipe(
         filter((event) => event._tag === 'PageLimitLearned'),
         take(2),
         toArray(),

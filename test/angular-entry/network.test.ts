@@ -78,7 +78,7 @@ describe('a feed through HttpClient with fetch', () => {
     service.fault({ kind: 'truncate', bytes: 10 }, { path: /updates/, after: 3 });
     const ledger = overFetch(service.url);
     const retries: string[] = [];
-    ledger.events$.subscribe((event) => {
+    ledger.diagnostics$.subscribe((event) => {
       if (event._tag === 'RetryScheduled') retries.push(event.cause._tag);
     });
     const read = await offsets(ledger, service, { maxPageSize: 50, parallelRanges: 1, ...quick });
@@ -90,7 +90,7 @@ describe('a feed through HttpClient with fetch', () => {
     const service = await sandbox();
     const ledger = overFetch(service.url);
     const polling = firstValueFrom(
-      ledger.events$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
+      ledger.diagnostics$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
     );
     const { subscription } = observe(ledger.updates(all));
     await polling;

@@ -152,7 +152,7 @@ describe('provideLedger', () => {
 
   it('tells what happens', () => {
     const ledger = ledgerOf(provided(service()));
-    const { values } = observe(ledger.events$.pipe(map(({ _tag }) => _tag)));
+    const { values } = observe(ledger.diagnostics$.pipe(map(({ _tag }) => _tag)));
     observe(ledger.updates(all).pipe(take(1)));
     expect(values).toEqual(expect.arrayContaining(['FeedStarted', 'PageReceived', 'FeedEnded']));
   });

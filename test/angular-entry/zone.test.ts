@@ -66,7 +66,7 @@ const renderings = (zone: NgZone): { count: number } => {
 };
 
 const caughtUp = (ledger: Ledger): Promise<unknown> =>
-  firstValueFrom(ledger.events$.pipe(filter(({ _tag }) => _tag === 'CaughtUp')));
+  firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'CaughtUp')));
 
 describe('in an application with zone.js', () => {
   it('a feed that runs does not keep the application from being stable', async () => {
@@ -88,7 +88,7 @@ describe('in an application with zone.js', () => {
     const zone = TestBed.inject(NgZone);
     const polling = (of: Ledger): Promise<unknown> =>
       firstValueFrom(
-        of.events$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
+        of.diagnostics$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
       );
     const run = async (of: Ledger): Promise<boolean> => {
       const sent = polling(of);
@@ -117,7 +117,7 @@ describe('in an application with zone.js', () => {
       within.push(`${what} ${NgZone.isInAngularZone()}`);
     };
     await new Promise<void>((resolve) => {
-      ledger.events$.pipe(take(1)).subscribe(note('event'));
+      ledger.diagnostics$.pipe(take(1)).subscribe(note('event'));
       zone.runOutsideAngular(() =>
         ledger
           .updates({ ...all, endInclusive: 1 })

@@ -1,6 +1,6 @@
 import { from, type Observable } from 'rxjs';
 import type { Update } from '../../src/index.js';
-import { pageOf } from '../../src/feed/Page.js';
+import { toPage } from '../../src/feed/Page.js';
 import { origin, pagesOf } from './ledgerText.js';
 import type { Load, Outcome } from './Load.js';
 import { stopwatch } from './stopwatch.js';
@@ -14,7 +14,7 @@ function decodedUpdates(): readonly Update[] {
   return Array.from({ length: pages }, (_, i) => {
     const json: unknown = JSON.parse(textOf(1 + i * perPage, perPage).toString());
     const range = { beginExclusive: origin + i * perPage };
-    const page = pageOf({ path: '', json, range, limit: perPage, onInvalid: 'fail' });
+    const page = toPage({ path: '', json, range, limit: perPage, onInvalid: 'fail' });
     return page.updates.filter((update) => update._tag !== 'InvalidUpdate');
   }).flat();
 }

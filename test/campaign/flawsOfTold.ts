@@ -1,4 +1,4 @@
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { Outcome, Told } from './play.js';
 
 /** What the ledger's events tell is what happened. */
@@ -10,7 +10,7 @@ export const flawsOfTold = (outcome: Outcome): readonly string[] => [
 
 const readsAhead = ({ schedule }: Outcome): boolean => !schedule.isDownward && schedule.parallelRanges !== 1;
 
-const eventsIn = (log: readonly Told[]): readonly LedgerEvent[] =>
+const eventsIn = (log: readonly Told[]): readonly Diagnostic[] =>
   log.flatMap((told) => ('event' in told ? [told.event] : []));
 
 /** It starts once and ends once, last of all, and the end is the one that the subscriber saw. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { concatMap, map, takeUntil, timer, type Observable } from 'rxjs';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
@@ -16,8 +16,8 @@ describe('what the campaign has found', () => {
   it('an event tells of no update beyond the bound, which is not emitted', () => {
     marbles(({ flush }) => {
       const { ledger, client, feed } = world({ latencyMs: 5 });
-      const events: LedgerEvent[] = [];
-      client.events$.subscribe((event) => events.push(event));
+      const events: Diagnostic[] = [];
+      client.diagnostics$.subscribe((event) => events.push(event));
       const seen = observe(feed({ endInclusive: 1 }));
       timer(1_000).subscribe(() => {
         fill(ledger, 2);

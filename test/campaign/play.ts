@@ -1,7 +1,7 @@
 import { asyncScheduler, delay, finalize, map, of, take, tap, type Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Update } from '../../src/codecs/Update.js';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { scripted, type Asked, type Reply } from '../helpers/scripted.js';
@@ -23,7 +23,7 @@ import { wrongIn } from './wrongIn.js';
 
 /** What is told, and where the model may have stood then. */
 export type Told =
-  | { readonly event: LedgerEvent; readonly stands: readonly number[] }
+  | { readonly event: Diagnostic; readonly stands: readonly number[] }
   | { readonly value: Update }
   | { readonly jump: number };
 
@@ -176,7 +176,7 @@ function begin(schedule: Schedule): Play {
     ...(tokens !== undefined && { token: token(tokens) }),
     retry: { maxDelayMs: 1_000, giveUpAfterMs },
   });
-  client.events$.subscribe((event) => {
+  client.diagnostics$.subscribe((event) => {
     const isTurn = event._tag === 'CaughtUp' || event._tag === 'FellBehind';
     log.push({ event, stands: isTurn ? audit.stands() : [] });
   });

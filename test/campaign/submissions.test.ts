@@ -79,7 +79,7 @@ async function play({ faults, seconds, subscriptions, recovers, isForged }: Sche
       retry: { baseDelayMs: 2, maxDelayMs: 20 },
     });
     const events: unknown[] = [];
-    ledger.events$.subscribe((event) => events.push(event));
+    ledger.diagnostics$.subscribe((event) => events.push(event));
     for (const each of faults) sandbox.fault(each, { path });
     const createArguments = { owner: alice.party, amount: '10.0', tag: null, serial: '1' };
     const transaction$ = ledger.submit(

@@ -1,12 +1,12 @@
 import { combineLatest, defer, lastValueFrom, map, startWith, takeWhile, tap, timeout, type Observable } from 'rxjs';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 
 /** What came of a feed. */
 export interface Watched {
   readonly updates: Update[];
-  readonly events: LedgerEvent[];
+  readonly events: Diagnostic[];
   error: unknown;
 }
 
@@ -21,13 +21,13 @@ export async function watched(
   isEnough: (seen: Watched) => boolean,
 ): Promise<Watched> {
   const seen: Watched = { updates: [], events: [], error: undefined };
-  const listening = client.events$.subscribe((event) => seen.events.push(event));
+  const listening = client.diagnostics$.subscribe((event) => seen.events.push(event));
   const watch$ = combineLatest([
     feed$.pipe(
       tap((update) => seen.updates.push(update)),
       startWith(undefined),
     ),
-    client.events$.pipe(startWith(undefined)),
+    client.diagnostics$.pipe(startWith(undefined)),
     defer(happen).pipe(
       map(() => true),
       startWith(false),

@@ -5,7 +5,7 @@ import { type Paint, statusLine } from '../../src/cli/terminal.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
-import type { Happening } from '../../src/diagnostics/Diagnostic.js';
+import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { captured, play } from './support.js';
 
@@ -60,27 +60,27 @@ describe('progressText', () => {
 });
 
 describe('paceOf', () => {
-  const after = (...events: readonly Happening[]): Pace =>
+  const after = (...events: readonly DiagnosticBody[]): Pace =>
     events.reduce<Pace>((pace, event) => paceOf(pace, { ...event, at: 0 }), { hasCaughtUp: false });
-  const retry = (cause: LedgerError): Happening => ({
+  const retry = (cause: LedgerError): DiagnosticBody => ({
     _tag: 'RetryScheduled',
     cause,
     delayMs: 1,
     failures: 1,
     spentMs: 1,
   });
-  const page: Happening = { _tag: 'PageReceived', path: '/x', count: 0, durationMs: 1 };
+  const page: DiagnosticBody = { _tag: 'PageReceived', path: '/x', count: 0, durationMs: 1 };
 
   it('knows a feed that is pushed, until its socket is closed', () => {
-    const opened: Happening = { _tag: 'SocketOpened', path: '/v2/updates', beginExclusive: 7 };
+    const opened: DiagnosticBody = { _tag: 'SocketOpened', path: '/v2/updates', beginExclusive: 7 };
     const cause = new ConnectionError('/v2/updates', 'gone');
-    const closed: Happening = {
+    const closed: DiagnosticBody = {
       _tag: 'SocketClosed',
       path: '/v2/updates',
       cause,
       againInMs: 9,
     };
-    const caughtUp: Happening = { _tag: 'CaughtUp', cursor: 7 };
+    const caughtUp: DiagnosticBody = { _tag: 'CaughtUp', cursor: 7 };
 
     expect(after(caughtUp, opened, page)).toEqual({ hasCaughtUp: true, isPushed: true });
     expect(after(caughtUp, opened, page, closed)).toEqual({ hasCaughtUp: true });

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { lastValueFrom } from 'rxjs';
 import { flushed } from '../../src/cli/World.js';
 import { extentOf, lineFile } from '../../src/cli/replay/lineFile.js';
-import { filled } from '../../src/cli/replay/replay.js';
+import { fill } from '../../src/cli/replay/replay.js';
 import { acsDelta, createLedger } from '../../src/index.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { captured, eventually, play, read } from './support.js';
@@ -398,7 +398,7 @@ describe('a disk slower than the ledger', () => {
     const selection = { format, variants: [], synchronizers: [] };
     const account = { version: 1, from: 0, to: end, selection: '' } as const;
     const ledger = createLedger({ baseUrl: sandbox.url });
-    await lastValueFrom(filled(ledger, account, { ...options, ...selection }, { output, progress }), {
+    await lastValueFrom(fill(ledger, account, { ...options, ...selection }, { output, progress }), {
       defaultValue: undefined,
     });
     await lastValueFrom(flushed(output), { defaultValue: undefined });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { ArchivedEvent, CreatedEvent, Event, ExercisedEvent } from '../../src/codecs/Event.js';
-import { AssignmentEvent, Reassignment, ReassignmentEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
+import { AssignedEvent, Reassignment, ReassignmentEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import { ExecuteResponse, Transaction } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
 import { LedgerEnd, OffsetCheckpoint } from '../../src/codecs/OffsetCheckpoint.js';
@@ -105,7 +105,7 @@ const messages: readonly {
     lists: ['witnessParties'],
   },
   {
-    codec: anyCodec(AssignmentEvent),
+    codec: anyCodec(AssignedEvent),
     wire: assigned,
     required: ['source', 'target', 'reassignmentId', 'reassignmentCounter', 'createdEvent'],
     optional: ['submitter'],
@@ -188,7 +188,7 @@ describe('an absent field', () => {
   it('reassignmentId stands under its former name', () => {
     for (const [codec, wire] of [
       [anyCodec(UnassignedEvent), messages[5]?.wire],
-      [anyCodec(AssignmentEvent), assigned],
+      [anyCodec(AssignedEvent), assigned],
     ] as const) {
       const formerly = replaced(replaced(wire, 'reassignmentId', undefined), 'unassignId', '0042');
       expect(decoded(codec, formerly)).toHaveProperty('reassignmentId', '0042');

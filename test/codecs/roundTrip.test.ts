@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type * as t from 'io-ts';
 import { ArchivedEvent, CreatedEvent, Event, ExercisedEvent, InterfaceView } from '../../src/codecs/Event.js';
-import { AssignmentEvent, Reassignment, ReassignmentEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
+import { AssignedEvent, Reassignment, ReassignmentEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { ExecuteResponse, Transaction } from '../../src/codecs/Transaction.js';
 import { JsCantonError } from '../../src/codecs/JsCantonError.js';
@@ -61,7 +61,7 @@ const request = <A>(codec: t.Type<A, unknown>, values: fc.Arbitrary<A>) => ({
 describe('answers', () => {
   const rows = [
     answer(ArchivedEvent, arbitrary.archivedEventArbitrary),
-    answer(AssignmentEvent, arbitrary.assignmentEventArbitrary),
+    answer(AssignedEvent, arbitrary.assignmentEventArbitrary),
     answer(CreatedEvent, arbitrary.createdEventArbitrary),
     answer(Event, arbitrary.eventArbitrary),
     answer(ExecuteResponse, arbitrary.transactionArbitrary),

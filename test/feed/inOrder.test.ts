@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { inOrder, readElements } from '../../src/feed/Page.js';
+import { checkOrder, decodeElements } from '../../src/feed/Page.js';
 import { offsets } from '../helpers/observe.js';
 import { checkpoint, transaction } from '../helpers/wire.js';
 
 /** Transactions by number, checkpoints by a number with a `c`. */
 const page = (text: string) =>
-  readElements(
+  decodeElements(
     '/v2/updates',
     text
       .split(' ')
@@ -25,7 +25,7 @@ describe('inOrder', () => {
     ['8 8 9 9', 7, undefined, [8, 9], 9],
     ['8 9 10 11', 7, 9, [8, 9], 11],
   ])('passes what is in order and within the range: %s', (text, beginExclusive, endInclusive, emitted, last) => {
-    const result = inOrder(page(text), { beginExclusive, ...(endInclusive !== undefined && { endInclusive }) });
+    const result = checkOrder(page(text), { beginExclusive, ...(endInclusive !== undefined && { endInclusive }) });
     expect(result.failure).toBeUndefined();
     expect(offsets(result.updates)).toEqual(emitted);
     expect(result.last).toBe(last);
@@ -38,18 +38,18 @@ describe('inOrder', () => {
     ['c5 5', 0],
     ['5 6 5', 0],
   ])('passes nothing of a page that goes backwards: %s', (text, beginExclusive) => {
-    const result = inOrder(page(text), { beginExclusive });
+    const result = checkOrder(page(text), { beginExclusive });
     expect(result.updates).toEqual([]);
     expect(result.failure).toMatchObject({ _tag: 'OrderError' });
   });
 
   it('goes downward in descending order', () => {
     const range = { beginExclusive: 2, endInclusive: 9, descendingOrder: true };
-    const result = inOrder(page('12 9 8 8 3 2 1'), range);
+    const result = checkOrder(page('12 9 8 8 3 2 1'), range);
     expect(result.failure).toBeUndefined();
     expect(offsets(result.updates)).toEqual([9, 8, 3]);
     // a ledger before 3.5 does not know the order and answers upward
-    expect(inOrder(page('3 4 5'), range).failure).toMatchObject({ _tag: 'OrderError', offset: 4, previous: 3 });
-    expect(inOrder(page('3 4 5'), range).updates).toEqual([]);
+    expect(checkOrder(page('3 4 5'), range).failure).toMatchObject({ _tag: 'OrderError', offset: 4, previous: 3 });
+    expect(checkOrder(page('3 4 5'), range).updates).toEqual([]);
   });
 });

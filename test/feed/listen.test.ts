@@ -13,7 +13,7 @@ import {
   timer,
   type Observable,
 } from 'rxjs';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import type { Gap } from '../../src/feed/UpdatesOptions.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';
 import { marbles } from '../helpers/marbles.js';
@@ -29,8 +29,8 @@ const websocket = { transport: 'websocket' } as const;
 function followed(options: WorldOptions, { forMs = 30_000, updates = 0 } = {}) {
   const its = world({ latencyMs: 5, ...options });
   fill(its.ledger, ...upTo(500));
-  const events: LedgerEvent[] = [];
-  const listening = its.client.events$.subscribe((event) => events.push(event));
+  const events: Diagnostic[] = [];
+  const listening = its.client.diagnostics$.subscribe((event) => events.push(event));
   const seen = observe(its.feed({}, websocket).pipe(takeUntil(timer(forMs))));
   for (const n of upTo(updates))
     timer(1_000 * n).subscribe(() => {
@@ -39,7 +39,7 @@ function followed(options: WorldOptions, { forMs = 30_000, updates = 0 } = {}) {
   return { ...its, seen, events, listening };
 }
 
-const tags = (events: readonly LedgerEvent[]): string[] => events.map(({ _tag }) => _tag);
+const tags = (events: readonly Diagnostic[]): string[] => events.map(({ _tag }) => _tag);
 const polls = ({ service }: Pick<World, 'service'>): number =>
   service.asked.filter(({ query }) => 'stream_idle_timeout_ms' in query).length;
 const after = (ms: number, ...signs: readonly SocketSign[]) => timer(ms).pipe(concatMap(() => from(signs)));

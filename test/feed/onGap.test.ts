@@ -152,7 +152,7 @@ describe('a gap', () => {
     marbles(({ flush }) => {
       const mine = new Error('no active contracts');
       const { feed, client } = pruned(40);
-      const told = observe(client.events$);
+      const told = observe(client.diagnostics$);
       const seen = observe(feed({}, { onGap: () => throwError(() => mine) }));
       const thrown = observe(
         pruned(40).feed(

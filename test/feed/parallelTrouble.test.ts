@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, map, takeUntil, timer } from 'rxjs';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { canton, failed, notFound, ok, type Asked } from '../helpers/scripted.js';
@@ -248,7 +248,7 @@ describe('a range that is read ahead', () => {
 
   it('tells once what several answers teach', () => {
     marbles(({ flush }) => {
-      const told: LedgerEvent[] = [];
+      const told: Diagnostic[] = [];
       const tooLarge = failed(413, canton('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2));
       const { client, ledger } = world({
         latencyMs: 5,
@@ -258,7 +258,7 @@ describe('a range that is read ahead', () => {
           return Number(query['limit']) > 50 ? timer(5).pipe(map(() => tooLarge)) : undefined;
         },
       });
-      client.events$.subscribe((event) => told.push(event));
+      client.diagnostics$.subscribe((event) => told.push(event));
       fill(ledger, ...upTo(2_000));
       const request = { beginExclusive: 0, endInclusive: 2_000, updateFormat };
       const seen = observe(client.updates(request, { parallelRanges: 8, maxPageSize: 100 }));

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { catchError, firstValueFrom, of } from 'rxjs';
 import { ConnectionError } from '../../src/errors/request.js';
-import { failureOf } from '../../src/http/exchange.js';
+import { toConnectionError } from '../../src/http/exchange.js';
 import { kyPort, type KyPortOptions } from '../../src/http/kyPort.js';
 import type { HttpRequest } from '../../src/http/HttpPort.js';
 import { httpServer, type HttpServer } from '../helpers/httpServer.js';
@@ -27,7 +27,9 @@ const post = (url: string): HttpRequest => ({
 /** What comes of a request that fails, as `exchange` names it. */
 const failed = async (request: HttpRequest, options: KyPortOptions = {}): Promise<unknown> =>
   firstValueFrom(
-    kyPort(options)(request).pipe(catchError((error: unknown) => of(failureOf(new URL(request.url).pathname, error)))),
+    kyPort(options)(request).pipe(
+      catchError((error: unknown) => of(toConnectionError(new URL(request.url).pathname, error))),
+    ),
   );
 
 describe('kyPort', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { take, takeUntil, timer } from 'rxjs';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { canton, failed, notFound } from '../helpers/scripted.js';
@@ -13,10 +13,10 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-type Tag = LedgerEvent['_tag'];
-const tagsOf = (events: readonly LedgerEvent[]): Tag[] => events.map(({ _tag }) => _tag);
-const only = <T extends Tag>(events: readonly LedgerEvent[], tag: T): Extract<LedgerEvent, { _tag: T }>[] =>
-  events.filter((event): event is Extract<LedgerEvent, { _tag: T }> => event._tag === tag);
+type Tag = Diagnostic['_tag'];
+const tagsOf = (events: readonly Diagnostic[]): Tag[] => events.map(({ _tag }) => _tag);
+const only = <T extends Tag>(events: readonly Diagnostic[], tag: T): Extract<Diagnostic, { _tag: T }>[] =>
+  events.filter((event): event is Extract<Diagnostic, { _tag: T }> => event._tag === tag);
 
 /** What a ledger tells of a feed within a while. */
 function told(
@@ -24,11 +24,11 @@ function told(
   during: (given: World) => void,
   how: Parameters<World['feed']>[1] = {},
   range: Parameters<World['feed']>[0] = {},
-): LedgerEvent[] {
-  const events: LedgerEvent[] = [];
+): Diagnostic[] {
+  const events: Diagnostic[] = [];
   marbles(({ flush }) => {
     const given = world(options);
-    given.client.events$.subscribe((event) => events.push(event));
+    given.client.diagnostics$.subscribe((event) => events.push(event));
     observe(given.feed(range, how).pipe(takeUntil(timer(20_000))));
     during(given);
     flush();
@@ -60,11 +60,11 @@ describe('events$', () => {
   });
 
   it('tells when a feed has caught up, after what was there is emitted, and once', () => {
-    const events: (LedgerEvent | number)[] = [];
+    const events: (Diagnostic | number)[] = [];
     marbles(({ flush }) => {
       const { ledger, client, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(5));
-      client.events$.subscribe((event) => events.push(event));
+      client.diagnostics$.subscribe((event) => events.push(event));
       feed()
         .pipe(takeUntil(timer(20_000)))
         .subscribe(({ offset }) => events.push(offset));
@@ -187,8 +187,8 @@ describe('events$', () => {
     marbles(({ flush }) => {
       const { ledger, client, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(5));
-      const events: LedgerEvent[] = [];
-      client.events$.subscribe((event) => events.push(event));
+      const events: Diagnostic[] = [];
+      client.diagnostics$.subscribe((event) => events.push(event));
       observe(feed().pipe(take(5)));
       flush();
       expect(tagsOf(events)).toEqual(['FeedStarted', 'PollSent', 'PageReceived', 'FeedEnded']);
@@ -200,7 +200,7 @@ describe('events$', () => {
     marbles(({ flush }) => {
       const { client, feed } = world();
       const other = world();
-      const seen = observe(client.events$);
+      const seen = observe(client.diagnostics$);
       observe(feed().pipe(takeUntil(timer(10))));
       observe(feed({ endInclusive: 0 }));
       observe(other.feed().pipe(takeUntil(timer(10))));

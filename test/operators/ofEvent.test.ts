@@ -2,7 +2,7 @@ import { describe, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
 import type { ArchivedEvent, CreatedEvent, Event } from '../../src/codecs/Event.js';
-import type { AssignmentEvent } from '../../src/codecs/Reassignment.js';
+import type { AssignedEvent } from '../../src/codecs/Reassignment.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
 import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
@@ -47,7 +47,7 @@ describe('ofEvent', () => {
       const subs = '         ^------------------!';
       const expected = '     ----a-----u---t----|';
 
-      const result = source.pipe(ofEvent('ParticipantAuthorizationAdded', 'JsUnassignedEvent', 'ArchivedEvent'));
+      const result = source.pipe(ofEvent('ParticipantAuthorizationAdded', 'UnassignedEvent', 'ArchivedEvent'));
       expectObservable(result).toBe(expected, events);
       expectSubscriptions(source.subscriptions).toBe(subs);
     });
@@ -135,8 +135,8 @@ describe('ofEvent', () => {
     const feed: Observable<Update> = of();
 
     expectTypeOf(all.pipe(ofEvent('CreatedEvent'))).toEqualTypeOf<Observable<CreatedEvent>>();
-    expectTypeOf(all.pipe(ofEvent('JsAssignmentEvent', 'CreatedEvent'))).toEqualTypeOf<
-      Observable<AssignmentEvent | CreatedEvent>
+    expectTypeOf(all.pipe(ofEvent('AssignedEvent', 'CreatedEvent'))).toEqualTypeOf<
+      Observable<AssignedEvent | CreatedEvent>
     >();
     expectTypeOf(ofTransactions.pipe(ofEvent('ArchivedEvent'))).toEqualTypeOf<Observable<ArchivedEvent>>();
     expectTypeOf(
@@ -152,6 +152,6 @@ describe('ofEvent', () => {
     void all.pipe(ofEvent('Created'));
     // @ts-expect-error -- at least one
     void all.pipe(ofEvent());
-    expectTypeOf(ofTransactions.pipe(ofEvent('JsAssignmentEvent'))).toEqualTypeOf<Observable<never>>();
+    expectTypeOf(ofTransactions.pipe(ofEvent('AssignedEvent'))).toEqualTypeOf<Observable<never>>();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
 import type { ArchivedEvent, CreatedEvent, Event, ExercisedEvent } from '../../src/codecs/Event.js';
-import type { AssignmentEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
+import type { AssignedEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
 import { ofTemplate, type TemplateEvent } from '../../src/operators/ofTemplate.js';
@@ -238,7 +238,7 @@ describe('ofTemplate', () => {
     const feed: Observable<Update> = of(transaction());
 
     expectTypeOf(all.pipe(ofTemplate(BOND))).toEqualTypeOf<
-      Observable<CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignmentEvent>
+      Observable<CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent>
     >();
     expectTypeOf(ofTransactions.pipe(ofTemplate(BOND))).toEqualTypeOf<
       Observable<CreatedEvent | ArchivedEvent | ExercisedEvent>

@@ -1,5 +1,5 @@
 import type { ArchivedEvent, CreatedEvent, ExercisedEvent, UnknownEvent } from '../../src/codecs/Event.js';
-import type { AssignmentEvent, Reassignment, UnassignedEvent } from '../../src/codecs/Reassignment.js';
+import type { AssignedEvent, Reassignment, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import type { OffsetCheckpoint, SynchronizerTime } from '../../src/codecs/OffsetCheckpoint.js';
 import type {
   ParticipantAuthorizationAdded,
@@ -68,7 +68,7 @@ export const unknownEvent: UnknownEvent = { _tag: 'UnknownEvent', variant: 'Late
 
 /** As a 3.3 ledger may send it: without a `templateId`. */
 export const formerUnassigned: UnassignedEvent = {
-  _tag: 'JsUnassignedEvent',
+  _tag: 'UnassignedEvent',
   reassignmentId: '00r1',
   contractId: '00c1',
   packageName: 'finance',
@@ -86,8 +86,8 @@ export const unassigned = (fields: Partial<UnassignedEvent> = {}): UnassignedEve
   ...fields,
 });
 
-export const assigned = (fields: Partial<AssignmentEvent> = {}): AssignmentEvent => ({
-  _tag: 'JsAssignmentEvent',
+export const assigned = (fields: Partial<AssignedEvent> = {}): AssignedEvent => ({
+  _tag: 'AssignedEvent',
   source: GLOBAL,
   target: PRIVATE,
   reassignmentId: '00r1',

@@ -104,7 +104,7 @@ describe('toEvents', () => {
       'CreatedEvent',
       'ExercisedEvent',
       'UnknownEvent',
-      'JsAssignmentEvent',
+      'AssignedEvent',
       'ParticipantAuthorizationAdded',
       'UnknownTopologyEvent',
     ]);

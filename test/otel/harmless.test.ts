@@ -12,7 +12,7 @@ import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trac
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { lastValueFrom, map, takeUntil, timer, toArray, type Observable } from 'rxjs';
-import { createLedger, type Ledger, type LedgerEvent, type LedgerOptions, memoryStore } from '../../src/index.js';
+import { createLedger, type Ledger, type Diagnostic, type LedgerOptions, memoryStore } from '../../src/index.js';
 import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
 import { serverOf } from '../../src/otel/createTracedLedger.js';
 import { marbles } from '../helpers/marbles.js';
@@ -76,8 +76,8 @@ function played(create: Create, the: Case): unknown {
       fill(ledger, ...upTo(5).map((n) => the.updates + n));
     });
     const client = create({ baseUrl: 'http://ledger.example', port: service.port });
-    const events: LedgerEvent[] = [];
-    const listening = client.events$.subscribe((event) => events.push(event));
+    const events: Diagnostic[] = [];
+    const listening = client.diagnostics$.subscribe((event) => events.push(event));
     const failedOnce = new Set<number>();
     const handled: number[] = [];
     const handle = ({ offset }: { readonly offset: number }) =>

@@ -251,7 +251,7 @@ describe('a feed', () => {
     sandbox.generate(10, { seed: 7 });
     const ledger = createTracedLedger({ baseUrl: sandbox.url });
     let polls = 0;
-    ledger.events$.subscribe(({ _tag }) => (polls += _tag === 'PollSent' ? 1 : 0));
+    ledger.diagnostics$.subscribe(({ _tag }) => (polls += _tag === 'PollSent' ? 1 : 0));
     const reading$ = ledger.updates({ beginExclusive: 0, updateFormat }, { idleTimeoutMs: 50 });
     const feed = observe(reading$);
     const named = { name: 'late', store: memoryStore(), idleTimeoutMs: 50 };

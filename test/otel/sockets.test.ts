@@ -27,7 +27,7 @@ describe('a feed by WebSocket', () => {
     };
     const ledger = createTracedLedger({ baseUrl: sandbox.url, webSocket }, telemetry);
     const subscriber = telemetry.tracerProvider.getTracer('test').startSpan('subscriber');
-    const opened$ = ledger.events$.pipe(filter(({ _tag }) => _tag === 'SocketOpened'));
+    const opened$ = ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'SocketOpened'));
     const growing = opened$.pipe(tap(() => sandbox.generate(3, { variants: ['Transaction'] }))).subscribe();
     const updates$ = ledger.updates(
       { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
@@ -76,7 +76,7 @@ describe('a feed by WebSocket', () => {
       return startSpan(name, ...rest);
     };
     const told: string[] = [];
-    const events = ledger.events$.subscribe(({ _tag }) => told.push(_tag));
+    const events = ledger.diagnostics$.subscribe(({ _tag }) => told.push(_tag));
     const feed = ledger
       .updates(
         { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },

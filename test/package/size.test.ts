@@ -6,7 +6,7 @@ import { project, type Project } from './project.js';
 /** Names that stand as strings in what they name: codecs of requests, codecs of updates, an error. */
 const requests = ['UpdatesRequest', 'PrepareRequest', 'ExecuteRequest', 'DeduplicationPeriod', 'PrefetchContractKey'];
 const preparing = ['PrepareRequest', 'PrefetchContractKey'];
-const updates = ['CreatedEvent', 'AssignmentEvent', 'InterfaceView', 'SynchronizerTime'];
+const updates = ['CreatedEvent', 'AssignedEvent', 'InterfaceView', 'SynchronizerTime'];
 const errors = ['SubmissionExpiredError'];
 const marks = [...requests, ...updates, ...errors];
 const marksIn = (text: string): readonly string[] => marks.filter((mark) => text.includes(`"${mark}"`));

@@ -47,7 +47,7 @@ async function range(): Promise<{ readonly begin: number; readonly end: number }
 
   it('is followed: a feed from its end catches up at once, and stays', async () => {
     const { end } = await range();
-    const caughtUp$ = ledger.events$.pipe(filter(({ _tag }) => _tag === 'CaughtUp'));
+    const caughtUp$ = ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'CaughtUp'));
     const feed$ = ledger.updates({ beginExclusive: end, updateFormat }).pipe(filter(() => false));
     await firstValueFrom(merge(caughtUp$, feed$).pipe(timeout(20_000)));
     await lastValueFrom(feed$.pipe(takeUntil(timer(15_000))), { defaultValue: undefined });

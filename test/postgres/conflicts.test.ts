@@ -8,7 +8,7 @@ import {
   type Handler,
   isHandlerError,
   isStoreError,
-  type LedgerEvent,
+  type Diagnostic,
   type ProcessOptions,
 } from '../../src/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
@@ -68,8 +68,8 @@ describeWithPostgres('postgresStore and others', () => {
     const all = (await lastValueFrom(ledger.updates(request(service.ledgerEnd)).pipe(toArray()))).map(
       ({ offset }) => offset,
     );
-    const events: LedgerEvent[] = [];
-    ledger.events$.subscribe((event) => events.push(event));
+    const events: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((event) => events.push(event));
     return { service, ledger, all, events };
   };
 
@@ -158,10 +158,10 @@ describeWithPostgres('postgresStore and others', () => {
     await pool.query(`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON seen DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW WHEN (NEW."offset" = ${all[5] ?? 0}) EXECUTE FUNCTION refuse()`);
     const done = lastValueFrom(ledger.process(request(service.ledgerEnd), insert, options()));
-    const event = await firstValueFrom(ledger.events$);
+    const event = await firstValueFrom(ledger.diagnostics$);
     expect(event).toBeDefined();
     const scheduled = await new Promise<unknown>((resolve, reject) => {
-      ledger.events$.subscribe((told) => {
+      ledger.diagnostics$.subscribe((told) => {
         if (told._tag === 'RetryScheduled') resolve(told.cause);
       });
       done.catch(reject);

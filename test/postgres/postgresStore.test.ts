@@ -8,7 +8,7 @@ import {
   type Handler,
   isHandlerError,
   isStoreError,
-  type LedgerEvent,
+  type Diagnostic,
   type ProcessOptions,
 } from '../../src/index.js';
 import type { PoolClient } from 'pg';
@@ -150,7 +150,7 @@ describeWithPostgres('postgresStore', () => {
     const second$ = ledger.process(request(service.ledgerEnd), insert('two'), options());
     const isHalf = firstValueFrom(first$.pipe(filter(({ offset }) => offset >= half)));
     // it begins when the first has its name
-    await firstValueFrom(ledger.events$.pipe(filter(({ _tag }) => _tag === 'PageReceived')));
+    await firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'PageReceived')));
     await Promise.all([isHalf, lastValueFrom(second$)]);
     expect(await seen()).toEqual(all);
     const { rows } = await pool.query('SELECT DISTINCT who FROM seen ORDER BY who');
@@ -162,8 +162,8 @@ describeWithPostgres('postgresStore', () => {
     ['the connection is ended while nothing is done', 'idle'],
   ])('goes on where it was when %s', async (_, when) => {
     const { service, ledger } = await world(100);
-    const told: LedgerEvent[] = [];
-    ledger.events$.subscribe((event) => told.push(event));
+    const told: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((event) => told.push(event));
     const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`;
     let left = 2;
     const handler: Handler<PoolClient> = async (update, tx) => {
@@ -179,7 +179,7 @@ describeWithPostgres('postgresStore', () => {
       ),
     );
     if (when === 'idle') {
-      await firstValueFrom(ledger.events$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')));
+      await firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')));
       service.generate(50, { seed: 6 });
     }
     await idle;
@@ -198,8 +198,8 @@ describeWithPostgres('postgresStore', () => {
         await pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
       }
     };
-    const told: LedgerEvent[] = [];
-    ledger.events$.subscribe((event) => told.push(event));
+    const told: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((event) => told.push(event));
     await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, options({ commitEvery: { updates: 20 } })));
     expect(await seen()).toEqual(all);
     expect(told).toContainEqual(
@@ -228,8 +228,8 @@ describeWithPostgres('postgresStore', () => {
     ['has its row locked by another', 'SELECT * FROM canton_rx_cursors FOR UPDATE'],
   ])('goes on after its table %s for longer than it waits', async (_, lock) => {
     const { service, ledger, all } = await world(200);
-    const told: LedgerEvent[] = [];
-    ledger.events$.subscribe((event) => told.push(event));
+    const told: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((event) => told.push(event));
     const other = await pool.connect();
     let locks = 0;
     const handler: Handler<PoolClient> = async (update, tx) => {
@@ -242,7 +242,7 @@ describeWithPostgres('postgresStore', () => {
     const isLocked$ = new Subject<true>();
     // on a machine that is slow it may give up before, too
     const isGivenUp = firstValueFrom(
-      isLocked$.pipe(concatMap(() => ledger.events$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')))),
+      isLocked$.pipe(concatMap(() => ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')))),
     );
     const store = postgresStore({ pool, pollMs: 20, timeoutMs: 300 });
     const done = lastValueFrom(
@@ -267,7 +267,7 @@ describeWithPostgres('postgresStore', () => {
         filter(({ offset }) => offset > 60),
         tap(() => {
           if (hung.length > 0) return;
-          const isNoticed$ = ledger.events$.pipe(
+          const isNoticed$ = ledger.diagnostics$.pipe(
             filter(({ _tag }) => _tag === 'RetryScheduled'),
             take(3),
             toArray(),

@@ -143,7 +143,7 @@ describe('batches', () => {
       const { workInBatches, client } = workshop(20);
       const store = new PlainStore();
       const { batches, handle } = batchWorker();
-      const told = observe(client.events$);
+      const told = observe(client.diagnostics$);
       const fails = (works: readonly Work[]): unknown => {
         void handle(works);
         return works.some(({ offset }) => offset === 7) ? throwError(() => new Error('mine')) : undefined;

@@ -35,7 +35,7 @@ describe('a handler that fails', () => {
       const { work, client } = workshop(10);
       const store = new PlainStore();
       const { handled, handle } = worker();
-      const told = observe(client.events$);
+      const told = observe(client.diagnostics$);
       let failures = 0;
       observe(
         work((update) => (update.offset === 5 && (failures += 1) <= 4 ? fail() : handle(update)), {
@@ -100,7 +100,7 @@ describe('a handler that fails', () => {
       const { work, client } = workshop(10);
       const store = new PlainStore();
       const { handled, handle } = worker();
-      const told = observe(client.events$);
+      const told = observe(client.diagnostics$);
       const options = { store, name, onPoison, handlerRetry: { giveUpAfterMs: 0 } } as const;
       const seen = observe(
         work((update) => ([1, 5, 10].includes(update.offset) ? throwError(() => mine) : handle(update)), options).pipe(

@@ -87,7 +87,7 @@ describe('what is told of a processor', () => {
       const { client, work } = workshop(40, {
         fault: (_, count) => (count <= away ? new Error('ECONNREFUSED') : undefined),
       });
-      const seen = observe(client.events$);
+      const seen = observe(client.diagnostics$);
       observe(work(worker().handle, { store: new PlainStore(), name }).pipe(until(untilMs)));
       flush();
       lines = seen.values.map(({ _tag, feed }) => `${String(feed)} ${_tag}`);
@@ -105,7 +105,7 @@ describe('what is told of a processor', () => {
   it('ends once, also where all is there at once and its subscriber leaves with the first', () => {
     marbles(({ flush }) => {
       const { client, work } = workshop(40, { latencyMs: 0 });
-      const seen = observe(client.events$);
+      const seen = observe(client.diagnostics$);
       observe(work(worker().handle).pipe(take(1)));
       flush();
       expect(seen.values.filter(({ _tag }) => _tag === 'FeedEnded')).toMatchObject([{ feed: 1, how: 'unsubscribed' }]);

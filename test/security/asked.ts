@@ -23,7 +23,7 @@ export async function asked(options: LedgerOptions, what: 'all' | 'updates' = 'a
     ...options,
   });
   const given: Given = { errors: [], events: [], values: [] };
-  const listening = ledger.events$.subscribe((event) => given.events.push(event));
+  const listening = ledger.diagnostics$.subscribe((event) => given.events.push(event));
   const collected = (source$: Observable<unknown>): Observable<unknown> =>
     source$.pipe(
       tap((value) => given.values.push(value)),

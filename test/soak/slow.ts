@@ -28,7 +28,7 @@ let handled = 0;
 let mostHeld = 0;
 let previous = 0;
 let commits = 0;
-ledger.events$.subscribe((event) => {
+ledger.diagnostics$.subscribe((event) => {
   if (event._tag !== 'PageReceived') return;
   received += event.count;
   mostHeld = Math.max(mostHeld, received - handled);

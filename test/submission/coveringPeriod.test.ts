@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { DeduplicationPeriod } from '../../src/codecs/ExecuteRequest.js';
-import { coveringPeriod, type Since } from '../../src/submission/Sending.js';
+import { extendDeduplication, type Since } from '../../src/submission/Sending.js';
 
 const offset = fc.oneof(fc.nat({ max: 20 }), fc.maxSafeNat());
 const seconds = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 604_800 }));
@@ -28,7 +28,7 @@ describe('the period of a submission that is sent again', () => {
   it('reaches back to the first try', () => {
     fc.assert(
       fc.property(wishes, sinces, (wish, since) => {
-        expect(reachesBack(coveringPeriod(wish, since), since)).toBe(true);
+        expect(reachesBack(extendDeduplication(wish, since), since)).toBe(true);
       }),
       { numRuns: 2_000 },
     );
@@ -38,7 +38,7 @@ describe('the period of a submission that is sent again', () => {
     fc.assert(
       fc.property(wishes, sinces, (wish, since) => {
         fc.pre(reachesBack(wish, { ...since, elapsedMs: Math.ceil(since.elapsedMs / 1_000) * 1_000 }));
-        expect(coveringPeriod(wish, since)).toEqual(wish);
+        expect(extendDeduplication(wish, since)).toEqual(wish);
       }),
       { numRuns: 2_000 },
     );
@@ -47,7 +47,7 @@ describe('the period of a submission that is sent again', () => {
   it("is never shorter than the caller's own: somebody else may have sent the change before", () => {
     fc.assert(
       fc.property(seconds, sinces, (wish, since) => {
-        const period = coveringPeriod({ DeduplicationDuration: { value: { seconds: wish } } }, since);
+        const period = extendDeduplication({ DeduplicationDuration: { value: { seconds: wish } } }, since);
         const isLong = wish * 1_000 > since.elapsedMs;
         expect(reachesBack(period, { ...since, elapsedMs: isLong ? wish * 1_000 - 1 : since.elapsedMs })).toBe(true);
       }),
@@ -57,14 +57,16 @@ describe('the period of a submission that is sent again', () => {
 
   it('begins where the first try did, where the caller wishes for a later offset', () => {
     const late = { DeduplicationOffset: { value: 8 } };
-    expect(coveringPeriod(late, { elapsedMs: 0, beginExclusive: 7 })).toEqual({ DeduplicationOffset: { value: 7 } });
-    expect(coveringPeriod(late, { elapsedMs: 0, beginExclusive: 8 })).toEqual(late);
+    expect(extendDeduplication(late, { elapsedMs: 0, beginExclusive: 7 })).toEqual({
+      DeduplicationOffset: { value: 7 },
+    });
+    expect(extendDeduplication(late, { elapsedMs: 0, beginExclusive: 8 })).toEqual(late);
   });
 
   it('is longer than the time that has gone by, where the caller wishes for less', () => {
     const short = { DeduplicationDuration: { value: { seconds: 10 } } };
-    expect(coveringPeriod(short, { elapsedMs: 9_000, beginExclusive: 7 })).toEqual(short);
-    expect(coveringPeriod(short, { elapsedMs: 10_000, beginExclusive: 7 })).not.toEqual(short);
-    expect(coveringPeriod(short, { elapsedMs: 10_000 })).not.toEqual(short);
+    expect(extendDeduplication(short, { elapsedMs: 9_000, beginExclusive: 7 })).toEqual(short);
+    expect(extendDeduplication(short, { elapsedMs: 10_000, beginExclusive: 7 })).not.toEqual(short);
+    expect(extendDeduplication(short, { elapsedMs: 10_000 })).not.toEqual(short);
   });
 });

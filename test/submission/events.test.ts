@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLedger, type ExecuteOptions, type LedgerEvent } from '../../src/index.js';
+import { createLedger, type ExecuteOptions, type Diagnostic } from '../../src/index.js';
 import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
 import { canton, failed, scripted } from '../helpers/scripted.js';
@@ -8,8 +8,8 @@ import { secretsIn } from '../security/secretsIn.js';
 import { calm } from './recovery/Schedule.js';
 import { secrets, signedRequest } from './signedRequest.js';
 
-function toldOf(plan: Partial<SubmissionPlan>, options: ExecuteOptions = {}): readonly LedgerEvent[] {
-  const events: LedgerEvent[] = [];
+function toldOf(plan: Partial<SubmissionPlan>, options: ExecuteOptions = {}): readonly Diagnostic[] {
+  const events: Diagnostic[] = [];
   marbles(({ flush }) => {
     let tokens = 0;
     const { port } = scripted(new VirtualParticipant({ ...calm, ...plan }).answer);
@@ -18,7 +18,7 @@ function toldOf(plan: Partial<SubmissionPlan>, options: ExecuteOptions = {}): re
       port,
       token: () => `s3cret-token-${(tokens += 1)}`,
     });
-    client.events$.subscribe((event) => events.push(event));
+    client.diagnostics$.subscribe((event) => events.push(event));
     observe(client.executeAndWaitForTransaction(signedRequest, options));
     flush();
   });
@@ -63,9 +63,9 @@ describe('what is told of a submission', () => {
   });
 
   it('is that one that breaks a rule has failed', () => {
-    const events: LedgerEvent[] = [];
+    const events: Diagnostic[] = [];
     const client = createLedger({ baseUrl: 'http://ledger.example', port: scripted(() => []).port });
-    client.events$.subscribe((event) => events.push(event));
+    client.diagnostics$.subscribe((event) => events.push(event));
     observe(client.executeAndWaitForTransaction({ ...signedRequest, preparedTransaction: '' }));
     expect(events).toMatchObject([{ _tag: 'SubmissionFailed', error: { _tag: 'InvalidRequestError' } }]);
   });
@@ -86,7 +86,7 @@ describe('what is told of a submission', () => {
   });
 
   it('holds nothing of what a service sends back either', () => {
-    const events: LedgerEvent[] = [];
+    const events: Diagnostic[] = [];
     marbles(({ flush }) => {
       const { port } = scripted(({ path, body, token = '' }) => {
         const text = `${token} ${JSON.stringify(body)}`;
@@ -95,7 +95,7 @@ describe('what is told of a submission', () => {
         ];
       });
       const client = createLedger({ baseUrl: 'http://ledger.example', port, token: 's3cret-token' });
-      client.events$.subscribe((event) => events.push(event));
+      client.diagnostics$.subscribe((event) => events.push(event));
       observe(client.executeAndWaitForTransaction(signedRequest, { recover: { withinMs: 10_000 } }));
       flush();
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY, lastValueFrom, NEVER, of, throwError, toArray } from 'rxjs';
 import { VerificationError } from '../../src/errors/submission.js';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger, type Ledger, type PrepareRequest, type Signer, type Transaction } from '../../src/index.js';
 import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
 import type { SubmitOptions } from '../../src/submission/SubmitOptions.js';
@@ -59,8 +59,8 @@ const failureOf = (transaction$: ReturnType<Ledger['submit']>): Promise<unknown>
 describe('submit', () => {
   it('prepares, verifies, signs and executes, and emits the transaction once', async () => {
     const { ledger, request, signer, hashes, sandbox } = await given();
-    const events: LedgerEvent[] = [];
-    ledger.events$.subscribe((event) => events.push(event));
+    const events: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((event) => events.push(event));
     const verified: unknown[] = [];
     const verify: SubmitOptions['verify'] = (prepared, asked) => {
       verified.push([prepared.hashingSchemeVersion, asked]);
@@ -106,8 +106,8 @@ describe('submit', () => {
     ['rejects', () => Promise.reject(new VerificationError('hash', 'the hash is another'))],
   ])('signs nothing and executes nothing when the verifier %s', async (_, verify) => {
     const { ledger, request, signer, hashes, sandbox } = await given();
-    const events: LedgerEvent[] = [];
-    ledger.events$.subscribe((event) => events.push(event));
+    const events: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((event) => events.push(event));
     expect(await failureOf(ledger.submit(request, signer, { verify }))).toMatchObject({
       _tag: 'VerificationError',
       reason: 'hash',

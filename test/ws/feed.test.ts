@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, lastValueFrom, map, take, takeUntil, timer, toArray, type Observable } from 'rxjs';
 import { ledgerEffects } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
-import type { LedgerEvent } from '../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { valueOf } from '../../src/sandbox/wire/events.js';
@@ -14,7 +14,7 @@ import type { SeenInBrowser } from './inBrowser.js';
 
 const token = 'TOKEN-SECRET-1';
 let sandbox: Sandbox;
-let events: LedgerEvent[];
+let events: Diagnostic[];
 
 const start = async (options: SandboxOptions = {}): Promise<void> => {
   sandbox = await startSandbox({ checkToken: (given) => given === token, ...options });
@@ -28,7 +28,7 @@ afterEach(() => sandbox.close());
 /** A feed by the sockets of `ws`; an update is committed once a socket is open, of the first so many. */
 function feed(growths: number, port: WsPortOptions = {}, beginExclusive = 0): Observable<Update> {
   const ledger = createLedger({ baseUrl: sandbox.url, token, webSocket: wsPort(port) });
-  ledger.events$.subscribe((event) => {
+  ledger.diagnostics$.subscribe((event) => {
     events.push(event);
     if (event._tag === 'SocketOpened' && count('SocketOpened') <= growths) sandbox.generate(1);
   });
@@ -38,7 +38,7 @@ function feed(growths: number, port: WsPortOptions = {}, beginExclusive = 0): Ob
     .pipe(filter(({ _tag }) => _tag !== 'OffsetCheckpoint'));
 }
 
-const count = (tag: LedgerEvent['_tag']): number => events.filter(({ _tag }) => _tag === tag).length;
+const count = (tag: Diagnostic['_tag']): number => events.filter(({ _tag }) => _tag === tag).length;
 const all = (): number[] => sandbox.updates.map((update) => valueOf(update).offset);
 
 /** The offsets of what is there at first and of what is committed then. */

@@ -15,7 +15,7 @@ async function run(): Promise<SeenInBrowser> {
   const given = new URLSearchParams(location.hash.slice(1));
   const ledger = createLedger({ baseUrl: given.get('url') ?? '', token: given.get('token') ?? '' });
   const tags: string[] = [];
-  ledger.events$.subscribe(({ _tag }) => tags.push(_tag));
+  ledger.diagnostics$.subscribe(({ _tag }) => tags.push(_tag));
   const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
   const updates$ = ledger.updates(request, { transport: 'websocket' });
   const updates = await lastValueFrom(

@@ -125,23 +125,23 @@ function further(probe: Probe, first: First): Observable<readonly Finding[]> {
   const updates$ = checkUpdates(probe, first).pipe(
     switchMap(({ finding, path }) =>
       forkJoin([
-        found(['synchronizers', 'synchronizers'], checkSynchronizers(probe, first, path), mostMs),
+        toFinding(['synchronizers', 'synchronizers'], checkSynchronizers(probe, first, path), mostMs),
         of([finding]),
-        found(['pageLimit', 'page limit'], checkPageLimit(probe, first, path), mostMs),
+        toFinding(['pageLimit', 'page limit'], checkPageLimit(probe, first, path), mostMs),
       ]).pipe(map((list) => list.flat())),
     ),
   );
   const [ofLedger, ofRest] = [
     forkJoin([
-      found(['version', 'version'], checkVersion(probe, first), mostMs),
-      found(['token', 'token'], checkToken(probe, first), mostMs),
-      found(['participant', 'participant'], checkParticipant(probe), mostMs),
-      found(['updates', 'updates'], updates$, 2 * mostMs),
-      found(['endpoints', 'endpoints'], checkEndpoints(probe), mostMs),
-      found(['webSocket', 'WebSocket'], checkWebSocket(probe.connection), mostMs),
+      toFinding(['version', 'version'], checkVersion(probe, first), mostMs),
+      toFinding(['token', 'token'], checkToken(probe, first), mostMs),
+      toFinding(['participant', 'participant'], checkParticipant(probe), mostMs),
+      toFinding(['updates', 'updates'], updates$, 2 * mostMs),
+      toFinding(['endpoints', 'endpoints'], checkEndpoints(probe), mostMs),
+      toFinding(['webSocket', 'WebSocket'], checkWebSocket(probe.connection), mostMs),
     ]),
     // alone, so that nothing else takes its time
-    found(['roundTrip', 'round trip'], checkRoundTrip(probe, first), mostMs),
+    toFinding(['roundTrip', 'round trip'], checkRoundTrip(probe, first), mostMs),
   ];
   return ofLedger.pipe(
     concatMap(([version, token, participant, updates, endpoints, webSocket]) =>
@@ -165,7 +165,7 @@ function further(probe: Probe, first: First): Observable<readonly Finding[]> {
 }
 
 /** What a check found, in a time; a failure of the check itself is a finding, too. */
-const found = (
+const toFinding = (
   [id, label]: readonly [id: string, label: string],
   finding$: Observable<Finding | readonly Finding[]>,
   mostMs: number,

@@ -76,7 +76,7 @@ interface Told {
 }
 
 /** What a file is to be: as it was begun, on the same participant, or as it is asked for now. */
-export function agreed(account: Account | undefined, options: ReplayOptions, { end, participantId }: Told): Account {
+export function reconcile(account: Account | undefined, options: ReplayOptions, { end, participantId }: Told): Account {
   if (account !== undefined) {
     const isSame = participantId === undefined || (account.participantId ?? participantId) === participantId;
     if (isSame) return account;

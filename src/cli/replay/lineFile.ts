@@ -112,7 +112,7 @@ function offsetIn(line: Buffer): Offset | undefined {
 }
 
 /** Opens a file, makes it if it is missing, and cuts off a last line that is not whole. */
-export async function opened(path: string, from: Offset): Promise<Opened> {
+export async function openLineFile(path: string, from: Offset): Promise<Opened> {
   // for its owner alone: it is contents of the ledger
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {

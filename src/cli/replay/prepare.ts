@@ -6,13 +6,13 @@ import { ask, participantId } from '../probe/ask.js';
 import {
   type Account,
   accountPath,
-  agreed,
+  reconcile,
   checkSame,
   FileRefusedError,
   readAccount,
   writeAccount,
 } from './Account.js';
-import { checkComplete, opened, type Opened } from './lineFile.js';
+import { checkComplete, openLineFile, type Opened } from './lineFile.js';
 import type { ReplayOptions } from './ReplayOptions.js';
 
 /** What a file is to be, and the file; without the file, where it is complete already. */
@@ -25,7 +25,7 @@ interface Prepared {
  * Finds out what is there and what is to come, and says so beside the file before anything is written to it. Asks the
  * ledger, so that whoever mistyped its address does not wait for it.
  */
-export const prepared = (ledger: Ledger, options: ReplayOptions): Observable<Prepared> =>
+export const prepare = (ledger: Ledger, options: ReplayOptions): Observable<Prepared> =>
   defer(() => present(options)).pipe(
     concatMap((account) => {
       if (account?.complete !== undefined) return of({ account });
@@ -41,9 +41,9 @@ export const prepared = (ledger: Ledger, options: ReplayOptions): Observable<Pre
         participantId: participantId((question) => ask(options, question, { timeoutMs: 5_000 })),
       }).pipe(
         concatMap(async (told) => {
-          const chosen = agreed(account, options, told);
+          const chosen = reconcile(account, options, told);
           if (account === undefined) await writeAccount(options.out, chosen);
-          return { account: chosen, file: await opened(options.out, chosen.from) };
+          return { account: chosen, file: await openLineFile(options.out, chosen.from) };
         }),
       );
     }),

@@ -78,7 +78,7 @@ export function showReplay(
   status: StatusLine,
 ): Observable<unknown> {
   if (!status.isVisible) return EMPTY;
-  const pace$ = ledger.events$.pipe(scan(paceOf, atFirst), startWith(atFirst));
+  const pace$ = ledger.diagnostics$.pipe(scan(paceOf, atFirst), startWith(atFirst));
   return timer(0, everyMs).pipe(
     map((): ReplaySample => ({ ...progress, at: Date.now() })),
     scan((samples: readonly ReplaySample[], sample) => [...samples, sample].slice(-most), []),

@@ -22,12 +22,12 @@ import { createLedger } from '../../ledger/createLedger.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { UsageError } from '../arguments.js';
 import { help } from '../help.js';
-import { selected, whileRoom } from '../tail/print.js';
+import { selected, untilPipeCloses } from '../tail/print.js';
 import { grouped, lineOf, paintFor, statusLine } from '../terminal.js';
 import { flushed, interruptions, type World } from '../World.js';
 import { type Account, FileRefusedError, writeAccount } from './Account.js';
 import { lineFile, type LineFile, type Opened } from './lineFile.js';
-import { prepared } from './prepare.js';
+import { prepare } from './prepare.js';
 import { type Ended, type Ending, exitCodeOf, type ReplayProgress, showReplay } from './progress.js';
 import { readReplayOptions, type ReplayOptions } from './ReplayOptions.js';
 
@@ -38,14 +38,14 @@ interface Target {
 }
 
 /** Writes what is between the cursor and the end of the range, no faster than the disk takes it; completes when all is handed over. */
-export function filled(
+export function fill(
   ledger: Ledger,
   { to: endInclusive }: Account,
   options: ReplayOptions,
   { output, progress }: Target,
 ): Observable<unknown> {
   const updateFormat = options.format;
-  return whileRoom(output, () =>
+  return untilPipeCloses(output, () =>
     defer(() => ledger.updates({ beginExclusive: progress.cursor, endInclusive, updateFormat })).pipe(
       tap(({ offset }) => {
         progress.cursor = offset;
@@ -75,7 +75,7 @@ const replay = (options: ReplayOptions, world: World): Observable<number> =>
     const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
     let isBegun = false;
     const interrupted$ = interruptions(world.signals).pipe(map(() => 'interrupted' as const));
-    return merge(interrupted$, prepared(ledger, options)).pipe(
+    return merge(interrupted$, prepare(ledger, options)).pipe(
       take(1),
       concatMap((ready): Observable<Ended> => {
         if (ready === 'interrupted') return of({ kind: ready });
@@ -104,7 +104,7 @@ function written(
   if (extent.updates > 0 || torn > 0) stderr.write(goingOn(progress, torn));
   const broken$ = fromEvent(file.output, 'error').pipe(map((error): Ending => ({ kind: 'failed', error })));
   const interrupted$ = interruptions(signals).pipe(map((): Ending => ({ kind: 'interrupted' })));
-  const filled$ = filled(ledger, account, options, { output: file.output, progress }).pipe(
+  const filled$ = fill(ledger, account, options, { output: file.output, progress }).pipe(
     ignoreElements(),
     endWith<Ending>({ kind: 'done' }),
     catchError((error: unknown) => of<Ending>({ kind: 'failed', error })),
@@ -114,7 +114,7 @@ function written(
   );
   return merge(broken$, interrupted$, shown$, filled$).pipe(
     take(1),
-    concatMap((ending) => settled(ending, { path, account, handle, file, progress })),
+    concatMap((ending) => finish(ending, { path, account, handle, file, progress })),
   );
 }
 
@@ -131,7 +131,7 @@ interface Written {
 }
 
 /** How it ended when what waits is on the disk; only then it is complete, and the account says so. */
-const settled = (ending: Ending, written: Written): Observable<Ended> =>
+const finish = (ending: Ending, written: Written): Observable<Ended> =>
   concat(flushed(written.file.output), of(ending)).pipe(
     concatMap(async (): Promise<Ended> => {
       await written.handle.sync();

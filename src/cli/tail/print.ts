@@ -50,7 +50,7 @@ const mostWaiting = 2 ** 20;
  *
  * @param read - the feed from where printing stands, writing what it emits
  */
-export const whileRoom = (output: Output, read: () => Observable<unknown>): Observable<unknown> => {
+export const untilPipeCloses = (output: Output, read: () => Observable<unknown>): Observable<unknown> => {
   const isFull = (): boolean => output.writableLength >= mostWaiting;
   return defer(read).pipe(
     map(isFull),
@@ -89,7 +89,7 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
   return beginOf(ledger, options).pipe(
     switchMap((begin) => {
       progress.cursor = begin;
-      return whileRoom(stdout, () =>
+      return untilPipeCloses(stdout, () =>
         defer(() => readFrom(progress.cursor ?? begin)).pipe(
           // of what is left out, too; whatever passes is printed before anybody else has a say
           tap((update) => {

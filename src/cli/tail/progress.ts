@@ -13,7 +13,7 @@ import {
   withLatestFrom,
 } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
-import type { LedgerEvent } from '../../diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../diagnostics/Diagnostic.js';
 import type { LedgerError } from '../../errors/LedgerError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { grouped, type Paint, type StatusLine } from '../terminal.js';
@@ -77,7 +77,7 @@ function stateOf({ hasCaughtUp, isPushed, trouble }: Pace, rate: number, cursor:
 }
 
 /** How a feed gets on after an event. For `scan`. */
-export function paceOf(pace: Pace, event: LedgerEvent): Pace {
+export function paceOf(pace: Pace, event: Diagnostic): Pace {
   switch (event._tag) {
     case 'FeedStarted':
     case 'FellBehind':
@@ -125,7 +125,7 @@ export function showProgress(ledger: Ledger, { progress, status, to }: Shown): O
     exhaustMap(() => ledger.ledgerEnd().pipe(catchError(() => of(undefined)))),
     startWith(undefined),
   );
-  const pace$ = ledger.events$.pipe(scan(paceOf, atFirst), startWith(atFirst));
+  const pace$ = ledger.diagnostics$.pipe(scan(paceOf, atFirst), startWith(atFirst));
   return timer(showEveryMs, showEveryMs).pipe(
     map((): ProgressSample => ({ ...progress, at: Date.now() })),
     scan((recent: readonly ProgressSample[], sample) => [...recent, sample].slice(-samples), []),

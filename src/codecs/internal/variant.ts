@@ -21,20 +21,25 @@ export interface Unknown<U extends Kept> {
   readonly expected: string;
 }
 
-/** How a variant is called where a problem is told: what is no name may be anything, of any length. */
+/** The name of a variant in a problem; a key that is no name could be any text of any length. */
 const named = (variant: string): string => (/^\w{1,80}$/.test(variant) ? variant : '…');
 
 /**
- * A one-of of the wire, an object with one key: the variant's name. Decodes to the variant, which carries that name as
- * its `_tag`; a name that is not listed goes to `unknown`, so that a newer ledger does not end a feed.
+ * A one-of of the wire: an object with one key, the variant's name. Decodes to the variant with its `_tag`. A key that
+ * is not listed goes to `unknown`, so that a newer ledger does not end a feed.
+ *
+ * @param wireKeys - the wire's keys of those variants whose key is not their `_tag`
  */
 export function oneOf<A extends Tagged, U extends Kept>(
   name: string,
   variants: { readonly [T in A['_tag']]: t.Type<Extract<A, { readonly _tag: T }>, unknown> },
   unknown: Unknown<U>,
+  wireKeys: { readonly [T in A['_tag']]?: string } = {},
 ): t.Type<A | U, unknown> {
   const codecs = new Map<string, t.Type<A, unknown>>(Object.entries(variants));
-  const reads = new Map(Array.from(codecs, ([variant, codec]) => [variant, readBy(codec)]));
+  const keys = new Map<string, string>(Object.entries(wireKeys));
+  const keyOf = (tag: string): string => keys.get(tag) ?? tag;
+  const byKey = new Map(Array.from(codecs, ([tag, codec]) => [keyOf(tag), { codec, read: readBy(codec) }]));
   return new Codec<A | U>(
     name,
     (u): u is A | U => isRecord(u) && (unknown.is(u) || (codecs.get(String(u['_tag']))?.is(u) ?? false)),
@@ -51,14 +56,14 @@ export function oneOf<A extends Tagged, U extends Kept>(
         content = u[key];
       }
       if (variant === undefined) return wrong(u, why);
-      const read = reads.get(variant);
-      if (read !== undefined) return read(content, why && under(why, variant, codecs.get(variant) ?? json, content));
+      const known = byKey.get(variant);
+      if (known !== undefined) return known.read(content, why && under(why, variant, known.codec, content));
       const decoded = unknown.decode(variant, content);
       return decoded ?? wrong(content, under(why, named(variant), json, content), unknown.expected);
     },
     (a) => {
       if (unknown.is(a)) return { [a.variant]: a.value };
-      return { [a._tag]: codecs.get(a._tag)?.encode(a) };
+      return { [keyOf(a._tag)]: codecs.get(a._tag)?.encode(a) };
     },
   );
 }

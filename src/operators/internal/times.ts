@@ -44,9 +44,9 @@ export function synchronizersOf(update: Update): readonly string[] {
 /** Where a reassignment's event happened: 3.3 says so in the events alone. */
 function placeOf(event: ReassignmentEvent): readonly string[] {
   switch (event._tag) {
-    case 'JsUnassignedEvent':
+    case 'UnassignedEvent':
       return [event.source];
-    case 'JsAssignmentEvent':
+    case 'AssignedEvent':
       return [event.target];
     case 'UnknownEvent':
       return [];

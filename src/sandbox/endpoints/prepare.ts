@@ -15,7 +15,7 @@ export async function prepare({ body, participant, fault }: Call): Promise<Answe
   const request = parseBody(body);
   const truth = await prepared(request, participant, vendor);
   const lie =
-    fault?.kind === 'lie' ? await prepared(new Cursor(lieAbout(request.value, fault)), participant, vendor) : truth;
+    fault?.kind === 'lie' ? await prepared(new Cursor(falsify(request.value, fault)), participant, vendor) : truth;
   const { bytes } = fault?.kind === 'lie' && fault.about === 'hash' ? truth : lie;
   const { hash } = fault?.kind === 'lie' && fault.about === 'transaction' ? truth : lie;
   const verbose = request.field('verboseHashing').boolean();
@@ -72,7 +72,7 @@ function locate({ command, synchronizerId }: Submission, { ledger, settings }: P
 }
 
 /** The request as which a lying participant prepares. */
-function lieAbout(request: unknown, { instead = usualLie }: FaultLie): unknown {
+function falsify(request: unknown, { instead = usualLie }: FaultLie): unknown {
   try {
     return instead(structuredClone(request));
   } catch {

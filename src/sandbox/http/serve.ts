@@ -64,7 +64,7 @@ function process(work: Work, fault: Fault | undefined): Promise<Answer> {
     return settings.checkToken?.(token) ?? true;
   };
   const call = { participant, body, query, trace: traceOf(headers), fault, isAuthorized };
-  return inTime(settings.requestTimeoutMs, signal, async (over) => {
+  return withTimeout(settings.requestTimeoutMs, signal, async (over) => {
     const answer = await dispatch(work, { ...call, signal: over });
     if (fault?.kind === 'delay' && fault.ms > 0) await sleep(fault.ms, undefined, { signal: over });
     return answer;
@@ -72,7 +72,7 @@ function process(work: Work, fault: Fault | undefined): Promise<Answer> {
 }
 
 /** Gives work a time after which its answer is the 503 of the request timeout. `over` fires when it need not go on. */
-async function inTime(
+async function withTimeout(
   timeoutMs: number,
   signal: AbortSignal,
   work: (over: AbortSignal) => Promise<Answer>,

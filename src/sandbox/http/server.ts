@@ -61,7 +61,7 @@ async function listen(port: number, service: Service): Promise<Listening> {
     const { socket } = request;
     const stream = isUpgrade(request) ? streamAt(addressOf(request).path, service.participant.settings) : undefined;
     if (stream === undefined) {
-      putBack(server, request, head);
+      reemitUpgrade(server, request, head);
       return;
     }
     upgraded.add(socket);
@@ -98,7 +98,7 @@ function isUpgrade({ method, headers }: IncomingMessage): boolean {
  * Has a request served as if it had not asked for an upgrade, which is what HTTP asks of a server that does not offer
  * it. Clients that would like HTTP/2 ask on each request.
  */
-function putBack(server: Server, request: IncomingMessage, head: Buffer): void {
+function reemitUpgrade(server: Server, request: IncomingMessage, head: Buffer): void {
   const { method = 'GET', url = '/', httpVersion, rawHeaders, socket } = request;
   let lines = `${method} ${url} HTTP/${httpVersion}\r\n`;
   for (let index = 0; index < rawHeaders.length; index += 2) {

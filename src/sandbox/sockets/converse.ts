@@ -4,7 +4,7 @@ import { type Answer, type Call, jsonAnswer, refusalAnswer, rewritten, type Stre
 import type { Channel } from './Channel.js';
 
 /** Answers a request with its stream, and with how it ended. */
-export async function converse(channel: Channel, stream: Stream, call: Call): Promise<void> {
+export async function serveSocket(channel: Channel, stream: Stream, call: Call): Promise<void> {
   try {
     await sendAll(channel, stream, call).catch(async (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
@@ -21,18 +21,18 @@ async function sendAll(channel: Channel, stream: Stream, call: Call): Promise<vo
   if (!isAuthorized()) throw refused('UNAUTHENTICATED', 'no good token');
   const due = fault?.kind === 'socket' && fault.how !== 'refuse' ? fault : undefined;
   let left = due?.elements ?? 0;
-  if (due !== undefined && left <= 0) return strike(due, channel);
+  if (due !== undefined && left <= 0) return injectSocketFault(due, channel);
   for await (const element of stream(call)) {
     if (!isAuthorized()) throw refused('ACCESS_TOKEN_EXPIRED', 'JWT token has expired');
     await channel.send(message(jsonAnswer(element), call));
     left -= 1;
-    if (due !== undefined && left <= 0) return strike(due, channel);
+    if (due !== undefined && left <= 0) return injectSocketFault(due, channel);
   }
   channel.end();
 }
 
 /** Does to a WebSocket what its fault says. */
-async function strike(fault: Exclude<FaultSocket, { how: 'refuse' }>, channel: Channel): Promise<void> {
+async function injectSocketFault(fault: Exclude<FaultSocket, { how: 'refuse' }>, channel: Channel): Promise<void> {
   switch (fault.how) {
     case 'close':
       channel.end(fault.code, fault.reason);

@@ -8,7 +8,7 @@ import { type Answer, refusalAnswer, type Service, statusAnswer, type Stream } f
 import { addressOf, bearerToken, parsed, RequestRecord, traceOf } from '../http/requests.js';
 import { deliver } from '../http/serve.js';
 import { Channel } from './Channel.js';
-import { converse } from './converse.js';
+import { serveSocket } from './converse.js';
 
 /** Serves one WebSocket, from its place in the log to its end. */
 export async function serveUpgrade(
@@ -58,7 +58,7 @@ export async function serveUpgrade(
     const first = await channel.first;
     const body = typeof first === 'string' ? first : '';
     record.body = parsed(body);
-    await converse(channel, stream, { participant, body, query, trace, fault, signal: gone.signal, isAuthorized });
+    await serveSocket(channel, stream, { participant, body, query, trace, fault, signal: gone.signal, isAuthorized });
   } catch (error) {
     if (error instanceof Refusal) refuseUpgrade(request, refusalAnswer(error, trace.id), undefined, record);
     else socket.destroy();

@@ -1,4 +1,4 @@
-import { pageOf } from '../../../src/feed/Page.js';
+import { toPage } from '../../../src/feed/Page.js';
 import type { Load, Outcome } from '../Load.js';
 import { parseRead } from '../parseRead.js';
 
@@ -6,7 +6,7 @@ import { parseRead } from '../parseRead.js';
 export const measure = (load: Load): Promise<Outcome> =>
   parseRead(load, (json, first) => {
     const range = { beginExclusive: first - 1, endInclusive: first + 1_000 };
-    const page = pageOf({ path: '/v2/updates/flats', json, range, limit: 200, onInvalid: 'fail' });
+    const page = toPage({ path: '/v2/updates/flats', json, range, limit: 200, onInvalid: 'fail' });
     if (page.failure !== undefined) throw page.failure;
     return page.updates;
   });

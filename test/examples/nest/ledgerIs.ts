@@ -42,8 +42,8 @@ export async function ledgerIs(baseUrl: string, end: number): Promise<Kept> {
         come(update.synchronizerId ?? '', event.contractId, event.templateId, event.createArgument ?? null);
       if (event._tag === 'ArchivedEvent' && 'synchronizerId' in update)
         go(update.synchronizerId ?? '', event.contractId);
-      if (event._tag === 'JsUnassignedEvent') go(event.source, event.contractId);
-      if (event._tag === 'JsAssignmentEvent') {
+      if (event._tag === 'UnassignedEvent') go(event.source, event.contractId);
+      if (event._tag === 'AssignedEvent') {
         const { contractId, templateId, createArgument } = event.createdEvent;
         come(event.target, contractId, templateId, createArgument ?? null);
       }

@@ -8,7 +8,7 @@ import type {
   UnknownEvent,
   ViewStatus,
 } from '../../../src/codecs/Event.js';
-import type { AssignmentEvent, ReassignmentEvent, UnassignedEvent } from '../../../src/codecs/Reassignment.js';
+import type { AssignedEvent, ReassignmentEvent, UnassignedEvent } from '../../../src/codecs/Reassignment.js';
 import type {
   ParticipantAuthorizationAdded,
   ParticipantAuthorizationChanged,
@@ -134,9 +134,9 @@ export const eventArbitrary: fc.Arbitrary<Event> = fc.oneof(
   unknownEventArbitrary,
 );
 
-export const assignmentEventArbitrary: fc.Arbitrary<AssignmentEvent> = messageOf<AssignmentEvent>(
+export const assignmentEventArbitrary: fc.Arbitrary<AssignedEvent> = messageOf<AssignedEvent>(
   {
-    _tag: fc.constant('JsAssignmentEvent'),
+    _tag: fc.constant('AssignedEvent'),
     source: synchronizerIdArbitrary,
     target: synchronizerIdArbitrary,
     reassignmentId: updateIdArbitrary,
@@ -148,7 +148,7 @@ export const assignmentEventArbitrary: fc.Arbitrary<AssignmentEvent> = messageOf
 
 export const unassignedEventArbitrary: fc.Arbitrary<UnassignedEvent> = messageOf<UnassignedEvent>(
   {
-    _tag: fc.constant('JsUnassignedEvent'),
+    _tag: fc.constant('UnassignedEvent'),
     reassignmentId: updateIdArbitrary,
     contractId: contractIdArbitrary,
     packageName: packageNameArbitrary,

@@ -2,7 +2,7 @@ import { asyncScheduler, delay, of, type Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
-import type { LedgerEvent } from '../../../src/diagnostics/Diagnostic.js';
+import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { randomFrom } from '../../campaign/randomFrom.js';
 import { observe, type Observed } from '../../helpers/observe.js';
@@ -21,7 +21,7 @@ export interface Outcome {
   readonly schedule: Schedule;
   readonly participant: VirtualParticipant;
   readonly subscribed: readonly Subscribed[];
-  readonly events: readonly LedgerEvent[];
+  readonly events: readonly Diagnostic[];
   /** What must not be left when all is over. */
   readonly wrong: readonly string[];
 }
@@ -37,7 +37,7 @@ export function play(schedule: Schedule): Outcome {
     return scheduler.run(({ flush }) => {
       const participant = new VirtualParticipant(schedule);
       const subscribed: Subscribed[] = [];
-      const events: LedgerEvent[] = [];
+      const events: Diagnostic[] = [];
       const wrong: string[] = [];
       const service = scripted(participant.answer);
       const { requestTimeoutMs, withinMs, period, hasFreshTokens, tokenMs, unsubscribeAtMs } = schedule;
@@ -54,7 +54,7 @@ export function play(schedule: Schedule): Outcome {
         requestTimeoutMs,
         ...(hasFreshTokens !== null && { token }),
       });
-      client.events$.subscribe((event) => events.push(event));
+      client.diagnostics$.subscribe((event) => events.push(event));
       const transaction$ = client.executeAndWaitForTransaction(
         { ...signedRequest, deduplicationPeriod: period },
         { recover: withinMs === null ? false : { withinMs } },

@@ -28,8 +28,8 @@ function ofEvent(event: Event, synchronizerId: string): readonly Change[] {
 }
 
 function ofReassignment(event: ReassignmentEvent): readonly Change[] {
-  if (event._tag === 'JsAssignmentEvent') return [came(event.createdEvent, event.target)];
-  return event._tag === 'JsUnassignedEvent' ? [{ contractId: event.contractId, synchronizerId: event.source }] : [];
+  if (event._tag === 'AssignedEvent') return [came(event.createdEvent, event.target)];
+  return event._tag === 'UnassignedEvent' ? [{ contractId: event.contractId, synchronizerId: event.source }] : [];
 }
 
 const came = ({ contractId, templateId, createArgument }: CreatedEvent, synchronizerId: string): Change => ({

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Ledger, LedgerEvent } from 'canton-rx';
+import type { Ledger, Diagnostic } from 'canton-rx';
 import { LEDGER } from '../ledger/ledger.js';
 import { factsOf } from './facts-of.js';
 import { levelOf } from './level-of.js';
@@ -14,7 +14,7 @@ export class LedgerLog implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.ledger.events$.subscribe((event) => {
+    this.ledger.diagnostics$.subscribe((event) => {
       const { _tag, at, ...facts } = event;
       this.logger.pino[levelOf(event)]({ context: 'Ledger', ...facts, ...wrongWith(event) }, _tag);
     });
@@ -22,7 +22,7 @@ export class LedgerLog implements OnModuleInit {
 }
 
 /** An error by its name and message alone: no event has a token in it, but a handler's error is whatever it throws. */
-function wrongWith(event: LedgerEvent): Record<string, unknown> {
+function wrongWith(event: Diagnostic): Record<string, unknown> {
   const shown = (error: unknown): Record<string, unknown> => ({
     ...factsOf(error),
     stack: undefined,

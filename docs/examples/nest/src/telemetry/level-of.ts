@@ -1,7 +1,7 @@
-import type { LedgerEvent } from 'canton-rx';
+import type { Diagnostic } from 'canton-rx';
 
 /** How important what happens is. The compiler knows all that can: what a later version adds, it asks for here. */
-export function levelOf(event: LedgerEvent): 'debug' | 'info' | 'warn' | 'error' {
+export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' {
   switch (event._tag) {
     case 'FeedStarted':
     case 'PollSent':

@@ -36,7 +36,7 @@ function shown(event: AnyEvent, offset: number, recordTime: string): ShownEvent 
 }
 
 function templateOf(event: AnyEvent): string | undefined {
-  if (event._tag === 'JsAssignmentEvent') return event.createdEvent.templateId;
+  if (event._tag === 'AssignedEvent') return event.createdEvent.templateId;
   return 'templateId' in event ? event.templateId : undefined;
 }
 
@@ -51,9 +51,9 @@ function rolesOf(event: AnyEvent): ShownEvent['roles'] {
       return [['Acting', event.actingParties]];
     case 'ArchivedEvent':
       return [['Witnesses', event.witnessParties]];
-    case 'JsAssignmentEvent':
+    case 'AssignedEvent':
       return [['Signatories', event.createdEvent.signatories]];
-    case 'JsUnassignedEvent':
+    case 'UnassignedEvent':
       return [['Witnesses', event.witnessParties]];
     default:
       return 'partyId' in event ? [['Party', [event.partyId]]] : [];
@@ -69,9 +69,9 @@ function valuesOf(event: AnyEvent): ShownEvent['values'] {
         ['Arguments of the choice', event.choiceArgument],
         ['Result', event.exerciseResult],
       ];
-    case 'JsAssignmentEvent':
+    case 'AssignedEvent':
       return [['Arguments', event.createdEvent.createArgument]];
-    case 'JsUnassignedEvent':
+    case 'UnassignedEvent':
     case 'ArchivedEvent':
       return [];
     default:

@@ -1,15 +1,15 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
-import type { LedgerEvent } from 'canton-rx';
+import type { Diagnostic } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { Feed } from '../feed/feed';
 
 export type Phase = 'connecting' | 'catchingUp' | 'caughtUp' | 'retrying' | 'paused' | 'failed';
 
-type Retry = Extract<LedgerEvent, { _tag: 'RetryScheduled' }>;
+type Retry = Extract<Diagnostic, { _tag: 'RetryScheduled' }>;
 
 /** What ends the trouble of a feed. */
-const isOver: ReadonlySet<LedgerEvent['_tag']> = new Set(['PageReceived', 'CaughtUp', 'FeedEnded'] as const);
+const isOver: ReadonlySet<Diagnostic['_tag']> = new Set(['PageReceived', 'CaughtUp', 'FeedEnded'] as const);
 
 const words: Readonly<Record<Phase, string>> = {
   connecting: 'Connecting',
@@ -20,7 +20,7 @@ const words: Readonly<Record<Phase, string>> = {
   failed: 'Stopped',
 };
 
-/** How the feed is doing, in a word: what `events$` tells and the processor's status, put together. */
+/** How the feed is doing, in a word: what `diagnostics$` tells and the processor's status, put together. */
 @Injectable()
 export class Health {
   readonly #feed = inject(Feed);
@@ -52,7 +52,7 @@ export class Health {
 
   constructor() {
     injectLedger()
-      .events$.pipe(takeUntilDestroyed())
+      .diagnostics$.pipe(takeUntilDestroyed())
       .subscribe((event) => {
         if (event._tag === 'UpdateSkipped')
           this.#feed.notice.set(`Update ${event.offset} cannot be read, and is not in the table.`);

@@ -1,8 +1,8 @@
-import type { LedgerEvent } from 'canton-rx';
+import type { Diagnostic } from 'canton-rx';
 import type { Step } from './run';
 
 /** What an event of a submission says to whoever waits for it. The end is told by the submission itself. */
-export function stepOf(event: LedgerEvent, startedAt: number): Step | undefined {
+export function stepOf(event: Diagnostic, startedAt: number): Step | undefined {
   const step = (label: string, note = '', isTrouble = false): Step => ({
     label,
     note,

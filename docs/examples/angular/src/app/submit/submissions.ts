@@ -1,6 +1,6 @@
 import { DestroyRef, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
-import { webCryptoSigner, type Command, type LedgerEvent, type Transaction } from 'canton-rx';
+import { webCryptoSigner, type Command, type Diagnostic, type Transaction } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { concatMap, defer, filter, finalize, forkJoin, fromEvent, type Observable } from 'rxjs';
 import { SandboxControl } from '../sandbox/sandbox-control';
@@ -65,11 +65,11 @@ export class Submissions {
   /** Adds the steps of one submission to its run: those with the id under which it was prepared. */
   #tell(commandId: string, startedAt: number) {
     let submissionId = '';
-    const isOurs = (event: LedgerEvent): boolean => {
+    const isOurs = (event: Diagnostic): boolean => {
       if (event._tag === 'SubmissionPrepared' && event.commandId === commandId) submissionId = event.submissionId;
       return 'submissionId' in event && event.submissionId === submissionId;
     };
-    return this.#ledger.events$.pipe(filter(isOurs)).subscribe((event) => {
+    return this.#ledger.diagnostics$.pipe(filter(isOurs)).subscribe((event) => {
       const step = stepOf(event, startedAt);
       if (event._tag === 'SubmissionUnclear') this.#control.willLose.set(false);
       if (step !== undefined) this.#change(commandId, (run) => ({ ...run, steps: [...run.steps, step] }));

@@ -24,12 +24,12 @@ export function factsOf(event: Event | ReassignmentEvent | TopologyEvent): Facts
         label: `${entity(event.templateId)}.${event.choice}`,
         parties: [...event.actingParties, ...event.witnessParties],
       };
-    case 'JsAssignmentEvent': {
+    case 'AssignedEvent': {
       const { createdEvent } = event;
       const label = `${entity(createdEvent.templateId)} ← ${shortId(event.source)}`;
       return { ...contract(createdEvent), kind: 'moved', label, parties: stakeholders(createdEvent) };
     }
-    case 'JsUnassignedEvent': {
+    case 'UnassignedEvent': {
       const label = `${entity(event.templateId ?? '')} → ${shortId(event.target)}`;
       return { ...contract(event), kind: 'moved', label, parties: event.witnessParties };
     }
