@@ -3,8 +3,8 @@ import { catchError, EMPTY, lastValueFrom, merge, take, throwError, toArray, typ
 import { type Ledger, memoryStore, type Signer } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import { cantonError, type Fault, type Sandbox } from '../../src/sandbox/index.js';
-import { impatient } from '../security/asked.js';
-import { all, executeRequest, payload, prepareRequest, sent, updateFormat } from '../security/secrets.js';
+import { impatient } from '../suites/security/asked.js';
+import { all, executeRequest, payload, prepareRequest, sent, updateFormat } from '../suites/security/secrets.js';
 import { sandboxes } from '../helpers/sandboxes.js';
 import { sdk, withContexts } from './support.js';
 

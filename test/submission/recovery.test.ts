@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { schedules } from '../campaign/schedules.js';
+import { schedules } from '../suites/campaign/schedules.js';
 import { flawsOf } from './recovery/flawsOf.js';
 import { endOf, play } from './recovery/play.js';
 import { again, left, once, refused, type Schedule } from './recovery/Schedule.js';

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../src/codecs/Transaction.js';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
-import { randomFrom } from '../../campaign/randomFrom.js';
+import { randomFrom } from '../../suites/campaign/randomFrom.js';
 import { observe, type Observed } from '../../helpers/observe.js';
 import { scripted } from '../../helpers/scripted.js';
 import { VirtualParticipant } from '../../helpers/virtualSubmission.js';

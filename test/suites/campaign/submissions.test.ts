@@ -1,0 +1,140 @@
+import process from 'node:process';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { firstValueFrom, lastValueFrom, of, timer } from 'rxjs';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+import { isLedgerError } from '../../../src/errors/LedgerError.js';
+import { cantonError, type Fault, startSandbox } from '../../../src/sandbox/index.js';
+import { preparedTransactionVerifier } from '../../../src/verify/index.js';
+import { ownClock } from '../../helpers/ownClock.js';
+import { secretsIn } from '../security/secretsIn.js';
+import { schedules } from './schedules.js';
+
+const { numRuns, seed } = schedules(120);
+const lanes = 8;
+const path = /executeAndWaitForTransaction$/;
+const isDefinite = (end: unknown): boolean => isLedgerError(end) && end._tag !== 'OutcomeUnknownError';
+
+/** The longest that a commit is held back. */
+const latestMs = 120;
+
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  fc.constantFrom<Fault>(
+    { kind: 'reset' },
+    { kind: 'reset', when: 'after' },
+    { kind: 'hang' },
+    { kind: 'body', body: '{"transaction":{}}' },
+    { kind: 'status', status: 503, body: 'The server was not able to produce a timely response to your request.' },
+    { kind: 'status', status: 502, body: '<html></html>' },
+    { kind: 'status', status: 504, body: cantonError('REQUEST_TIME_OUT') },
+    { kind: 'status', status: 409, body: cantonError('PARTICIPANT_BACKPRESSURE') },
+    { kind: 'status', status: 409, body: cantonError('LOCAL_VERDICT_LOCKED_CONTRACTS') },
+  ),
+  fc.record({
+    kind: fc.constant('truncate' as const),
+    bytes: fc.nat(1_500),
+    how: fc.constantFrom('close' as const, 'reset' as const),
+  }),
+  fc.record({ kind: fc.constant('delay' as const), ms: fc.integer({ min: 1, max: 400 }) }),
+  fc.record({
+    kind: fc.constant('commitLate' as const),
+    ms: fc.integer({ min: 1, max: latestMs }),
+    how: fc.constantFrom('timeout' as const, 'reset' as const),
+  }),
+);
+
+interface Schedule {
+  readonly faults: readonly Fault[];
+  /** Of the caller's deduplication period; as long as may be, if absent. */
+  readonly seconds: number | undefined;
+  /** At a time. */
+  readonly subscriptions: number;
+  readonly recovers: boolean;
+  readonly isForged: boolean;
+}
+
+const schedule: fc.Arbitrary<Schedule> = fc.record({
+  faults: fc.array(fault, { maxLength: 5 }),
+  seconds: fc.option(fc.integer({ min: 1, max: 600 }), { nil: undefined }),
+  subscriptions: fc.integer({ min: 1, max: 3 }),
+  recovers: fc.boolean(),
+  isForged: fc.boolean(),
+});
+
+async function play({ faults, seconds, subscriptions, recovers, isForged }: Schedule): Promise<readonly string[]> {
+  const sandbox = await startSandbox();
+  try {
+    const alice = sandbox.externalParty('alice');
+    const mallory = sandbox.externalParty('mallory');
+    const signer = {
+      party: alice.party,
+      sign: (hash: Uint8Array) => {
+        const text = Buffer.from(hash).toString('base64');
+        return of(isForged ? mallory.sign(text) : alice.sign(text));
+      },
+    };
+    const ledger = createLedger({
+      baseUrl: sandbox.url,
+      requestTimeoutMs: 250,
+      retry: { baseDelayMs: 2, maxDelayMs: 20 },
+    });
+    const events: unknown[] = [];
+    ledger.diagnostics$.subscribe((event) => events.push(event));
+    for (const each of faults) sandbox.fault(each, { path });
+    const createArguments = { owner: alice.party, amount: '10.0', tag: null, serial: '1' };
+    const transaction$ = ledger.submit(
+      {
+        commandId: 'pay',
+        actAs: [alice.party],
+        commands: [{ CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments } }],
+      },
+      signer,
+      {
+        verify: preparedTransactionVerifier(),
+        recover: recovers && { withinMs: 10_000 },
+        ...(seconds !== undefined && { deduplicationPeriod: { DeduplicationDuration: { value: { seconds } } } }),
+      },
+    );
+    const ends = await Promise.all(
+      Array.from({ length: subscriptions }, () => lastValueFrom(transaction$).catch((error: unknown) => error)),
+    );
+    await firstValueFrom(timer(latestMs + 30));
+    // what was committed late is committed by now
+    const committed = sandbox.updates.flatMap((update) => ('Transaction' in update ? [update.Transaction.value] : []));
+    expect(committed.length).toBeLessThanOrEqual(1);
+    expect(secretsIn([events, ends.filter(isLedgerError)], ['10.0000000000'])).toEqual([]);
+    // a definite error is about its own submission: another subscription prepares, signs and sends one of its own
+    if (ends.every(isDefinite)) expect([ends, committed]).toEqual([ends, []]);
+    for (const end of ends) {
+      if (!isLedgerError(end)) expect(end).toMatchObject({ updateId: committed[0]?.updateId, events: [{}] });
+      if (recovers)
+        expect(isLedgerError(end) ? end._tag : 'Transaction').toBe(
+          isForged ? 'SubmissionRejectedError' : 'Transaction',
+        );
+    }
+    return ends.map((end) => (isLedgerError(end) ? end._tag : 'Transaction'));
+  } finally {
+    await sandbox.close();
+  }
+}
+
+// patience is for faults, not for a busy machine
+beforeEach(() => {
+  ownClock();
+});
+
+describe('over real sockets, a submission', () => {
+  it('is committed once at most, and what it ends with never contradicts the ledger', async () => {
+    const counts = new Map<string, number>();
+    const property = fc.asyncProperty(schedule, async (given) => {
+      for (const end of await play(given)) counts.set(end, (counts.get(end) ?? 0) + 1);
+    });
+    await Promise.all(
+      Array.from({ length: lanes }, (_, lane) =>
+        fc.assert(property, { numRuns: Math.ceil(numRuns / lanes), seed: seed + lane, endOnFailure: true }),
+      ),
+    );
+    process.stdout.write(`campaign: ${JSON.stringify(Object.fromEntries(counts))}\n`);
+    expect(counts.get('Transaction')).toBeGreaterThan(0);
+  }, 600_000);
+});

@@ -1,0 +1,28 @@
+import { Pool, type PoolClient } from 'pg';
+import { postgresStore } from '../../../../src/postgres/index.js';
+import { toldUntil } from './ended.js';
+import { ledger, request } from './ledger.js';
+import { markedTransactional } from './marked.js';
+import { hashOf, idOf, mark } from './marks.js';
+import { orders } from './orders.js';
+
+const { storeUrl, life, commitEvery } = orders;
+const pool = new Pool({ connectionString: storeUrl, application_name: `life ${life}`, max: 3 });
+pool.on('error', () => undefined);
+
+ledger
+  .process<PoolClient>(
+    request,
+    (update, tx) => {
+      mark('u');
+      const values = [update.offset, idOf(update), hashOf(update), life];
+      return tx.query('INSERT INTO seen ("offset", update_id, hash, life) VALUES ($1, $2, $3, $4)', values);
+    },
+    {
+      name: 'seen',
+      store: markedTransactional(postgresStore({ pool, pollMs: 10 })),
+      commitEvery: { updates: commitEvery },
+      retry: { baseDelayMs: 1, maxDelayMs: 20 },
+    },
+  )
+  .subscribe(toldUntil(() => pool.end()));

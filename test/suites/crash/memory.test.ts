@@ -1,0 +1,92 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it } from '@jest/globals';
+import { firstValueFrom, Subject } from 'rxjs';
+import { ledgerEffects } from '../../../src/codecs/formats.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+import type { Work } from '../../../src/process/ProcessOptions.js';
+import { memoryStore } from '../../../src/process/memoryStore.js';
+import { hashOf, idOf } from './children/marks.js';
+import { flawsOfRepeated, type Taken } from './flawsOf.js';
+import { parameters, print } from './parameters.js';
+import { world } from './world.js';
+
+const commitEvery = 20;
+const many = parameters(300);
+
+it(
+  'a processor with a store in memory repeats one commit at most, and skips nothing, when its work is abandoned at any moment',
+  async () => {
+    const { kills, updates, random } = many;
+    const given = await world(many);
+    const begunAt = performance.now();
+    try {
+      const ledger = createLedger({
+        baseUrl: given.sandbox.url,
+        requestTimeoutMs: 250,
+        retry: { baseDelayMs: 1, maxDelayMs: 20 },
+      });
+      const store = memoryStore();
+      const taken: Taken[] = [];
+      /** A life, until it hangs in its handler, or is left in good order. */
+      const lived = async (life: number): Promise<void> => {
+        const over$ = new Subject<void>();
+        const isOver = firstValueFrom(over$);
+        let left = Math.floor((random() * 2 * updates) / kills);
+        const [hangs, afterMs] = [random() < 0.8, random() * 30];
+        const handler = async (update: Work): Promise<void> => {
+          taken.push({ life, offset: update.offset, updateId: idOf(update), hash: hashOf(update) });
+          left -= 1;
+          if (left > 0) return;
+          over$.next();
+          // what ends much later, in the time of others, moves their place no more
+          if (hangs) await wait(5 + afterMs);
+        };
+        const committed$ = ledger.process(
+          { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) },
+          handler,
+          { name: 'memory', store, commitEvery: { updates: commitEvery }, stopWithinMs: hangs ? 0 : 10_000 },
+        );
+        const failed$ = new Subject<never>();
+        const subscription = committed$.subscribe({
+          error: (error: unknown) => {
+            failed$.error(error);
+          },
+        });
+        const failed = firstValueFrom(failed$, { defaultValue: undefined });
+        await Promise.race([isOver, failed, wait(300)]);
+        failed$.complete();
+        subscription.unsubscribe();
+        // the time of a graceful end
+        await wait(hangs ? 2 : 20);
+      };
+      given.grow(0.25);
+      for (let life = 1; life <= kills; life += 1) {
+        await lived(life);
+        given.grow(0.75 / kills);
+      }
+      given.grow(1);
+      const rest$ = ledger.process(
+        { beginExclusive: 0, endInclusive: given.end(), updateFormat: ledgerEffects({ parties: 'any' }) },
+        (update) => {
+          taken.push({ life: kills + 1, offset: update.offset, updateId: idOf(update), hash: hashOf(update) });
+        },
+        { name: 'memory', store, commitEvery: { updates: commitEvery } },
+      );
+      await new Promise((resolve, reject) =>
+        rest$.subscribe({
+          complete: () => {
+            resolve(true);
+          },
+          error: reject,
+        }),
+      );
+      const { flaws, ...repeats } = flawsOfRepeated(await given.entries(), taken, commitEvery);
+      const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
+      print(`memory: ${kills} abandoned in ${seconds} s: ${JSON.stringify(repeats)}`);
+      expect(flaws).toEqual([]);
+    } finally {
+      await given.close();
+    }
+  },
+  many.timeoutMs,
+);

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { UpdateElement } from '../../../src/codecs/Update.js';
+import { describeWithNats, natsServer } from '../../helpers/natsServer.js';
+import type { TestServer } from '../../helpers/servers.js';
+import { programs, type Programs } from './Child.js';
+import { hashOf, idOf } from './children/marks.js';
+import { crashes } from './crashes.js';
+import { flawsOfOnce, flawsOfRepeated } from './flawsOf.js';
+import { notesIn } from './notes.js';
+import { parameters, print } from './parameters.js';
+import { world, type Entry } from './world.js';
+
+const commitEvery = 20;
+const many = parameters(40);
+
+describeWithNats('a stream of JetStream', () => {
+  let server: TestServer;
+  let children: Programs;
+  let folder: string;
+  let entries: readonly Entry[] | undefined;
+
+  beforeAll(async () => {
+    children = await programs('relay', 'reader');
+    server = await natsServer();
+    folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
+  });
+  afterAll(async () => {
+    await children.remove();
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** The server itself is killed five times. */
+  const crashed: Promise<unknown>[] = [];
+  const crashServer = (killed: number): void => {
+    if (killed % Math.ceil(many.kills / 6) !== 0) return;
+    const crash = async (): Promise<void> => {
+      await wait(many.random() * 200);
+      await server.crash();
+      await wait(many.random() * 100);
+      await server.start();
+    };
+    crashed.push(crash());
+  };
+
+  /** What is in the stream, with its sequence numbers. */
+  const published = async (): Promise<readonly Entry[]> => {
+    const connection = await connect({ servers: server.url });
+    try {
+      const stream = await jetstream(connection).streams.get('ledger');
+      const { state } = await stream.info();
+      const taken: Entry[] = [];
+      const consumer = await stream.getConsumer();
+      for await (const message of await consumer.consume({ max_messages: 500 })) {
+        const result = UpdateElement.decode(message.json());
+        if (result._tag === 'Left' || result.right._tag === 'OffsetCheckpoint') throw new Error('no update');
+        taken.push({ offset: result.right.offset, updateId: idOf(result.right), hash: hashOf(result.right) });
+        expect(message.seq).toBe(taken.length);
+        if (message.seq === state.last_seq) break;
+      }
+      return taken;
+    } finally {
+      await connection.close();
+    }
+  };
+
+  it(
+    'is the ledger, each update once and in order, when its relay and its server are killed at any moment',
+    async () => {
+      const given = await world(many);
+      try {
+        const start = (life: number, end?: number) =>
+          children.start('relay', { ledgerUrl: given.sandbox.url, storeUrl: server.url, life, end, commitEvery });
+        const { kills } = await crashes({ what: 'a relay', start, afterKill: crashServer }, given, many);
+        await Promise.all(crashed);
+        expect(kills).toBe(many.kills);
+        entries = await given.entries();
+        expect(flawsOfOnce(entries, await published())).toEqual([]);
+      } finally {
+        await given.close();
+      }
+    },
+    many.timeoutMs,
+  );
+
+  it(
+    'is read at least once and in order, and once more one update at most, when a reader is killed at any moment',
+    async () => {
+      const all = entries ?? [];
+      expect(all).toHaveLength(many.updates);
+      const notes = join(folder, 'notes');
+      const last = all.at(-1)?.offset ?? 0;
+      const start = (life: number, end?: number) =>
+        children.start('reader', { ledgerUrl: '', storeUrl: server.url, notes, life, end, last, commitEvery });
+      const source = { grow: () => undefined, end: () => last };
+      const { kills, phases } = await crashes({ what: 'a reader', start, afterKill: crashServer }, source, many);
+      await Promise.all(crashed);
+      // or nothing was left to most of them
+      expect(phases.get('start') ?? 0).toBeLessThanOrEqual(0.75 * kills);
+      const { flaws, ...repeats } = flawsOfRepeated(all, await notesIn(notes), 1);
+      print(`a reader: ${JSON.stringify(repeats)}`);
+      expect(flaws).toEqual([]);
+    },
+    many.timeoutMs,
+  );
+});

@@ -1,0 +1,123 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import type { EventEmitter } from 'node:events';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../helpers/servers.js';
+import { root } from './project.js';
+
+const sh = promisify(execFile);
+const bin = join(root, 'dist', 'cli', 'main.js');
+const bash = (script: string, url = ''): Promise<{ stdout: string; stderr: string }> =>
+  sh('bash', ['-o', 'pipefail', '-c', script], { env: { ...process.env, BIN: bin, LEDGER: url } });
+
+/** What an event brings first. */
+const first = (emitter: EventEmitter, event: string): Promise<unknown> =>
+  new Promise((resolve) => {
+    emitter.once(event, (value: unknown) => {
+      resolve(value);
+    });
+  });
+
+/** The exit code and the lines of a command that may fail. */
+const ended = async (child: ChildProcess): Promise<{ code: unknown; stdout: string[]; stderr: string[] }> => {
+  const text = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (text.stdout += String(chunk)));
+  child.stderr?.on('data', (chunk: Buffer) => (text.stderr += String(chunk)));
+  const code = await first(child, 'close');
+  const lines = (all: string): string[] => all.split('\n').filter((line) => line !== '');
+  return { code, stdout: lines(text.stdout), stderr: lines(text.stderr) };
+};
+
+let sandbox: ChildProcess;
+let url = '';
+beforeAll(async () => {
+  sandbox = spawn('node', [bin, 'sandbox', '--port', '0', '--updates', '300'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let greeting = '';
+  sandbox.stdout?.on('data', (chunk: Buffer) => (greeting += String(chunk)));
+  await until(() => /http:\/\/127\.0\.0\.1:\d+\D/.test(greeting) || sandbox.exitCode !== null);
+  url = /http:\/\/127\.0\.0\.1:\d+/.exec(greeting)?.[0] ?? '';
+});
+afterAll(async () => {
+  const closed = first(sandbox, 'close');
+  sandbox.kill('SIGTERM');
+  expect(await closed).toBe(0);
+});
+
+describe('canton-rx tail', () => {
+  it('ends quietly when nobody reads any more', async () => {
+    const { stdout, stderr } = await bash('node "$BIN" tail --ledger "$LEDGER" | head -1', url);
+    expect(JSON.parse(stdout)).toHaveProperty('_tag');
+    expect(stderr).toBe('');
+  });
+
+  it('ends at the offset that it is told', async () => {
+    const { code, stdout } = await ended(spawn('node', [bin, 'tail', '--ledger', url, '--to', '50']));
+    expect(code).toBe(0);
+    const offsets = stdout.map((line) => Number(/"offset":(\d+)/.exec(line)?.[1]));
+    expect(offsets.length).toBeGreaterThan(10);
+    expect(Math.max(...offsets)).toBeLessThanOrEqual(50);
+  });
+
+  it('ends on Ctrl-C with the place to resume from', async () => {
+    const child = spawn('node', [bin, 'tail', '--ledger', url]);
+    child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), 300));
+    const { code, stdout, stderr } = await ended(child);
+    expect(code).toBe(0);
+    const last = /"offset":(\d+)/.exec(stdout.at(-1) ?? '')?.[1] ?? '';
+    expect(stderr).toEqual([`resume with --from ${last}`]);
+  });
+
+  it.each([['tail'], ['tail', '--ledger', 'x'], ['tail', '--token', 'secret'], ['nothing'], []])(
+    'says one line of bad arguments, and exits with 2: %j',
+    async (...args) => {
+      const { code, stdout, stderr } = await ended(
+        spawn('node', [bin, ...args], { env: { PATH: process.env['PATH'] } }),
+      );
+      expect({ code, stdout }).toEqual({ code: 2, stdout: [] });
+      expect(stderr).toHaveLength(1);
+      expect(stderr[0]).not.toContain('secret');
+    },
+  );
+});
+
+describe('canton-rx demo', () => {
+  it('says what it lacks where the optional packages are not installed; the other commands do not need them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'canton-rx-'));
+    try {
+      await mkdir(join(folder, 'node_modules'));
+      const needed = ['rxjs', 'ky', 'io-ts', 'fp-ts', 'tslib'].map((name) => join('node_modules', name));
+      for (const path of needed) await symlink(join(root, path), join(folder, path));
+      for (const path of ['dist', 'package.json']) await cp(join(root, path), join(folder, path), { recursive: true });
+      const run = (...args: string[]) => ended(spawn('node', [join(folder, 'dist', 'cli', 'main.js'), ...args]));
+      expect((await run('tail', '--help')).code).toBe(0);
+      const { code, stdout, stderr } = await run('demo');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: [] });
+      expect(stderr).toEqual([expect.stringContaining('npm install @canton-network/core-ledger-proto')]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('canton-rx check', () => {
+  it('reports to a pipe without colours, with an exit code that says what is wrong', async () => {
+    const { stdout } = await bash('node "$BIN" check --ledger "$LEDGER"', url);
+    expect(stdout).toContain('\nall well\n');
+    expect(stdout).not.toContain('\u001b');
+    const { code } = await ended(spawn('node', [bin, 'check', '--json', '--ledger', 'http://127.0.0.1:9']));
+    expect(code).toBe(3);
+  });
+});
+
+describe('the demo', () => {
+  it('shows updates and two submissions found among them, and ends by itself', async () => {
+    const { stdout } = await bash('node "$(dirname "$BIN")/demo.js"');
+    expect(stdout.match(/^✓ .*matched/gm)).toHaveLength(2);
+    expect(stdout).not.toContain('\u001b');
+  });
+});

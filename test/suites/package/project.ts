@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const exec = promisify(execFile);
+
+/** The folder of this repository. */
+export const root = join(import.meta.dirname, '..', '..', '..');
+
+/** What a command printed. */
+export interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A project of somebody who installed the packed library. */
+export interface Project {
+  readonly folder: string;
+  readonly run: (command: string, ...args: readonly string[]) => Promise<Printed>;
+  readonly write: (file: string, content: string) => Promise<void>;
+  readonly remove: () => Promise<void>;
+}
+
+/** The version that the lock of this repository has of a package. */
+const locked = async (name: string): Promise<string> => {
+  const lock = await readFile(join(root, 'package-lock.json'), 'utf8');
+  const version = new RegExp(`"node_modules/${name}": \\{\\s*"version": "([^"]+)"`).exec(lock)?.[1];
+  if (version === undefined) throw new Error(`${name} is not in the lock`);
+  return `${name}@${version}`;
+};
+
+/**
+ * Packs what is built, as it is published, and installs it into an empty project, next to the dependencies that this
+ * repository has: sizes are those of a program, not of the day.
+ */
+export async function project(): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'canton-rx-'));
+  const { stdout } = await exec('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+  });
+  const tarball = /"filename": "([^"]+\.tgz)"/.exec(stdout)?.[1] ?? '';
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true }));
+  const dependencies = await Promise.all(['rxjs', 'ky', 'io-ts', 'fp-ts', 'tslib'].map(locked));
+  await exec('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, ...dependencies], {
+    cwd: folder,
+  });
+  return {
+    folder,
+    run: (command, ...args) => exec(command, [...args], { cwd: folder }),
+    write: (file, content) => writeFile(join(folder, file), content),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,21 @@
+import { catchError, lastValueFrom, of, map } from 'rxjs';
+import { acsDelta, createLedger, isLedgerError } from '../../../../src/index.js';
+
+/** Asks each of the given addresses for its updates, and prints what came of it: a line of JSON each. */
+for (const baseUrl of process.argv.slice(2)) {
+  const ledger = createLedger({ baseUrl, retry: { baseDelayMs: 1, giveUpAfterMs: 20 } });
+  const begun = process.cpuUsage();
+  const outcome = await lastValueFrom(
+    ledger.updates({ beginExclusive: 0, endInclusive: 100, updateFormat: acsDelta({ parties: 'any' }) }).pipe(
+      map(({ _tag }): string => _tag),
+      catchError((error: unknown) => of(isLedgerError(error) ? error._tag : String(error))),
+    ),
+    { defaultValue: 'nothing' },
+  );
+  // an unhandled error of a stream comes a little later
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
+  const { user, system } = process.cpuUsage(begun);
+  console.log(JSON.stringify({ url: baseUrl, outcome, workMs: (user + system) / 1_000, peakMb }));
+}
+process.exit(0);

@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { build } from 'esbuild';
+import { httpServer, type HttpServer } from '../../helpers/httpServer.js';
+
+const MiB = 2 ** 20;
+const block = (pattern: string): Buffer => Buffer.alloc(Math.floor(MiB / pattern.length) * pattern.length, pattern);
+
+/** Writes so many MiB, as fast as they are read; ends when nobody reads them any more. */
+function flood(response: ServerResponse, begin: string, pattern: string, count: number, end: string): void {
+  const content = block(pattern);
+  let left = count;
+  const more = (): void => {
+    while (left > 0 && !response.destroyed) {
+      left -= 1;
+      if (!response.write(content)) {
+        response.once('drain', more);
+        return;
+      }
+    }
+    response.end(end);
+  };
+  response.on('error', () => undefined);
+  response.write(begin);
+  more();
+}
+
+const bomb = gzipSync(Buffer.alloc(200 * MiB, ' '));
+
+const floods: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  blanks: (response) => {
+    flood(response, '', ' ', 100, '[]');
+  },
+  zeros: (response) => {
+    flood(response, '[', '0,', 100, '0]');
+  },
+  string: (response) => {
+    flood(response, '["', 'a', 100, '"]');
+  },
+  length: (response) => {
+    response.setHeader('content-length', 100 * MiB);
+    flood(response, '', ' ', 100, '');
+  },
+  bomb: (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+  'bomb-in-bomb': (response) => response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(gzipSync(bomb)),
+  'string-within-bounds': (response) => {
+    flood(response, '["', 'a', 31, '"]');
+  },
+  'events-that-are-none': (response) => {
+    flood(response, '[{"update":{"Transaction":{"value":{"offset":1,"events":[', '0,', 20, '0]}}}}]');
+  },
+  deep: (response) => response.end('['.repeat(MiB) + ']'.repeat(MiB)),
+  encodings: (response) => response.writeHead(200, { 'content-encoding': 'gzip, '.repeat(9) + 'gzip' }).end(bomb),
+};
+
+let server: HttpServer;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'canton-rx-security-'));
+  server = await httpServer((request, response) => {
+    const [, name = ''] = (request.url ?? '').split('/');
+    if (request.url?.endsWith('/v2/state/ledger-end') === true) response.end('{"offset":100}');
+    else floods[name]?.(response);
+  });
+  await build({
+    entryPoints: [join(import.meta.dirname, 'child', 'survivor.ts')],
+    outfile: join(folder, 'survivor.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+  });
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** What came of asking, in a process of its own with little memory. Rejects when that dies. */
+async function asked(...names: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--max-old-space-size=256',
+    join(folder, 'survivor.mjs'),
+    ...names.map((name) => `${server.url}/${name}`),
+  ]);
+  const lines = stdout.trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+}
+
+describe('a process of 256 MiB', () => {
+  it.each([
+    ['blanks', 'PageLimitError'],
+    ['zeros', 'PageLimitError'],
+    ['string', 'PageLimitError'],
+    ['length', 'PageLimitError'],
+    ['bomb', 'PageLimitError'],
+    ['bomb-in-bomb', 'PageLimitError'],
+    ['string-within-bounds', 'DecodeError'],
+    ['events-that-are-none', 'DecodeError'],
+    ['deep', 'DecodeError'],
+  ])('survives %s', async (name, outcome) => {
+    const [found] = await asked(name);
+    expect(found).toMatchObject({ outcome });
+    expect(found?.['workMs']).toBeLessThan(30_000);
+    expect(found?.['peakMb']).toBeLessThan(600);
+    if (process.env['SECURITY_FIGURES'] !== undefined) console.log(JSON.stringify(found));
+  });
+
+  // aborting a fetch that has failed with that killed the process (Node 20.20)
+  it('survives more encodings than there are', async () => {
+    await asked('encodings');
+  });
+});

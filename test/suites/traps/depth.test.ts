@@ -1,0 +1,61 @@
+/** Traps that clients of this ledger fell into: a feed that calls itself for every page, until the stack or the memory is full. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { asapScheduler, lastValueFrom, NEVER, observeOn, of, share, takeUntil, tap } from 'rxjs';
+import type { HttpPort } from '../../../src/http/HttpPort.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+import { ok } from '../../helpers/scripted.js';
+import { updateFormat } from '../../helpers/world.js';
+import { transaction } from '../../helpers/wire.js';
+
+const pages = 100_000;
+
+/** One update a page, asynchronously. */
+const port: HttpPort = ({ url, body = '{}' }) => {
+  const { beginExclusive } = JSON.parse(body) as { readonly beginExclusive: number };
+  const reply = url.endsWith('ledger-end') ? ok({ offset: pages }) : ok([transaction(beginExclusive + 1)]);
+  return of(reply).pipe(observeOn(asapScheduler));
+};
+
+/** How many frames there are below. */
+function depth(): number {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = Infinity;
+  const { length } = (new Error().stack ?? '').split('\n');
+  Error.stackTraceLimit = limit;
+  return length;
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+const megabytes = (): number => {
+  collect();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+};
+
+describe(`a feed of ${pages} pages`, () => {
+  it('has a flat stack and a flat heap, also behind share and takeUntil', async () => {
+    const depths: number[] = [];
+    const heaps: number[] = [];
+    let count = 0;
+    const feed$ = createLedger({ baseUrl: 'http://ledger.example', port })
+      .updates({ beginExclusive: 0, endInclusive: pages, updateFormat }, { maxPageSize: 1 })
+      .pipe(
+        tap(() => {
+          count += 1;
+          if (count % 1_000 !== 0) return;
+          depths.push(depth());
+          // not only when all is over
+          expect(depths.at(-1)).toBeLessThan((depths[0] ?? 0) + 10);
+          if (count % (pages / 5) === 0) heaps.push(megabytes());
+        }),
+        share(),
+        takeUntil(NEVER),
+      );
+    await lastValueFrom(feed$);
+    expect(count).toBe(pages);
+    expect(depths).toHaveLength(pages / 1_000);
+    expect((heaps.at(-1) ?? Infinity) - (heaps[0] ?? 0)).toBeLessThan(5);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, it } from '@jest/globals';
+import type { v3_4, v3_5 } from '@canton-network/core-ledger-client-types';
+import { expectTypeOf } from 'expect-type';
+import type { ArchivedEvent, CreatedEvent, ExercisedEvent } from '../../../src/codecs/Event.js';
+import type { Command } from '../../../src/codecs/Command.js';
+import type {
+  DeduplicationPeriod,
+  ExecuteRequest,
+  PartySignatures,
+  Signature,
+} from '../../../src/codecs/ExecuteRequest.js';
+import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
+import type {
+  EventFormat,
+  TopologyFormat,
+  TransactionFormat,
+  TransactionShape,
+  UpdateFormat,
+} from '../../../src/codecs/UpdateFormat.js';
+import type { Filters, IdentifierFilter } from '../../../src/codecs/Filters.js';
+import type { HashingSchemeVersion } from '../../../src/codecs/scalars.js';
+import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
+import type { OffsetCheckpoint, TraceContext } from '../../../src/codecs/OffsetCheckpoint.js';
+import type { PrefetchContractKey, PrepareRequest, TrafficEstimation } from '../../../src/codecs/PrepareRequest.js';
+import type { PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
+import type { Transaction } from '../../../src/codecs/Transaction.js';
+import type { UnassignedEvent } from '../../../src/codecs/Reassignment.js';
+import type { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
+
+type S34 = v3_4.components['schemas'];
+type S35 = v3_5.components['schemas'];
+
+/** Their request with the one-of that ours requires, and without what the ledger refuses: an unspecified shape. */
+type Filled<A> = A extends readonly (infer Item)[]
+  ? readonly Filled<Item>[]
+  : A extends { transactionShape: unknown; eventFormat: infer F }
+    ? { eventFormat: Filled<F>; transactionShape: TransactionShape }
+    : [keyof A] extends ['identifierFilter']
+      ? Required<A>
+      : A extends object
+        ? { [K in keyof A]: Filled<A[K]> }
+        : A;
+
+describe('a published request is one of ours', () => {
+  it('in its parts', () => {
+    expectTypeOf<S34['IdentifierFilter']>().toExtend<IdentifierFilter>();
+    expectTypeOf<S35['IdentifierFilter']>().toExtend<IdentifierFilter>();
+    expectTypeOf<S34['TopologyFormat']>().toExtend<TopologyFormat>();
+    expectTypeOf<S35['TopologyFormat']>().toExtend<TopologyFormat>();
+    expectTypeOf<S34['DeduplicationPeriod']>().toExtend<DeduplicationPeriod>();
+    expectTypeOf<S35['DeduplicationPeriod']>().toExtend<DeduplicationPeriod>();
+    expectTypeOf<S34['Duration']>().toExtend<Duration>();
+    expectTypeOf<S35['Duration']>().toExtend<Duration>();
+    expectTypeOf<Required<S34['MinLedgerTime']>>().toExtend<MinLedgerTime>();
+    expectTypeOf<Required<S35['MinLedgerTime']>>().toExtend<MinLedgerTime>();
+    expectTypeOf<S34['Command']>().toExtend<Command>();
+    expectTypeOf<S35['Command']>().toExtend<Command>();
+    expectTypeOf<S34['PrefetchContractKey']>().toExtend<PrefetchContractKey>();
+    expectTypeOf<S35['PrefetchContractKey']>().toExtend<PrefetchContractKey>();
+    expectTypeOf<S34['CostEstimationHints']>().toExtend<TrafficEstimation>();
+    expectTypeOf<S35['CostEstimationHints']>().toExtend<TrafficEstimation>();
+  });
+
+  it('in its formats, with an identifier filter and a shape', () => {
+    expectTypeOf<Filled<S34['Filters']>>().toExtend<Filters>();
+    expectTypeOf<Filled<S35['Filters']>>().toExtend<Filters>();
+    expectTypeOf<Filled<S34['EventFormat']>>().toExtend<EventFormat>();
+    expectTypeOf<Filled<S35['EventFormat']>>().toExtend<EventFormat>();
+    expectTypeOf<Filled<S34['TransactionFormat']>>().toExtend<TransactionFormat>();
+    expectTypeOf<Filled<S35['TransactionFormat']>>().toExtend<TransactionFormat>();
+    expectTypeOf<Filled<S34['UpdateFormat']>>().toExtend<UpdateFormat>();
+    expectTypeOf<Filled<S35['UpdateFormat']>>().toExtend<UpdateFormat>();
+  });
+
+  it('but that ours excludes what the ledger refuses', () => {
+    expectTypeOf<S35['TransactionFormat']['transactionShape']>().not.toExtend<TransactionShape>();
+    expectTypeOf<S35['GetUpdatesRequest']>().not.toExtend<UpdatesRequest>();
+    expectTypeOf<S35['Signature']>().not.toExtend<Signature>();
+  });
+
+  it('for updates, by format or by filter', () => {
+    type ByFormat = Filled<Pick<S35['GetUpdatesRequest'], 'beginExclusive' | 'endInclusive' | 'updateFormat'>>;
+    type ByFilter = Filled<Pick<S35['GetUpdatesRequest'], 'beginExclusive' | 'endInclusive' | 'filter' | 'verbose'>>;
+    type Descending = Filled<
+      Pick<Required<S35['GetUpdatesRequest']>, 'beginExclusive' | 'endInclusive' | 'descendingOrder'>
+    >;
+    expectTypeOf<ByFormat>().toExtend<UpdatesRequest>();
+    expectTypeOf<ByFilter>().toExtend<UpdatesRequest>();
+    expectTypeOf<Descending>().toExtend<UpdatesRequest>();
+  });
+
+  it('for an execution, with signatures of known kinds', () => {
+    type Execute<S extends { partySignatures: unknown; transactionFormat?: unknown }> = Filled<
+      Omit<S, 'partySignatures' | 'minLedgerTime'>
+    > & { partySignatures: PartySignatures };
+    expectTypeOf<Execute<S34['JsExecuteSubmissionAndWaitForTransactionRequest']>>().toExtend<ExecuteRequest>();
+    expectTypeOf<Execute<S35['JsExecuteSubmissionAndWaitForTransactionRequest']>>().toExtend<ExecuteRequest>();
+  });
+
+  it('for a preparation, with the contract ids of what it discloses', () => {
+    type Prepare = Omit<S35['JsPrepareSubmissionRequest'], 'disclosedContracts' | 'minLedgerTime'>;
+    expectTypeOf<Prepare>().toExtend<PrepareRequest>();
+    expectTypeOf<
+      Omit<S34['JsPrepareSubmissionRequest'], 'disclosedContracts' | 'minLedgerTime'>
+    >().toExtend<PrepareRequest>();
+    expectTypeOf<Required<S35['DisclosedContract']>>().toExtend<
+      NonNullable<PrepareRequest['disclosedContracts']>[number]
+    >();
+  });
+});
+
+describe('a published answer says what ours says', () => {
+  type SameValues<Theirs, Ours> = {
+    [K in keyof Theirs & keyof Ours]: Exclude<Theirs[K], undefined> extends Exclude<Ours[K], undefined> ? never : K;
+  }[keyof Theirs & keyof Ours];
+
+  it('field by field, but for the events', () => {
+    expectTypeOf<SameValues<S35['JsTransaction'], Transaction>>().toEqualTypeOf<'events'>();
+    expectTypeOf<SameValues<S34['JsTransaction'], Transaction>>().toEqualTypeOf<'events'>();
+    expectTypeOf<SameValues<S35['CreatedEvent'], CreatedEvent>>().toEqualTypeOf<never>();
+    expectTypeOf<SameValues<S35['ArchivedEvent'], ArchivedEvent>>().toEqualTypeOf<never>();
+    expectTypeOf<SameValues<S35['ExercisedEvent'], ExercisedEvent>>().toEqualTypeOf<never>();
+    expectTypeOf<SameValues<S35['UnassignedEvent'], UnassignedEvent>>().toEqualTypeOf<never>();
+    expectTypeOf<SameValues<S35['OffsetCheckpoint1'], OffsetCheckpoint>>().toEqualTypeOf<never>();
+    expectTypeOf<SameValues<S35['TraceContext'], TraceContext>>().toEqualTypeOf<never>();
+    expectTypeOf<SameValues<S35['JsCantonError'], JsCantonError>>().toEqualTypeOf<never>();
+    expectTypeOf<SameValues<S35['JsPrepareSubmissionResponse'], PreparedSubmission>>().toEqualTypeOf<never>();
+    expectTypeOf<S35['JsPrepareSubmissionResponse']['hashingSchemeVersion']>().toExtend<HashingSchemeVersion>();
+  });
+});
