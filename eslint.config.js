@@ -89,6 +89,23 @@ const direction = (folder, allowed, depth) => {
   };
 };
 
+/** A file is one idea of the domain; what is shorter belongs below its one caller. */
+const minLines = {
+  meta: { type: 'suggestion', schema: [{ type: 'object', properties: { min: { type: 'integer' } } }] },
+  create: (context) => ({
+    Program(node) {
+      const { min } = context.options[0];
+      const { length } = context.sourceCode.lines;
+      if (length < min)
+        context.report({
+          node,
+          message: `${length} lines, fewer than ${min}: put it where it is used, below its caller`,
+        });
+    },
+  }),
+};
+const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/cli/demo.ts'];
+
 export default defineConfig(
   globalIgnores(['dist', 'site', 'coverage', 'docs/examples', 'eslint.config.js', 'test/*.config.js']),
   js.configs.recommended,
@@ -111,6 +128,12 @@ export default defineConfig(
     },
   },
   { files: ['src/**/*.ts'], rules: { 'rxjs-x/no-ignored-subscription': 'error' } },
+  {
+    files: ['src/**/*.ts'],
+    ignores: entryPoints,
+    plugins: { house: { rules: { 'min-lines': minLines } } },
+    rules: { 'house/min-lines': ['error', { min: 20 }] },
+  },
   Object.entries(house).flatMap(([folder, allowed]) => [0, 1].map((depth) => direction(folder, allowed, depth))),
   {
     files: ['test/**/*.ts'],
