@@ -1,30 +1,31 @@
 import type { Observable } from 'rxjs';
 
-/** A request as it leaves. */
+/** A request as it is sent. */
 export interface HttpRequest {
   /** The method. */
   readonly method: 'GET' | 'POST';
-  /** Absolute, with its query. */
+  /** The absolute URL, with its query. */
   readonly url: string;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text; absent for GET. */
   readonly body?: string;
 }
 
-/** An answer, of whatever status. */
+/** A response with any status. */
 export interface HttpResponse {
   /** The status. */
   readonly status: number;
-  /** Names in lower case; those that matter here are `retry-after` and `content-type`. */
+  /** Names are in lower case. Those that matter here are `retry-after` and `content-type`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The whole body. */
   readonly text: string;
 }
 
 /**
- * The way to the service: a function from a request to an Observable that is cold, emits one answer whatever its status
- * and completes, aborts when it is unsubscribed, and errors where there is no answer. Neither retries nor times out.
+ * Sends requests to the service: a function from a request to a cold Observable that emits one response, whatever its
+ * status, and completes. It aborts the request when it is unsubscribed, and errors if there is no response. It neither
+ * retries nor times out.
  *
  * @example
  * ```ts

@@ -1,62 +1,62 @@
 import type { Observable } from 'rxjs';
 
-/** A WebSocket to open, and what to say in it. */
+/** A WebSocket to open, and the message to send in it. */
 export interface SocketRequest {
-  /** Absolute, `ws:` or `wss:`. */
+  /** The absolute URL, with `ws:` or `wss:`. */
   readonly url: string;
-  /** What the ledger's answer to the upgrade names, and has to have been offered. */
+  /** The subprotocols to offer. The ledger's response to the upgrade names one of them. */
   readonly protocols: readonly string[];
   /**
-   * Names in lower case. Browsers cannot send any: there, the token of `authorization` goes in front of the protocols, as
-   * `jwt.token.` and the token, and the others stay at home.
+   * Names are in lower case. Browsers cannot send headers: there, the token of `authorization` is offered as the first
+   * subprotocol, `jwt.token.` and the token, and the other headers are not sent.
    */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text, to be sent once the socket is open. */
+  /** JSON text to send when the socket is open. */
   readonly message: string;
 }
 
 /** A sign of life of a socket. */
 export type SocketSign = SocketOpen | SocketAlive | SocketText | SocketEnd;
 
-/** It is open, and the message has been sent. */
+/** The socket is open, and the message has been sent. */
 export interface SocketOpen {
-  /** Tells the signs apart. */
+  /** The discriminant. */
   readonly _tag: 'Open';
 }
 
-/** The other side is there: it answered a ping, for example. */
+/** The service is alive: it answered a ping, for example. */
 export interface SocketAlive {
-  /** Tells the signs apart. */
+  /** The discriminant. */
   readonly _tag: 'Alive';
 }
 
-/** A message of the other side. */
+/** A message of the service. */
 export interface SocketText {
-  /** Tells the signs apart. */
+  /** The discriminant. */
   readonly _tag: 'Text';
   /** The whole message. */
   readonly text: string;
 }
 
-/** It was open and is closed. */
+/** The socket was open and is closed. */
 export interface SocketEnd {
-  /** Tells the signs apart. */
+  /** The discriminant. */
   readonly _tag: 'End';
   /** The close code, such as 1000, or 1006 where the connection was lost. */
   readonly code: number;
 }
 
 /**
- * The way to the service's WebSockets: a function from a request to an Observable that is cold, tells the socket's signs
- * of life and completes behind its end, closes it when it is unsubscribed, and errors where it was never open or brought
- * what is no text. It does not open it again.
+ * Opens WebSockets to the service: a function from a request to a cold Observable that emits the socket's signs of life
+ * and completes after its end. It closes the socket when it is unsubscribed, and errors if the socket did not open or
+ * received anything but text. It does not reconnect.
  *
  * @example
  * ```ts
  * import { NEVER } from 'rxjs';
  * import { createLedger, type SocketPort } from 'canton-rx';
  *
- * const webSocket: SocketPort = () => NEVER; // of a test: a socket that is never open
+ * const webSocket: SocketPort = () => NEVER; // for a test: a socket that never opens
  * createLedger({ baseUrl: 'http://ledger.example', webSocket });
  * ```
  */

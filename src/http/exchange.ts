@@ -12,49 +12,38 @@ import {
 } from '../errors/request.js';
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
 import { pathOf } from './kyPort.js';
-import { authorized, headersOf, type Link } from './Link.js';
+import { type Call, type Link, requestHeaders, sendWithToken } from './Link.js';
 import { mapError, timeoutWith } from './retry.js';
 
-/** One request to the service. */
-export interface Call {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly query?: Readonly<Record<string, number>>;
-  readonly body?: unknown;
-  /** Makes the body anew each time that it is sent, in place of `body`. */
-  readonly bodyAt?: () => unknown;
-  /** Default: the link's. */
-  readonly timeoutMs?: number;
-  /** Whether it changes the ledger: it is then sent again only where it was certainly not carried out. */
-  readonly isSubmission?: boolean;
-}
-
 /**
- * What the service answers to one request; every failure is a `LedgerError`. Asks once, whatever comes.
+ * Sends one request and emits what `read` makes of its response. Every failure is a `LedgerError`. Does not retry, except
+ * with another token.
  *
- * @param read - makes what is wanted of the answer's JSON; throws where that is not in it
+ * @param read - reads the JSON of the response, or throws
  */
 export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A): Observable<A> =>
   defer(() => {
     const { timeoutMs = link.requestTimeoutMs } = call;
-    return authorized(link, call, (token) => {
-      const request = requestOf(link, call, token);
+    return sendWithToken(link, call, (token) => {
+      const request = toRequest(link, call, token);
       const path = pathOf(request.url);
-      const send = (sent: HttpRequest): Observable<unknown> =>
-        defer(() => link.port(sent)).pipe(
+      const send = (outgoing: HttpRequest): Observable<unknown> =>
+        defer(() => link.port(outgoing)).pipe(
           take(1),
           mapError((error) => toConnectionError(path, error)),
           throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
           timeoutWith(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
-          map((response) => jsonOf(request, path, response)),
+          map((response) => parseResponse(request, path, response)),
         );
-      return link.around === undefined ? send(request).pipe(map(read)) : link.around(call, request, send, read);
+      return link.interceptor === undefined
+        ? send(request).pipe(map(read))
+        : link.interceptor(call, request, send, read);
     });
   });
 
-function requestOf(
+function toRequest(
   link: Link,
-  { method, path, query, bodyAt, body = bodyAt?.() }: Call,
+  { method, path, query, makeBody: bodyAt, body = bodyAt?.() }: Call,
   token: string | undefined,
 ): HttpRequest {
   const search = new URLSearchParams(
@@ -65,89 +54,89 @@ function requestOf(
     url: `${link.baseUrl}${path}${search === '' ? '' : `?${search}`}`,
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headersOf(link, token),
+      ...requestHeaders(link, token),
     },
-    ...(body !== undefined && { body: jsonText(body) }),
+    ...(body !== undefined && { body: toJson(body) }),
   };
 }
 
-function jsonText(body: unknown): string {
+function toJson(body: unknown): string {
   try {
     return JSON.stringify(body);
   } catch {
-    // a cycle, or a bigint; the platform's own words quote where it is
-    throw new InvalidRequestError([{ path: '', expected: 'what can be written as JSON' }]);
+    // a cycle, or a bigint; the platform's own message quotes the value
+    throw new InvalidRequestError([{ path: '', expected: 'a JSON value' }]);
   }
 }
 
-function jsonOf(request: HttpRequest, path: string, { status, headers, text }: HttpResponse): unknown {
+function parseResponse(request: HttpRequest, path: string, { status, headers, text }: HttpResponse): unknown {
   if (status < 200 || status > 299) {
-    const wait = retryAfterMs(headers['retry-after']);
+    const retryAfterMs = parseRetryAfter(headers['retry-after']);
     throw errorOf({
       path,
       status,
       text,
-      secrets: secretsOf(request),
-      ...(wait !== undefined && { retryAfterMs: wait }),
+      secrets: requestSecrets(request),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
   try {
     return JSON.parse(text);
   } catch {
-    // neither its text nor JSON.parse's words go further: both may hold a payload
-    throw new ConnectionError(path, 'the answer is not whole JSON');
+    // without the text and JSON.parse's message, which may both hold a payload
+    throw new ConnectionError(path, 'the response is not valid JSON');
   }
 }
 
-/** The typed error of a request without an answer. Made anew in any case: what a port errors with may hold the request. */
+/** The typed error of a request without a response. Always a new error, since that of a port may hold the request. */
 export function toConnectionError(path: string, error: unknown): ConnectionError | AnswerTooLargeError {
   if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
-  return new ConnectionError(path, 'the connection failed', codeWithin(error));
+  return new ConnectionError(path, 'the connection failed', systemCode(error));
 }
 
-/** The system's code, from the innermost error that has one: fetch wraps them, and ky wraps fetch's. */
-function codeWithin(error: unknown, depth = 0): string | undefined {
+/** The system's error code, from the innermost error that has one: fetch wraps these errors, and ky wraps those of fetch. */
+function systemCode(error: unknown, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > 8) return undefined;
-  const inner = 'cause' in error ? codeWithin(error.cause, depth + 1) : undefined;
+  const inner = 'cause' in error ? systemCode(error.cause, depth + 1) : undefined;
   return inner ?? ('code' in error && isCode(error.code) ? error.code : undefined);
 }
 
-/** A name, and not whatever a `fetch` of the caller's may put there. */
+/** A `fetch` of the caller's may put anything there. */
 const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
 
-/** The `Retry-After` header, a number of seconds or a date, in milliseconds from now. */
-export function retryAfterMs(header: string | undefined): number | undefined {
+/** A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. */
+function parseRetryAfter(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const seconds = Number(header);
-  const wait = Number.isNaN(seconds) ? Date.parse(header) - asyncScheduler.now() : seconds * 1000;
-  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - asyncScheduler.now() : seconds * 1000;
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** What of a body is nobody else's business: the string after each of these keys. */
-const signed = /"(?:signature|preparedTransaction)":"([^"]+)"/g;
+/** Fields of a body whose values must not appear anywhere else. */
+const secretFields = /"(?:signature|preparedTransaction)":"([^"]+)"/g;
 
-/** What of a request must not come out again: its token, the caller's own headers, what was signed and the signatures. */
-export function secretsOf({ headers, body = '' }: Pick<HttpRequest, 'headers' | 'body'>): readonly string[] {
+/** The parts of a request that must not appear in an error: its token, the caller's headers, the signed bytes and the signatures. */
+export function requestSecrets({ headers, body = '' }: Pick<HttpRequest, 'headers' | 'body'>): readonly string[] {
   const { authorization = '', ...others } = headers;
   return [
-    // without the name of its scheme
+    // without the scheme
     authorization.split(' ').at(-1) ?? '',
     ...Object.entries(others).flatMap(([name, value]) => (isSecret(name, value) ? [value] : [])),
-    ...Array.from(body.matchAll(signed), ([, secret = '']) => secret),
+    ...Array.from(body.matchAll(secretFields), ([, secret = '']) => secret),
   ].filter(Boolean);
 }
 
-/** A short one is no secret, and may well be a word of the answer. */
+/** A short value is not a secret, and may be a word of the response. */
 const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
 
-/** A request with all that the ledger wants said, by its codec; throws an {@link InvalidRequestError}. */
+/** Checks a request by its codec and fills in its defaults; throws an {@link InvalidRequestError}. */
 export function validateRequest<A>(codec: t.Type<A, unknown>, request: unknown): A {
   const result = codec.decode(request);
   if (result._tag === 'Left') throw new InvalidRequestError(problemsOf(result.left));
   return result.right;
 }
 
-/** The value of an answer by its codec; throws a {@link DecodeError}. For `map`. */
+/** Decodes a response by its codec; throws a {@link DecodeError}. For `map`. */
 export const decodeWith =
   <A>(path: string, codec: t.Type<A, unknown>) =>
   (json: unknown): A => {

@@ -3,25 +3,24 @@ import { Observable } from 'rxjs';
 import { AnswerTooLargeError } from '../errors/request.js';
 import type { HttpPort } from './HttpPort.js';
 
-/** What the port may be told. */
-export interface KyPortOptions {
+interface KyPortOptions {
   readonly maxAnswerBytes?: number | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
 /**
- * The port of ky. Its own retry and timeout are off: what to ask again, and from where, only the feed knows, and ky's
+ * Sends requests with ky. Its own retry and timeout are off: only the feed knows what to request after a failure, and ky's
  * timeout would end a long poll.
  */
 export const kyPort =
   ({ maxAnswerBytes = 32 * 2 ** 20, fetch }: KyPortOptions = {}): HttpPort =>
   ({ method, url, headers, body }) =>
     fromAbortable(async (signal) => {
-      const sent: RequestInit = {
+      const init: RequestInit = {
         method,
         headers: { ...headers },
         signal,
-        // to another place nothing that is signed is sent, nor any header
+        // following a redirect would send signed bytes and headers to another host
         redirect: 'manual',
         ...(body !== undefined && { body }),
       };
@@ -30,20 +29,17 @@ export const kyPort =
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
-        // beside ky, which copies what it is given lest it has to send it again: that costs as much as sending it
-        fetch: () => (fetch === undefined ? globalThis.fetch(url, sent) : fetch(new Request(url, sent))),
+        // not ky's own Request: ky copies it so that it could retry, which costs as much as sending it
+        fetch: () => (fetch === undefined ? globalThis.fetch(url, init) : fetch(new Request(url, init))),
       });
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),
-        text: await textOf(response, { url, maxBytes: maxAnswerBytes }),
+        text: await readText(response, { url, maxBytes: maxAnswerBytes }),
       };
     });
 
-/**
- * An Observable of what an abortable function promises; unsubscribing before it is settled aborts. Calls the function
- * per subscription.
- */
+/** Calls an abortable function for each subscription. Unsubscribing aborts it, unless its promise is settled. */
 const fromAbortable = <A>(start: (signal: AbortSignal) => Promise<A>): Observable<A> =>
   new Observable<A>((subscriber) => {
     const controller = new AbortController();
@@ -60,29 +56,26 @@ const fromAbortable = <A>(start: (signal: AbortSignal) => Promise<A>): Observabl
       },
     );
     return () => {
-      // a fetch that has failed may reject once more when it is aborted, and nobody would handle that
+      // aborting a fetch that has failed may cause a second rejection, which would be unhandled
       if (!isSettled) controller.abort();
     };
   });
 
-/** How much of an answer is read, and for whom. */
-interface Reading {
-  readonly url: string;
-  readonly maxBytes: number;
-}
-
 /**
- * The text of an answer, read as it comes and only as far as is allowed. What is no UTF-8 is an error, not another text;
- * unless it is an error anyway, whose status is what counts.
+ * Reads the text of a response, up to a limit. Bytes that are not UTF-8 are an error, but not in an error response, where
+ * the status is what counts.
  */
-async function textOf(response: Response, { url, maxBytes }: Reading): Promise<string> {
+async function readText(
+  response: Response,
+  { url, maxBytes }: { readonly url: string; readonly maxBytes: number },
+): Promise<string> {
   const { headers, ok } = response;
   const body: unknown = response.body;
   const refuse = (): never => {
     throw new AnswerTooLargeError(pathOf(url), maxBytes);
   };
   if (!isStream(body)) {
-    // of a fetch that knows no streams
+    // from a fetch without streams
     const text = body === null ? '' : await response.text();
     return text.length > maxBytes ? refuse() : text;
   }
@@ -92,14 +85,14 @@ async function textOf(response: Response, { url, maxBytes }: Reading): Promise<s
     const chunks: Uint8Array[] = [];
     for (let bytes = 0; ;) {
       const { value } = await reader.read();
-      // at once: piece by piece it takes Node several times as long
-      if (value === undefined) return new TextDecoder('utf-8', { fatal: ok }).decode(joined(chunks, bytes));
+      // all at once: chunk by chunk takes Node several times as long
+      if (value === undefined) return new TextDecoder('utf-8', { fatal: ok }).decode(concatBytes(chunks, bytes));
       bytes += value.byteLength;
       if (bytes > maxBytes) refuse();
       chunks.push(value);
     }
   } catch (error) {
-    // hangs up; whether that works is of no interest any more
+    // closes the connection; a failure to do so does not matter
     reader.cancel().catch(() => undefined);
     throw error;
   }
@@ -108,17 +101,17 @@ async function textOf(response: Response, { url, maxBytes }: Reading): Promise<s
 const isStream = (u: unknown): u is ReadableStream<Uint8Array> =>
   typeof u === 'object' && u !== null && 'getReader' in u;
 
-function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+function concatBytes(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return first;
-  const whole = new Uint8Array(bytes);
-  let at = 0;
+  const result = new Uint8Array(bytes);
+  let offset = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
+    result.set(chunk, offset);
+    offset += chunk.byteLength;
   }
-  return whole;
+  return result;
 }
 
-/** The path of a URL, for errors: neither host, nor query, nor credentials. */
+/** The path of a URL, for errors: without host, query and credentials. */
 export const pathOf = (url: string): string => new URL(url).pathname;

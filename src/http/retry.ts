@@ -16,127 +16,160 @@ import { isLedgerResetError } from '../errors/feed.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isTransient, withRetried } from '../errors/verdict.js';
 
-/** How a feed asks again after a transient failure: exponential back-off with full jitter, for a while. */
+/** How a feed retries after a transient failure: with exponential back-off and full jitter, for a limited time. */
 export interface RetryPolicy {
   /**
-   * The longest wait before the first retry, in milliseconds; it doubles with every further one.
+   * The longest delay before the first retry, in milliseconds. It doubles with every further retry.
    *
    * @defaultValue 250
    */
   readonly baseDelayMs?: number | undefined;
   /**
-   * The longest wait before any retry, in milliseconds, unless the service asks for a longer one.
+   * The longest delay before any retry, in milliseconds, unless the service asks for a longer one.
    *
    * @defaultValue 30000
    */
   readonly maxDelayMs?: number | undefined;
   /**
-   * How long a feed goes on without a healthy answer, in milliseconds, before it ends with the last error: the time of its
-   * attempts and of the waits between them, not that of a machine asleep. 0 never asks again.
+   * How long a feed goes on without a healthy response, in milliseconds, before it ends with the last error. Counts the
+   * attempts and the delays between them, but not the time in which the machine sleeps. 0 disables retries.
    *
    * @defaultValue 300000
    */
   readonly giveUpAfterMs?: number | undefined;
 }
 
-/** A policy that leaves nothing open. */
+/** A policy with all defaults filled in. */
 export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number };
 
-/** How to ask again, and whom to tell of it. */
-export interface Retrying {
+/** How to retry, and where to report it. */
+export interface RetrySettings {
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
 }
 
-/** Throws a TypeError for an option that is no time, or number of things: a mistake in the program, not of the ledger. */
+/** Throws a TypeError for an option that is not positive, or not a whole number: a mistake in the program. */
 export function checkPositive(options: Readonly<Record<string, number>>, isWhole = false): void {
   for (const [name, value] of Object.entries(options))
-    if (!(value > 0) || (isWhole && !Number.isSafeInteger(value))) throw new TypeError(`${name} makes no sense`);
+    if (!(value > 0) || (isWhole && !Number.isSafeInteger(value))) throw new TypeError(`${name} is out of range`);
 }
 
-/** Fills in what neither policy says; the feed's own goes before the ledger's. Throws a TypeError for what makes no sense. */
-export function retryPolicy(ledgers: RetryPolicy = {}, feeds: RetryPolicy = {}): CompleteRetryPolicy {
+/** Merges the policies of a ledger and of one of its feeds, which has priority. Throws a TypeError for a time out of range. */
+export function retryPolicy(ledger: RetryPolicy = {}, feed: RetryPolicy = {}): CompleteRetryPolicy {
   const policy = {
-    baseDelayMs: feeds.baseDelayMs ?? ledgers.baseDelayMs ?? 250,
-    maxDelayMs: feeds.maxDelayMs ?? ledgers.maxDelayMs ?? 30_000,
-    giveUpAfterMs: feeds.giveUpAfterMs ?? ledgers.giveUpAfterMs ?? 300_000,
+    baseDelayMs: feed.baseDelayMs ?? ledger.baseDelayMs ?? 250,
+    maxDelayMs: feed.maxDelayMs ?? ledger.maxDelayMs ?? 30_000,
+    giveUpAfterMs: feed.giveUpAfterMs ?? ledger.giveUpAfterMs ?? 300_000,
   };
-  // no time at all is a policy too: never again
+  // here 0 is valid
   checkPositive({ ...policy, giveUpAfterMs: policy.giveUpAfterMs + 1 });
   return policy;
 }
 
-/** What a timer can count to; beyond it, it would fire at once. */
+/** Limits a time to what a timer supports. A longer one would fire at once. */
 export const clampTimer = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 
-/** How long a service is left alone before it is asked again. */
+/** The delays of a policy. */
 type BackOff = Pick<CompleteRetryPolicy, 'baseDelayMs' | 'maxDelayMs'>;
 
-/** How long to wait: as long as the service asks, or for a random time that grows. */
-export const waitBefore = (failures: number, error: LedgerError, backOff: BackOff): number =>
-  Math.max(jitter(failures, backOff), (isApiError(error) ? error.retryAfterMs : undefined) ?? 0);
-
-/** Full jitter: anything up to the back-off, so that the clients of a service that comes back do not come all at once. */
+/** Full jitter: anything up to the back-off, so that the clients of a service that recovers do not all return at once. */
 export const jitter = (failures: number, { baseDelayMs, maxDelayMs }: BackOff): number =>
   Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
 
-/** The most that one attempt counts for: a clock that was set, or a machine that slept, is no failure of the service. */
-const mostPerAttemptMs = 60_000;
+/** The most that one attempt counts for, in milliseconds. A clock that was set, or a machine that slept, is no failure. */
+const maxAttemptMs = 60_000;
 
-/** How long a cursor beyond the ledger end is given to be asked too early, before it is a ledger that was reset. */
+/** How much of a policy's time is used up, and the next delay. Immutable: each method returns another budget. */
+export class RetryBudget {
+  constructor(
+    private readonly policy: CompleteRetryPolicy,
+    /** The number of failures so far. */
+    readonly failures = 0,
+    /** The time of the attempts and of the delays between them, in milliseconds. */
+    readonly spentMs = 0,
+  ) {}
+
+  /** What is left, in milliseconds; the budget is used up at 0 or below. */
+  get leftMs(): number {
+    return this.policy.giveUpAfterMs - this.spentMs;
+  }
+
+  /** Counts the time that an attempt took. */
+  spend(tookMs: number, maxMs = maxAttemptMs): RetryBudget {
+    return new RetryBudget(this.policy, this.failures, this.spentMs + Math.min(maxMs, Math.max(0, tookMs)));
+  }
+
+  /** A delay before the next attempt: random, at least what the service asked for, at most what is left. */
+  nextDelayMs(retryAfterMs = 0): number {
+    return Math.min(this.leftMs, Math.max(jitter(this.failures, this.policy), retryAfterMs));
+  }
+
+  /** Counts a failure, and the delay after it. */
+  countFailure(delayMs: number): RetryBudget {
+    return new RetryBudget(this.policy, this.failures + 1, this.spentMs + delayMs);
+  }
+
+  /** The whole budget again. */
+  renew(): RetryBudget {
+    return new RetryBudget(this.policy);
+  }
+}
+
+/** The delay that the service asked for with an error, in milliseconds. */
+export const retryAfterOf = (error: LedgerError): number | undefined =>
+  isApiError(error) ? error.retryAfterMs : undefined;
+
+/** How long a cursor beyond the ledger end may only be early, before it means that the ledger was reset. */
 const resetGraceMs = 10_000;
 
 /**
- * Asks again after a transient failure, until the policy's time is over; then errors with the last one and with how long
- * that went on. The time is that of the attempts and of the waits between them, from the first failure on; whatever is
- * emitted renews it.
+ * Retries after a transient failure until the policy's time is used up, then errors with the last failure and with the
+ * number and the time of the retries. The time counts from the first failure; every value renews it.
  *
- * @param isRetried - of the transient errors, those that are this operator's to retry; by default all of them
+ * @param isRetried - which of the transient errors this operator retries; by default all of them
  */
 export const retryTransient =
   <A>(
-    { retry: policy, report }: Retrying,
+    { retry: policy, report }: RetrySettings,
     isRetried: (error: LedgerError) => boolean = () => true,
   ): MonoTypeOperatorFunction<A> =>
   (source) =>
     defer(() => {
-      let failures = 0;
-      let spentMs = 0;
-      let resetMs = 0;
+      let budget = new RetryBudget(policy);
+      let resetGrace = new RetryBudget({ ...policy, giveUpAfterMs: resetGraceMs });
       let attemptAt = 0;
-      const again = (error: unknown): Observable<unknown> => {
+      const delay = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error) || !isRetried(error)) throw error;
         const isReset = isLedgerResetError(error);
         const now = asyncScheduler.now();
-        const tookMs = failures === 0 ? 0 : Math.min(mostPerAttemptMs, Math.max(0, now - attemptAt));
-        spentMs += tookMs;
-        const left = Math.min(policy.giveUpAfterMs - spentMs, isReset ? resetGraceMs - resetMs : Infinity);
+        if (budget.failures > 0) budget = budget.spend(now - attemptAt);
+        const leftMs = Math.min(budget.leftMs, isReset ? resetGrace.leftMs : Infinity);
         if (!(isReset || isTransient(error))) throw error;
-        if (left <= 0) throw failures === 0 ? error : withRetried(error, { times: failures, forMs: spentMs });
-        const wait = Math.min(left, waitBefore(failures, error, policy));
-        failures += 1;
-        spentMs += wait;
-        resetMs = isReset ? resetMs + wait : 0;
-        attemptAt = now + wait;
-        report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs: wait, failures, spentMs }));
-        return timer(clampTimer(wait));
+        const { failures, spentMs } = budget;
+        if (leftMs <= 0) throw failures === 0 ? error : withRetried(error, { times: failures, forMs: spentMs });
+        const delayMs = Math.min(leftMs, budget.nextDelayMs(retryAfterOf(error)));
+        budget = budget.countFailure(delayMs);
+        resetGrace = isReset ? resetGrace.countFailure(delayMs) : resetGrace.renew();
+        attemptAt = now + delayMs;
+        const spent = { failures: failures + 1, spentMs: spentMs + delayMs };
+        report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs, ...spent }));
+        return timer(clampTimer(delayMs));
       };
       const renew = (): void => {
-        failures = 0;
-        spentMs = 0;
-        resetMs = 0;
+        budget = budget.renew();
+        resetGrace = resetGrace.renew();
       };
-      return source.pipe(tap(renew), retry({ delay: again }));
+      return source.pipe(tap(renew), retry({ delay }));
     });
 
-/** Waits so long for a single value, and no longer: unsubscribes from it then and errors. */
+/** Waits for a single value for a limited time, then unsubscribes from the source and errors. */
 export const timeoutWith =
-  <A>(ms: number, late: () => LedgerError): MonoTypeOperatorFunction<A> =>
+  <A>(ms: number, makeError: () => LedgerError): MonoTypeOperatorFunction<A> =>
   (source) =>
-    source.pipe(takeUntil(timer(clampTimer(ms))), throwIfEmpty(late));
+    source.pipe(takeUntil(timer(clampTimer(ms))), throwIfEmpty(makeError));
 
-/** Puts another error in the place of the one that comes. */
-export const mapError = <A>(put: (error: unknown) => unknown): MonoTypeOperatorFunction<A> =>
+/** Replaces the error of a source. */
+export const mapError = <A>(map: (error: unknown) => unknown): MonoTypeOperatorFunction<A> =>
   catchError((error: unknown) => {
-    throw put(error);
+    throw map(error);
   });

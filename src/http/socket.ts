@@ -2,16 +2,83 @@ import { concatMap, concatWith, defer, mergeMap, type Observable, throwError, ti
 import { errorOf } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import { toConnectionError, secretsOf } from './exchange.js';
-import { headersOf, type Link, currentToken } from './Link.js';
+import { requestSecrets, toConnectionError } from './exchange.js';
+import { currentToken, type Link, requestHeaders } from './Link.js';
 import { mapError } from './retry.js';
 import type { SocketSign } from './SocketPort.js';
 
-/** What comes of a socket: first that it is open, then what the service says. */
-export type SocketMessage = { readonly _tag: 'Open' } | { readonly _tag: 'Said'; readonly json: unknown };
+/** What a socket brings: first that it is open, then the elements that the service sends. */
+export type SocketMessage = { readonly _tag: 'Open' } | { readonly _tag: 'Element'; readonly json: unknown };
 
-/** The HTTP status that a participant's HTTP answers have for a gRPC code; 500 for any other. */
-const statuses: Readonly<Record<number, number>> = {
+/** The subprotocol that participants choose, whatever else is offered. */
+const protocols = ['daml.ws.auth'];
+
+/** How long an upgrade may take, in milliseconds. */
+const openTimeoutMs = 10_000;
+
+/** How long a socket may show no sign of life, in milliseconds; the service itself allows twice as much. */
+const silenceTimeoutMs = 30_000;
+
+/**
+ * Sends a request for an endless stream to the service in a WebSocket. Never completes: the end of the socket is an error,
+ * too, and every error is a `LedgerError`.
+ */
+export const openSocket = (link: Link, path: string, body: object): Observable<SocketMessage> =>
+  currentToken(link).pipe(
+    concatMap((token) => {
+      const headers = requestHeaders(link, token);
+      const secrets = requestSecrets({ headers });
+      const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
+      return defer(() => link.socketPort({ url, protocols, headers, message: JSON.stringify(body) })).pipe(
+        // not reached after an 'End', which errors below
+        concatWith(fail(path, 'the socket ended')),
+        timeout({
+          first: openTimeoutMs,
+          each: silenceTimeoutMs,
+          with: () => fail(path, 'the socket sent nothing in time'),
+        }),
+        mergeMap((sign) => toMessages(sign, path, secrets)),
+      );
+    }),
+    mapError((error) => (isLedgerError(error) ? error : toConnectionError(path, error))),
+  );
+
+const fail = (path: string, reason: string): Observable<never> => throwError(() => new ConnectionError(path, reason));
+
+function toMessages(sign: SocketSign, path: string, secrets: readonly string[]): readonly SocketMessage[] {
+  switch (sign._tag) {
+    case 'Open':
+      return [sign];
+    case 'Alive':
+      return [];
+    case 'Text':
+      return [{ _tag: 'Element', json: parseMessage(sign.text, path, secrets) }];
+    case 'End':
+      throw new ConnectionError(path, `the socket was closed with ${sign.code}`);
+  }
+}
+
+/** The JSON of an element. Throws the typed error where the message is an error: a socket has no other way to report one. */
+function parseMessage(text: string, path: string, secrets: readonly string[]): unknown {
+  const json = parseObject(text, path);
+  if ('update' in json) return json;
+  if ('code' in json && 'cause' in json)
+    throw errorOf({ path, status: toHttpStatus(json['grpcCodeValue']), text, secrets });
+  // from a gateway, for example; the next request over HTTP shows what is wrong
+  throw new ConnectionError(path, 'the message is not an update');
+}
+
+function parseObject(text: string, path: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
+  } catch {
+    // without the text and JSON.parse's message, which may both hold a payload
+    throw new ConnectionError(path, 'the message is not valid JSON');
+  }
+}
+
+/** The HTTP status that a participant's HTTP answer would have, by gRPC code. */
+const httpStatuses: Readonly<Record<number, number>> = {
   1: 499,
   3: 400,
   4: 504,
@@ -27,70 +94,5 @@ const statuses: Readonly<Record<number, number>> = {
   16: 401,
 };
 
-/** The HTTP status of an error that came otherwise than as an HTTP answer. */
-export const httpStatusOf = (grpcCode: unknown): number =>
-  (typeof grpcCode === 'number' ? statuses[grpcCode] : undefined) ?? 500;
-
-/** The one that participants name in their answer, whatever else was offered. */
-const protocols = ['daml.ws.auth'];
-
-/** How long an upgrade may take, in milliseconds. */
-const openWithinMs = 10_000;
-
-/** How long a socket may give no sign of life, in milliseconds; the service itself allows twice as much. */
-const silenceMs = 30_000;
-
-/**
- * Makes one request in a WebSocket to the service, for what has no end. So it never completes: whatever ends the socket is
- * an error, and every error is a `LedgerError`.
- */
-export const socketTo = (link: Link, path: string, body: object): Observable<SocketMessage> =>
-  currentToken(link).pipe(
-    concatMap((token) => {
-      const headers = headersOf(link, token);
-      const secrets = secretsOf({ headers });
-      const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
-      return defer(() => link.socketPort({ url, protocols, headers, message: JSON.stringify(body) })).pipe(
-        // behind an end it does not come to that
-        concatWith(failing(path, 'the socket ended')),
-        timeout({ first: openWithinMs, each: silenceMs, with: () => failing(path, 'the socket fell silent') }),
-        mergeMap((sign) => saidBy(sign, path, secrets)),
-      );
-    }),
-    mapError((error) => (isLedgerError(error) ? error : toConnectionError(path, error))),
-  );
-
-const failing = (path: string, reason: string): Observable<never> =>
-  throwError(() => new ConnectionError(path, reason));
-
-function saidBy(sign: SocketSign, path: string, secrets: readonly string[]): readonly SocketMessage[] {
-  switch (sign._tag) {
-    case 'Open':
-      return [sign];
-    case 'Alive':
-      return [];
-    case 'Text':
-      return [{ _tag: 'Said', json: parseMessage(sign.text, path, secrets) }];
-    case 'End':
-      throw new ConnectionError(path, `the socket was closed with ${sign.code}`);
-  }
-}
-
-/** The JSON of a message; throws the typed error that it is, since in a socket the ledger tells errors as messages. */
-function parseMessage(text: string, path: string, secrets: readonly string[]): unknown {
-  const json = jsonOf(text, path);
-  if ('update' in json) return json;
-  if ('code' in json && 'cause' in json)
-    throw errorOf({ path, status: httpStatusOf(json['grpcCodeValue']), text, secrets });
-  // of a gateway, say: what it means, a request by HTTP finds out
-  throw new ConnectionError(path, 'the message is no element');
-}
-
-function jsonOf(text: string, path: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
-  } catch {
-    // neither its text nor JSON.parse's words go further: both may hold a payload
-    throw new ConnectionError(path, 'the message is not whole JSON');
-  }
-}
+const toHttpStatus = (grpcCode: unknown): number =>
+  (typeof grpcCode === 'number' ? httpStatuses[grpcCode] : undefined) ?? 500;

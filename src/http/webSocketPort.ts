@@ -4,17 +4,17 @@ import { pathOf } from './kyPort.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /**
- * The code to close with. A regular end is answered once the stream of the service has ended, and that of updates never
- * does: the socket would stay, and in Node.js the process with it.
+ * The code to close with. The service answers a regular close only after its stream has ended, and a stream of updates
+ * never ends: the socket would stay open, and keep a Node.js process alive.
  */
-const leaving = 4000;
+const closeCode = 4000;
 
-/** The port of the platform's own `WebSocket`: of browsers, and of Node.js from 22 on. */
+/** Opens sockets with the platform's own `WebSocket`: in browsers, and in Node.js 22 and later. */
 export const webSocketPort =
   (): SocketPort =>
   ({ url, protocols, headers, message }) => {
     const token = headers['authorization']?.replace(/^Bearer +/i, '');
-    // in this order: of several, participants find the token in the first alone
+    // participants look for the token in the first subprotocol only
     const offered = token === undefined ? [...protocols] : [`jwt.token.${token}`, ...protocols];
     return socketEvents(
       () => {
@@ -24,12 +24,12 @@ export const webSocketPort =
       },
       message,
       (socket) => {
-        socket.close(leaving);
+        socket.close(closeCode);
       },
     );
   };
 
-/** What the sockets of browsers and those of `ws` have in common. */
+/** The common part of a platform's `WebSocket` and that of `ws`. */
 interface SocketLike {
   addEventListener(type: string, listener: (event: object) => void): void;
   removeEventListener(type: string, listener: (event: object) => void): void;
@@ -37,8 +37,8 @@ interface SocketLike {
 }
 
 /**
- * The signs of life of a socket that `open` makes; unsubscribing closes it. Not by `rxjs/webSocket`: a socket that is not
- * open yet would go on opening when it is unsubscribed.
+ * Opens a socket and emits its signs of life; unsubscribing closes it. Not made with `rxjs/webSocket`, which lets a socket
+ * that is still connecting go on when it is unsubscribed.
  */
 export const socketEvents = <S extends SocketLike>(
   open: () => S,
@@ -57,16 +57,16 @@ export const socketEvents = <S extends SocketLike>(
     );
     const texts$ = fromEvent<{ readonly data: unknown }>(socket, 'message').pipe(
       map(({ data }): SocketSign => {
-        // it may have been an update: what comes behind it would pass it over
-        if (typeof data !== 'string') throw new Error('the socket brought no text');
+        // it may have been an update, which must not be skipped
+        if (typeof data !== 'string') throw new Error('the socket received a message that is not text');
         return { _tag: 'Text', text: data };
       }),
     );
     const checkOpen = (event: object): void => {
-      // why, only sockets of ws tell
+      // only the sockets of ws say why
       if (!isOpen) throw new Error('the socket was not opened', { cause: 'error' in event ? event.error : undefined });
     };
-    // of one that did not open, Node.js 22 tells no close
+    // Node.js 22 emits no 'close' for a socket that did not open
     const failure$ = fromEvent<object>(socket, 'error').pipe(tap(checkOpen), ignoreElements());
     const end$ = fromEvent<{ readonly code: number }>(socket, 'close').pipe(
       tap((event) => {

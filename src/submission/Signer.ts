@@ -5,10 +5,10 @@ import type { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Party } from '../codecs/scalars.js';
 
 /**
- * Who signs for a party: a key in the browser ({@link webCryptoSigner}), a wallet, an HSM, a remote service.
+ * Signs for a party: with a key in the browser ({@link webCryptoSigner}), a wallet, an HSM or a remote service.
  *
- * It is a plain object, so that anything that signs becomes one by writing it down. It sees the hash alone: what the hash
- * stands for is for a {@link Verifier} to say, before.
+ * A signer is a plain object, so that anything that signs can be one. It receives the hash only: a {@link Verifier} checks
+ * beforehand what the hash stands for.
  *
  * @example
  * ```ts
@@ -33,27 +33,27 @@ import type { Party } from '../codecs/scalars.js';
  * ```
  */
 export interface Signer {
-  /** The party that the signatures are of. */
+  /** The party that signs. */
   readonly party: Party;
   /**
-   * Signs, once per call. An error here is passed on as it is, and nothing is submitted.
+   * Signs once for each call. If it errors, nothing is submitted, and the error is passed on unchanged.
    *
-   * @param hash - the 32 bytes behind `preparedTransactionHash`. They are the message: an algorithm that hashes its
-   * message, as ECDSA does, hashes these bytes once more.
-   * @returns one signature, or several by different keys of the party, as its threshold wants
+   * @param hash - the 32 bytes of `preparedTransactionHash`. They are the message: an algorithm that hashes its message, as
+   * ECDSA does, hashes these bytes, too.
+   * @returns one signature, or several by different keys of the party, as its threshold requires
    */
   readonly sign: (hash: Uint8Array) => ObservableInput<Signature | readonly Signature[]>;
 }
 
 /**
- * Decides whether a prepared submission may be signed: one that completes, whatever it emits, says yes; an error says no,
- * a {@link VerificationError} for one.
+ * Decides whether a prepared submission may be signed. It may if the verifier completes without emitting `false`; an error,
+ * for example a {@link VerificationError}, refuses it.
  *
- * The participant that prepares a submission could prepare another one than was asked for, and the party would sign it.
- * `canton-rx/verify` has a verifier that finds out.
+ * A participant could prepare another submission than the requested one, and the party would sign it. `canton-rx/verify` has
+ * a verifier that detects that.
  *
- * @param prepared - what the participant answered
- * @param request - what it was asked for
+ * @param prepared - the submission that the participant prepared
+ * @param request - the request to prepare it
  *
  * @example
  * ```ts

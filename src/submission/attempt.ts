@@ -19,86 +19,91 @@ import {
   SubmissionExpiredError,
   SubmissionRejectedError,
 } from '../errors/submission.js';
-import { type Call, decodeWith, exchange } from '../http/exchange.js';
-import type { Link } from '../http/Link.js';
-import { clampTimer, waitBefore } from '../http/retry.js';
-import { outcomeOf } from './outcome.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import type { Call, Link } from '../http/Link.js';
+import { clampTimer, retryAfterOf } from '../http/retry.js';
+import { attemptBody, type Attempts, type Execution } from './Execution.js';
+import { decideOutcome } from './outcome.js';
 import { readCommitted } from './readCommitted.js';
-import { attemptBody, type Sending, type Attempts } from './Sending.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 
-/** Sends a submission, and goes on until what became of it is known, or the time is over. */
-export const attempt = (sending: Sending, tried: Attempts): Observable<Transaction> =>
+/** Sends a submission, and again until its outcome is known or the time is used up. */
+export const attempt = (execution: Execution, attempts: Attempts): Observable<Transaction> =>
   defer(() => {
-    const { service, submission } = sending;
+    const { service, submission } = execution;
     const { link } = service;
     const { submissionId } = submission;
-    const attempts = tried.attempts + 1;
+    const number = attempts.budget.failures + 1;
+    const isRepeated = number > 1;
     const sentAt = asyncScheduler.now();
-    link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempts }));
+    link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: number }));
     const call: Call = {
       method: 'POST',
       path,
       isSubmission: true,
-      bodyAt: () => attemptBody(sending, attempts),
-      ...(attempts > 1 && { timeoutMs: Math.min(link.requestTimeoutMs, leftOf(sending, tried)) }),
+      makeBody: () => attemptBody(execution, number),
+      ...(isRepeated && { timeoutMs: Math.min(link.requestTimeoutMs, timeLeftMs(attempts)) }),
     };
     return exchange(link, call, decodeWith(path, ExecuteResponse)).pipe(
       catchError((error: unknown) => {
-        const tookMs = attempts === 1 ? 0 : Math.max(0, asyncScheduler.now() - sentAt);
-        return afterFailure(sending, { ...tried, attempts, spentMs: tried.spentMs + tookMs }, error);
+        // the time counts from the first failure; and in full, since it is a deadline
+        const tookMs = isRepeated ? asyncScheduler.now() - sentAt : 0;
+        const budget = attempts.budget.spend(tookMs, Infinity);
+        return afterFailure(execution, { ...attempts, budget }, error);
       }),
     );
   });
 
-/** The least that a try is given, also when the time is nearly over. */
-const leastMs = 5_000;
+/** The shortest time for an attempt, also when the whole time is nearly used up, in milliseconds. */
+const minAttemptMs = 5_000;
 
-const leftOf = ({ withinMs }: Sending, { spentMs }: Attempts): number => Math.max(leastMs, withinMs - spentMs);
+const timeLeftMs = ({ budget }: Attempts): number => Math.max(minAttemptMs, budget.leftMs);
 
-function afterFailure(sending: Sending, tried: Attempts, error: unknown): Observable<Transaction> {
+/** Ends the submission if its outcome is known or the time is used up; otherwise sends it again after a delay. */
+function afterFailure(execution: Execution, attempts: Attempts, error: unknown): Observable<Transaction> {
   if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
-  const submission = { ...sending.submission, attempts: tried.attempts };
-  const outcome = outcomeOf(error);
-  const wasUnknown = tried.isUnknown || sending.isOpenElsewhere();
+  const { budget } = attempts;
+  const count = budget.failures + 1;
+  const submission = { ...execution.submission, attempts: count };
+  const outcome = decideOutcome(error);
+  const wasUnknown = attempts.isUnknown || execution.mayBeCommittedElsewhere();
   if (isApiError(error)) {
-    if (outcome === 'committed') return readCommitted(sending, submission, error, leftOf(sending, tried));
-    // without a verdict it says nothing of an earlier try
+    if (outcome === 'committed') return readCommitted(execution, submission, error, timeLeftMs(attempts));
+    // only a verdict on the submission itself rules out that an earlier attempt was committed
     if (outcome === 'expired' && !(wasUnknown && error.errorCategory === 8))
       throw new SubmissionExpiredError(error, submission);
-    if (outcome === 'rejected' || (outcome === 'unheard' && !wasUnknown))
+    if (outcome === 'rejected' || (outcome === 'inconclusive' && !wasUnknown))
       throw new SubmissionRejectedError(error, submission);
   }
   const isUnknown = wasUnknown || outcome === 'unknown';
-  if (!isUnknown && outcome === 'unheard') throw error;
+  if (!isUnknown && outcome === 'inconclusive') throw error;
   if (!isUnknown && (isConnectionError(error) || isTokenError(error)))
     throw new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
-  const left = sending.withinMs - tried.spentMs;
-  if (left <= 0) {
+  if (budget.leftMs <= 0) {
     if (!isUnknown && isApiError(error)) throw new SubmissionRejectedError(error, submission);
     throw new OutcomeUnknownError(submission, error);
   }
-  const delayMs = Math.min(left, waitBefore(tried.attempts - 1, error, sending.retry));
+  const delayMs = budget.nextDelayMs(retryAfterOf(error));
   const { submissionId } = submission;
-  const { report } = sending.service.link;
-  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: tried.attempts, cause: error, delayMs }));
+  const { report } = execution.service.link;
+  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: count, cause: error, delayMs }));
   return timer(clampTimer(delayMs)).pipe(
-    concatMap(() => attempt(sending, { ...tried, isUnknown, spentMs: tried.spentMs + delayMs })),
+    concatMap(() => attempt(execution, { isUnknown, budget: budget.countFailure(delayMs) })),
   );
 }
 
-/** Tells what became of a submission. */
+/** Reports the outcome of a submission. */
 export const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<Transaction> =>
   pipe(
     tap(({ updateId, offset }) => {
       link.report(() => ({ _tag: 'SubmissionCommitted', submissionId, updateId, offset }));
     }),
-    tellFailure(link, submissionId),
+    reportFailure(link, submissionId),
   );
 
-/** Tells that a submission failed. */
-export const tellFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
+/** Reports that a submission failed. */
+export const reportFailure = <A>({ report }: Link, submissionId: string): MonoTypeOperatorFunction<A> =>
   tap({
     error: (error: unknown) => {
       report(() => ({ _tag: 'SubmissionFailed', submissionId, ...(isLedgerError(error) && { error }) }));

@@ -7,21 +7,18 @@ import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Service } from '../feed/Service.js';
 import { validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
-import { retryPolicy, type RetryPolicy } from '../http/retry.js';
+import { RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { attempt, reportOutcome } from './attempt.js';
-import { randomUuid } from './Sending.js';
-import { type ExecuteOptions, withinMsOf } from './SubmitOptions.js';
+import { randomUuid } from './Execution.js';
+import { type ExecuteOptions, recoveryTimeMs } from './SubmitOptions.js';
 
-/** The longest wait before a submission is sent again: somebody wants to know. */
-const longestWaitMs = 5_000;
-
-/** When a change was sent first, and where the ledger ended then. */
+/** When a change was first sent, and where the ledger ended then. */
 type Start = Pick<Submission, 'sentAt' | 'beginExclusive'>;
 
 /**
- * Executes signed submissions of one change, and finds out what became of it where an answer is lost. When the change was
- * sent first, and how many of its subscriptions may have committed it, is kept from one to the next, so that the ledger
- * commits it once however often it is sent, and none is told that nothing was committed.
+ * Executes signed submissions of one change, and finds out the outcome when a response is lost. The start of the change and
+ * the number of subscriptions that may have committed it are shared by all subscriptions. So the ledger commits the change
+ * once, however often it is sent, and no subscription reports that nothing was committed when another may have done it.
  */
 export function executor(
   service: Service,
@@ -29,60 +26,68 @@ export function executor(
   ledgerRetry: RetryPolicy | undefined,
   commandId?: string,
 ): (request: ExecuteRequest, transactionHash?: Base64) => Observable<Transaction> {
-  const withinMs = withinMsOf(options);
   const policy = retryPolicy(ledgerRetry);
-  const retry = { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs), giveUpAfterMs: withinMs };
-  let first: Start | undefined;
-  let open = 0;
+  const retry = {
+    ...policy,
+    maxDelayMs: Math.min(policy.maxDelayMs, maxRetryDelayMs),
+    giveUpAfterMs: recoveryTimeMs(options),
+  };
+  let firstStart: Start | undefined;
+  let openCount = 0;
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
-      const begun$ = first === undefined ? markStart(service.link) : of(first);
+      const start$ = firstStart === undefined ? markStart(service.link) : of(firstStart);
       return defer(() => {
-        const body = validateRequest(ExecuteRequest, request);
-        return begun$.pipe(concatMap((begun) => execution(body, begun, submissionId, transactionHash)));
+        const validated = validateRequest(ExecuteRequest, request);
+        return start$.pipe(concatMap((start) => execution(validated, start, submissionId, transactionHash)));
       }).pipe(reportOutcome(service.link, submissionId));
     });
 
   function execution(
     request: ExecuteRequest,
-    begun: Start,
+    start: Start,
     submissionId: string,
     transactionHash: Base64 | undefined,
   ): Observable<Transaction> {
-    // another subscription may have been quicker
-    const isFirst = first === undefined;
-    first ??= begun;
+    // another subscription may have started while this one waited
+    const isFirst = firstStart === undefined;
+    firstStart ??= start;
     const submission = {
       submissionId,
       userId: request.userId ?? '',
       parties: request.partySignatures.signatures.map(({ party }) => party),
-      ...first,
+      ...firstStart,
       ...(transactionHash !== undefined && { transactionHash }),
     };
-    open += 1;
-    const isOpenElsewhere = (): boolean => open > 1;
-    const sending = { service, request, submission, isFirst, isOpenElsewhere, withinMs, retry, commandId };
-    return attempt(sending, { attempts: 0, isUnknown: false, spentMs: 0 }).pipe(
+    openCount += 1;
+    const mayBeCommittedElsewhere = (): boolean => openCount > 1;
+    return attempt(
+      { service, request, submission, isFirst, mayBeCommittedElsewhere, retry, commandId },
+      { isUnknown: false, budget: new RetryBudget(retry) },
+    ).pipe(
       tap({
         error: (error: unknown) => {
-          if (!isOutcomeUnknownError(error)) open -= 1;
+          if (!isOutcomeUnknownError(error)) openCount -= 1;
         },
       }),
     );
   }
 }
 
-/** How long the ledger end may take: a submission is not held up for it. */
-const endWithinMs = 5_000;
+/** The longest delay before a submission is sent again, in milliseconds: a user may be waiting. */
+const maxRetryDelayMs = 5_000;
+
+/** How long the ledger end may take, in milliseconds. It must not hold up a submission. */
+const ledgerEndTimeoutMs = 5_000;
 
 /**
- * Asks for the ledger end before a change is sent: whatever becomes of it lies after that, and neither the ledger nor
- * anybody else has to look further back.
+ * Reads the ledger end before a change is sent. The change is committed after it, if at all, so that the ledger and others
+ * need not search before it.
  */
 const markStart = (link: Link): Observable<Start> =>
   defer(() => ledgerEnd(link)).pipe(
-    timeout(endWithinMs),
+    timeout(ledgerEndTimeoutMs),
     map((beginExclusive) => ({ beginExclusive })),
     catchError(() => of({})),
     map((end) => ({ sentAt: asyncScheduler.now(), ...end })),

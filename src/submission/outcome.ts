@@ -1,45 +1,55 @@
-import type { ApiError } from '../errors/ApiError.js';
+import { type ApiError, lookUpCode } from '../errors/ApiError.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { ConnectionError } from '../errors/request.js';
 
 /**
- * What the failure of one try says of it: that the change has been committed; that this try was refused, for good, for now,
- * or because it is out of its time bounds; that it never reached the service; that it was refused in a way that says
- * nothing of an earlier try; or nothing at all.
+ * What a failed attempt means for the submission:
+ *
+ * - `committed`: the ledger has committed the change.
+ * - `rejected`: the ledger refused this attempt for good.
+ * - `busy`: the ledger refused this attempt for now.
+ * - `expired`: this attempt is out of its time bounds.
+ * - `notSent`: this attempt did not reach the service.
+ * - `inconclusive`: the service refused this attempt before it looked for an earlier one, which may have been committed.
+ * - `unknown`: this attempt may have been committed.
  */
-export type Outcome = 'committed' | 'rejected' | 'busy' | 'expired' | 'notSent' | 'unheard' | 'unknown';
+type Outcome = 'committed' | 'rejected' | 'busy' | 'expired' | 'notSent' | 'inconclusive' | 'unknown';
 
-/** The outcome of a try that failed: by the ledger's code, its definite answer and its category; else by how far the request got. */
-export function outcomeOf(error: LedgerError): Outcome {
+/**
+ * Decides the outcome of a failed attempt: by the ledger's error code, its definite answer, its error category and the
+ * HTTP status, in this order; without a response, by whether the request was sent.
+ */
+export function decideOutcome(error: LedgerError): Outcome {
   switch (error._tag) {
     case 'TokenError':
       return 'notSent';
     case 'ConnectionError':
-      return ofConnection(error);
+      return connectionOutcome(error);
     case 'UnauthorizedError':
-      return 'unheard';
+      return 'inconclusive';
     case 'ApiError':
-      return ofCode(error) ?? ofCategory(error) ?? ofStatus(error);
+      return lookUpCode(outcomes, error) ?? categoryOutcome(error) ?? statusOutcome(error);
     default:
       return 'unknown';
   }
 }
 
 /**
- * No connection, so that nothing went out: refused, no such host, no trust in it. Not that there is no way to it, which may
- * be told of a connection that stood as well.
+ * Codes of a connection that was never made, so that nothing was sent: refused, unknown host, untrusted certificate. A host
+ * that is unreachable is not among them, since an established connection may report it as well.
  */
 const noConnection =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_\w+)$/;
 
-const ofConnection = ({ code = '' }: ConnectionError): Outcome => (noConnection.test(code) ? 'notSent' : 'unknown');
+const connectionOutcome = ({ code = '' }: ConnectionError): Outcome =>
+  noConnection.test(code) ? 'notSent' : 'unknown';
 
-/** Codes whose category says something else, or not enough. */
-const codes: Readonly<Record<string, Outcome>> = {
+/** The outcomes of codes whose category means something else, or too little. */
+const outcomes: Readonly<Record<string, Outcome>> = {
   DUPLICATE_COMMAND: 'committed',
-  // another try of the same change is on its way
+  // an earlier attempt is still being processed
   SUBMISSION_ALREADY_IN_FLIGHT: 'unknown',
-  // the token of a request that was waiting
+  // the token expired while the request waited for its result
   ACCESS_TOKEN_EXPIRED: 'unknown',
   STALE_STREAM_AUTHORIZATION: 'unknown',
   LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND: 'expired',
@@ -48,45 +58,42 @@ const codes: Readonly<Record<string, Outcome>> = {
   LEDGER_TIME_OUTSIDE_BOUNDS: 'expired',
 };
 
-const ofCode = ({ code }: ApiError): Outcome | undefined =>
-  code !== undefined && Object.hasOwn(codes, code) ? codes[code] : undefined;
-
-/** Back-pressure, before anything is done; and verdicts, after which nothing is. */
-const certain =
+/** Codes after which nothing was committed: back-pressure before any work, and verdicts on the submission. */
+const certainCodes =
   /BACKPRESSURE|OVERLOADED|MAXIMUM_NUMBER_OF_STREAMS|MEMORY_OVER_LIMIT|^LOCAL_VERDICT_|^MEDIATOR_SAYS_|^NOT_SEQUENCED_/;
 
-function ofCategory({ errorCategory = 0, code = '', definiteAnswer }: ApiError): Outcome | undefined {
+function categoryOutcome({ errorCategory = 0, code = '', definiteAnswer }: ApiError): Outcome | undefined {
   switch (errorCategory) {
-    // unavailable, contention, deadline: it can be tried again, and only some say that nothing was done
+    // unavailable, contention, deadline: a retry may succeed, and only some of them mean that nothing was committed
     case 1:
     case 2:
     case 3:
-      return definiteAnswer === true || (errorCategory === 2 && certain.test(code)) ? 'busy' : 'unknown';
+      return definiteAnswer === true || (errorCategory === 2 && certainCodes.test(code)) ? 'busy' : 'unknown';
     case 4:
-      return definiteAnswer === true ? 'unheard' : 'unknown';
+      return definiteAnswer === true ? 'inconclusive' : 'unknown';
     case 6:
     case 7:
-      return 'unheard';
+      return 'inconclusive';
     case 5:
     case 8:
       return 'rejected';
-    // because of the state in which this try found the participant, perhaps before it looked for an earlier one
+    // because of the current state of the participant, possibly before it looked for an earlier attempt
     case 9:
     case 10:
     case 11:
     case 12:
     case 14:
-      return certain.test(code) ? 'rejected' : 'unheard';
+      return certainCodes.test(code) ? 'rejected' : 'inconclusive';
     default:
       return undefined;
   }
 }
 
-/** Of these nobody knows how far the request got. */
-const openStatuses = [408, 409, 425, 429, 499];
+/** Statuses below 500 that do not show how far the request got. */
+const unknownStatuses = [408, 409, 425, 429, 499];
 
-function ofStatus({ status }: ApiError): Outcome {
-  if ((status >= 500 && status !== 501) || openStatuses.includes(status)) return 'unknown';
-  // a path that is gone for a moment, say, or a reason that the ledger keeps to itself
-  return 'unheard';
+function statusOutcome({ status }: ApiError): Outcome {
+  if ((status >= 500 && status !== 501) || unknownStatuses.includes(status)) return 'unknown';
+  // a path that is missing for the moment, for example, or an error whose reason the ledger keeps to itself
+  return 'inconclusive';
 }

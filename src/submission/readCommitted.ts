@@ -6,39 +6,40 @@ import { UpdateElement } from '../codecs/Update.js';
 import type { UpdateFormat } from '../codecs/UpdateFormat.js';
 import { type ApiError, isApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
+import { isUnauthorizedError } from '../errors/request.js';
 import { isOutcomeUnknownError, OutcomeUnknownError, type Submission } from '../errors/submission.js';
 import { verdict } from '../errors/verdict.js';
 import { createFeed } from '../feed/Feed.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import { retryTransient, timeoutWith } from '../http/retry.js';
-import type { Sending } from './Sending.js';
+import type { Execution } from './Execution.js';
 
-/** The transaction of a change that the ledger refuses to commit once more, since it has; read within a time. */
+/** Reads the transaction of a change that the ledger has committed, as its refusal of a duplicate says. */
 export function readCommitted(
-  sending: Sending,
+  execution: Execution,
   submission: Submission,
   duplicate: ApiError,
   withinMs: number,
 ): Observable<Transaction> {
-  const { request, retry, service } = sending;
+  const { request, retry, service } = execution;
   const { parties } = submission;
   const offset = completionOffset(duplicate);
   if (offset === undefined) throw new OutcomeUnknownError(submission, duplicate);
-  const shown = request.transactionFormat
+  const format = request.transactionFormat
     ? { includeTransactions: request.transactionFormat }
     : acsDelta({ parties, topology: false });
   return concat(
-    transactionAt(sending, offset, shown),
-    // where the format shows nothing, the service itself answers a transaction without events
-    defer(() => transactionAt(sending, offset, ledgerEffects({ parties, topology: false }))).pipe(
+    transactionAt(execution, offset, format),
+    // the service itself returns a transaction without events where the format shows none of them
+    defer(() => transactionAt(execution, offset, ledgerEffects({ parties, topology: false }))).pipe(
       map((transaction) => ({ ...transaction, events: [] })),
     ),
   ).pipe(
-    filter((transaction) => isOurs(transaction, sending)),
+    filter((transaction) => isOurs(transaction, execution)),
     take(1),
     throwIfEmpty(() => duplicate),
-    retryTransient({ retry, report: service.link.report }),
+    retryTransient({ retry, report: service.link.report }, (error) => !isUnauthorizedError(error)),
     timeoutWith(withinMs, () => new OutcomeUnknownError(submission, duplicate, offset)),
     catchError((error: unknown) => {
       throw isLedgerError(error) && !isOutcomeUnknownError(error)
@@ -48,7 +49,7 @@ export function readCommitted(
   );
 }
 
-/** Where the ledger says that it was committed; some versions wrap the number. */
+/** The offset at which the change was committed. Some versions wrap the number. */
 function completionOffset({ context }: ApiError): Offset | undefined {
   const digits = /^(?:Some\()?(\d+)\)?$/.exec(context['completion_offset'] ?? '')?.[1];
   const offset = digits === undefined ? undefined : Number(digits);
@@ -58,11 +59,11 @@ function completionOffset({ context }: ApiError): Offset | undefined {
 const path = '/v2/updates/update-by-offset';
 
 /**
- * The transaction at an offset; completes without one where the format shows nothing of it. A service that does not serve
- * single updates is asked for a page.
+ * Reads the transaction at an offset; completes without one if the format shows nothing of it. Reads a page from a service
+ * that does not serve single updates.
  */
 const transactionAt = (
-  { service, retry }: Sending,
+  { service, retry }: Execution,
   offset: Offset,
   updateFormat: UpdateFormat,
 ): Observable<Transaction> =>
@@ -74,7 +75,7 @@ const transactionAt = (
     catchError((error: unknown) => {
       if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
       if (!isApiError(error) || verdict(error) !== 'switch') throw error;
-      // the ledger has come that far: there is no need to ask for its end, as a feed does
+      // the ledger has reached the offset: there is no need to read its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
       const feed = createFeed(
         service,
@@ -93,6 +94,6 @@ const transactionAt = (
     filter((update): update is Transaction => update._tag === 'Transaction'),
   );
 
-/** Behind a balancer another participant may be asked, where the offset is that of something else. */
-const isOurs = (transaction: Transaction, { commandId = '' }: Sending): boolean =>
+/** A load balancer may have chosen another participant, where something else is at the offset. */
+const isOurs = (transaction: Transaction, { commandId = '' }: Execution): boolean =>
   commandId === '' || (transaction.commandId ?? '') === '' || transaction.commandId === commandId;

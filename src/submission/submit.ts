@@ -1,23 +1,24 @@
 import { concatMap, defer, endWith, from, ignoreElements, map, type Observable, of, reduce, tap, toArray } from 'rxjs';
+import { fromBase64 } from '../codecs/internal/bytes.js';
 import type { ExecuteRequest, PartySignatures, SinglePartySignatures } from '../codecs/ExecuteRequest.js';
 import { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { Transaction } from '../codecs/Transaction.js';
-import { InvalidRequestError } from '../errors/request.js';
+import { InvalidRequestError, isUnauthorizedError } from '../errors/request.js';
 import { isOutcomeUnknownError, VerificationError } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
-import { validateRequest, decodeWith, exchange } from '../http/exchange.js';
+import { decodeWith, exchange, validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
-import { tellFailure } from './attempt.js';
+import { reportFailure } from './attempt.js';
 import { executor } from './execute.js';
-import { randomUuid } from './Sending.js';
+import { randomUuid } from './Execution.js';
 import type { Signer, Verifier } from './Signer.js';
-import { type SubmitOptions, withinMsOf } from './SubmitOptions.js';
+import { recoveryTimeMs, type SubmitOptions } from './SubmitOptions.js';
 
-/** A submission that can be executed. */
-interface Signed {
+/** A submission that is ready to be executed. */
+interface SignedSubmission {
   readonly request: ExecuteRequest;
   readonly hash: string;
 }
@@ -31,12 +32,12 @@ export function submit(
   ledgerRetry: RetryPolicy | undefined,
 ): Observable<Transaction> {
   const { verify, deduplicationPeriod, transactionFormat } = options;
-  // whatever the types say: nobody skips it by oversight
-  if (verify !== false && typeof verify !== 'function') throw new TypeError('verify is a verifier, or false');
+  // checked despite the types, so that verification is never skipped by oversight
+  if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a verifier or false');
   const { link } = service;
   const { report } = link;
   const execute = executor(service, options, ledgerRetry, request.commandId);
-  const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: withinMsOf(options) });
+  const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
   const signers = [signer].flat();
   const prepared$ = (submissionId: string): Observable<PreparedSubmission> =>
@@ -44,20 +45,20 @@ export function submit(
       checkSigners(signers, validateRequest(PrepareRequest, request));
       return prepare(link, request);
     }).pipe(
-      // nothing is changed by it
-      retryTransient({ retry, report }),
+      // a repetition is safe, since this changes nothing on the ledger
+      retryTransient({ retry, report }, (error) => !isUnauthorizedError(error)),
       tap(() => {
         report(() => ({ _tag: 'SubmissionPrepared', submissionId, commandId }));
       }),
-      concatMap((prepared) => (verify === false ? of(prepared) : verified(verify, prepared, request))),
+      concatMap((prepared) => (verify === false ? of(prepared) : verifyPrepared(verify, prepared, request))),
       tap(() => {
         if (verify !== false) report(() => ({ _tag: 'SubmissionVerified', submissionId, commandId }));
       }),
     );
-  const signed$ = (submissionId: string): Observable<Signed> =>
+  const signed$ = (submissionId: string): Observable<SignedSubmission> =>
     prepared$(submissionId).pipe(
       concatMap(({ preparedTransaction, preparedTransactionHash, hashingSchemeVersion }) =>
-        signatures(signers, preparedTransactionHash).pipe(
+        collectSignatures(signers, preparedTransactionHash).pipe(
           map((partySignatures) => ({
             hash: preparedTransactionHash,
             request: {
@@ -75,17 +76,17 @@ export function submit(
       tap(() => {
         report(() => ({ _tag: 'SubmissionSigned', submissionId, commandId }));
       }),
-      tellFailure(link, submissionId),
+      reportFailure(link, submissionId),
     );
-  // what may have been committed is sent again as it is: what was prepared anew might find its contracts used up by it
-  let signed: Signed | undefined;
+  // kept while its outcome is unknown: a new preparation might use contracts that the first has archived
+  let signed: SignedSubmission | undefined;
   return defer(() => (signed === undefined ? signed$(randomUuid()) : of(signed))).pipe(
     concatMap((ready) => {
       signed = ready;
       return execute(ready.request, ready.hash).pipe(
         tap({
           error: (error: unknown) => {
-            // only what is done with: another subscription may have sent bytes of its own since
+            // another subscription may have replaced it
             if (signed === ready && !isOutcomeUnknownError(error)) signed = undefined;
           },
         }),
@@ -96,56 +97,59 @@ export function submit(
 
 const path = '/v2/interactive-submission/prepare';
 
-/** Throws an `InvalidRequestError` for signers whose signatures the ledger could only refuse. */
+/** Throws an `InvalidRequestError` for signers whose signatures the ledger would refuse. */
 function checkSigners(signers: readonly Signer[], { actAs }: PrepareRequest): void {
   const problems: Problem[] = signers.flatMap(({ party }, i) =>
     actAs.includes(party) ? [] : [{ path: `signer[${i}].party`, expected: 'one of actAs' }],
   );
-  if (signers.length === 0) problems.push({ path: 'signer', expected: 'one at least' });
+  if (signers.length === 0) problems.push({ path: 'signer', expected: 'at least one' });
   if (problems.length > 0) throw new InvalidRequestError(problems);
 }
 
-const verified = (
+const verifyPrepared = (
   verify: Verifier,
   prepared: PreparedSubmission,
   request: PrepareRequest,
 ): Observable<PreparedSubmission> =>
   defer(() => from(verify(prepared, request))).pipe(
     tap((verdict) => {
-      if (verdict === false) throw new VerificationError('refused', 'the verifier says no');
+      if (verdict === false) throw new VerificationError('refused', 'the verifier refused it');
     }),
     ignoreElements(),
     endWith(prepared),
   );
 
-/** What is signed has this many bytes; the hash of a topology transaction, say, has more. */
+/** The length of a transaction's hash. Others are longer, for example that of a topology transaction. */
 const hashBytes = 32;
 
-/** Has all signers sign a hash, one after the other; those of one party together. */
-const signatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
+/** Calls all signers one after the other, and merges the signatures of each party. */
+const collectSignatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
   if (fromBase64(hash).length !== hashBytes)
-    throw new VerificationError('hash', 'the hash is not one of a transaction');
+    throw new VerificationError('hash', 'the hash is not that of a transaction');
   return from(signers).pipe(
     concatMap((signer) =>
-      // bytes of its own: nobody changes what the next one signs
+      // a copy for each signer, so that none can change what the next one signs
       from(signer.sign(fromBase64(hash))).pipe(
         toArray(),
-        map((given) => ({ party: signer.party, signatures: given.flat() })),
+        map((emitted) => ({ party: signer.party, signatures: emitted.flat() })),
       ),
     ),
-    reduce<SinglePartySignatures, readonly SinglePartySignatures[]>(joined, []),
+    reduce<SinglePartySignatures, readonly SinglePartySignatures[]>(mergeByParty, []),
     map((all) => ({ signatures: all })),
   );
 };
 
-function joined(all: readonly SinglePartySignatures[], one: SinglePartySignatures): readonly SinglePartySignatures[] {
+function mergeByParty(
+  all: readonly SinglePartySignatures[],
+  one: SinglePartySignatures,
+): readonly SinglePartySignatures[] {
   if (!all.some(({ party }) => party === one.party)) return [...all, one];
   return all.map((entry) =>
     entry.party === one.party ? { ...entry, signatures: [...entry.signatures, ...one.signatures] } : entry,
   );
 }
 
-/** Has a submission prepared for signing. Changes nothing on the ledger. */
+/** Requests a submission for signing. Changes nothing on the ledger. */
 export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
   defer(() =>
     exchange(
@@ -154,11 +158,3 @@ export const prepare = (link: Link, request: PrepareRequest): Observable<Prepare
       decodeWith(path, PreparedSubmission),
     ),
   );
-
-/** The bytes behind base64. Throws a `DOMException` where it is none. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
-  return bytes;
-}

@@ -1,11 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, identity, Observable, of, throwError } from 'rxjs';
-import { exchange } from '../../src/http/exchange.js';
+import { exchange, requestSecrets } from '../../src/http/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
 import type { Link } from '../../src/http/Link.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
-import { failed, ok } from '../helpers/scripted.js';
+import { marbles } from '../helpers/time.js';
+import { errorReply, ok } from '../helpers/wire.js';
 
 const link = (port: HttpPort, more: Partial<Link> = {}): Link => ({
   port,
@@ -22,7 +22,7 @@ const cycle: { self?: unknown } = {};
 cycle.self = cycle;
 
 describe('exchange', () => {
-  it('puts address, query, token and headers together', () => {
+  it('builds a request from address, query, token and headers', () => {
     const sent: HttpRequest[] = [];
     const port: HttpPort = (request) => {
       sent.push(request);
@@ -56,7 +56,7 @@ describe('exchange', () => {
     ]);
   });
 
-  it('sends no token where there is none', () => {
+  it('sends no authorization header without a token', () => {
     const sent: HttpRequest[] = [];
     observe(
       exchange(
@@ -72,7 +72,7 @@ describe('exchange', () => {
     expect(sent[0]).not.toHaveProperty('body');
   });
 
-  it('gives up on an answer that does not come, and unsubscribes from it', () => {
+  it('times out without a response, and unsubscribes from the port', () => {
     marbles(({ flush }) => {
       let open = 0;
       const port: HttpPort = () =>
@@ -94,7 +94,7 @@ describe('exchange', () => {
   it.each([
     ['a cycle', () => Object.assign([], { 0: cycle })],
     ['a bigint', () => 1n],
-  ])('sends nothing that cannot be written: %s', (_, body) => {
+  ])('sends nothing for a body that JSON cannot express: %s', (_, body) => {
     let sent = 0;
     const port: HttpPort = () => {
       sent += 1;
@@ -112,33 +112,97 @@ describe('exchange', () => {
       { _tag: 'ConnectionError', reason: 'the connection failed' },
     ],
     [
-      'what a port throws',
+      'an exception of the port',
       () => {
         throw new Error('hush');
       },
       { _tag: 'ConnectionError', reason: 'the connection failed' },
     ],
     [
-      'an error of a port that looks like one of ours',
+      'an error of a port that looks like a LedgerError',
       () =>
         throwError(() => Object.assign(new Error('hush'), { _tag: 'ConnectionError', reason: 'hush', code: 'EPIPE' })),
       { _tag: 'ConnectionError', reason: 'the connection failed', code: 'EPIPE' },
     ],
-    ['a port without an answer', () => EMPTY, { _tag: 'ConnectionError', reason: 'there was no answer' }],
+    ['a port without a response', () => EMPTY, { _tag: 'ConnectionError', reason: 'there was no answer' }],
     [
-      'an answer that is not JSON',
+      'a response that is not JSON',
       () => of({ ...ok(0), text: '<html>' }),
-      { _tag: 'ConnectionError', reason: 'the answer is not whole JSON' },
+      { _tag: 'ConnectionError', reason: 'the response is not valid JSON' },
     ],
     [
       'an error of a proxy',
-      () => of(failed(502, '<html>\n  <b>Bad</b>')),
+      () => of(errorReply(502, '<html>\n  <b>Bad</b>')),
       { _tag: 'ApiError', status: 502, reason: '<html> <b>Bad</b>', code: undefined },
     ],
-    ['a wish to wait', () => of(failed(503, '', { 'retry-after': '3' })), { _tag: 'ApiError', retryAfterMs: 3_000 }],
-  ])('names %s', (_, port, error) => {
+    [
+      'a Retry-After header',
+      () => of(errorReply(503, '', { 'retry-after': '3' })),
+      { _tag: 'ApiError', retryAfterMs: 3_000 },
+    ],
+  ])('reports %s', (_, port, error) => {
     const seen = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
     expect(seen.error).toMatchObject(error);
     expect(String(seen.error)).not.toContain('hush');
+  });
+});
+
+describe('the Retry-After header of an error', () => {
+  const retryAfterMs = (header?: string): unknown => {
+    const port: HttpPort = () => of(errorReply(503, '', header === undefined ? {} : { 'retry-after': header }));
+    const { error } = observe(exchange(link(port), { method: 'GET', path: '/x' }, identity));
+    return Reflect.get(Object(error), 'retryAfterMs');
+  };
+
+  it('is a number of seconds or a date', () => {
+    expect(retryAfterMs('120')).toBe(120_000);
+    expect(retryAfterMs('0')).toBe(0);
+    jest.useFakeTimers({ now: Date.UTC(2026, 6, 24, 10, 0, 0, 400) });
+    const fromDate = retryAfterMs('Fri, 24 Jul 2026 10:01:00 GMT');
+    jest.useRealTimers();
+    expect(fromDate).toBe(59_600);
+    expect(retryAfterMs('Wed, 21 Oct 2015 07:28:00 GMT')).toBe(0);
+  });
+
+  it('is ignored if it is neither', () => {
+    expect(retryAfterMs()).toBeUndefined();
+    expect(retryAfterMs('soon')).toBeUndefined();
+    expect(retryAfterMs('Infinity')).toBeUndefined();
+  });
+});
+
+const post = { method: 'POST', url: 'http://ledger.example/x' } as const;
+
+describe('the secrets of a request', () => {
+  it('are the token, the headers of the caller, the signatures and the signed bytes, and nothing else', () => {
+    const headers = {
+      'content-type': 'application/json',
+      authorization: 'Bearer t0ken',
+      'x-api-key': 'key-of-the-gateway',
+      'x-version': '1',
+    };
+    const body = JSON.stringify({
+      preparedTransaction: 'cHJlcGFyZWQ=',
+      partySignatures: {
+        signatures: [{ party: 'alice::1220ab', signatures: [{ signature: 'c2lnbmVk', format: 'F' }] }],
+      },
+    });
+    expect(requestSecrets({ ...post, headers, body })).toEqual([
+      't0ken',
+      'key-of-the-gateway',
+      'cHJlcGFyZWQ=',
+      'c2lnbmVk',
+    ]);
+  });
+
+  it.each([
+    ['Basic dXNlcg', 'dXNlcg'],
+    ['a-key', 'a-key'],
+  ])('do not include the authorization scheme: %s', (authorization, secret) => {
+    expect(requestSecrets({ ...post, headers: { authorization } })).toEqual([secret]);
+  });
+
+  it('are empty without a token', () => {
+    expect(requestSecrets({ ...post, headers: {} })).toEqual([]);
   });
 });

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { catchError, firstValueFrom, of } from 'rxjs';
 import { ConnectionError } from '../../src/errors/request.js';
 import { toConnectionError } from '../../src/http/exchange.js';
-import { kyPort, type KyPortOptions } from '../../src/http/kyPort.js';
+import { kyPort } from '../../src/http/kyPort.js';
 import type { HttpRequest } from '../../src/http/HttpPort.js';
-import { httpServer, type HttpServer } from '../helpers/httpServer.js';
+import { httpServer, type HttpServer } from '../helpers/localServers.js';
 
 const servers: HttpServer[] = [];
 const serve = async (handle: Parameters<typeof httpServer>[0]): Promise<HttpServer> => {
@@ -24,8 +24,8 @@ const post = (url: string): HttpRequest => ({
   headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
   body: '{"signature":"payload"}',
 });
-/** What comes of a request that fails, as `exchange` names it. */
-const failed = async (request: HttpRequest, options: KyPortOptions = {}): Promise<unknown> =>
+/** Sends a request that fails, and returns its error as `exchange` reports it. */
+const failureOf = async (request: HttpRequest, options?: Parameters<typeof kyPort>[0]): Promise<unknown> =>
   firstValueFrom(
     kyPort(options)(request).pipe(
       catchError((error: unknown) => of(toConnectionError(new URL(request.url).pathname, error))),
@@ -33,7 +33,7 @@ const failed = async (request: HttpRequest, options: KyPortOptions = {}): Promis
   );
 
 describe('kyPort', () => {
-  it('sends the request as it is and emits the answer, once', async () => {
+  it('sends the request unchanged and emits one response', async () => {
     const seen: unknown[] = [];
     const { url } = await serve((request, response, body) => {
       seen.push(request.method, request.url, request.headers.authorization, request.headers['content-type'], body);
@@ -50,7 +50,7 @@ describe('kyPort', () => {
     expect(answer).toMatchObject({ status: 200, text: '[1, 2]', headers: { 'x-some': 'thing' } });
   });
 
-  it('emits an answer of any status, and asks once', async () => {
+  it('emits a response with any status, without a retry', async () => {
     let count = 0;
     const { url } = await serve((_, response) => {
       count += 1;
@@ -78,48 +78,48 @@ describe('kyPort', () => {
   });
 
   it('aborts the request when it is unsubscribed', async () => {
-    let received: () => void = () => undefined;
-    const receipt = new Promise<void>((resolve) => {
-      received = resolve;
+    let onRequest: () => void = () => undefined;
+    const requested = new Promise<void>((resolve) => {
+      onRequest = resolve;
     });
     const { url, aborted } = await serve(() => {
-      received();
+      onRequest();
     });
     const subscription = kyPort()(post(url)).subscribe();
-    await receipt;
+    await requested;
     subscription.unsubscribe();
     await aborted;
   });
 
   it('aborts the request in the middle of the body', async () => {
-    let begun: () => void = () => undefined;
-    const beginning = new Promise<void>((resolve) => {
-      begun = resolve;
+    let onBody: () => void = () => undefined;
+    const bodyStarted = new Promise<void>((resolve) => {
+      onBody = resolve;
     });
     const { url, aborted } = await serve((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('[', () => {
-        begun();
+        onBody();
       });
     });
     const subscription = kyPort()(post(url)).subscribe();
-    await beginning;
+    await bodyStarted;
     subscription.unsubscribe();
     await aborted;
   });
 
-  it('names a connection that is refused', async () => {
+  it('reports the code of a refused connection', async () => {
     const server = await httpServer(() => undefined);
     await server.close();
-    const error = await failed(post(`${server.url}/v2/updates`));
+    const error = await failureOf(post(`${server.url}/v2/updates`));
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: 'ECONNREFUSED', path: '/v2/updates' });
   });
 
   it.each([
-    ['before the answer', ''],
+    ['before the response', ''],
     ['within the body', '[{"up'],
-  ])('names a connection that breaks %s', async (_, part) => {
+  ])('reports a connection that breaks %s', async (_, part) => {
     const { url } = await serve((request, response) => {
       if (part === '') {
         request.socket.destroy();
@@ -130,30 +130,30 @@ describe('kyPort', () => {
         request.socket.destroy();
       });
     });
-    expect(await failed(post(`${url}/v2/updates`))).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates' });
+    expect(await failureOf(post(`${url}/v2/updates`))).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates' });
   });
 
-  it('asks once, also where ky itself would ask again', async () => {
+  it('does not retry where ky itself would', async () => {
     let count = 0;
     const { url } = await serve((request) => {
       count += 1;
       request.socket.destroy();
     });
-    expect(await failed({ method: 'GET', url, headers: {} })).toMatchObject({ _tag: 'ConnectionError' });
+    expect(await failureOf({ method: 'GET', url, headers: {} })).toMatchObject({ _tag: 'ConnectionError' });
     expect(count).toBe(1);
   });
 
-  it('lets neither token nor body into its error', async () => {
+  it('keeps token and body out of its error', async () => {
     const { url } = await serve((request) => {
       request.socket.destroy();
     });
-    const shown = inspect(await failed(post(url)), { depth: 20, showHidden: true });
+    const shown = inspect(await failureOf(post(url)), { depth: 20, showHidden: true });
     expect(shown).toContain('ConnectionError');
     expect(shown).not.toContain(secret);
     expect(shown).not.toContain('payload');
   });
 
-  it('follows no redirect: what is signed goes to nobody else', async () => {
+  it('does not follow a redirect, which would send signed bytes to another host', async () => {
     let elsewhere = 0;
     const other = await serve((_, response) => {
       elsewhere += 1;
@@ -166,27 +166,27 @@ describe('kyPort', () => {
     expect(elsewhere).toBe(0);
   });
 
-  it('takes a body that is no UTF-8 for one that is not whole', async () => {
+  it('errors for a truncated UTF-8 sequence in a body', async () => {
     const { url } = await serve((_, response) => {
       response.end(Buffer.from([0x22, 0xc3, 0x28, 0x22]));
     });
-    expect(await failed(post(url))).toMatchObject({ _tag: 'ConnectionError' });
+    expect(await failureOf(post(url))).toMatchObject({ _tag: 'ConnectionError' });
   });
 
   it.each([
-    ['announces it', { 'content-length': '200000000' }],
-    ['does not', {}],
-  ])('reads no answer beyond the limit, whether it %s, and hangs up', async (_, headers) => {
+    ['has a content-length', { 'content-length': '200000000' }],
+    ['has none', {}],
+  ])('stops reading a response at the limit and closes the connection: it %s', async (_, headers) => {
     let sent = 0;
     const { url, aborted } = await serve((__, response) => {
       response.writeHead(200, headers);
-      const more = (): void => {
+      const writeMore = (): void => {
         while (!response.destroyed && sent < 200_000_000 && response.write('x'.repeat((sent += 10_000) && 10_000)));
-        response.once('drain', more);
+        response.once('drain', writeMore);
       };
-      more();
+      writeMore();
     });
-    expect(await failed(post(`${url}/v2/x`), { maxAnswerBytes: 1_500 })).toMatchObject({
+    expect(await failureOf(post(`${url}/v2/x`), { maxAnswerBytes: 1_500 })).toMatchObject({
       _tag: 'AnswerTooLargeError',
       path: '/v2/x',
       maxBytes: 1_500,
@@ -195,7 +195,7 @@ describe('kyPort', () => {
     expect(sent).toBeLessThan(200_000_000);
   });
 
-  it('reads an answer that is just as large, in whatever pieces it comes', async () => {
+  it('reads a response of exactly the limit, in any chunks', async () => {
     const { url } = await serve((_, response) => {
       const bytes = Buffer.from('"äöü€𝄞"');
       response.write(bytes.subarray(0, 2));
@@ -205,11 +205,11 @@ describe('kyPort', () => {
     expect(await firstValueFrom(port(post(url)))).toMatchObject({ text: '"äöü€𝄞"' });
   });
 
-  it('refuses an answer that is no UTF-8', async () => {
+  it('errors for a body that is not UTF-8', async () => {
     const { url } = await serve((_, response) => {
       response.end(Buffer.from([0x22, 0xff, 0xfe, 0x22]));
     });
-    expect(await failed(post(url))).toMatchObject({ _tag: 'ConnectionError' });
+    expect(await failureOf(post(url))).toMatchObject({ _tag: 'ConnectionError' });
   });
 
   it('keeps the status of an error page in another encoding', async () => {
@@ -219,27 +219,27 @@ describe('kyPort', () => {
     expect(await firstValueFrom(kyPort()(post(url)))).toMatchObject({ status: 403 });
   });
 
-  it('reads what a fetch without streams answers', async () => {
+  it('reads the response of a fetch without streams', async () => {
     const response = new Response('[1]');
     Object.defineProperty(response, 'body', { value: undefined });
     const fetch = (): Promise<Response> => Promise.resolve(response);
     expect(await firstValueFrom(kyPort({ fetch })(post('http://ledger.example')))).toMatchObject({ text: '[1]' });
   });
 
-  it('reads an answer without a body', async () => {
+  it('reads a response without a body', async () => {
     const fetch = (): Promise<Response> => Promise.resolve(new Response(null, { status: 204 }));
     expect(await firstValueFrom(kyPort({ fetch })(post('http://ledger.example')))).toMatchObject({ text: '' });
   });
 
-  it('takes only what looks like one for a code of the system', async () => {
+  it('ignores a code that does not look like a system error', async () => {
     const fetch = (): Promise<Response> => Promise.reject(Object.assign(new Error('x'), { code: secret }));
-    expect(await failed(post('http://ledger.example'), { fetch })).toMatchObject({
+    expect(await failureOf(post('http://ledger.example'), { fetch })).toMatchObject({
       _tag: 'ConnectionError',
       code: undefined,
     });
   });
 
-  it('uses the fetch that it is given', async () => {
+  it('uses the fetch of its options', async () => {
     const { url } = await serve((_, response) => {
       response.end('[]');
     });

@@ -4,18 +4,18 @@ import { webSocketPort } from '../../src/http/webSocketPort.js';
 import type { SocketRequest } from '../../src/http/SocketPort.js';
 import { observe } from '../helpers/observe.js';
 
-/** A platform's WebSocket, as far as a browser's is told apart from it here. */
-class Platform extends EventTarget {
-  static made: Platform[] = [];
+/** Stands in for the WebSocket of a platform. */
+class FakeWebSocket extends EventTarget {
+  static instances: FakeWebSocket[] = [];
   readonly sent: string[] = [];
-  closedWith: number | undefined;
+  closeCode: number | undefined;
 
   constructor(
     readonly url: string,
     readonly protocols: readonly string[],
   ) {
     super();
-    Platform.made.push(this);
+    FakeWebSocket.instances.push(this);
   }
 
   send(data: string): void {
@@ -23,11 +23,11 @@ class Platform extends EventTarget {
   }
 
   close(code = 1000): void {
-    this.closedWith = code;
+    this.closeCode = code;
   }
 
-  tell(type: string, facts: object = {}): void {
-    this.dispatchEvent(Object.assign(new Event(type), facts));
+  emit(type: string, properties: object = {}): void {
+    this.dispatchEvent(Object.assign(new Event(type), properties));
   }
 }
 
@@ -39,87 +39,87 @@ const request = (headers: Readonly<Record<string, string>> = {}): SocketRequest 
 });
 
 const platform = globalThis.WebSocket as unknown;
-function given(): void {
-  Object.assign(globalThis, { WebSocket: Platform });
+function fakeWebSocket(): void {
+  Object.assign(globalThis, { WebSocket: FakeWebSocket });
 }
 afterEach(() => {
-  Platform.made = [];
+  FakeWebSocket.instances = [];
   if (platform === undefined) Reflect.deleteProperty(globalThis, 'WebSocket');
   else Object.assign(globalThis, { WebSocket: platform });
 });
 
 describe("the platform's own WebSocket", () => {
   it('offers the token as the first protocol, since it cannot send headers', () => {
-    given();
+    fakeWebSocket();
     observe(webSocketPort()(request({ authorization: 'Bearer abc.def', 'x-tenant': 'blue' })));
     observe(webSocketPort()(request({ authorization: 'bearer  abc.def' })));
     observe(webSocketPort()(request()));
-    expect(Platform.made.map(({ protocols }) => protocols)).toEqual([
+    expect(FakeWebSocket.instances.map(({ protocols }) => protocols)).toEqual([
       ['jwt.token.abc.def', 'daml.ws.auth'],
       ['jwt.token.abc.def', 'daml.ws.auth'],
       ['daml.ws.auth'],
     ]);
   });
 
-  it('says its message once it is open, and tells texts and the end', () => {
-    given();
+  it('sends its message when it is open, and emits texts and the end', () => {
+    fakeWebSocket();
     const seen = observe(webSocketPort()(request()));
-    const [socket] = Platform.made;
+    const [socket] = FakeWebSocket.instances;
     expect(socket?.sent).toEqual([]);
-    socket?.tell('open');
+    socket?.emit('open');
     expect(socket?.sent).toEqual(['{}']);
-    socket?.tell('message', { data: 'hello' });
-    socket?.tell('error');
-    socket?.tell('close', { code: 1001 });
+    socket?.emit('message', { data: 'hello' });
+    socket?.emit('error');
+    socket?.emit('close', { code: 1001 });
     expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: 'hello' }, { _tag: 'End', code: 1001 }]);
     expect(seen.completed).toBe(true);
   });
 
-  it('errors and closes where a message is no text: nothing that was said is passed over', () => {
-    given();
+  it('errors and closes for a message that is not text, so that nothing is skipped', () => {
+    fakeWebSocket();
     const seen = observe(webSocketPort()(request()));
-    const [socket] = Platform.made;
-    socket?.tell('open');
-    socket?.tell('message', { data: new ArrayBuffer(1) });
-    socket?.tell('message', { data: 'hello' });
+    const [socket] = FakeWebSocket.instances;
+    socket?.emit('open');
+    socket?.emit('message', { data: new ArrayBuffer(1) });
+    socket?.emit('message', { data: 'hello' });
     expect(seen.values).toEqual([{ _tag: 'Open' }]);
-    expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
-    expect(socket?.closedWith).toBeDefined();
+    expect(seen.error).toMatchObject({ message: 'the socket received a message that is not text' });
+    expect(socket?.closeCode).toBeDefined();
   });
 
-  it('closes when it is unsubscribed, also while it opens', () => {
-    given();
+  it('closes when it is unsubscribed, also while it is connecting', () => {
+    fakeWebSocket();
     const seen = observe(webSocketPort()(request()));
     seen.subscription.unsubscribe();
-    expect(Platform.made[0]?.closedWith).toBeDefined();
+    expect(FakeWebSocket.instances[0]?.closeCode).toBeDefined();
   });
 
-  it('closes with a code that a participant answers at once, also while its updates go on', () => {
-    given();
+  it('closes with a code that a participant answers at once, also in the middle of a stream', () => {
+    fakeWebSocket();
     const seen = observe(webSocketPort()(request()));
-    Platform.made[0]?.tell('open');
+    FakeWebSocket.instances[0]?.emit('open');
     seen.subscription.unsubscribe();
-    // what browsers let a page say, and is no regular end
-    expect(Platform.made[0]?.closedWith).toBeGreaterThanOrEqual(3000);
-    expect(Platform.made[0]?.closedWith).toBeLessThan(5000);
+    // the codes that browsers allow, except the regular 1000
+    expect(FakeWebSocket.instances[0]?.closeCode).toBeGreaterThanOrEqual(3000);
+    expect(FakeWebSocket.instances[0]?.closeCode).toBeLessThan(5000);
   });
 
-  it('errors where it was never open', () => {
-    given();
+  it('errors when it does not open', () => {
+    fakeWebSocket();
     const seen = observe(webSocketPort()(request()));
-    Platform.made[0]?.tell('error');
-    Platform.made[0]?.tell('close', { code: 1006 });
+    FakeWebSocket.instances[0]?.emit('error');
+    FakeWebSocket.instances[0]?.emit('close', { code: 1006 });
     expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
   });
 
-  it('errors where it was never open, also on platforms that tell no close of it, such as Node.js 22', () => {
-    given();
+  it('errors when it does not open and emits no close event, as in Node.js 22', () => {
+    fakeWebSocket();
     const seen = observe(webSocketPort()(request()));
-    Platform.made[0]?.tell('error');
+    FakeWebSocket.instances[0]?.emit('error');
     expect(seen.error).toMatchObject({ message: 'the socket was not opened' });
   });
 
-  it('errors where there is none, as in Node.js 20', async () => {
+  it('errors without a WebSocket, as in Node.js 20', async () => {
     Reflect.deleteProperty(globalThis, 'WebSocket');
     await expect(lastValueFrom(webSocketPort()(request()))).rejects.toMatchObject({
       reason: 'there is no WebSocket on this platform',

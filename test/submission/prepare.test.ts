@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { createLedger, type PrepareRequest } from '../../src/index.js';
 import { observe } from '../helpers/observe.js';
-import { ok, scripted } from '../helpers/scripted.js';
+import { scriptedService } from '../helpers/scripted.js';
+import { ok } from '../helpers/wire.js';
 
 const prepared = {
   preparedTransaction: 'CgA=',
@@ -18,18 +19,18 @@ const request: PrepareRequest = {
 };
 
 describe('prepare', () => {
-  it('sends every field that the decoder needs, and passes newer hashing schemes on', async () => {
-    const service = scripted(() => [ok(prepared)]);
+  it('sends every field that the participant requires, and emits newer hashing schemes unchanged', async () => {
+    const service = scriptedService(() => [ok(prepared)]);
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
     const submission$ = ledger.prepare(request);
-    expect(service.asked).toEqual([]);
+    expect(service.requests).toEqual([]);
     expect(await lastValueFrom(submission$)).toEqual({
       preparedTransaction: 'CgA=',
       preparedTransactionHash: '3q2+7w==',
       hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V7',
     });
-    expect(service.asked).toMatchObject([{ method: 'POST', path: '/v2/interactive-submission/prepare' }]);
-    expect(service.asked[0]?.body).toEqual({
+    expect(service.requests).toMatchObject([{ method: 'POST', path: '/v2/interactive-submission/prepare' }]);
+    expect(service.requests[0]?.body).toEqual({
       ...request,
       readAs: [],
       userId: '',
@@ -46,10 +47,10 @@ describe('prepare', () => {
     ['actAs', { ...request, actAs: [] }],
     ['commandId', { ...request, commandId: '' }],
     ['maxRecordTime', { ...request, maxRecordTime: 'tomorrow' }],
-  ])('refuses a request that breaks a rule before anything is sent: %s', (field, broken) => {
-    const service = scripted(() => [ok(prepared)]);
-    const seen = observe(createLedger({ baseUrl: 'http://ledger.example', port: service.port }).prepare(broken));
+  ])('refuses an invalid request before anything is sent: %s', (field, invalid) => {
+    const service = scriptedService(() => [ok(prepared)]);
+    const seen = observe(createLedger({ baseUrl: 'http://ledger.example', port: service.port }).prepare(invalid));
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: field }] });
-    expect(service.asked).toEqual([]);
+    expect(service.requests).toEqual([]);
   });
 });

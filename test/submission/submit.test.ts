@@ -5,21 +5,22 @@ import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger, type Ledger, type PrepareRequest, type Signer, type Transaction } from '../../src/index.js';
 import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
 import type { SubmitOptions } from '../../src/submission/SubmitOptions.js';
-import { sandboxes } from '../helpers/sandboxes.js';
+import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
 
-interface Given {
+/** A ledger, and a submission with its signer. */
+interface Setup {
   readonly sandbox: Sandbox;
   readonly ledger: Ledger;
   readonly request: PrepareRequest;
   readonly signer: Signer;
-  /** What was signed so far. */
+  /** The hashes that were signed. */
   readonly hashes: Uint8Array[];
   readonly alice: ExternalParty;
 }
 
-async function given(commandId = 'create-1'): Promise<Given> {
+async function setUp(commandId = 'create-1'): Promise<Setup> {
   const sandbox = await start();
   const alice = sandbox.externalParty('alice');
   const hashes: Uint8Array[] = [];
@@ -50,7 +51,7 @@ async function given(commandId = 'create-1'): Promise<Given> {
   };
 }
 
-const posts = ({ requests }: Sandbox, path: string): number =>
+const countRequests = ({ requests }: Sandbox, path: string): number =>
   requests.filter((request) => request.path.endsWith(path)).length;
 
 const failureOf = (transaction$: ReturnType<Ledger['submit']>): Promise<unknown> =>
@@ -58,45 +59,45 @@ const failureOf = (transaction$: ReturnType<Ledger['submit']>): Promise<unknown>
 
 describe('submit', () => {
   it('prepares, verifies, signs and executes, and emits the transaction once', async () => {
-    const { ledger, request, signer, hashes, sandbox } = await given();
-    const events: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((event) => events.push(event));
-    const verified: unknown[] = [];
-    const verify: SubmitOptions['verify'] = (prepared, asked) => {
-      verified.push([prepared.hashingSchemeVersion, asked]);
+    const { ledger, request, signer, hashes, sandbox } = await setUp();
+    const diagnostics: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
+    const verifications: unknown[] = [];
+    const verify: SubmitOptions['verify'] = (prepared, prepareRequest) => {
+      verifications.push([prepared.hashingSchemeVersion, prepareRequest]);
       return EMPTY;
     };
     const all = await lastValueFrom(ledger.submit(request, signer, { verify }).pipe(toArray()));
     expect(all).toMatchObject([{ _tag: 'Transaction', commandId: 'create-1', offset: sandbox.ledgerEnd }]);
-    expect(verified).toEqual([[expect.any(String), request]]);
+    expect(verifications).toEqual([[expect.any(String), request]]);
     expect(hashes.map(({ length }) => length)).toEqual([32]);
-    expect(events.map(({ _tag }) => _tag)).toEqual([
+    expect(diagnostics.map(({ _tag }) => _tag)).toEqual([
       'SubmissionPrepared',
       'SubmissionVerified',
       'SubmissionSigned',
       'SubmissionSent',
       'SubmissionCommitted',
     ]);
-    const ids = events.map((event) => ('submissionId' in event ? event.submissionId : undefined));
+    const ids = diagnostics.map((diagnostic) => ('submissionId' in diagnostic ? diagnostic.submissionId : undefined));
     expect(new Set(ids).size).toBe(1);
     expect(sandbox.requests.at(-1)?.body).toMatchObject({ submissionId: ids[0] });
   });
 
-  it('sends nothing before it is subscribed, and does not verify where that was chosen', async () => {
-    const { ledger, request, signer, sandbox } = await given();
+  it('sends nothing before it is subscribed, and does not verify with verify: false', async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
     const transaction$ = ledger.submit(request, signer, { verify: false });
     expect(sandbox.requests).toEqual([]);
     expect(await lastValueFrom(transaction$)).toMatchObject({ commandId: 'create-1' });
   });
 
-  it('wants the choice to be made', async () => {
-    const { ledger, request, signer } = await given();
-    // @ts-expect-error -- as it happens in JavaScript
+  it('throws without a choice of verifier', async () => {
+    const { ledger, request, signer } = await setUp();
+    // @ts-expect-error -- a type error, too
     expect(() => ledger.submit(request, signer, {})).toThrow(TypeError);
   });
 
   it.each([
-    ['says no', () => throwError(() => new VerificationError('hash', 'the hash is another'))],
+    ['errors', () => throwError(() => new VerificationError('hash', 'the hash is another'))],
     [
       'throws',
       () => {
@@ -104,24 +105,24 @@ describe('submit', () => {
       },
     ],
     ['rejects', () => Promise.reject(new VerificationError('hash', 'the hash is another'))],
-  ])('signs nothing and executes nothing when the verifier %s', async (_, verify) => {
-    const { ledger, request, signer, hashes, sandbox } = await given();
-    const events: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((event) => events.push(event));
+  ])('neither signs nor executes when the verifier %s', async (_, verify) => {
+    const { ledger, request, signer, hashes, sandbox } = await setUp();
+    const diagnostics: Diagnostic[] = [];
+    ledger.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
     expect(await failureOf(ledger.submit(request, signer, { verify }))).toMatchObject({
       _tag: 'VerificationError',
       reason: 'hash',
     });
-    expect(events).toMatchObject([
+    expect(diagnostics).toMatchObject([
       { _tag: 'SubmissionPrepared', commandId: 'create-1' },
       { _tag: 'SubmissionFailed', error: { _tag: 'VerificationError' } },
     ]);
     expect(hashes).toEqual([]);
-    expect(posts(sandbox, '/executeAndWaitForTransaction')).toBe(0);
+    expect(countRequests(sandbox, '/executeAndWaitForTransaction')).toBe(0);
   });
 
-  it('signs nothing as long as the verifier has not said so', async () => {
-    const { ledger, request, signer, hashes, sandbox } = await given();
+  it('neither signs nor executes before the verifier completes', async () => {
+    const { ledger, request, signer, hashes, sandbox } = await setUp();
     const verifying = new Promise<void>((resolve) => {
       ledger
         .submit(request, signer, {
@@ -135,19 +136,19 @@ describe('submit', () => {
     await verifying;
     await new Promise(setImmediate);
     expect(hashes).toEqual([]);
-    expect(posts(sandbox, '/executeAndWaitForTransaction')).toBe(0);
+    expect(countRequests(sandbox, '/executeAndWaitForTransaction')).toBe(0);
   });
 
-  it("executes nothing when a signer fails, and passes the signer's own error on", async () => {
-    const { ledger, request, signer, sandbox } = await given();
-    const mine = new Error('the wallet was closed');
-    const refusing: Signer = { party: signer.party, sign: () => Promise.reject(mine) };
-    expect(await failureOf(ledger.submit(request, refusing, { verify: false }))).toBe(mine);
-    expect(posts(sandbox, '/executeAndWaitForTransaction')).toBe(0);
+  it("executes nothing when a signer fails, and passes on the signer's error", async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
+    const walletError = new Error('the wallet was closed');
+    const failingSigner: Signer = { party: signer.party, sign: () => Promise.reject(walletError) };
+    expect(await failureOf(ledger.submit(request, failingSigner, { verify: false }))).toBe(walletError);
+    expect(countRequests(sandbox, '/executeAndWaitForTransaction')).toBe(0);
   });
 
-  it('has no signer sign for a party that does not act, nor goes on without one', async () => {
-    const { ledger, request, signer, hashes, sandbox } = await given();
+  it('refuses a signer of a party that does not act, and no signers at all', async () => {
+    const { ledger, request, signer, hashes, sandbox } = await setUp();
     const mallory: Signer = { ...signer, party: 'mallory::1220ab' };
     expect(await failureOf(ledger.submit(request, [signer, mallory], { verify: false }))).toMatchObject({
       _tag: 'InvalidRequestError',
@@ -159,30 +160,30 @@ describe('submit', () => {
     expect([hashes, sandbox.requests]).toEqual([[], []]);
   });
 
-  it('sends several signatures of a party together, of one signer or of several', async () => {
-    const { ledger, request, alice, sandbox } = await given();
+  it('merges the signatures of a party, from one signer or several', async () => {
+    const { ledger, request, alice, sandbox } = await setUp();
     const sign = (hash: Uint8Array) => alice.sign(Buffer.from(hash).toString('base64'));
-    const twice: Signer = { party: alice.party, sign: (hash) => [[sign(hash), sign(hash)]] };
-    const once: Signer = { party: alice.party, sign: (hash) => [sign(hash)] };
-    await failureOf(ledger.submit(request, [twice, once], { verify: false }));
+    const signsTwice: Signer = { party: alice.party, sign: (hash) => [[sign(hash), sign(hash)]] };
+    const signsOnce: Signer = { party: alice.party, sign: (hash) => [sign(hash)] };
+    await failureOf(ledger.submit(request, [signsTwice, signsOnce], { verify: false }));
     const sent = sandbox.requests.find(({ path }) => path.endsWith('/executeAndWaitForTransaction'))?.body;
     expect(sent).toMatchObject({
       partySignatures: { signatures: [{ party: alice.party, signatures: [{}, {}, {}] }] },
     });
   });
 
-  it('finds out what became of it when the answer is lost, and commits once however often it is subscribed', async () => {
-    const { ledger, request, signer, sandbox } = await given();
+  it('emits the transaction when the response is lost, and commits once for all subscriptions', async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
     sandbox.fault({ kind: 'reset', when: 'after' }, { path: /executeAndWaitForTransaction$/ });
     const transaction$ = ledger.submit(request, signer, { verify: false });
     const first = await lastValueFrom(transaction$);
-    const again: Transaction = await lastValueFrom(transaction$);
+    const second: Transaction = await lastValueFrom(transaction$);
     expect(sandbox.updates).toHaveLength(1);
-    expect([first, again]).toMatchObject([{ offset: 1 }, { updateId: first.updateId }]);
+    expect([first, second]).toMatchObject([{ offset: 1 }, { updateId: first.updateId }]);
   });
 
-  it('sends the same bytes again when it is subscribed after an unknown outcome: what it used up is no failure', async () => {
-    const { ledger, request, signer, sandbox, alice } = await given();
+  it('sends the same bytes again after an unknown outcome, also if the contracts are archived by then', async () => {
+    const { ledger, request, signer, sandbox, alice } = await setUp();
     const created = await lastValueFrom(ledger.submit(request, signer, { verify: false }));
     const [event] = created.events;
     const contractId = event?._tag === 'CreatedEvent' ? event.contractId : '';
@@ -199,27 +200,27 @@ describe('submit', () => {
     expect(await lastValueFrom(archived$)).toMatchObject({ commandId: 'archive-1', offset: 2 });
   });
 
-  it('takes the word of a verifier that says false', async () => {
-    const { ledger, request, signer, hashes } = await given();
+  it('signs nothing when the verifier emits false', async () => {
+    const { ledger, request, signer, hashes } = await setUp();
     const failure = await failureOf(ledger.submit(request, signer, { verify: () => Promise.resolve(false) }));
     expect(failure).toMatchObject({ _tag: 'VerificationError', reason: 'refused' });
     expect(hashes).toEqual([]);
   });
 
-  it('has nothing signed that is not the hash of a transaction', async () => {
-    const { ledger, request, signer, hashes, sandbox } = await given();
+  it('signs nothing but the hash of a transaction', async () => {
+    const { ledger, request, signer, hashes, sandbox } = await setUp();
     const topology = Buffer.alloc(34, 18).toString('base64');
-    const body = (answer: unknown): unknown => ({ ...Object(answer), preparedTransactionHash: topology });
+    const body = (response: unknown): unknown => ({ ...Object(response), preparedTransactionHash: topology });
     sandbox.fault({ kind: 'rewrite', body }, { path: /prepare$/ });
     const failure = await failureOf(ledger.submit(request, signer, { verify: false }));
     expect(failure).toMatchObject({ _tag: 'VerificationError', reason: 'hash' });
     expect(hashes).toEqual([]);
   });
 
-  it("takes no other transaction at the offset for its own, as another participant's may be", async () => {
-    const { ledger, request, signer, sandbox } = await given();
+  it('does not emit another transaction at the offset, as another participant may have there', async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
     await lastValueFrom(ledger.submit(request, signer, { verify: false }));
-    const body = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer).replaceAll('create-1', 'another'));
+    const body = (response: unknown): unknown => JSON.parse(JSON.stringify(response).replaceAll('create-1', 'another'));
     sandbox.fault({ kind: 'rewrite', body }, { path: /update-by-offset$/, times: 9 });
     expect(await failureOf(ledger.submit(request, signer, { verify: false }))).toMatchObject({
       _tag: 'OutcomeUnknownError',
@@ -228,14 +229,26 @@ describe('submit', () => {
   });
 
   it('prepares again after a transient failure', async () => {
-    const { ledger, request, signer, sandbox } = await given();
+    const { ledger, request, signer, sandbox } = await setUp();
     sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /prepare$/ });
     await lastValueFrom(ledger.submit(request, signer, { verify: false }));
-    expect(posts(sandbox, '/prepare')).toBe(2);
+    expect(countRequests(sandbox, '/prepare')).toBe(2);
   });
 
-  it('sends nothing that breaks a rule', async () => {
-    const { ledger, request, signer, sandbox } = await given();
+  it.each([
+    ['fails at once when the provider returns the same token again', () => 'same', 1],
+    ['fails after a second token that is refused, without a retry', () => `token-${Math.random()}`, 2],
+  ])('%s', async (_, token, requests) => {
+    const { request, signer } = await setUp();
+    const sandbox = await start({ checkToken: () => false });
+    const ledger = createLedger({ baseUrl: sandbox.url, token });
+    const failure = await failureOf(ledger.submit(request, signer, { verify: false }));
+    expect(failure).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: requests > 1 });
+    expect(countRequests(sandbox, '/prepare')).toBe(requests);
+  });
+
+  it('sends no invalid request', async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
     const failure = await failureOf(ledger.submit({ ...request, commandId: '' }, signer, { verify: false }));
     expect(failure).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: 'commandId' }] });
     expect(sandbox.requests).toEqual([]);

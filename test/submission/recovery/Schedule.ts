@@ -1,28 +1,28 @@
 import fc from 'fast-check';
 import type { DeduplicationPeriod } from '../../../src/index.js';
 import {
-  losses,
-  refusals,
+  lossReplies,
+  immediateErrors,
   type Loss,
-  type Refusal,
+  type ImmediateError,
   type SubmissionFault,
   type SubmissionPlan,
-} from '../../helpers/virtualSubmission.js';
+} from '../../helpers/submissionPlan.js';
 
-/** One run, as plain data: what fast-check prints can be read, and run again. */
+/** One run as plain data, so that the output of fast-check can be read and replayed. */
 export interface Schedule extends SubmissionPlan {
   readonly requestTimeoutMs: number;
   /** `null` sends once. */
   readonly withinMs: number | null;
   readonly period: DeduplicationPeriod;
-  /** Whether the provider has another token each time; `null` for no token at all. */
+  /** Whether the provider returns another token each time; `null` for no token. */
   readonly hasFreshTokens: boolean | null;
-  /** How long the provider takes, by the number of the token; the last goes on. */
+  /** How long the provider takes for each token; the last value applies to all further ones. */
   readonly tokenMs: readonly number[];
-  /** When the same Observable is subscribed once more. */
-  readonly againAtMs: readonly number[];
+  /** When the same Observable is subscribed to again. */
+  readonly subscribeAtMs: readonly number[];
   readonly unsubscribeAtMs: number | null;
-  /** When others commit something. */
+  /** When others commit transactions. */
   readonly othersAtMs: readonly number[];
   /** The seed of the back-off's jitter. */
   readonly jitter: number;
@@ -31,7 +31,7 @@ export interface Schedule extends SubmissionPlan {
 const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
 const keysOf = <K extends string>(record: Readonly<Record<K, unknown>>): readonly K[] => Object.keys(record) as K[];
 
-const loss = fc.constantFrom<Loss>(...keysOf(losses));
+const loss = fc.constantFrom<Loss>(...keysOf(lossReplies));
 const afterMs = fc.oneof(fc.constantFrom(0, 1, 20, 700), between(0, 7_000));
 
 const receivedFault: fc.Arbitrary<SubmissionFault> = fc.oneof(
@@ -44,10 +44,16 @@ const receivedFault: fc.Arbitrary<SubmissionFault> = fc.oneof(
 );
 const unreceivedFault: fc.Arbitrary<SubmissionFault> = fc.oneof(
   fc.constant({ kind: 'refused' as const }),
-  fc.record({ kind: fc.constant('answered' as const), how: fc.constantFrom<Refusal>(...keysOf(refusals)) }),
+  fc.record({
+    kind: fc.constant('answered' as const),
+    how: fc.constantFrom<ImmediateError>(...keysOf(immediateErrors)),
+  }),
   fc.constant({ kind: 'contention' as const }),
 );
-const held: fc.Arbitrary<SubmissionFault> = fc.record({ kind: fc.constant('held' as const), ms: between(1, 40_000) });
+const heldFault: fc.Arbitrary<SubmissionFault> = fc.record({
+  kind: fc.constant('held' as const),
+  ms: between(1, 40_000),
+});
 
 const faults = (fault: fc.Arbitrary<SubmissionFault>): SubmissionPlanFaults =>
   fc.array(fc.option(fault, { nil: null, freq: 8 }), { maxLength: 8, size: 'max' });
@@ -69,9 +75,9 @@ const common = {
   ),
   byOffset: fc.constantFrom('served' as const, 'gone' as const),
   ledgerEnd: fc.constantFrom(
-    'told' as const,
-    'told' as const,
-    'told' as const,
+    'served' as const,
+    'served' as const,
+    'served' as const,
     'gone' as const,
     'silent' as const,
     'slow' as const,
@@ -88,8 +94,8 @@ const common = {
   jitter: fc.nat(),
 };
 
-/** Whatever goes wrong with a single subscription; what is held back long is what a period of the caller's must outlast. */
-export const once: fc.Arbitrary<Schedule> = fc.oneof(
+/** All faults with a single subscription. Requests are held back only without a period, which would have to be longer. */
+export const single: fc.Arbitrary<Schedule> = fc.oneof(
   fc.record({
     ...common,
     faults: faults(fc.oneof({ weight: 4, arbitrary: receivedFault }, { weight: 2, arbitrary: unreceivedFault })),
@@ -98,38 +104,38 @@ export const once: fc.Arbitrary<Schedule> = fc.oneof(
       between(0, 40).map(seconds),
       fc.constantFrom(0, 10).map((value) => ({ DeduplicationOffset: { value } })),
     ),
-    againAtMs: fc.constant([]),
+    subscribeAtMs: fc.constant([]),
   }),
   fc.record({
     ...common,
-    faults: faults(fc.oneof({ weight: 3, arbitrary: receivedFault }, unreceivedFault, held)),
+    faults: faults(fc.oneof({ weight: 3, arbitrary: receivedFault }, unreceivedFault, heldFault)),
     period: fc.constant({ Empty: {} }),
-    againAtMs: fc.constant([]),
+    subscribeAtMs: fc.constant([]),
   }),
 );
 
-/** Signed with another key, or too old from some time on. */
-export const refused: fc.Arbitrary<Schedule> = fc
-  .tuple(once, fc.option(between(0, 30_000), { nil: null }))
+/** Signed with another key, or out of its time bounds after some time. */
+export const rejected: fc.Arbitrary<Schedule> = fc
+  .tuple(single, fc.option(between(0, 30_000), { nil: null }))
   .map(([schedule, expiresAtMs]) => ({ ...schedule, expiresAtMs, isForged: expiresAtMs === null }));
 
-/** Subscribed once or twice more: at once, meanwhile, or long after. */
-export const again: fc.Arbitrary<Schedule> = fc
+/** Subscribed to once or twice more: at once, meanwhile, or long after. */
+export const repeated: fc.Arbitrary<Schedule> = fc
   .tuple(
-    once,
+    single,
     fc.array(fc.oneof(fc.constantFrom(0, 3_600_000), between(0, 20_000), between(60_000, 400_000)), {
       minLength: 1,
       maxLength: 2,
     }),
   )
-  .map(([schedule, againAtMs]) => ({ ...schedule, againAtMs }));
+  .map(([schedule, subscribeAtMs]) => ({ ...schedule, subscribeAtMs }));
 
-/** Left at any time. */
-export const left: fc.Arbitrary<Schedule> = fc
-  .tuple(again, between(0, 30_000))
+/** Unsubscribed at any time. */
+export const unsubscribed: fc.Arbitrary<Schedule> = fc
+  .tuple(repeated, between(0, 30_000))
   .map(([schedule, unsubscribeAtMs]) => ({ ...schedule, unsubscribeAtMs }));
 
-/** Nothing goes wrong. */
+/** No faults. */
 export const calm: Schedule = {
   latencyMs: 10,
   commitMs: [200],
@@ -137,7 +143,7 @@ export const calm: Schedule = {
   readFaults: [],
   down: null,
   byOffset: 'served',
-  ledgerEnd: 'told',
+  ledgerEnd: 'served',
   disconnected: null,
   isForged: false,
   expiresAtMs: null,
@@ -146,7 +152,7 @@ export const calm: Schedule = {
   period: { Empty: {} },
   hasFreshTokens: null,
   tokenMs: [],
-  againAtMs: [],
+  subscribeAtMs: [],
   unsubscribeAtMs: null,
   othersAtMs: [],
   jitter: 1,

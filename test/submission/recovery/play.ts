@@ -1,34 +1,32 @@
-import { asyncScheduler, delay, of, type Observable } from 'rxjs';
+import { asyncScheduler, delay, type Observable, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
-import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
-import { randomFrom } from '../../suites/campaign/randomFrom.js';
 import { observe, type Observed } from '../../helpers/observe.js';
-import { scripted } from '../../helpers/scripted.js';
+import { scriptedService } from '../../helpers/scripted.js';
 import { VirtualParticipant } from '../../helpers/virtualSubmission.js';
+import { randomFrom } from '../../suites/campaign/runs.js';
+import { signedRequest } from '../support.js';
 import type { Schedule } from './Schedule.js';
-import { signedRequest } from '../signedRequest.js';
 
-/** A subscription, and when it began. */
-export interface Subscribed extends Observed<Transaction> {
+/** A subscription, and when it started. */
+export interface ObservedSubscription extends Observed<Transaction> {
   readonly startedAt: number;
 }
 
-/** What has come of a schedule. */
+/** The outcome of a schedule. */
 export interface Outcome {
   readonly schedule: Schedule;
   readonly participant: VirtualParticipant;
-  readonly subscribed: readonly Subscribed[];
-  readonly events: readonly Diagnostic[];
-  /** What must not be left when all is over. */
-  readonly wrong: readonly string[];
+  readonly subscriptions: readonly ObservedSubscription[];
+  /** Requests and timers that are left at the end. */
+  readonly leaks: readonly string[];
 }
 
 const hour = 3_600_000;
 
-/** Runs a schedule in virtual time, and an hour on after its end. */
+/** Runs a schedule in virtual time, until an hour after its last subscription. */
 export function play(schedule: Schedule): Outcome {
   const scheduler = new TestScheduler(() => undefined);
   const random = Math.random;
@@ -36,10 +34,9 @@ export function play(schedule: Schedule): Outcome {
   try {
     return scheduler.run(({ flush }) => {
       const participant = new VirtualParticipant(schedule);
-      const subscribed: Subscribed[] = [];
-      const events: Diagnostic[] = [];
-      const wrong: string[] = [];
-      const service = scripted(participant.answer);
+      const subscriptions: ObservedSubscription[] = [];
+      const leaks: string[] = [];
+      const service = scriptedService(participant.reply);
       const { requestTimeoutMs, withinMs, period, hasFreshTokens, tokenMs, unsubscribeAtMs } = schedule;
       let tokens = 0;
       const token = (): Observable<string> => {
@@ -54,42 +51,42 @@ export function play(schedule: Schedule): Outcome {
         requestTimeoutMs,
         ...(hasFreshTokens !== null && { token }),
       });
-      client.diagnostics$.subscribe((event) => events.push(event));
+      client.diagnostics$.subscribe();
       const transaction$ = client.executeAndWaitForTransaction(
         { ...signedRequest, deduplicationPeriod: period },
         { recover: withinMs === null ? false : { withinMs } },
       );
-      // by no timer of the library's scheduler, which would itself be left
+      // not with a timer of RxJS, which would itself count as left
       const at = (ms: number, work: () => void): void => {
         scheduler.schedule(work, ms);
       };
       for (const ms of schedule.othersAtMs)
         at(ms, () => {
-          participant.others(3);
+          participant.commitOthers(3);
         });
-      for (const ms of [0, ...schedule.againAtMs])
+      for (const ms of [0, ...schedule.subscribeAtMs])
         at(ms, () => {
-          subscribed.push(Object.assign(observe(transaction$), { startedAt: asyncScheduler.now() }));
+          subscriptions.push(Object.assign(observe(transaction$), { startedAt: asyncScheduler.now() }));
         });
       if (unsubscribeAtMs !== null)
         at(unsubscribeAtMs, () => {
-          for (const { subscription } of subscribed) subscription.unsubscribe();
-          if (service.open > 0) wrong.push('a request is left open');
+          for (const { subscription } of subscriptions) subscription.unsubscribe();
+          if (service.open > 0) leaks.push('a request is open after unsubscribing');
         });
-      at(Math.max(0, ...schedule.againAtMs) + hour, () => {
-        if (service.open > 0) wrong.push('a request is left open for an hour');
-        if (scheduler.actions.length > 0) wrong.push(`${scheduler.actions.length} timers are left`);
+      at(Math.max(0, ...schedule.subscribeAtMs) + hour, () => {
+        if (service.open > 0) leaks.push('a request is open after an hour');
+        if (scheduler.actions.length > 0) leaks.push(`${scheduler.actions.length} timers are left`);
       });
       flush();
-      return { schedule, participant, subscribed, events, wrong };
+      return { schedule, participant, subscriptions, leaks };
     });
   } finally {
     Math.random = random;
   }
 }
 
-/** In a word. */
-export const endOf = ({ values, error }: Subscribed): string => {
+/** The name of how a subscription ended. */
+export const endOf = ({ values, error }: ObservedSubscription): string => {
   if (values.length > 0) return 'Transaction';
-  return isLedgerError(error) ? error._tag : 'left';
+  return isLedgerError(error) ? error._tag : 'unsubscribed';
 };

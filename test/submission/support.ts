@@ -1,9 +1,12 @@
+import type { HttpResponse } from '../../src/http/HttpPort.js';
 import type { ExecuteRequest } from '../../src/index.js';
+import { transactionValue } from '../helpers/virtualSubmission.js';
+import { ok } from '../helpers/wire.js';
 
-/** What must not come out anywhere. */
+/** Values that must not appear in any error or diagnostic. */
 export const secrets = { prepared: 'c2VjcmV0IHByZXBhcmVk', signature: 'c2VjcmV0IHNpZ25hdHVyZQ==' } as const;
 
-/** A submission that breaks no rule. */
+/** A valid request. */
 export const signedRequest: ExecuteRequest = {
   preparedTransaction: secrets.prepared,
   partySignatures: {
@@ -25,3 +28,6 @@ export const signedRequest: ExecuteRequest = {
   hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
   userId: 'me',
 };
+
+/** The response to a submission that was committed. */
+export const committedAnswer = (offset: number): HttpResponse => ok({ transaction: transactionValue(offset) });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { delay, NEVER, of, type Observable } from 'rxjs';
 import { createLedger, type DeduplicationPeriod, type LedgerOptions } from '../../src/index.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
-import { canton, failed, notFound, ok, scripted, type Reply, type Scripted } from '../helpers/scripted.js';
-import { byOffsetPath, endPath, executePath, VirtualParticipant } from '../helpers/virtualSubmission.js';
-import { transaction } from '../helpers/wire.js';
-import { committedAnswer } from './committedAnswer.js';
+import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
+import { VirtualParticipant } from '../helpers/virtualSubmission.js';
+import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
+import { marbles } from '../helpers/time.js';
+import { byOffsetPath, endPath, executePath } from '../helpers/submissionPlan.js';
 import { calm } from './recovery/Schedule.js';
-import { signedRequest } from './signedRequest.js';
+import { committedAnswer, signedRequest } from './support.js';
 
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
@@ -16,31 +16,31 @@ const seconds = (value: number): DeduplicationPeriod => ({
   DeduplicationDuration: { value: { seconds: value, nanos: 0 } },
 });
 
-/** A service that answers the tries in turn, the last over and over. */
-const answering = (...replies: readonly (Reply | undefined)[]): Scripted => {
-  let tries = 0;
-  return scripted(({ path }) => {
+/** A service that answers each attempt with the next reply, and all further ones with the last. `undefined` is no answer. */
+const scriptedAttempts = (...replies: readonly (Reply | undefined)[]): ScriptedService => {
+  let attempts = 0;
+  return scriptedService(({ path }) => {
     if (path === endPath) return [ok({ offset: 10 })];
     if (path === byOffsetPath) return [ok(transaction(11))];
-    tries += 1;
-    const reply = replies[Math.min(tries, replies.length) - 1];
+    attempts += 1;
+    const reply = replies[Math.min(attempts, replies.length) - 1];
     return reply === undefined ? NEVER : [reply];
   });
 };
 
-const ledgerOf = ({ port }: Scripted, options: Partial<LedgerOptions> = {}): ReturnType<typeof createLedger> =>
+const ledgerWith = ({ port }: ScriptedService, options: Partial<LedgerOptions> = {}): ReturnType<typeof createLedger> =>
   createLedger({ baseUrl: 'http://ledger.example', port, ...options });
 
-const duplicate = failed(409, canton('DUPLICATE_COMMAND', 10, { completion_offset: '11' }));
+const duplicate = errorReply(409, errorBody('DUPLICATE_COMMAND', 10, { completion_offset: '11' }));
 
-describe('a change whose first subscription ended without an answer', () => {
+describe('a change whose first subscription got no response', () => {
   it.each<[string, Reply]>([
-    ['that cannot be connected to', refused],
+    ['that refuses connections', refused],
     ['whose gateway does not know the path', notFound],
-    ['that is overloaded', failed(409, canton('PARTICIPANT_BACKPRESSURE', 2))],
-  ])('is not told to be uncommitted by a second one, of a service %s', (_, reply) => {
+    ['that is overloaded', errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))],
+  ])('is not reported as uncommitted by a second one, at a service %s', (_, reply) => {
     marbles(({ flush }) => {
-      const transaction$ = ledgerOf(answering(reset, reply)).executeAndWaitForTransaction(signedRequest, {
+      const transaction$ = ledgerWith(scriptedAttempts(reset, reply)).executeAndWaitForTransaction(signedRequest, {
         recover: false,
       });
       const first = observe(transaction$);
@@ -53,14 +53,14 @@ describe('a change whose first subscription ended without an answer', () => {
   });
 });
 
-describe('a change of two subscriptions', () => {
+describe('a change with two subscriptions', () => {
   it.each<[string, Reply]>([
-    ['cannot be connected to', refused],
-    ['does not know the path any more', notFound],
-  ])('is not told to be uncommitted by the second, after the first had it, of a service that %s', (_, reply) => {
+    ['refuses connections', refused],
+    ['no longer knows the path', notFound],
+  ])('is not reported as uncommitted by the second after the first emitted it, at a service that %s', (_, reply) => {
     marbles(({ flush }) => {
-      const service = answering(committedAnswer(11), reply);
-      const transaction$ = ledgerOf(service).executeAndWaitForTransaction(signedRequest, {
+      const service = scriptedAttempts(committedAnswer(11), reply);
+      const transaction$ = ledgerWith(service).executeAndWaitForTransaction(signedRequest, {
         recover: { withinMs: 5_000 },
       });
       const first = observe(transaction$);
@@ -72,15 +72,15 @@ describe('a change of two subscriptions', () => {
     });
   });
 
-  it('is to be looked for from the earlier of both on', () => {
+  it('starts at the earlier one', () => {
     marbles(({ flush }) => {
       let ends = 0;
-      const service = scripted(({ path }) => {
+      const service = scriptedService(({ path }) => {
         if (path !== endPath) return [reset];
         ends += 1;
         return of(ok({ offset: 10 * ends })).pipe(delay(ends * 1_000));
       });
-      const transaction$ = ledgerOf(service).executeAndWaitForTransaction(signedRequest, { recover: false });
+      const transaction$ = ledgerWith(service).executeAndWaitForTransaction(signedRequest, { recover: false });
       const both = [observe(transaction$), observe(transaction$)];
       flush();
       const submission = { beginExclusive: 10, sentAt: 1_000 };
@@ -88,14 +88,14 @@ describe('a change of two subscriptions', () => {
     });
   });
 
-  it('is not told to be uncommitted by one that met no connection, while the other is on its way', () => {
+  it('is not reported as uncommitted by one without a connection while the other is being processed', () => {
     marbles(({ flush }) => {
       const participant = new VirtualParticipant({
         ...calm,
         commitMs: [3_000],
         faults: [{ kind: 'answered', how: 'back-pressure' }, null, { kind: 'refused' }],
       });
-      const { port } = scripted(participant.answer);
+      const { port } = scriptedService(participant.reply);
       const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
       const transaction$ = ledger.executeAndWaitForTransaction(signedRequest);
       const both = [observe(transaction$), observe(transaction$)];
@@ -104,12 +104,12 @@ describe('a change of two subscriptions', () => {
     });
   });
 
-  it('is committed once where the first is refused its token and gets another late', () => {
+  it('is committed once when the token of the first is refused and replaced late', () => {
     marbles(({ flush }) => {
       const participant = new VirtualParticipant({ ...calm, faults: [{ kind: 'answered', how: 'unauthorized' }] });
-      const { port } = scripted(participant.answer);
+      const { port } = scriptedService(participant.reply);
       let tokens = 0;
-      // two for the ledger end, two for the tries, and the one after the refusal
+      // two for the ledger end, two for the attempts, and one after the refusal
       const token = (): Observable<string> => {
         tokens += 1;
         return of(`token-${tokens}`).pipe(delay(tokens > 4 ? 5_000 : 0));
@@ -124,14 +124,16 @@ describe('a change of two subscriptions', () => {
   });
 });
 
-describe('a try whose answer was lost', () => {
+describe('an attempt whose response was lost', () => {
   it.each([
     ['NOT_CONNECTED_TO_SYNCHRONIZER', 9, 400],
     ['LEDGER_API_INTERNAL_ERROR', 4, 500],
-  ])('is not told to be uncommitted since the next one has certainly failed: %s', (code, category, status) => {
+  ])('is not reported as uncommitted because the next one certainly failed: %s', (code, category, status) => {
     marbles(({ flush }) => {
-      const failure = failed(status, canton(code, category, { definite_answer: 'true' }));
-      const seen = observe(ledgerOf(answering(reset, failure, duplicate)).executeAndWaitForTransaction(signedRequest));
+      const failure = errorReply(status, errorBody(code, category, { definite_answer: 'true' }));
+      const seen = observe(
+        ledgerWith(scriptedAttempts(reset, failure, duplicate)).executeAndWaitForTransaction(signedRequest),
+      );
       flush();
       expect(seen.error).toBeUndefined();
       expect(seen.values).toMatchObject([{ offset: 11 }]);
@@ -144,11 +146,11 @@ describe('a try whose answer was lost', () => {
     ['CONTRACT_NOT_FOUND', 11, 404],
     ['NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT', 11, 404],
     ['OFFSET_AFTER_LEDGER_END', 12, 400],
-  ])('is not told to be uncommitted for the state in which the next one finds the participant: %s', (...error) => {
+  ])('is not reported as uncommitted because of the current state of the participant: %s', (...error) => {
     const [code, category, status] = error;
     marbles(({ flush }) => {
-      const service = answering(reset, failed(status, canton(code, category)), duplicate);
-      const seen = observe(ledgerOf(service).executeAndWaitForTransaction(signedRequest));
+      const service = scriptedAttempts(reset, errorReply(status, errorBody(code, category)), duplicate);
+      const seen = observe(ledgerWith(service).executeAndWaitForTransaction(signedRequest));
       flush();
       expect(seen.error).toBeUndefined();
       expect(seen.values).toMatchObject([{ offset: 11 }]);
@@ -156,33 +158,33 @@ describe('a try whose answer was lost', () => {
   });
 });
 
-describe('reading a committed transaction back', () => {
-  it('goes back from a feed that cannot be read: the path of single updates was gone for a moment', () => {
+describe('reading a committed transaction', () => {
+  it('tries the path of single updates again when the feed cannot be read', () => {
     marbles(({ flush }) => {
       let reads = 0;
-      const service = scripted(({ path }) => {
+      const service = scriptedService(({ path }) => {
         if (path === executePath) return [duplicate];
-        if (path !== byOffsetPath) return [failed(503, 'no')];
+        if (path !== byOffsetPath) return [errorReply(503, 'no')];
         reads += 1;
         return [reads === 1 ? notFound : ok(transaction(11))];
       });
-      const seen = observe(ledgerOf(service).executeAndWaitForTransaction(signedRequest));
+      const seen = observe(ledgerWith(service).executeAndWaitForTransaction(signedRequest));
       flush();
       expect(seen.values).toMatchObject([{ offset: 11 }]);
     });
   });
 
-  it('takes no longer than is left of the time', () => {
+  it('takes no longer than the time that is left', () => {
     marbles(({ flush }) => {
-      let tries = 0;
-      const late = scripted(({ path }) => {
+      let attempts = 0;
+      const slowService = scriptedService(({ path }) => {
         if (path === endPath) return [ok({ offset: 10 })];
-        if (path === byOffsetPath) return [failed(503, 'no')];
-        tries += 1;
-        return tries === 1 ? [reset] : of(duplicate).pipe(delay(8_000));
+        if (path === byOffsetPath) return [errorReply(503, 'no')];
+        attempts += 1;
+        return attempts === 1 ? [reset] : of(duplicate).pipe(delay(8_000));
       });
       const seen = observe(
-        ledgerOf(late).executeAndWaitForTransaction(signedRequest, { recover: { withinMs: 10_000 } }),
+        ledgerWith(slowService).executeAndWaitForTransaction(signedRequest, { recover: { withinMs: 10_000 } }),
       );
       flush();
       expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
@@ -190,15 +192,15 @@ describe('reading a committed transaction back', () => {
     });
   });
 
-  it('takes no longer through a feed', () => {
+  it('takes no longer than the time that is left by a feed', () => {
     marbles(({ flush }) => {
-      const feeds = scripted(({ path }) => {
+      const feedService = scriptedService(({ path }) => {
         if (path === endPath) return [ok({ offset: 11 })];
         if (path === byOffsetPath) return [notFound];
-        return [path === executePath ? duplicate : failed(503, 'no')];
+        return [path === executePath ? duplicate : errorReply(503, 'no')];
       });
       const seen = observe(
-        ledgerOf(feeds).executeAndWaitForTransaction(signedRequest, { recover: { withinMs: 10_000 } }),
+        ledgerWith(feedService).executeAndWaitForTransaction(signedRequest, { recover: { withinMs: 10_000 } }),
       );
       flush();
       expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
@@ -207,17 +209,17 @@ describe('reading a committed transaction back', () => {
   });
 });
 
-describe('the period of a change that may have been sent before', () => {
-  it('covers the first of two subscriptions at a time, whose ledger end came first', () => {
+describe('the deduplication period of a change that may have been sent before', () => {
+  it('covers the first of two concurrent subscriptions', () => {
     marbles(({ flush }) => {
       const participant = new VirtualParticipant(calm);
       let ends = 0;
-      const service = scripted((asked) => {
-        if (asked.path !== endPath) return participant.answer(asked);
+      const service = scriptedService((request) => {
+        if (request.path !== endPath) return participant.reply(request);
         ends += 1;
-        return participant.answer(asked).pipe(delay(ends === 1 ? 0 : 4_000));
+        return participant.reply(request).pipe(delay(ends === 1 ? 0 : 4_000));
       });
-      const transaction$ = ledgerOf(service).executeAndWaitForTransaction({
+      const transaction$ = ledgerWith(service).executeAndWaitForTransaction({
         ...signedRequest,
         deduplicationPeriod: seconds(1),
       });
@@ -228,7 +230,7 @@ describe('the period of a change that may have been sent before', () => {
     });
   });
 
-  it('reaches back from when the request leaves at last: a token may take its time', () => {
+  it('reaches back from when the request is sent, also if its token is slow', () => {
     marbles(({ flush }) => {
       const participant = new VirtualParticipant({
         ...calm,
@@ -238,14 +240,14 @@ describe('the period of a change that may have been sent before', () => {
         ],
       });
       let tokens = 0;
-      // the ledger end and the first try have theirs at once
+      // those of the ledger end and the first attempt are immediate
       const token = (): Observable<string> => {
         tokens += 1;
         return of(`token-${tokens}`).pipe(delay(tokens > 2 ? 25_000 : 0));
       };
-      const service = scripted(participant.answer);
+      const service = scriptedService(participant.reply);
       const seen = observe(
-        ledgerOf(service, { token }).executeAndWaitForTransaction({
+        ledgerWith(service, { token }).executeAndWaitForTransaction({
           ...signedRequest,
           deduplicationPeriod: seconds(40),
         }),
@@ -256,7 +258,7 @@ describe('the period of a change that may have been sent before', () => {
     });
   });
 
-  it('reaches back from when the request arrives at last: it may be long on its way', () => {
+  it('reaches back from when the request arrives, also if it is slow', () => {
     marbles(({ flush }) => {
       const participant = new VirtualParticipant({
         ...calm,
@@ -265,9 +267,9 @@ describe('the period of a change that may have been sent before', () => {
           { kind: 'held', ms: 10_000 },
         ],
       });
-      const service = scripted(participant.answer);
+      const service = scriptedService(participant.reply);
       const seen = observe(
-        ledgerOf(service).executeAndWaitForTransaction({ ...signedRequest, deduplicationPeriod: seconds(5) }),
+        ledgerWith(service).executeAndWaitForTransaction({ ...signedRequest, deduplicationPeriod: seconds(5) }),
       );
       flush();
       expect(participant.commits).toHaveLength(1);
@@ -275,15 +277,15 @@ describe('the period of a change that may have been sent before', () => {
     });
   });
 
-  it('is never shorter than the caller wishes: another process may have sent the change before', () => {
+  it('is never shorter than that of the caller, since another process may have sent the change before', () => {
     marbles(({ flush }) => {
-      const service = answering(reset, duplicate);
-      const wish = seconds(20);
-      observe(ledgerOf(service).executeAndWaitForTransaction({ ...signedRequest, deduplicationPeriod: wish }));
+      const service = scriptedAttempts(reset, duplicate);
+      const deduplicationPeriod = seconds(20);
+      observe(ledgerWith(service).executeAndWaitForTransaction({ ...signedRequest, deduplicationPeriod }));
       flush();
-      const [, again] = service.asked.filter(({ path }) => path === executePath);
-      // a moment after the first try, that is less than the caller's 20 seconds
-      expect(again?.body['deduplicationPeriod']).not.toEqual({ DeduplicationOffset: { value: 10 } });
+      const [, second] = service.requests.filter(({ path }) => path === executePath);
+      // the offset is less than 20 seconds old
+      expect(second?.body['deduplicationPeriod']).not.toEqual({ DeduplicationOffset: { value: 10 } });
     });
   });
 });

@@ -11,9 +11,10 @@ import {
 } from '../../src/index.js';
 import { cantonError, type ExternalParty, type Sandbox } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
-import { sandboxes } from '../helpers/sandboxes.js';
-import { canton, failed, notFound, ok, scripted } from '../helpers/scripted.js';
-import { byOffsetPath, endPath } from '../helpers/virtualSubmission.js';
+import { scriptedService } from '../helpers/scripted.js';
+import { sandboxes } from '../helpers/localServers.js';
+import { errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
+import { byOffsetPath, endPath } from '../helpers/submissionPlan.js';
 
 const start = sandboxes();
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
@@ -24,7 +25,7 @@ const creation = ({ party }: ExternalParty, commandId: string): PrepareRequest =
   commands: [{ CreateCommand: { templateId: '#assets:Main:Asset', createArguments: { owner: party, name: 'gold' } } }],
 });
 
-const signed = (signer: ExternalParty, prepared: PreparedSubmission): ExecuteRequest => ({
+const sign = (signer: ExternalParty, prepared: PreparedSubmission): ExecuteRequest => ({
   preparedTransaction: prepared.preparedTransaction,
   hashingSchemeVersion: prepared.hashingSchemeVersion,
   partySignatures: {
@@ -32,18 +33,19 @@ const signed = (signer: ExternalParty, prepared: PreparedSubmission): ExecuteReq
   },
 });
 
-interface Submitted {
+/** A ledger with a submission that is prepared and signed. */
+interface Setup {
   readonly sandbox: Sandbox;
   readonly ledger: Ledger;
   readonly alice: ExternalParty;
   readonly request: ExecuteRequest;
 }
 
-async function prepared(commandId = 'create-1'): Promise<Submitted> {
+async function setUp(commandId = 'create-1'): Promise<Setup> {
   const sandbox = await start();
   const ledger = createLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } });
   const alice = sandbox.externalParty('alice');
-  const request = signed(alice, await firstValueFrom(ledger.prepare(creation(alice, commandId))));
+  const request = sign(alice, await firstValueFrom(ledger.prepare(creation(alice, commandId))));
   return { sandbox, ledger, alice, request };
 }
 
@@ -52,7 +54,7 @@ const failureOf = (transaction$: ReturnType<Ledger['executeAndWaitForTransaction
 
 describe('executeAndWaitForTransaction', () => {
   it('emits the committed transaction once and completes, and the feed shows it', async () => {
-    const { sandbox, ledger, alice, request } = await prepared();
+    const { sandbox, ledger, alice, request } = await setUp();
     const all = await lastValueFrom(ledger.executeAndWaitForTransaction(request).pipe(toArray()));
     expect(all).toHaveLength(1);
     const transaction = all[0];
@@ -68,8 +70,8 @@ describe('executeAndWaitForTransaction', () => {
     expect(inFeed.updateId).toBe(transaction?.updateId);
   });
 
-  it('sends nothing before it is subscribed, and every field that the decoder needs', async () => {
-    const { sandbox, ledger, request } = await prepared();
+  it('sends nothing before it is subscribed, then every field that the participant requires', async () => {
+    const { sandbox, ledger, request } = await setUp();
     const before = sandbox.requests.length;
     const transaction$ = ledger.executeAndWaitForTransaction(request);
     expect(sandbox.requests).toHaveLength(before);
@@ -83,10 +85,10 @@ describe('executeAndWaitForTransaction', () => {
     });
   });
 
-  it('sends every optional field as the wire has it', async () => {
-    const service = scripted(() => [failed(400, canton('INVALID_ARGUMENT', 8))]);
+  it('sends every optional field unchanged', async () => {
+    const service = scriptedService(() => [errorReply(400, errorBody('INVALID_ARGUMENT', 8))]);
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
-    const whole: ExecuteRequest = {
+    const complete: ExecuteRequest = {
       preparedTransaction: 'CgA=',
       partySignatures: {
         signatures: [
@@ -113,12 +115,12 @@ describe('executeAndWaitForTransaction', () => {
         transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
       },
     };
-    await failureOf(ledger.executeAndWaitForTransaction(whole));
-    expect(service.asked.find((asked) => asked.path === path)?.body).toEqual(whole);
+    await failureOf(ledger.executeAndWaitForTransaction(complete));
+    expect(service.requests.find((sent) => sent.path === path)?.body).toEqual(complete);
   });
 
-  it('takes a transaction without events for a success', async () => {
-    const { ledger, request } = await prepared();
+  it('emits a transaction without events', async () => {
+    const { ledger, request } = await setUp();
     const transactionFormat = {
       eventFormat: { filtersByParty: { 'somebody::1220ab': { cumulative: [] } } },
       transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
@@ -128,7 +130,7 @@ describe('executeAndWaitForTransaction', () => {
   });
 
   it('aborts the request when it is unsubscribed', async () => {
-    const { sandbox, ledger, request } = await prepared();
+    const { sandbox, ledger, request } = await setUp();
     sandbox.fault({ kind: 'hang' }, { path });
     const executions = (): number => sandbox.requests.filter((seen) => seen.path === path).length;
     const subscription = ledger.executeAndWaitForTransaction(request).subscribe();
@@ -140,9 +142,9 @@ describe('executeAndWaitForTransaction', () => {
   it.each([
     ['before it was received', { kind: 'reset' }],
     ['after it was committed', { kind: 'reset', when: 'after' }],
-    ['in the middle of its answer', { kind: 'truncate', bytes: 40 }],
-  ] as const)('is found out where the connection breaks %s', async (_, fault) => {
-    const { sandbox, ledger, request } = await prepared();
+    ['in the middle of its response', { kind: 'truncate', bytes: 40 }],
+  ] as const)('emits the transaction when the connection breaks %s', async (_, fault) => {
+    const { sandbox, ledger, request } = await setUp();
     sandbox.fault(fault, { path });
     const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction(request));
     expect(transaction).toMatchObject({ commandId: 'create-1', offset: sandbox.ledgerEnd });
@@ -150,16 +152,16 @@ describe('executeAndWaitForTransaction', () => {
     expect(sandbox.updates).toHaveLength(1);
   });
 
-  it('is read back from the feed of a service that does not tell single updates', async () => {
-    const { sandbox, ledger, request } = await prepared();
+  it('reads the transaction from a feed when the service does not serve single updates', async () => {
+    const { sandbox, ledger, request } = await setUp();
     sandbox.fault({ kind: 'reset', when: 'after' }, { path });
     sandbox.fault({ kind: 'status', status: 404, body: notFound.text }, { path: byOffsetPath });
     const transaction = await lastValueFrom(ledger.executeAndWaitForTransaction(request));
     expect(transaction).toMatchObject({ commandId: 'create-1', offset: sandbox.ledgerEnd });
   });
 
-  it('is read back without events where the format shows none of them', async () => {
-    const { sandbox, ledger, request } = await prepared();
+  it('reads the transaction without events if the format shows none of them', async () => {
+    const { sandbox, ledger, request } = await setUp();
     const transactionFormat = {
       eventFormat: { filtersByParty: { 'somebody::1220ab': { cumulative: [] } } },
       transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
@@ -169,8 +171,8 @@ describe('executeAndWaitForTransaction', () => {
     expect(transaction).toMatchObject({ commandId: 'create-1', offset: sandbox.ledgerEnd, events: [] });
   });
 
-  it('is sent once without recovery, and its outcome is unknown; the same Observable finds out', async () => {
-    const { sandbox, ledger, request } = await prepared();
+  it('sends once without recovery; the outcome is unknown until the same Observable is subscribed to again', async () => {
+    const { sandbox, ledger, request } = await setUp();
     const executions = (): number => sandbox.requests.filter((seen) => seen.path === path).length;
     sandbox.fault({ kind: 'reset', when: 'after' }, { path });
     const transaction$ = ledger.executeAndWaitForTransaction(request, { recover: false, transactionHash: 'AAAA' });
@@ -185,8 +187,8 @@ describe('executeAndWaitForTransaction', () => {
     expect(sandbox.updates).toHaveLength(1);
   });
 
-  it('delivers what the ledger answers to a signature of another key', async () => {
-    const { sandbox, ledger, request } = await prepared();
+  it('fails with the error of the ledger for a signature by another key', async () => {
+    const { sandbox, ledger, request } = await setUp();
     const mallory = sandbox.externalParty('mallory');
     const forged = { ...mallory.sign('AAAA') };
     const party = request.partySignatures.signatures[0]?.party ?? '';
@@ -206,102 +208,108 @@ describe('executeAndWaitForTransaction', () => {
     expect(JSON.stringify(failure)).not.toContain(forged.signature);
   });
 
-  it('asks the provider for another token once: a refused request was not carried out', async () => {
-    let asked = 0;
+  it('sends the request again with another token, since a refused request was not carried out', async () => {
+    let tokens = 0;
     const sandbox = await start({ checkToken: (token) => token === 'good' });
     const ledger = createLedger({
       baseUrl: sandbox.url,
       token: () => {
-        asked += 1;
-        return asked % 2 === 0 ? 'good' : 'old';
+        tokens += 1;
+        return tokens % 2 === 0 ? 'good' : 'old';
       },
     });
     const alice = sandbox.externalParty('alice');
     const transaction = await lastValueFrom(
       ledger
         .prepare(creation(alice, 'c'))
-        .pipe(switchMap((submission) => ledger.executeAndWaitForTransaction(signed(alice, submission)))),
+        .pipe(switchMap((submission) => ledger.executeAndWaitForTransaction(sign(alice, submission)))),
     );
     expect(transaction._tag).toBe('Transaction');
     expect(sandbox.updates).toHaveLength(1);
   });
 });
 
-describe('a submission that breaks a rule', () => {
+describe('an invalid submission', () => {
   const signature = {
     format: 'SIGNATURE_FORMAT_CONCAT',
     signature: 'AAAA',
     signedBy: '1220f0',
     signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519',
   } as const;
-  const one = { party: 'alice::1220ab', signatures: [signature] };
-  const fine: ExecuteRequest = {
+  const partySignatures = { party: 'alice::1220ab', signatures: [signature] };
+  const valid: ExecuteRequest = {
     preparedTransaction: 'CgA=',
-    partySignatures: { signatures: [one] },
+    partySignatures: { signatures: [partySignatures] },
     submissionId: 'try-1',
     hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
   };
-  const broken: readonly (readonly [string, ExecuteRequest])[] = [
-    ['preparedTransaction', { ...fine, preparedTransaction: 'not base64!' }],
-    ['preparedTransaction', { ...fine, preparedTransaction: '' }],
-    ['partySignatures.signatures', { ...fine, partySignatures: { signatures: [] } }],
-    ['partySignatures.signatures', { ...fine, partySignatures: { signatures: [one, one] } }],
+  const invalid: readonly (readonly [string, ExecuteRequest])[] = [
+    ['preparedTransaction', { ...valid, preparedTransaction: 'not base64!' }],
+    ['preparedTransaction', { ...valid, preparedTransaction: '' }],
+    ['partySignatures.signatures', { ...valid, partySignatures: { signatures: [] } }],
+    ['partySignatures.signatures', { ...valid, partySignatures: { signatures: [partySignatures, partySignatures] } }],
     [
       'partySignatures.signatures.0.signatures',
-      { ...fine, partySignatures: { signatures: [{ ...one, signatures: [] }] } },
+      { ...valid, partySignatures: { signatures: [{ ...partySignatures, signatures: [] }] } },
     ],
-    ['partySignatures.signatures.0.party', { ...fine, partySignatures: { signatures: [{ ...one, party: 'ali(e' }] } }],
+    [
+      'partySignatures.signatures.0.party',
+      { ...valid, partySignatures: { signatures: [{ ...partySignatures, party: 'ali(e' }] } },
+    ],
     [
       'partySignatures.signatures.0.signatures.0.signature',
-      { ...fine, partySignatures: { signatures: [{ ...one, signatures: [{ ...signature, signature: '%' }] }] } },
+      {
+        ...valid,
+        partySignatures: { signatures: [{ ...partySignatures, signatures: [{ ...signature, signature: '%' }] }] },
+      },
     ],
-    ['submissionId', { ...fine, submissionId: '' }],
-    ['submissionId', { ...fine, submissionId: 'x'.repeat(256) }],
-    ['submissionId', { ...fine, submissionId: 'no.dots' }],
-    ['userId', { ...fine, userId: 'no spaces' }],
+    ['submissionId', { ...valid, submissionId: '' }],
+    ['submissionId', { ...valid, submissionId: 'x'.repeat(256) }],
+    ['submissionId', { ...valid, submissionId: 'no.dots' }],
+    ['userId', { ...valid, userId: 'no spaces' }],
     [
       'deduplicationPeriod.DeduplicationDuration.value.seconds',
-      { ...fine, deduplicationPeriod: { DeduplicationDuration: { value: { seconds: -1 } } } },
+      { ...valid, deduplicationPeriod: { DeduplicationDuration: { value: { seconds: -1 } } } },
     ],
     [
       'deduplicationPeriod.DeduplicationDuration.value.nanos',
-      { ...fine, deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 1, nanos: 1e9 } } } },
+      { ...valid, deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 1, nanos: 1e9 } } } },
     ],
     [
       'minLedgerTime.time.MinLedgerTimeAbs.value',
-      { ...fine, minLedgerTime: { time: { MinLedgerTimeAbs: { value: 'soon' } } } },
+      { ...valid, minLedgerTime: { time: { MinLedgerTimeAbs: { value: 'soon' } } } },
     ],
-    // @ts-expect-error -- the compiler refuses it as well
-    ['hashingSchemeVersion', { ...fine, hashingSchemeVersion: 'V2' }],
-    // @ts-expect-error -- the compiler refuses it as well
-    ['deduplicationPeriod', { ...fine, deduplicationPeriod: { Forever: {} } }],
-    // @ts-expect-error -- the compiler refuses it as well
-    ['minLedgerTime.time', { ...fine, minLedgerTime: { time: {} } }],
-    // @ts-expect-error -- the compiler refuses it as well
-    ['comandId', { ...fine, comandId: 'misspelt' }],
+    // @ts-expect-error -- a type error, too
+    ['hashingSchemeVersion', { ...valid, hashingSchemeVersion: 'V2' }],
+    // @ts-expect-error -- a type error, too
+    ['deduplicationPeriod', { ...valid, deduplicationPeriod: { Forever: {} } }],
+    // @ts-expect-error -- a type error, too
+    ['minLedgerTime.time', { ...valid, minLedgerTime: { time: {} } }],
+    // @ts-expect-error -- a type error, too
+    ['comandId', { ...valid, comandId: 'misspelt' }],
   ];
 
-  it.each(broken)('is refused before anything is sent, with the name of the field: %s', (field, request) => {
-    const service = scripted((asked) => (asked.path === endPath ? [ok({ offset: 10 })] : NEVER));
+  it.each(invalid)('is refused before anything is sent, and the error names the field: %s', (field, request) => {
+    const service = scriptedService((sent) => (sent.path === endPath ? [ok({ offset: 10 })] : NEVER));
     const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
     const seen = observe(ledger.executeAndWaitForTransaction(request));
     expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: field }] });
-    expect(service.asked).toEqual([]);
-    // the same request without what is wrong is sent
-    const sent = observe(ledger.executeAndWaitForTransaction(fine));
-    expect(service.asked.map((asked) => asked.path)).toEqual([endPath, path]);
-    sent.subscription.unsubscribe();
+    expect(service.requests).toEqual([]);
+    // the valid request is sent
+    const second = observe(ledger.executeAndWaitForTransaction(valid));
+    expect(service.requests.map((sent) => sent.path)).toEqual([endPath, path]);
+    second.subscription.unsubscribe();
   });
 });
 
-describe('a ledger that refuses', () => {
+describe('a refusal of the ledger', () => {
   it.each([
     ['LOCAL_VERDICT_INACTIVE_CONTRACTS', 404, 'SubmissionRejectedError'],
     ['INVALID_ARGUMENT', 400, 'SubmissionRejectedError'],
     ['NOT_CONNECTED_TO_SYNCHRONIZER', 400, 'SubmissionRejectedError'],
     ['LEDGER_TIME_OUTSIDE_BOUNDS', 400, 'SubmissionExpiredError'],
-  ] as const)('for good is heard at once: %s', async (code, status, _tag) => {
-    const { sandbox, ledger, request } = await prepared();
+  ] as const)('for good ends the submission at once: %s', async (code, status, _tag) => {
+    const { sandbox, ledger, request } = await setUp();
     sandbox.fault({ kind: 'status', status, body: cantonError(code) }, { path });
     expect(await failureOf(ledger.executeAndWaitForTransaction(request))).toMatchObject({ _tag, code });
     expect(sandbox.requests.filter((seen) => seen.path === path)).toHaveLength(1);
@@ -314,12 +322,12 @@ describe('a ledger that refuses', () => {
     ['LOCAL_VERDICT_LOCKED_CONTRACTS', 409],
     ['SERVICE_NOT_RUNNING', 503],
     ['ACCESS_TOKEN_EXPIRED', 409],
-  ] as const)('for now is asked again: %s', async (code, status) => {
-    const { sandbox, ledger, request } = await prepared();
+  ] as const)('for now is retried: %s', async (code, status) => {
+    const { sandbox, ledger, request } = await setUp();
     sandbox.fault({ kind: 'status', status, body: cantonError(code) }, { path, times: 2 });
     expect(await lastValueFrom(ledger.executeAndWaitForTransaction(request))).toMatchObject({ _tag: 'Transaction' });
-    const tries = sandbox.requests.filter((seen) => seen.path === path);
-    const ids = tries.map(({ body }) => (body as { readonly submissionId: string }).submissionId);
+    const attempts = sandbox.requests.filter((seen) => seen.path === path);
+    const ids = attempts.map(({ body }) => (body as { readonly submissionId: string }).submissionId);
     expect(new Set(ids).size).toBe(3);
   });
 });

@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { concat, defer, of, throwError, timer } from 'rxjs';
+import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
+import { LedgerResetError } from '../../src/errors/feed.js';
+import { ConnectionError } from '../../src/errors/request.js';
+import { jitter, RetryBudget, retryPolicy, retryTransient } from '../../src/http/retry.js';
+import { observe } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Sets the random number that every delay is made from. */
+const random = (value: number) => jest.spyOn(Math, 'random').mockReturnValue(value);
+
+describe('RetryBudget', () => {
+  const policy = { baseDelayMs: 100, maxDelayMs: 1_000, giveUpAfterMs: 90_000 };
+  const budget = new RetryBudget(policy);
+
+  it('starts with the whole time and no failures', () => {
+    expect([budget.leftMs, budget.spentMs, budget.failures]).toEqual([90_000, 0, 0]);
+  });
+
+  it('counts the time of attempts and of delays', () => {
+    const spent = budget.spend(300).countFailure(50).spend(1_000).countFailure(150);
+    expect([spent.leftMs, spent.spentMs, spent.failures]).toEqual([88_500, 1_500, 2]);
+  });
+
+  it('counts at most 60 seconds an attempt, and none for a clock that was set back', () => {
+    expect(budget.spend(3_600_000).spentMs).toBe(60_000);
+    expect(budget.spend(-3_600_000).spentMs).toBe(0);
+    expect(budget.spend(60_000).spend(60_000).leftMs).toBe(-30_000);
+  });
+
+  it('counts an attempt in full where the limit is lifted', () => {
+    expect(budget.spend(80_000, Infinity).leftMs).toBe(10_000);
+    expect(budget.spend(-1, Infinity).spentMs).toBe(0);
+  });
+
+  it('doubles the longest delay with every failure, up to the limit of the policy', () => {
+    random(1);
+    const delays = [0, 1, 2, 3, 4, 5].map((failures) => {
+      let failed = budget;
+      for (let failure = 0; failure < failures; failure++) failed = failed.countFailure(0);
+      return failed.nextDelayMs();
+    });
+    expect(delays).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+  });
+
+  it('takes any delay from zero to the longest', () => {
+    random(0);
+    expect(budget.nextDelayMs()).toBe(0);
+    random(0.25);
+    expect(budget.countFailure(0).nextDelayMs()).toBe(50);
+  });
+
+  it('waits at least as long as the service asked for', () => {
+    random(0.5);
+    expect(budget.nextDelayMs(20)).toBe(50);
+    expect(budget.nextDelayMs(70_000)).toBe(70_000);
+    expect(budget.nextDelayMs(undefined)).toBe(50);
+  });
+
+  it('waits no longer than the time that is left', () => {
+    random(1);
+    const nearlySpent = budget.spend(60_000).spend(29_990);
+    expect(nearlySpent.nextDelayMs()).toBe(10);
+    expect(nearlySpent.nextDelayMs(5_000)).toBe(10);
+    expect(nearlySpent.countFailure(10).leftMs).toBe(0);
+  });
+
+  it('is whole again once it is renewed', () => {
+    const renewed = budget.spend(500).countFailure(100).renew();
+    expect([renewed.leftMs, renewed.spentMs, renewed.failures]).toEqual([90_000, 0, 0]);
+  });
+
+  it('does not change', () => {
+    budget.spend(500);
+    budget.countFailure(100);
+    expect([budget.leftMs, budget.spentMs, budget.failures]).toEqual([90_000, 0, 0]);
+  });
+
+  it('has nothing left under a policy that never retries', () => {
+    expect(new RetryBudget({ ...policy, giveUpAfterMs: 0 }).leftMs).toBe(0);
+  });
+});
+
+describe('retryTransient', () => {
+  const retry = { baseDelayMs: 1_000, maxDelayMs: 1_000, giveUpAfterMs: 10_000 };
+  const failure = throwError(() => new ConnectionError('/x', 'the connection failed'));
+
+  it('has the whole budget again after each value', () => {
+    random(1);
+    marbles(({ flush }) => {
+      let attempts = 0;
+      const reports: DiagnosticBody[] = [];
+      const report = (make: () => DiagnosticBody): void => void reports.push(make());
+      const source$ = defer(() => ((attempts += 1) % 8 === 0 ? concat(of(attempts), failure) : failure));
+      const seen = observe(source$.pipe(retryTransient({ retry, report })));
+      timer(60_000).subscribe(() => {
+        seen.subscription.unsubscribe();
+      });
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values.slice(0, 3)).toEqual([8, 16, 24]);
+      const spent = reports.map((one) => (one._tag === 'RetryScheduled' ? [one.failures, one.spentMs] : []));
+      expect(spent.slice(5, 9)).toEqual([
+        [6, 6_000],
+        [7, 7_000],
+        [1, 1_000],
+        [2, 2_000],
+      ]);
+    });
+  });
+
+  it('passes on the last failure with the number of retries and their time', () => {
+    marbles(({ flush }) => {
+      random(1);
+      const seen = observe(failure.pipe(retryTransient({ retry, report: () => undefined })));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'ConnectionError', retried: { times: 10, forMs: 10_000 } });
+      expect(seen.endedAt).toBe(10_000);
+    });
+  });
+
+  it('retries 10 seconds after a cursor beyond the ledger end, and again after another failure', () => {
+    marbles(({ flush }) => {
+      random(1);
+      let attempts = 0;
+      const reset = throwError(() => new LedgerResetError(7));
+      const source$ = defer(() => ((attempts += 1) === 6 ? failure : reset));
+      const patient = { ...retry, giveUpAfterMs: 60_000 };
+      const seen = observe(source$.pipe(retryTransient({ retry: patient, report: () => undefined })));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'LedgerResetError' });
+      // 5 before the other failure, 1 after it, 10 more
+      expect(seen.endedAt).toBe(16_000);
+    });
+  });
+
+  it('leaves the failures to others that it is not to retry', () => {
+    const seen = observe(failure.pipe(retryTransient({ retry, report: () => undefined }, () => false)));
+    expect(seen.error).toMatchObject({ _tag: 'ConnectionError' });
+    expect(seen.error).not.toHaveProperty('retried');
+  });
+});
+
+describe('jitter', () => {
+  it('stays within the limit after any number of failures', () => {
+    random(1);
+    expect(jitter(5_000, { baseDelayMs: 250, maxDelayMs: 30_000 })).toBe(30_000);
+  });
+});
+
+describe('retryPolicy', () => {
+  it('has defaults', () => {
+    expect(retryPolicy()).toEqual({ baseDelayMs: 250, maxDelayMs: 30_000, giveUpAfterMs: 300_000 });
+  });
+
+  it("prefers the feed's policy to the ledger's", () => {
+    expect(retryPolicy({ baseDelayMs: 1, maxDelayMs: 2 }, { maxDelayMs: 3, giveUpAfterMs: 0 })).toEqual({
+      baseDelayMs: 1,
+      maxDelayMs: 3,
+      giveUpAfterMs: 0,
+    });
+  });
+
+  it('refuses what is no time', () => {
+    for (const policy of [{ baseDelayMs: 0 }, { maxDelayMs: -1 }, { giveUpAfterMs: -1 }, { giveUpAfterMs: NaN }])
+      expect(() => retryPolicy(policy)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { EMPTY } from 'rxjs';
+import type { DeduplicationPeriod, ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
+import { LedgerString } from '../../src/codecs/scalars.js';
+import { Service } from '../../src/feed/Service.js';
+import { retryPolicy } from '../../src/http/retry.js';
+import { attemptBody, type Execution, randomUuid } from '../../src/submission/Execution.js';
+import { signedRequest } from './support.js';
+
+/** When the attempts are made, in milliseconds. */
+const now = Date.UTC(2026, 6, 24);
+
+beforeEach(() => {
+  jest.spyOn(Date, 'now').mockReturnValue(now);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** A service whose requests take no time. */
+const service = (requestTimeoutMs = 0): Service =>
+  new Service({
+    port: () => EMPTY,
+    socketPort: () => EMPTY,
+    baseUrl: 'http://ledger.example',
+    headers: {},
+    token: undefined,
+    requestTimeoutMs,
+  });
+
+/** The start of a change. */
+interface ChangeStart {
+  readonly elapsedMs: number;
+  readonly beginExclusive?: number;
+}
+
+const execution = ({ elapsedMs, ...start }: ChangeStart, changes: Partial<Execution> = {}): Execution => ({
+  service: service(),
+  request: signedRequest,
+  submission: { submissionId: 'try-1', userId: 'me', parties: [], sentAt: now - elapsedMs, ...start },
+  isFirst: true,
+  mayBeCommittedElsewhere: () => false,
+  retry: retryPolicy(),
+  commandId: undefined,
+  ...changes,
+});
+
+const withPeriod = (deduplicationPeriod: DeduplicationPeriod): ExecuteRequest => ({
+  ...signedRequest,
+  deduplicationPeriod,
+});
+
+/** The period of the second attempt of a request with a period of its own. */
+const periodOf = (period: DeduplicationPeriod, start: ChangeStart): DeduplicationPeriod =>
+  attemptBody(execution(start, { request: withPeriod(period) }), 2).deduplicationPeriod ?? { Empty: {} };
+
+const offset = fc.oneof(fc.nat({ max: 20 }), fc.maxSafeNat());
+const seconds = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 604_800 }));
+const periods: fc.Arbitrary<DeduplicationPeriod> = fc.oneof(
+  fc.constant({ Empty: {} }),
+  fc
+    .tuple(seconds, fc.nat({ max: 999_999_999 }))
+    .map(([s, nanos]) => ({ DeduplicationDuration: { value: { seconds: s, nanos } } })),
+  offset.map((value) => ({ DeduplicationOffset: { value } })),
+);
+const starts: fc.Arbitrary<ChangeStart> = fc
+  .tuple(fc.oneof(fc.nat({ max: 20_000 }), fc.nat({ max: 604_800_000 })), fc.option(offset, { nil: undefined }))
+  .map(([elapsedMs, beginExclusive]) => ({ elapsedMs, ...(beginExclusive !== undefined && { beginExclusive }) }));
+
+/** Whether the ledger finds what the first attempt committed, whenever that was. */
+function reachesBack(period: DeduplicationPeriod, { elapsedMs, beginExclusive }: ChangeStart): boolean {
+  if ('Empty' in period) return true;
+  if ('DeduplicationDuration' in period) return period.DeduplicationDuration.value.seconds * 1_000 > elapsedMs;
+  // without a known ledger end, the caller's offset was known before the first attempt
+  return beginExclusive === undefined || period.DeduplicationOffset.value <= beginExclusive;
+}
+
+describe('the deduplication period of a submission that is sent again', () => {
+  it('reaches back to the first attempt', () => {
+    fc.assert(
+      fc.property(periods, starts, (period, start) => {
+        expect(reachesBack(periodOf(period, start), start)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("is the caller's own if that reaches back, by whole seconds", () => {
+    fc.assert(
+      fc.property(periods, starts, (period, start) => {
+        fc.pre(reachesBack(period, { ...start, elapsedMs: Math.ceil(start.elapsedMs / 1_000) * 1_000 }));
+        expect(periodOf(period, start)).toEqual(period);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("is never shorter than the caller's own, since the caller may have sent the change before", () => {
+    fc.assert(
+      fc.property(seconds, starts, (duration, start) => {
+        const period = periodOf({ DeduplicationDuration: { value: { seconds: duration, nanos: 0 } } }, start);
+        const isLong = duration * 1_000 > start.elapsedMs;
+        const elapsedMs = isLong ? duration * 1_000 - 1 : start.elapsedMs;
+        expect(reachesBack(period, { ...start, elapsedMs })).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('begins at the first attempt if the caller wants a later offset', () => {
+    const late = { DeduplicationOffset: { value: 8 } };
+    expect(periodOf(late, { elapsedMs: 0, beginExclusive: 7 })).toEqual({ DeduplicationOffset: { value: 7 } });
+    expect(periodOf(late, { elapsedMs: 0, beginExclusive: 8 })).toEqual(late);
+  });
+
+  it('is longer than the elapsed time if the caller wants less', () => {
+    const short = { DeduplicationDuration: { value: { seconds: 10, nanos: 0 } } };
+    expect(periodOf(short, { elapsedMs: 9_000, beginExclusive: 7 })).toEqual(short);
+    expect(periodOf(short, { elapsedMs: 10_000, beginExclusive: 7 })).not.toEqual(short);
+    expect(periodOf(short, { elapsedMs: 10_000 })).not.toEqual(short);
+  });
+
+  it('covers the time that the attempts before it may take to arrive', () => {
+    const short = { DeduplicationDuration: { value: { seconds: 10, nanos: 0 } } };
+    const slow = execution({ elapsedMs: 9_000 }, { request: withPeriod(short), service: service(30_000) });
+    expect(attemptBody(slow, 2).deduplicationPeriod).toEqual({
+      DeduplicationDuration: { value: { seconds: 10 + 1 + 129, nanos: 0 } },
+    });
+  });
+});
+
+describe('attemptBody', () => {
+  const start = { elapsedMs: 60_000, beginExclusive: 7 };
+
+  it('leaves the first attempt of a change as it is, with its submission id', () => {
+    expect(attemptBody(execution(start), 1)).toEqual({ ...signedRequest, submissionId: 'try-1' });
+  });
+
+  it.each<[string, Partial<Execution>, number]>([
+    ['a second attempt', {}, 2],
+    ['the first attempt of a change that was sent before', { isFirst: false }, 1],
+    ['an attempt while another subscription may have committed it', { mayBeCommittedElsewhere: () => true }, 1],
+  ])('gives %s a submission id of its own, and keeps what was signed', (_, changes, attempt) => {
+    const body = attemptBody(execution(start, changes), attempt);
+    expect(body.submissionId).not.toBe('try-1');
+    expect(body).toEqual({ ...signedRequest, submissionId: body.submissionId, deduplicationPeriod: { Empty: {} } });
+  });
+});
+
+describe('randomUuid', () => {
+  it('is a UUID of version 4, another each time, and a valid LedgerString', () => {
+    const all = Array.from({ length: 1_000 }, randomUuid);
+    for (const uuid of all) {
+      expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(LedgerString.is(uuid)).toBe(true);
+    }
+    expect(new Set(all).size).toBe(1_000);
+  });
+});

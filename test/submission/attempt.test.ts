@@ -1,0 +1,340 @@
+import { describe, expect, it } from '@jest/globals';
+import { delay, EMPTY, NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
+import { createLedger, type ExecuteOptions, type LedgerOptions, type Transaction } from '../../src/index.js';
+import { observe, type Observed } from '../helpers/observe.js';
+import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
+import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
+import { marbles } from '../helpers/time.js';
+import { byOffsetPath, endPath, executePath } from '../helpers/submissionPlan.js';
+import { committedAnswer, secrets, signedRequest } from './support.js';
+
+const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+const duplicate = (offset = '11'): Reply =>
+  errorReply(409, errorBody('DUPLICATE_COMMAND', 10, { completion_offset: offset, definite_answer: 'true' }));
+
+/** The responses of a service. */
+interface Responses {
+  /** To each attempt; the last one to all further ones. */
+  readonly execute: readonly ObservableInput<Reply>[];
+  readonly end?: ObservableInput<Reply>;
+  readonly read?: ObservableInput<Reply>;
+}
+
+function serviceWith({
+  execute,
+  end = [ok({ offset: 10 })],
+  read = [ok(transaction(11))],
+}: Responses): ScriptedService {
+  let attempts = 0;
+  return scriptedService(({ path }) => {
+    if (path === endPath) return end;
+    if (path === byOffsetPath) return read;
+    attempts += 1;
+    return execute[Math.min(attempts, execute.length) - 1] ?? EMPTY;
+  });
+}
+
+const execute = (
+  { port }: ScriptedService,
+  options: ExecuteOptions = {},
+  ledgerOptions: Partial<LedgerOptions> = {},
+): Observed<Transaction> =>
+  observe(
+    createLedger({ baseUrl: 'http://ledger.example', port, ...ledgerOptions }).executeAndWaitForTransaction(
+      signedRequest,
+      options,
+    ),
+  );
+
+const attemptsAt = ({ requests }: ScriptedService): ScriptedService['requests'] =>
+  requests.filter(({ path }) => path === executePath);
+
+const delayed = (ms: number, reply: Reply): Observable<Reply> => of(reply).pipe(delay(ms));
+
+describe('before a submission is sent', () => {
+  it('the ledger end is read, and errors show it', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[errorReply(400, errorBody('INVALID_ARGUMENT', 8))]] });
+      const seen = execute(service);
+      flush();
+      expect(service.requests.map(({ path }) => path)).toEqual([endPath, executePath]);
+      expect(seen.error).toMatchObject({ submission: { beginExclusive: 10, sentAt: 0, attempts: 1 } });
+    });
+  });
+
+  it.each<[string, ObservableInput<Reply>, number]>([
+    ['is not served', [notFound], 0],
+    ['fails', [errorReply(500, 'no')], 0],
+    ['does not decode', [ok({ offset: 'here' })], 0],
+    ['breaks the connection', [reset], 0],
+    ['arrives late', delayed(60_000, ok({ offset: 10 })), 5_000],
+    ['never arrives', NEVER, 5_000],
+  ])('a ledger end that %s delays the submission by 5 seconds at most', (_, end, atMs) => {
+    marbles(({ flush }) => {
+      const seen = execute(serviceWith({ execute: [[committedAnswer(11)]], end }));
+      flush();
+      expect(seen).toMatchObject({ completed: true, times: [atMs], error: undefined });
+    });
+  });
+
+  it('a ledger end within 5 seconds is awaited', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[reset], [duplicate('none')]], end: delayed(4_999, ok({ offset: 10 })) });
+      const seen = execute(service);
+      flush();
+      expect(seen.error).toMatchObject({ submission: { beginExclusive: 10, sentAt: 4_999 } });
+    });
+  });
+});
+
+describe('a submission whose response was lost', () => {
+  it.each<[string, ObservableInput<Reply>]>([
+    ['a reset', [reset]],
+    ['a timeout', NEVER],
+    ['no response', EMPTY],
+    ['half a response', [{ ...ok({}), text: '{"transaction":{"upd' }]],
+    ['a response that does not decode', [ok({ transaction: { updateId: 7 } })]],
+    ['a timeout of the HTTP layer', [errorReply(503, 'The server was not able to produce a timely response')]],
+    ['a timeout of a gateway', [errorReply(504, '<html>')]],
+    ['an expired token', [errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2))]],
+  ])('is sent again with the same bytes and another submission id, and its transaction is read: %s', (_, loss) => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [loss, [duplicate()]] });
+      const seen = execute(service);
+      flush();
+      expect(seen.values).toMatchObject([{ _tag: 'Transaction', offset: 11 }]);
+      const [first, second, ...others] = attemptsAt(service).map(({ body }) => body);
+      expect(others).toEqual([]);
+      expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: { Empty: {} } });
+      expect(second).toEqual({ ...first, submissionId: expect.stringMatching(/^[-0-9a-f]{36}$/) });
+      expect(service.requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
+    });
+  });
+
+  it('is sent again while it is in flight', () => {
+    marbles(({ flush }) => {
+      const inFlight = [errorReply(409, errorBody('SUBMISSION_ALREADY_IN_FLIGHT', 2))];
+      const service = serviceWith({ execute: [[reset], inFlight, inFlight, inFlight, [duplicate()]] });
+      const seen = execute(service);
+      flush();
+      expect(seen.values).toMatchObject([{ offset: 11 }]);
+      expect(attemptsAt(service)).toHaveLength(5);
+    });
+  });
+
+  it.each<[string, string, number]>([
+    ['is a number', '11', 11],
+    ['is a Scala option', 'Some(11)', 11],
+  ])('is found when its completion offset %s', (_, completionOffset, offset) => {
+    marbles(({ flush }) => {
+      const seen = execute(serviceWith({ execute: [[duplicate(completionOffset)]] }));
+      flush();
+      expect(seen.values).toMatchObject([{ offset }]);
+    });
+  });
+
+  it.each(['', 'None', '-1', '1e3', '99999999999999999999'])(
+    'is unknown without a valid completion offset: %p',
+    (completionOffset) => {
+      marbles(({ flush }) => {
+        const seen = execute(serviceWith({ execute: [[duplicate(completionOffset)]] }));
+        flush();
+        expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { code: 'DUPLICATE_COMMAND' } });
+        expect(seen.error).not.toHaveProperty('completionOffset', expect.anything());
+      });
+    },
+  );
+
+  it('is unknown, with its completion offset, when its transaction cannot be read', () => {
+    marbles(({ flush }) => {
+      const read = [errorReply(403, errorBody('NA', -1))];
+      const seen = execute(serviceWith({ execute: [[duplicate()]], read }));
+      flush();
+      expect(seen.error).toMatchObject({
+        _tag: 'OutcomeUnknownError',
+        completionOffset: 11,
+        lastError: { _tag: 'ApiError', status: 403 },
+      });
+    });
+  });
+
+  it('is rejected when a further attempt is, because of its bytes', () => {
+    marbles(({ flush }) => {
+      const replies = [[reset], [errorReply(400, errorBody('INVALID_EXTERNAL_SIGNATURE', 8))]];
+      const seen = execute(serviceWith({ execute: replies }));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', submission: { attempts: 2 } });
+    });
+  });
+
+  it.each([
+    'LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND',
+    'LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND',
+    'LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED',
+  ])('has expired when a further attempt has: %s', (code) => {
+    marbles(({ flush }) => {
+      const seen = execute(serviceWith({ execute: [[reset], [errorReply(409, errorBody(code, 2))]] }));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'SubmissionExpiredError', code, submission: { attempts: 2 } });
+    });
+  });
+
+  it.each<[string, Reply]>([
+    ['a gateway that does not know the path', notFound],
+    ['a gateway that forbids it', errorReply(403, '')],
+    ['a refused token', errorReply(401, '')],
+    ['a refused connection', Object.assign(new Error('no'), { code: 'ECONNREFUSED' })],
+    ['back-pressure', errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))],
+  ])('stays unknown after another failure of the next attempt: %s', (_, reply) => {
+    marbles(({ flush }) => {
+      const lost = execute(serviceWith({ execute: [[reset], [reply]] }), { recover: { withinMs: 10_000 } });
+      const found = execute(serviceWith({ execute: [[reset], [reply], [duplicate()]] }));
+      flush();
+      expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+      expect(found.values).toMatchObject([{ offset: 11 }]);
+    });
+  });
+});
+
+describe('a submission that was certainly not committed', () => {
+  it.each(['ECONNREFUSED', 'ENOTFOUND'])('fails with a NotSentError without a connection: %s', (code) => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[Object.assign(new Error('no'), { code })]] });
+      const seen = execute(service);
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'NotSentError', code, submission: { attempts: 1 } });
+      expect(attemptsAt(service)).toHaveLength(1);
+    });
+  });
+
+  it.each<[string, Observable<string>]>([
+    ['fails', throwError(() => new Error('hush'))],
+    ['never emits', NEVER],
+    ['completes without one', EMPTY],
+  ])('fails with a NotSentError when the token provider %s', (_, token$) => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[committedAnswer(11)]] });
+      const seen = execute(service, {}, { token: () => token$ });
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'NotSentError', submission: { attempts: 1 } });
+      expect(String(seen.error)).not.toContain('hush');
+      expect(service.requests).toEqual([]);
+    });
+  });
+
+  it('fails with an UnauthorizedError when the provider returns the same token again', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[errorReply(401, '')]] });
+      const seen = execute(service, {}, { token: 'the-same' });
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath });
+      expect(attemptsAt(service)).toHaveLength(1);
+    });
+  });
+
+  it('is sent again with another token, also without recovery', () => {
+    marbles(({ flush }) => {
+      let tokens = 0;
+      const service = serviceWith({ execute: [[errorReply(401, '')], [committedAnswer(11)]] });
+      const seen = execute(service, { recover: false }, { token: () => `token-${(tokens += 1)}` });
+      flush();
+      expect(seen.values).toMatchObject([{ offset: 11 }]);
+      expect(attemptsAt(service).map(({ token }) => token)).toEqual(['token-2', 'token-3']);
+    });
+  });
+
+  it('fails with an UnauthorizedError when the other token is refused, too, without further attempts', () => {
+    marbles(({ flush }) => {
+      let tokens = 0;
+      const service = serviceWith({ execute: [[errorReply(401, '')]] });
+      const seen = execute(service, {}, { token: () => `token-${(tokens += 1)}` });
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', path: executePath, tokenChanged: true });
+      expect(attemptsAt(service)).toHaveLength(2);
+    });
+  });
+
+  it('is sent again while the service is busy, and rejected when the time is used up', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))]] });
+      const seen = execute(service, { recover: { withinMs: 30_000 } });
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'PARTICIPANT_BACKPRESSURE' });
+      expect(seen.endedAt).toBe(30_000);
+      expect(attemptsAt(service).length).toBeGreaterThan(6);
+    });
+  });
+});
+
+describe('the time to recover', () => {
+  it('is two minutes by default', () => {
+    marbles(({ flush }) => {
+      const ended = [{}, { recover: undefined }, { recover: { withinMs: 7_000 } }].map((options) =>
+        execute(serviceWith({ execute: [[reset]] }), options),
+      );
+      flush();
+      expect(ended.map(({ endedAt }) => endedAt)).toEqual([120_000, 120_000, 7_000]);
+      expect(ended.map(({ error }) => error)).toMatchObject(ended.map(() => ({ _tag: 'OutcomeUnknownError' })));
+    });
+  });
+
+  it('starts with the first failure, and leaves the last attempt five seconds', () => {
+    marbles(({ flush }) => {
+      const seen = execute(serviceWith({ execute: [NEVER] }), { recover: { withinMs: 40_000 } });
+      flush();
+      // the first attempt takes 30 seconds
+      expect(seen.endedAt).toBeGreaterThanOrEqual(70_000);
+      expect(seen.endedAt).toBeLessThanOrEqual(75_000);
+      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'RequestTimeoutError' } });
+    });
+  });
+
+  it('is not exceeded by attempts that take longer than a minute', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [NEVER] });
+      const seen = execute(service, { recover: { withinMs: 150_000 } }, { requestTimeoutMs: 100_000 });
+      flush();
+      // the first attempt, the time to recover, and 5 seconds for the last attempt
+      expect(seen.endedAt).toBeLessThanOrEqual(100_000 + 150_000 + 5_000);
+      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    });
+  });
+
+  it('is not exceeded by a Retry-After header', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[errorReply(503, 'soon', { 'retry-after': '3600' })]] });
+      const seen = execute(service, { recover: { withinMs: 10_000 } });
+      flush();
+      expect(seen.endedAt).toBe(10_000);
+      expect(attemptsAt(service)).toHaveLength(2);
+    });
+  });
+
+  it('has no delays longer than five seconds', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[reset]] });
+      execute(service, {}, { retry: { baseDelayMs: 30_000, maxDelayMs: 60_000 } });
+      flush();
+      expect(attemptsAt(service).length).toBeGreaterThan(120_000 / 5_000);
+    });
+  });
+
+  it.each([0, -1, NaN])('must be positive: %p', (withinMs) => {
+    const { port } = serviceWith({ execute: [[reset]] });
+    const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
+    expect(() => ledger.executeAndWaitForTransaction(signedRequest, { recover: { withinMs } })).toThrow(TypeError);
+  });
+});
+
+describe('an error', () => {
+  it('shows neither the signed bytes nor the response', () => {
+    marbles(({ flush }) => {
+      const answer = ok({ transaction: { updateId: 7, secret: 'hush', echo: secrets.signature } });
+      const seen = execute(serviceWith({ execute: [[answer]] }), { recover: false });
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { _tag: 'DecodeError' } });
+      const shown = `${String(seen.error)}${JSON.stringify(seen.error)}`;
+      for (const secret of ['hush', ...Object.values(secrets)]) expect(shown).not.toContain(secret);
+    });
+  });
+});
