@@ -1,101 +1,90 @@
-import { asyncScheduler, type Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { FeedDiagnostic } from './FeedDiagnostic.js';
 import type { SubmissionDiagnostic } from './SubmissionDiagnostic.js';
 
 /**
- * What a ledger is doing, for logs, metrics and progress displays. A closed union: `_tag` tells what happened, and a
- * `switch` over it is complete. Holds no token, signature or payload.
+ * A report about the work of a ledger client, for logs, metrics and progress displays. A closed union: `_tag` discriminates
+ * it, and a `switch` over it can be exhaustive. Contains no token, signature or payload.
  *
  * @example
  * ```ts
  * import { createLedger, type Diagnostic } from 'canton-rx';
  *
- * const line = (event: Diagnostic): string => {
- *   switch (event._tag) {
+ * const line = (diagnostic: Diagnostic): string => {
+ *   switch (diagnostic._tag) {
  *     case 'RetryScheduled':
- *       return `${event.cause.name}; again in ${event.delayMs} ms`;
+ *       return `${diagnostic.cause.name}; retry in ${diagnostic.delayMs} ms`;
  *     case 'FellBehind':
- *       return `${event.lag ?? '?'} offsets behind`;
+ *       return `${diagnostic.lag ?? '?'} offsets behind`;
  *     default:
- *       return event._tag;
+ *       return diagnostic._tag;
  *   }
  * };
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
- * const logging = ledger.events$.subscribe((event) => {
- *   console.log(new Date(event.at).toISOString(), event.feed, line(event));
+ * const logging = ledger.diagnostics$.subscribe((diagnostic) => {
+ *   console.log(new Date(diagnostic.at).toISOString(), diagnostic.feed, line(diagnostic));
  * });
  * logging.unsubscribe();
  * ```
  */
 export type Diagnostic = DiagnosticBody & {
-  /** When it happened, in milliseconds since the epoch, by this machine's clock. */
+  /** When it was reported, in milliseconds since the epoch, by the clock of this machine. */
   readonly at: number;
-  /** The feed to which it happened: 1 for the first that the ledger started. Absent for what belongs to none. */
+  /** The number of the feed that reported it: 1 for the first that the ledger started. Absent if it was not a feed. */
   readonly feed?: number;
 };
 
-/** What happens to a ledger, its feeds and its submissions, without when and to which. */
+/** A diagnostic without its time and its feed. */
 export type DiagnosticBody = FeedDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | TokenRefreshed;
 
-/** The service refused a token, and the provider had another. */
+/** The service refused a token, and the provider returned another. */
 export interface TokenRefreshed {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'TokenRefreshed';
   /** The path of the request that was refused. */
   readonly path: string;
 }
 
-/** Tells what happens. What is told is made only if somebody listens. */
-export type Report = (happening: () => DiagnosticBody) => void;
-
-/** Those who listen to a ledger's events: what of a Subject is needed to tell them. */
-export type Listeners = Pick<Subject<Diagnostic>, 'observed' | 'next' | 'asObservable'>;
-
-/** What happens to a processor, beside what happens to its feed. */
+/** A diagnostic of a processor, beside those of its feed. */
 export type ProcessDiagnostic = HandlerFailed | UpdateSkipped | UpdateParked;
 
-/** A handler failed, and is tried again. */
+/** A handler failed. The processor calls it again after a delay. */
 export interface HandlerFailed {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'HandlerFailed';
-  /** Where the update stands. */
+  /** The offset of the update. */
   readonly offset: Offset;
-  /** How many times in a row it has failed. */
+  /** The number of failures in a row. */
   readonly failures: number;
-  /** How long the processor waits before it tries again, in milliseconds. */
+  /** The delay before the next call, in milliseconds. */
   readonly delayMs: number;
-  /** The handler's own error. */
+  /** The error of the handler. */
   readonly cause: unknown;
 }
 
-/** An update could not be handled, and the processor went on without it. */
+/** An update could not be handled. The processor continued without it. */
 export interface UpdateSkipped {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'UpdateSkipped';
-  /** Where the update stands. */
+  /** The offset of the update. */
   readonly offset: Offset;
-  /** How many times it was tried; 1 for one that does not decode. */
+  /** The number of attempts; 1 for an update that does not decode. */
   readonly attempts: number;
-  /** The handler's own error, or why the update does not decode. */
+  /** The error of the handler, or the reason why the update does not decode. */
   readonly cause: unknown;
 }
 
-/** An update could not be handled, and was put aside in the store. */
+/** An update could not be handled. The processor saved it in the store and continued. */
 export interface UpdateParked {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'UpdateParked';
-  /** Where the update stands. */
+  /** The offset of the update. */
   readonly offset: Offset;
-  /** How many times it was tried; 1 for one that does not decode. */
+  /** The number of attempts; 1 for an update that does not decode. */
   readonly attempts: number;
-  /** The handler's own error, or why the update does not decode. */
+  /** The error of the handler, or the reason why the update does not decode. */
   readonly cause: unknown;
 }
 
-/** Reports to those who listen, on behalf of a feed or of none. */
-export const reportTo =
-  (events: Pick<Listeners, 'observed' | 'next'>, feed?: number): Report =>
-  (happening) => {
-    if (events.observed) events.next({ ...happening(), at: asyncScheduler.now(), ...(feed !== undefined && { feed }) });
-  };
+/** Reports a diagnostic. The function is only called if there is a subscriber. */
+export type Report = (body: () => DiagnosticBody) => void;

@@ -2,7 +2,7 @@ import type { Offset } from '../codecs/scalars.js';
 import type { LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
-/** What happens to a feed. */
+/** A diagnostic of a feed. */
 export type FeedDiagnostic =
   | FeedStarted
   | PollSent
@@ -17,138 +17,141 @@ export type FeedDiagnostic =
   | GapFound
   | FeedEnded;
 
-/** Somebody subscribed to a feed. */
+/** A feed was subscribed to. */
 export interface FeedStarted {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'FeedStarted';
-  /** After which offset it begins. */
+  /** The offset after which it begins. */
   readonly beginExclusive: Offset;
-  /** Up to which offset it goes; absent for one without an end. */
+  /** The offset at which it ends; absent for a feed without an end. */
   readonly endInclusive?: Offset;
 }
 
-/** A request for updates was sent: for a page of a range, or without an end, for what comes next. */
+/** A request for updates was sent: for a page of a range, or without an end, for the next updates. */
 export interface PollSent {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'PollSent';
-  /** The path that was asked. */
+  /** The path of the request. */
   readonly path: string;
-  /** After which offset. */
+  /** The offset after which its range begins. */
   readonly beginExclusive: Offset;
-  /** Up to which offset; absent for a request without an end. */
+  /** The offset at which its range ends; absent for a request without an end. */
   readonly endInclusive?: Offset;
-  /** The most elements that were asked for. */
+  /** The most elements that the answer may have. */
   readonly limit: number;
-  /** How long nothing may come before the service answers, in milliseconds; only of a request without an end. */
+  /** After how many milliseconds without an element the service answers; only for a request without an end. */
   readonly idleTimeoutMs?: number;
 }
 
-/** Such a request was answered well, or a WebSocket has brought an element. What is in it is emitted in its turn. */
+/** A request for updates was answered, or a WebSocket brought an element. The feed emits its updates in order. */
 export interface PageReceived {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'PageReceived';
-  /** The path that answered. */
+  /** The path of the request or of the WebSocket. */
   readonly path: string;
-  /** How many elements the answer has: updates and checkpoints, also such as are not emitted. */
+  /** The number of elements in the answer: updates and checkpoints, including those that are not emitted. */
   readonly count: number;
-  /** The offset of the first that is emitted; absent where none is. */
+  /** The offset of the first element that is emitted; absent if none is. */
   readonly first?: Offset;
-  /** The offset of the last that is emitted; absent where none is. */
+  /** The offset of the last element that is emitted; absent if none is. */
   readonly last?: Offset;
-  /** How long the answer took, or nothing had come before the element, in milliseconds. */
+  /** How long the answer took, or the time since the previous element of the WebSocket, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** A WebSocket is open, by which the feed follows; it polls no more. */
+/** A WebSocket is open. The feed follows the ledger by it, and stops polling. */
 export interface SocketOpened {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SocketOpened';
   /** The path of the upgrade. */
   readonly path: string;
-  /** After which offset. */
+  /** The offset after which it begins. */
   readonly beginExclusive: Offset;
 }
 
-/** A WebSocket has ended, or none was to be had. The feed goes on by HTTP, from where it stands. */
+/** A WebSocket has ended, or could not be opened. The feed continues over HTTP from its cursor. */
 export interface SocketClosed {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SocketClosed';
   /** The path of the upgrade. */
   readonly path: string;
-  /** Why. */
+  /** The reason. */
   readonly cause: LedgerError;
-  /** How long no feed of the ledger tries to open another, in milliseconds. */
+  /** How long no feed of the ledger opens another, in milliseconds. */
   readonly againInMs: number;
 }
 
-/** A transient failure; the feed asks again from where it stands. */
+/** A request failed with a transient error. The feed retries from its cursor. */
 export interface RetryScheduled {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'RetryScheduled';
-  /** What failed. */
+  /** The error. */
   readonly cause: LedgerError;
-  /** How long the feed waits before it asks again, in milliseconds. */
+  /** The delay before the retry, in milliseconds. */
   readonly delayMs: number;
-  /** How many times in a row it has failed. */
+  /** The number of failures in a row. */
   readonly failures: number;
-  /** How much of the policy's `giveUpAfterMs` is used up after this wait, in milliseconds. */
+  /** How much of the policy's `giveUpAfterMs` is used up after this delay, in milliseconds. */
   readonly spentMs: number;
 }
 
-/** The service refused a page as too large, or it was too large to be read: from now on no feed asks for more than this. */
+/** The service refused a page as too large, or a page was too large to be read. No feed requests larger pages from now on. */
 export interface PageLimitLearned {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'PageLimitLearned';
-  /** The most elements that are asked for. */
+  /** The new limit of a page. */
   readonly pageLimit: number;
 }
 
-/** The service does not serve updates at a path; from now on all feeds ask at another. */
+/** The service does not serve updates at a path. All feeds use another path from now on. */
 export interface EndpointSwitched {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'EndpointSwitched';
   /** The path that is not served. */
   readonly from: string;
-  /** The path that is asked instead. */
+  /** The path that replaces it. */
   readonly to: string;
 }
 
-/** Everything up to the ledger end has been emitted; what is emitted from now on is new. */
+/** A feed has emitted everything up to the ledger end. Later updates are new. */
 export interface CaughtUp {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'CaughtUp';
-  /** Where the feed stands. */
+  /** The cursor of the feed. */
   readonly cursor: Offset;
 }
 
-/** A feed that had caught up has more than one page before it again: an outage, a burst, a subscriber that is slow. */
+/** A feed that had caught up lags by more than a page again: after an outage, in a burst, with a slow subscriber. */
 export interface FellBehind {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'FellBehind';
-  /** Where the feed stands. */
+  /** The cursor of the feed. */
   readonly cursor: Offset;
-  /** How many offsets it is behind the ledger end, not all of which are updates; absent where the service does not tell its end. */
+  /**
+   * The number of offsets between the cursor and the ledger end, not all of which are updates; absent if the service does
+   * not serve its ledger end.
+   */
   readonly lag?: number;
 }
 
-/** The ledger cannot be read on from the cursor without a gap. */
+/** The feed cannot continue from its cursor without a gap. */
 export interface GapFound {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'GapFound';
-  /** Where the feed stands. */
+  /** The cursor of the feed. */
   readonly cursor: Offset;
-  /** Why. */
+  /** The reason. */
   readonly cause: PrunedError | LedgerResetError;
-  /** After which offset the feed goes on, as `onGap` chose; absent where it ends. */
+  /** The offset after which the feed resumes, as returned by `onGap`; absent if the feed ends. */
   readonly resumesFrom?: Offset;
 }
 
-/** A feed has ended; nothing is asked for it any more. One of a processor may end before it has started. */
+/** A feed has ended. The feed of a processor may end before it has started. */
 export interface FeedEnded {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'FeedEnded';
-  /** How: its `endInclusive` was reached, it failed, or its subscriber left. */
+  /** Whether it reached its `endInclusive`, failed, or was unsubscribed from. */
   readonly how: 'completed' | 'failed' | 'unsubscribed';
-  /** Of one that failed; absent where it was an error of the caller's own code. */
+  /** The error of a feed that failed; absent for an error of the caller's own code. */
   readonly error?: LedgerError;
 }

@@ -1,7 +1,7 @@
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
-/** What happens to a submission. */
+/** A diagnostic of a submission. */
 export type SubmissionDiagnostic =
   | SubmissionPrepared
   | SubmissionVerified
@@ -11,65 +11,65 @@ export type SubmissionDiagnostic =
   | SubmissionCommitted
   | SubmissionFailed;
 
-/** `submit` has had a submission prepared. */
+/** The service prepared a submission for `submit`. */
 export interface SubmissionPrepared {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SubmissionPrepared';
-  /** The submission id of the first try. */
+  /** The submission id of the first attempt. */
   readonly submissionId: string;
   /** The command id of the request. */
   readonly commandId: string;
 }
 
-/** What `submit` had prepared is what was asked for, as its verifier says. */
+/** The verifier of `submit` accepted the prepared submission. */
 export interface SubmissionVerified {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SubmissionVerified';
-  /** The submission id of the first try. */
+  /** The submission id of the first attempt. */
   readonly submissionId: string;
   /** The command id of the request. */
   readonly commandId: string;
 }
 
-/** All signers of `submit` have signed. */
+/** All signers of `submit` signed the submission. */
 export interface SubmissionSigned {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SubmissionSigned';
-  /** The submission id of the first try. */
+  /** The submission id of the first attempt. */
   readonly submissionId: string;
   /** The command id of the request. */
   readonly commandId: string;
 }
 
-/** A signed submission was sent, for the first time or again. */
+/** A signed submission was sent: the first attempt or a retry. */
 export interface SubmissionSent {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SubmissionSent';
-  /** The submission id of the first try. */
+  /** The submission id of the first attempt. */
   readonly submissionId: string;
-  /** Which try it is; 1 for the first. */
+  /** The number of the attempt; 1 for the first. */
   readonly attempt: number;
 }
 
-/** What became of a try is not known, or it can be made again; it will be. */
+/** The outcome of an attempt is unknown, or it failed and may be repeated. The submission is sent again after a delay. */
 export interface SubmissionUnclear {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SubmissionUnclear';
-  /** The submission id of the first try. */
+  /** The submission id of the first attempt. */
   readonly submissionId: string;
-  /** How many tries there were. */
+  /** The number of attempts so far. */
   readonly attempts: number;
-  /** What the last one ended with. */
+  /** The error of the last attempt. */
   readonly cause: LedgerError;
-  /** How long until the next, in milliseconds. */
+  /** The delay before the next attempt, in milliseconds. */
   readonly delayMs: number;
 }
 
 /** A submission was committed. */
 export interface SubmissionCommitted {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SubmissionCommitted';
-  /** The submission id of the first try. */
+  /** The submission id of the first attempt. */
   readonly submissionId: string;
   /** The id of the transaction. */
   readonly updateId: string;
@@ -77,12 +77,12 @@ export interface SubmissionCommitted {
   readonly offset: Offset;
 }
 
-/** A submission ended otherwise, whether it was sent or not. */
+/** A submission failed, before or after it was sent. */
 export interface SubmissionFailed {
-  /** Tells the events apart. */
+  /** Discriminates the union. */
   readonly _tag: 'SubmissionFailed';
-  /** The submission id of the first try. */
+  /** The submission id of the first attempt. */
   readonly submissionId: string;
-  /** With what. */
+  /** The error; absent if it is not a `LedgerError`. */
   readonly error?: LedgerError;
 }

@@ -7,17 +7,17 @@ import { type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http
 import type { Service } from './Service.js';
 import type { Gap, UpdatesOptions } from './UpdatesOptions.js';
 
-/** What stays the same through all requests of one feed. */
+/** The constants of one feed: its service, its valid request and its options with their defaults. */
 export interface Feed {
   readonly service: Service;
-  /** Checked. */
   readonly request: UpdatesRequest;
   readonly transport: 'http' | 'websocket';
   readonly maxPageSize: number;
+  /** The idle timeout of a poll, in milliseconds. */
   readonly idleTimeoutMs: number;
-  /** The same once nothing has come for a while. */
+  /** The same after polls without an update, in milliseconds. */
   readonly quietTimeoutMs: number;
-  /** Absent: as many as pay. */
+  /** `undefined`: as many as the latency of the service makes worthwhile. */
   readonly parallelRanges: number | undefined;
   readonly onInvalid: 'fail' | 'emit';
   readonly onGap: 'fail' | ((gap: Gap) => ObservableInput<Offset>);
@@ -25,23 +25,23 @@ export interface Feed {
   readonly report: Report;
 }
 
-/** A feed with its defaults; throws an `InvalidRequestError` for a request that breaks a rule. */
+/** Creates a feed; throws an `InvalidRequestError` for a request that breaks a rule. */
 export const createFeed = (
   service: Service,
   request: UpdatesRequest,
-  { maxPageSize = 200, idleTimeoutMs, onInvalid = 'fail', onGap = 'fail', ...how }: UpdatesOptions,
+  { maxPageSize = 200, idleTimeoutMs, onInvalid = 'fail', onGap = 'fail', ...options }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
 ): Feed => ({
   service,
   request: validateRequest(UpdatesRequest, request),
-  transport: how.transport ?? 'http',
+  transport: options.transport ?? 'http',
   maxPageSize,
   idleTimeoutMs: idleTimeoutMs ?? 5_000,
   quietTimeoutMs: idleTimeoutMs ?? 12_000,
-  parallelRanges: how.parallelRanges,
+  parallelRanges: options.parallelRanges,
   onInvalid,
   onGap,
-  retry: retryPolicy(ledgerRetry, how.retry),
+  retry: retryPolicy(ledgerRetry, options.retry),
   report,
 });

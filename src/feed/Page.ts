@@ -5,102 +5,33 @@ import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { InvalidUpdate } from './UpdatesOptions.js';
 
-/** One answer, as far as it is good. */
+/** The decoded and ordered content of one answer, up to the first element that is wrong. */
 export interface Page {
-  /** In order, all within the range that was asked for. */
+  /** In order, all within the requested range. */
   readonly updates: readonly (Update | InvalidUpdate)[];
-  /** How many elements the service sent. */
+  /** The number of elements that the service sent. */
   readonly count: number;
-  /** Whether these are as many as it was asked for. */
+  /** Whether the service sent as many elements as the limit allows. */
   readonly isFull: boolean;
-  /** The offset of the last element, also of one beyond the range; the range's start where there is none. */
+  /** The offset of the last element, even if it is beyond the range; the start of the range if there is none. */
   readonly last: Offset;
   /** How long the answer took, in milliseconds. */
   readonly tookMs: number;
-  /** What ends the feed behind these updates. */
+  /** The error that ends the feed after these updates. */
   readonly failure?: LedgerError;
 }
 
-/** A range of the ledger, and which way to read it. */
+/** A range of the ledger, and the direction in which to read it. */
 export interface Range {
   readonly beginExclusive: Offset;
   readonly endInclusive?: Offset;
   readonly descendingOrder?: boolean;
 }
 
-/** A page as such: how it came, whoever asked for it knows. */
-export type Decoded = Omit<Page, 'tookMs'>;
+/** A page without the time that its request took. */
+export type DecodedPage = Omit<Page, 'tookMs'>;
 
-/** The elements of a range in their order, or what is wrong with them. */
-interface Ordered {
-  readonly updates: readonly (Update | InvalidUpdate)[];
-  /** The offset of the last element, also of one beyond the range; the range's start where there is none. */
-  readonly last: Offset;
-  /** The offset of the last element that is no checkpoint; the range's start where there is none. */
-  readonly lastUpdate: Offset;
-  readonly failure?: OrderError;
-}
-
-/**
- * Checks the order of a whole page before any of it is emitted: behind an offset that came too early, those that should
- * have come before it would be lost to whoever resumes from it. What lies outside the range is left out, and so is an
- * update that came twice.
- *
- * @param before - what came before these elements, where they are not the first of the range
- */
-export function checkOrder(
-  elements: readonly (Update | InvalidUpdate)[],
-  range: Range,
-  before?: Pick<Ordered, 'last' | 'lastUpdate'>,
-): Ordered {
-  const { beginExclusive, endInclusive = Infinity, descendingOrder = false } = range;
-  const start = descendingOrder ? endInclusive + 1 : beginExclusive;
-  const distance = (from: Offset, to: Offset): number => (descendingOrder ? from - to : to - from);
-  const updates: (Update | InvalidUpdate)[] = [];
-  let { last, lastUpdate } = before ?? { last: start, lastUpdate: start };
-  for (const element of elements) {
-    const { offset } = element;
-    const isCheckpoint = element._tag === 'OffsetCheckpoint';
-    const isBeforeRange = distance(start, offset) < 0;
-    const isRepeated = !isCheckpoint && offset === lastUpdate;
-    if (isBeforeRange || isRepeated) continue;
-    // a checkpoint may stand where the last element stood
-    if (distance(last, offset) < (isCheckpoint ? 0 : 1)) {
-      return { updates: [], last: start, lastUpdate: start, failure: new OrderError(offset, last) };
-    }
-    last = offset;
-    if (!isCheckpoint) lastUpdate = offset;
-    if (offset > beginExclusive ? offset <= endInclusive : isCheckpoint) updates.push(element);
-  }
-  return { updates, last, lastUpdate };
-}
-
-/** The elements of an answer, up to the first that ends the feed. */
-interface Elements {
-  readonly updates: readonly (Update | InvalidUpdate)[];
-  readonly failure?: DecodeError;
-}
-
-/** Decodes the elements of an answer, each once. */
-export function decodeElements(path: string, json: readonly unknown[], onInvalid: 'fail' | 'emit'): Elements {
-  const updates: (Update | InvalidUpdate)[] = [];
-  for (const element of json) {
-    const result = UpdateElement.decode(element);
-    if (result._tag === 'Right') {
-      updates.push(result.right);
-      continue;
-    }
-    const problems = problemsOf(result.left);
-    const offset = offsetOfElement(element);
-    // without its offset nobody could go past it
-    if (onInvalid === 'fail' || offset === undefined)
-      return { updates, failure: new DecodeError(path, problems, offset) };
-    updates.push({ _tag: 'InvalidUpdate', offset, problems });
-  }
-  return { updates };
-}
-
-/** An answer, and what it answers. */
+/** An answer, and the request to which it belongs. */
 interface Answer {
   readonly path: string;
   readonly json: unknown;
@@ -109,8 +40,8 @@ interface Answer {
   readonly onInvalid: 'fail' | 'emit';
 }
 
-/** The page that an answer is: decoded and in order, with what is wrong with it behind what is right. */
-export function toPage({ path, json, range, limit, onInvalid }: Answer): Decoded {
+/** Decodes an answer and checks its order. A failure keeps the updates before it. */
+export function toPage({ path, json, range, limit, onInvalid }: Answer): DecodedPage {
   if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
   const elements = decodeElements(path, json, onInvalid);
   const { updates, last, failure: disorder } = checkOrder(elements.updates, range);
@@ -121,9 +52,77 @@ export function toPage({ path, json, range, limit, onInvalid }: Answer): Decoded
 
 const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u);
 
-/** A page of a bounded range that leads nowhere would be asked for again and again. */
+/** The decoded elements of an answer, up to the first failure. */
+interface DecodedElements {
+  readonly updates: readonly (Update | InvalidUpdate)[];
+  readonly failure?: DecodeError;
+}
+
+/** Decodes each element of an answer. */
+export function decodeElements(path: string, json: readonly unknown[], onInvalid: 'fail' | 'emit'): DecodedElements {
+  const updates: (Update | InvalidUpdate)[] = [];
+  for (const element of json) {
+    const result = UpdateElement.decode(element);
+    if (result._tag === 'Right') {
+      updates.push(result.right);
+      continue;
+    }
+    const problems = problemsOf(result.left);
+    const offset = offsetOfElement(element);
+    // the cursor cannot move past an element without an offset
+    if (onInvalid === 'fail' || offset === undefined)
+      return { updates, failure: new DecodeError(path, problems, offset) };
+    updates.push({ _tag: 'InvalidUpdate', offset, problems });
+  }
+  return { updates };
+}
+
+/** The elements of a range in order, or the first that is out of order. */
+interface OrderedElements {
+  readonly updates: readonly (Update | InvalidUpdate)[];
+  /** The offset of the last element, even if it is beyond the range; the start of the range if there is none. */
+  readonly last: Offset;
+  /** The offset of the last element that is not a checkpoint; the start of the range if there is none. */
+  readonly lastUpdate: Offset;
+  readonly failure?: OrderError;
+}
+
+/**
+ * Checks the order of all elements before any is emitted: a subscriber that resumes after an offset that came too early
+ * would lose the updates that belong before it. Drops repeated updates and elements outside the range.
+ *
+ * @param previous - the result for the elements before these, unless these are the first of the range
+ */
+export function checkOrder(
+  elements: readonly (Update | InvalidUpdate)[],
+  range: Range,
+  previous?: Pick<OrderedElements, 'last' | 'lastUpdate'>,
+): OrderedElements {
+  const { beginExclusive, endInclusive = Infinity, descendingOrder = false } = range;
+  const start = descendingOrder ? endInclusive + 1 : beginExclusive;
+  const distance = (from: Offset, to: Offset): number => (descendingOrder ? from - to : to - from);
+  const updates: (Update | InvalidUpdate)[] = [];
+  let { last, lastUpdate } = previous ?? { last: start, lastUpdate: start };
+  for (const element of elements) {
+    const { offset } = element;
+    const isCheckpoint = element._tag === 'OffsetCheckpoint';
+    const isBeforeRange = distance(start, offset) < 0;
+    const isRepeated = !isCheckpoint && offset === lastUpdate;
+    if (isBeforeRange || isRepeated) continue;
+    // a checkpoint may have the offset of the element before it
+    if (distance(last, offset) < (isCheckpoint ? 0 : 1)) {
+      return { updates: [], last: start, lastUpdate: start, failure: new OrderError(offset, last) };
+    }
+    last = offset;
+    if (!isCheckpoint) lastUpdate = offset;
+    if (offset > beginExclusive ? offset <= endInclusive : isCheckpoint) updates.push(element);
+  }
+  return { updates, last, lastUpdate };
+}
+
+/** A page of a bounded range without progress would be requested again and again. */
 function checkProgress(
-  { count, last }: Decoded,
+  { count, last }: DecodedPage,
   { beginExclusive, endInclusive, descendingOrder }: Range,
 ): OrderError | undefined {
   if (endInclusive === undefined || count === 0) return undefined;

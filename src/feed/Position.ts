@@ -1,143 +1,139 @@
-import { asyncScheduler, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Feed } from './Feed.js';
 import type { Page } from './Page.js';
 
-/** Where a feed stands between two requests. */
+/** The state of a feed between two requests. */
 export interface Position {
-  /** Everything up to here has been emitted, or does not match the request; down to here, in descending order. */
+  /**
+   * Everything up to here has been emitted, or does not match the request. In descending order: everything from here on.
+   */
   readonly cursor: Offset;
-  /** Where a feed that goes downward ends. */
+  /** The exclusive end of a feed in descending order. */
   readonly floor: Offset;
-  /** What to ask for next; while it listens, what comes next comes by itself. */
-  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'listening' | 'nothing';
-  /** How far pages go: as far as the ledger is known to have come, or as the request asks. */
+  /** The next request. A `'socket'` delivers the next step without one. */
+  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'socket' | 'end';
+  /** Where pages end: at the last known ledger end, or at the end of the request. */
   readonly target: Offset;
-  /** What lies ahead of the cursor and is being read already, in order. */
-  readonly ahead: readonly Reading[];
-  /** How many elements the last pages had: the older they are, the less they count. */
-  readonly found: number;
-  /** Over how many offsets those pages reached, counted in the same way. */
-  readonly searched: number;
-  /** How many ranges to read at a time. */
-  readonly atATime: number;
-  /** How long a page takes at best, in milliseconds, as far as those since the ledger end was read tell. */
+  /** The ranges after the cursor that are already requested, in order. */
+  readonly prefetched: readonly PrefetchedRange[];
+  /** The number of elements in recent pages: a moving sum in which older pages weigh less. */
+  readonly recentElements: number;
+  /** The number of offsets that those pages spanned, summed in the same way. */
+  readonly recentOffsets: number;
+  /** How many ranges to read at the same time. */
+  readonly parallelRanges: number;
+  /** The shortest time of a page since the ledger end was read, in milliseconds: an estimate of the latency. */
   readonly fastestMs: number;
-  /** Whether all that there was has been emitted, and less than a page has come since. */
+  /** Whether the feed has emitted everything up to the ledger end, and has not lagged by a page since. */
   readonly hasCaughtUp: boolean;
   /** When the ledger end was read last, in milliseconds. */
-  readonly endReadAt: number;
-  /** How many elements the next poll asks for. */
+  readonly ledgerEndReadAt: number;
+  /** The limit of the next poll. */
   readonly pollLimit: number;
   /** When the last poll was sent, in milliseconds. */
   readonly polledAt: number;
-  /** How many polls in a row have waited for an update in vain. */
-  readonly fruitless: number;
+  /** The number of polls in a row that have brought no update. */
+  readonly idlePolls: number;
 }
 
-/** What one request has come to: perhaps a page, and the place after it. */
+/** The result of one request: the position after it, and perhaps a page. */
 export interface Step {
-  readonly place: Position;
+  readonly position: Position;
   readonly page?: Page;
-  /** What it has come to: nothing left to do but to wait, or more than a page again. */
-  readonly turn?: 'CaughtUp' | 'FellBehind';
+  /** Set if `hasCaughtUp` has changed with this step. */
+  readonly lagChange?: 'CaughtUp' | 'FellBehind';
 }
 
-/** A range that is being read, or has been: whoever subscribes gets the same answer. After a failure it is asked for anew. */
-export interface Reading {
+/** A range that is being read. Its request is sent once for all subscribers, and repeated only after a failure. */
+export interface PrefetchedRange {
   readonly beginExclusive: Offset;
   readonly endInclusive: Offset;
-  readonly answer$: Observable<Answered>;
-  /** Reads it ahead of its turn: once, whatever comes of it, and only as long as somebody subscribes. */
-  readonly ahead$: Observable<never>;
+  readonly result$: Observable<RangeResult>;
+  /** Sends the request before the range is due, and ignores its result. Unsubscribing aborts it. */
+  readonly prefetch$: Observable<never>;
 }
 
-/** What the service has answered. */
-export interface Answered {
+/** The result of reading a range. */
+export interface RangeResult {
   readonly page: Page;
-  /** There is nothing more up to here. */
+  /** The range contains nothing else up to here. */
   readonly reached: Offset;
-  /** How many requests that took, one after the other. */
+  /** How many requests it took, one after the other. */
   readonly requests: number;
 }
 
-/** The place before the first request of a range. */
+/** The position before the first request of a range. */
 export function startPosition({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Position {
   const target = endInclusive ?? beginExclusive;
   const first = descendingOrder === true ? 'pageDown' : 'ledgerEnd';
   return {
     floor: beginExclusive,
     cursor: descendingOrder === true ? target + 1 : beginExclusive,
-    next: beginExclusive >= (endInclusive ?? Infinity) ? 'nothing' : first,
+    next: beginExclusive >= (endInclusive ?? Infinity) ? 'end' : first,
     target,
-    ahead: [],
-    found: 0,
-    searched: 0,
-    atATime: 1,
+    prefetched: [],
+    ...unknownDensity,
+    parallelRanges: 1,
     fastestMs: Infinity,
     hasCaughtUp: false,
-    endReadAt: 0,
+    ledgerEndReadAt: 0,
     pollLimit: 1,
     polledAt: 0,
-    fruitless: 0,
+    idlePolls: 0,
   };
-}
-
-/** How long a service that does not tell its ledger end is not asked for it: the path may only be gone for a moment. */
-const askAgainMs = 60_000;
-
-/** Whether the service tells its ledger end, as far as is known; one that did not is asked again, also where the clock is set. */
-export const tellsEnd = ({ service }: Feed): boolean =>
-  Math.abs(asyncScheduler.now() - service.learned.endUntoldAt) >= askAgainMs;
-
-/** What to ask for when there may be something to catch up on. */
-export function catchUpOrPoll(feed: Feed): Position['next'] {
-  if (tellsEnd(feed)) return 'ledgerEnd';
-  // without the ledger end, only a range that the caller bounds can be read in pages
-  return typeof feed.request.endInclusive === 'number' ? 'page' : 'poll';
-}
-
-/** What to ask for when everything there is has been read. */
-export function waitOrEnd({ request }: Feed, cursor: Offset): Position['next'] {
-  return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'nothing' : 'poll';
 }
 
 /**
- * Of a target that nobody has told: the first page goes all the way, and finds out whether the ledger does. Ranges ahead
- * of an end that is not reached would all be refused, time and again.
+ * Without a density, one page spans everything up to the target. That finds out whether the ledger has reached a target that
+ * is not its end; ranges after the ledger end would all be refused.
  */
-export const nothingKnown = { found: 0, searched: 0 } as const;
+export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
 
-/** A step, and whether the feed has caught up by it. */
+/** The next request when there may be updates to catch up on. */
+export function catchUpOrPoll({ service, request }: Feed): Position['next'] {
+  if (service.hasLedgerEnd) return 'ledgerEnd';
+  // without the ledger end, pages need the end of the request
+  return typeof request.endInclusive === 'number' ? 'page' : 'poll';
+}
+
+/** The next request when everything up to the ledger end has been read. */
+export function waitOrEnd({ request }: Feed, cursor: Offset): Position['next'] {
+  return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'end' : 'poll';
+}
+
+/** Adds to a step whether the feed has caught up with it. */
 export function withCaughtUp(feed: Feed, before: Position, step: Step): Step {
-  const hasCaughtUp = isAtEnd(feed, before, step) || (before.hasCaughtUp && !isPageBehind(feed, before, step));
-  const turn = hasCaughtUp ? 'CaughtUp' : 'FellBehind';
+  const hasCaughtUp = isAtEnd(feed, before, step) || (before.hasCaughtUp && !lagsByPage(feed, before, step));
+  const lagChange = hasCaughtUp ? 'CaughtUp' : 'FellBehind';
   return {
     ...step,
-    place: { ...step.place, hasCaughtUp },
-    ...(hasCaughtUp !== before.hasCaughtUp && { turn }),
+    position: { ...step.position, hasCaughtUp },
+    ...(hasCaughtUp !== before.hasCaughtUp && { lagChange }),
   };
 }
 
-/** There is nothing left to do but to wait. */
-function isAtEnd(feed: Feed, before: Position, { place, page }: Step): boolean {
-  if (place.next !== 'poll') return false;
-  // a poll of a service that does not tell its end is full as long as there is more
-  return before.next === 'poll' ? page?.isFull === false : tellsEnd(feed);
+/** Whether everything up to the ledger end has been read. */
+function isAtEnd({ service }: Feed, before: Position, { position, page }: Step): boolean {
+  if (position.next !== 'poll') return false;
+  // without the ledger end, polls are full as long as there is more
+  return before.next === 'poll' ? page?.isFull === false : service.hasLedgerEnd;
 }
 
-/** There is more before it than a page. */
-function isPageBehind(feed: Feed, before: Position, { place, page }: Step): boolean {
-  // where ranges are read ahead, pages are not quite full
-  if (before.next === 'page') return place.next === 'page' && (page?.isFull === true || place.ahead.length > 0);
-  return page?.isFull === true && before.next === 'poll' && before.pollLimit >= feed.maxPageSize && !tellsEnd(feed);
+/** Whether there is more than a page after the cursor. */
+function lagsByPage({ service, maxPageSize }: Feed, before: Position, { position, page }: Step): boolean {
+  // pages of parallel ranges are not quite full
+  if (before.next === 'page')
+    return position.next === 'page' && (page?.isFull === true || position.prefetched.length > 0);
+  return page?.isFull === true && before.next === 'poll' && before.pollLimit >= maxPageSize && !service.hasLedgerEnd;
 }
 
-/** Tells when a feed has caught up or fallen behind; to be called when what has led there is emitted. */
+/** Reports that a feed has caught up or fallen behind. To be called after the page of the step has been emitted. */
 export const reportCaughtUp =
   ({ report }: Feed) =>
-  ({ place: { cursor, target }, turn }: Step): void => {
-    if (turn === 'CaughtUp') report(() => ({ _tag: turn, cursor }));
-    if (turn === 'FellBehind') report(() => ({ _tag: turn, cursor, ...(target > cursor && { lag: target - cursor }) }));
+  ({ position: { cursor, target }, lagChange }: Step): void => {
+    if (lagChange === 'CaughtUp') report(() => ({ _tag: lagChange, cursor }));
+    if (lagChange === 'FellBehind')
+      report(() => ({ _tag: lagChange, cursor, ...(target > cursor && { lag: target - cursor }) }));
   };

@@ -1,108 +1,191 @@
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, type Observable, Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { Listeners, Report } from '../diagnostics/Diagnostic.js';
-import { isApiError } from '../errors/ApiError.js';
-import { PageLimitError } from '../errors/feed.js';
-import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { verdict } from '../errors/verdict.js';
+import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
+import type { EndpointSwitched, PageLimitLearned } from '../diagnostics/FeedDiagnostic.js';
 import type { Link } from '../http/Link.js';
-import type { Feed } from './Feed.js';
-import type { Range } from './Page.js';
+import { jitter } from '../http/retry.js';
 
-/** The two paths at which updates are served: the one of the interface document, and the one that replaces it. */
+/** The paths that serve updates: that of the interface document, and the one that replaces it in 3.6. */
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
 
-/** What the feeds of a ledger find out about its service, and keep for its lifetime. */
-interface Learned {
-  /** Where updates are served. */
-  updatesPath: UpdatesPath;
-  /** Whether another path may be tried where this one is not served. */
-  readonly maySwitch: boolean;
-  /** The largest page that the service gives, as far as is known. */
-  pageLimit: number;
-  /** The longest that the service may be asked to wait, in milliseconds, as far as is known. */
-  longestPollMs: number;
-  /** How many offsets one page may reach over, as far as is known: a service may not be able to search more in time. */
-  longestRange: number;
-  /** When the service was found not to tell its ledger end, in milliseconds; `-Infinity` if it does. */
-  endUntoldAt: number;
-  /** When the last WebSocket ended, in milliseconds; 0 if none has. */
-  socketEndedAt: number;
-  /** For how long no other is opened then, in milliseconds. */
-  noSocketForMs: number;
-  /** How many WebSockets in a row have ended without having brought anything. */
-  socketFailures: number;
-}
+/** The result of a WebSocket that has ended: it brought elements, it brought none, or another path is to be tried. */
+export type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
 
-/** A ledger service: the way to it, and what is known of it. */
-export interface Service {
-  readonly link: Link;
-  readonly learned: Learned;
-  readonly diagnostics: Listeners;
-  /** How many feeds there have been. */
+/** The shortest wait that a poll is reduced to, in milliseconds: shorter polls would be too many. */
+export const minPollMs = 1_000;
+
+/** How long the ledger end is not requested after it was unavailable, in milliseconds. */
+const ledgerEndRetryMs = 60_000;
+
+/** How long no feed of the ledger opens a socket after one has ended. */
+const socketBackOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
+
+/** What the feeds of a ledger have learned about its service; each field is described at its getter. */
+interface Learned {
+  updatesPath: UpdatesPath;
+  readonly maySwitchPath: boolean;
+  pageLimit: number;
+  maxPollMs: number;
+  maxRange: number;
+  ledgerEndUnavailableAt: number;
+  socketEndedAt: number;
+  socketDelayMs: number;
+  socketFailures: number;
   feeds: number;
 }
 
-/** Has all feeds ask at the other path from now on, where the one that was asked is not served; `false` if there is none. */
-export function switchPath({ learned, report }: { learned: Learned; report: Report }, asked: UpdatesPath): boolean {
-  if (asked !== '/v2/updates/flats' || !learned.maySwitch) return false;
-  if (learned.updatesPath === asked) {
-    learned.updatesPath = '/v2/updates';
-    report(() => ({ _tag: 'EndpointSwitched', from: asked, to: learned.updatesPath }));
+/**
+ * A ledger service: the link to it, and the only place of what feeds learn about it from its answers. That is kept for the
+ * lifetime of the ledger and shared by all of its feeds. A method that has something to report returns it.
+ */
+export class Service {
+  readonly link: Link;
+  #diagnostics = new Subject<Diagnostic>();
+  #onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
+  #learned: Learned;
+
+  constructor(link: Omit<Link, 'report'>, updatesPath: UpdatesPath | 'auto' = 'auto') {
+    this.link = { ...link, report: this.#reportFor() };
+    this.#learned = {
+      updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
+      maySwitchPath: updatesPath === 'auto',
+      pageLimit: Infinity,
+      maxPollMs: Infinity,
+      maxRange: Infinity,
+      ledgerEndUnavailableAt: -Infinity,
+      socketEndedAt: 0,
+      socketDelayMs: 0,
+      socketFailures: 0,
+      feeds: 0,
+    };
   }
-  return true;
-}
 
-/** What a page was asked for with, and how long its answer took. */
-interface RequestFacts {
-  readonly range: Range;
-  readonly path: UpdatesPath;
-  readonly limit: number;
-  /** For a poll. */
-  readonly idleTimeoutMs: number | undefined;
-  readonly tookMs: number;
-}
+  /**
+   * The same service by another link. Both learn from the answers of either, and report to the same subscribers.
+   *
+   * @param onDiagnostic - is called first with the diagnostics of the other link
+   */
+  over(link: Omit<Link, 'report'>, onDiagnostic: (diagnostic: Diagnostic) => void): Service {
+    const service = new Service(link);
+    service.#learned = this.#learned;
+    service.#diagnostics = this.#diagnostics;
+    service.#onDiagnostic = onDiagnostic;
+    return service;
+  }
 
-/** Learns about the service from an error. `true` says that the same is now to be asked for in another way. */
-export function learnFrom(error: unknown, { service: { learned }, report }: Feed, asked: RequestFacts): boolean {
-  if (!isLedgerError(error)) return false;
-  switch (verdict(error)) {
-    case 'shrink':
-      if (asked.limit === 1) throw new PageLimitError(asked.range.beginExclusive);
-      // of several that were asked for at a time, the first teaches it
-      if (Math.floor(asked.limit / 2) < learned.pageLimit) {
-        learned.pageLimit = Math.floor(asked.limit / 2);
-        report(() => ({ _tag: 'PageLimitLearned', pageLimit: learned.pageLimit }));
-      }
-      return true;
-    case 'switch':
-      return switchPath({ learned, report }, asked.path);
-    default:
-      return isImpatience(error, asked) && askLess(learned, asked);
+  /** What is reported by the link, the feeds and the submissions of this service. */
+  get diagnostics$(): Observable<Diagnostic> {
+    return this.#diagnostics.asObservable();
+  }
+
+  /** Numbers a new feed, and returns the function by which it reports. */
+  reportForNewFeed(): Report {
+    return this.#reportFor((this.#learned.feeds += 1));
+  }
+
+  /** Reports on behalf of a feed or of none. Without a subscriber, no diagnostic is created. */
+  #reportFor(feed?: number): Report {
+    return (body) => {
+      if (!this.#diagnostics.observed && this.#onDiagnostic === undefined) return;
+      const diagnostic = { ...body(), at: asyncScheduler.now(), ...(feed !== undefined && { feed }) };
+      this.#onDiagnostic?.(diagnostic);
+      this.#diagnostics.next(diagnostic);
+    };
+  }
+
+  /** The path that serves updates. */
+  get updatesPath(): UpdatesPath {
+    return this.#learned.updatesPath;
+  }
+
+  /** A path does not serve updates. Where it may be replaced, `updatesPath` differs from it from now on. */
+  pathMissing(path: UpdatesPath): EndpointSwitched | undefined {
+    const { updatesPath, maySwitchPath } = this.#learned;
+    if (!maySwitchPath || path !== '/v2/updates/flats' || path !== updatesPath) return undefined;
+    const to = '/v2/updates';
+    this.#learned.updatesPath = to;
+    return { _tag: 'EndpointSwitched', from: path, to };
+  }
+
+  /** The most elements that a page may have; `Infinity` while the service has refused none. */
+  get pageLimit(): number {
+    return this.#learned.pageLimit;
+  }
+
+  /** A page of so many elements was too large. Of several that were sent at the same time, the smallest counts. */
+  pageTooLarge(limit: number): PageLimitLearned | undefined {
+    const pageLimit = Math.max(1, Math.floor(limit / 2));
+    if (pageLimit >= this.pageLimit) return undefined;
+    this.#learned.pageLimit = pageLimit;
+    return { _tag: 'PageLimitLearned', pageLimit };
+  }
+
+  /** The longest idle timeout of a poll, in milliseconds; `Infinity` while none has timed out. */
+  get maxPollMs(): number {
+    return this.#learned.maxPollMs;
+  }
+
+  /** A poll was answered in time: later ones may be a little longer. */
+  pollAnswered(): void {
+    this.#learned.maxPollMs *= 1.1;
+  }
+
+  /** The service, or something on the way, ended a poll after so many milliseconds: later ones wait half of that. */
+  pollTimedOut(tookMs: number): void {
+    this.#learned.maxPollMs = Math.max(minPollMs, Math.floor(tookMs / 2));
+  }
+
+  /** The most offsets that one page may span: a service may be unable to search more in time. */
+  get maxRange(): number {
+    return this.#learned.maxRange;
+  }
+
+  /** A page was answered in time: later ones may span twice as much. */
+  rangeAnswered(): void {
+    this.#learned.maxRange *= 2;
+  }
+
+  /** A page of a range timed out, but the service is known to search so many offsets in time. */
+  rangeReached(reach: Offset): void {
+    this.#learned.maxRange = Math.max(this.maxRange, reach);
+  }
+
+  /** A page over so many offsets timed out: later ones span a quarter of that. */
+  rangeTimedOut(reach: Offset): void {
+    this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
+  }
+
+  /** Whether to request the ledger end. It is requested again some time after it was unavailable, or if the clock is set. */
+  get hasLedgerEnd(): boolean {
+    return Math.abs(asyncScheduler.now() - this.#learned.ledgerEndUnavailableAt) >= ledgerEndRetryMs;
+  }
+
+  /** The service answered with its ledger end. */
+  ledgerEndAnswered(): void {
+    this.#learned.ledgerEndUnavailableAt = -Infinity;
+  }
+
+  /** The service, or a gateway before it, does not serve the ledger end. It may only be gone for a moment. */
+  ledgerEndUnavailable(): void {
+    this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
+  }
+
+  /** Whether a socket ended so recently that no feed opens another. The delay is no longer if the clock is set back. */
+  get isSocketBackOff(): boolean {
+    const { socketEndedAt, socketDelayMs } = this.#learned;
+    return Math.abs(asyncScheduler.now() - socketEndedAt) < socketDelayMs;
+  }
+
+  /**
+   * A socket has ended. Returns for how long no feed opens another, in milliseconds: the more sockets in a row bring
+   * nothing, the longer. Several that end within one delay count as one failure.
+   */
+  socketEnded(result: SocketResult): number {
+    const learned = this.#learned;
+    if (result !== 'empty') learned.socketFailures = 0;
+    else if (!this.isSocketBackOff) learned.socketFailures += 1;
+    learned.socketDelayMs = result === 'pathSwitched' ? 0 : jitter(learned.socketFailures, socketBackOff);
+    learned.socketEndedAt = asyncScheduler.now();
+    return learned.socketDelayMs;
   }
 }
-
-/** What took less was no lack of patience; and no service is asked to wait less: it would be asked too often. */
-const leastPatienceMs = 1_000;
-
-/** Somebody on the way did not want to wait any longer: the participant's HTTP layer, a proxy, or we. */
-function isImpatience(error: LedgerError, { tookMs }: RequestFacts): boolean {
-  if (tookMs < leastPatienceMs) return false;
-  if (isApiError(error)) return error.code === undefined && [408, 503, 504].includes(error.status);
-  return error._tag === 'RequestTimeoutError' || error._tag === 'ConnectionError';
-}
-
-/** A poll is to wait for a shorter time, a page is to reach over fewer offsets; `false` where that does not help. */
-function askLess(learned: Learned, { range, idleTimeoutMs, tookMs }: RequestFacts): boolean {
-  if (idleTimeoutMs !== undefined) {
-    learned.longestPollMs = Math.max(leastPatienceMs, Math.floor(tookMs / 2));
-    return learned.longestPollMs < idleTimeoutMs;
-  }
-  const reach: Offset = (range.endInclusive ?? range.beginExclusive) - range.beginExclusive;
-  learned.longestRange = Math.max(1, Math.floor(reach / 4));
-  return false;
-}
-
-/** Whether a socket has ended so recently that no feed opens another; not for longer where the clock has been set back. */
-export const leavesSocketsAlone = ({ socketEndedAt, noSocketForMs }: Learned): boolean =>
-  Math.abs(asyncScheduler.now() - socketEndedAt) < noSocketForMs;

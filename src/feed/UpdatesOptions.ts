@@ -4,89 +4,89 @@ import type { Offset } from '../codecs/scalars.js';
 import { isLedgerResetError, isPrunedError, type LedgerResetError, type PrunedError } from '../errors/feed.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 
-/** How a feed reads. */
+/** The options of a feed. */
 export interface UpdatesOptions {
   /**
-   * The most updates that one request asks for. A service that refuses a page as too large is asked for half of it, and
-   * that stays so for the ledger.
+   * The most updates of one request. If the service refuses a page as too large, the limit is halved for all feeds of the
+   * ledger.
    *
    * @defaultValue 200
    */
   readonly maxPageSize?: number | undefined;
   /**
-   * How long a request for what has not happened yet waits for it, in milliseconds; the wire's `stream_idle_timeout_ms`.
-   * Should be well below the request timeouts on the way, the participant's own being 20 000.
+   * How long a request for new updates waits for one, in milliseconds; `stream_idle_timeout_ms` on the wire. It should be
+   * well below all request timeouts on the way; that of the participant is 20 000.
    *
-   * @defaultValue 5000, and 12 000 once two requests in a row have brought no update
+   * @defaultValue 5000, and 12 000 after two requests in a row without an update
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * How a feed without an end waits for what has not happened yet, once it has caught up: `'http'` polls; `'websocket'`
-   * has the service push, by the ledger's `webSocket`, and polls as long as no socket is to be had: where the upgrade is
-   * refused, or a socket was lost a moment ago. Either way each update is emitted once, in order, and what lies between
-   * two sockets is read by HTTP.
+   * How a feed without an end waits for new updates once it has caught up: `'http'` polls; with `'websocket'` the service
+   * pushes them, by the ledger's `webSocket`. While no socket is available, because the upgrade is refused or a socket has
+   * just ended, the feed polls. Either way each update is emitted once and in order; updates between two sockets are read
+   * over HTTP.
    *
    * @defaultValue 'http'
    */
   readonly transport?: 'http' | 'websocket' | undefined;
   /**
-   * How many ranges of the ledger are read at a time while the feed catches up. Their updates are emitted in order all
-   * the same; so many pages may be held at most, and 32 is the most. `1` asks for one page after the other, each only after all of the one
-   * before has been emitted.
+   * The most ranges of the ledger to read at the same time while the feed catches up, 1 to 32. Their updates are emitted in
+   * order, and at most so many pages are held in memory. With `1`, a page is requested only after all updates of the page
+   * before it have been emitted.
    *
-   * @defaultValue as many as pay, 2 to 16: the longer an answer takes, the more
+   * @defaultValue 2 to 16, depending on how long the service takes to answer
    */
   readonly parallelRanges?: number | undefined;
   /**
-   * What an update that does not decode does: `'fail'` ends the feed with a `DecodeError` after everything before it;
-   * `'emit'` passes an {@link InvalidUpdate} on and goes on.
+   * What to do with an update that does not decode: `'fail'` ends the feed with a `DecodeError` after the updates before it;
+   * `'emit'` emits an {@link InvalidUpdate} and continues.
    *
    * @defaultValue 'fail'
    */
   readonly onInvalid?: 'fail' | 'emit' | undefined;
   /**
-   * What happens where the ledger cannot be read on without a gap: it is pruned beyond the cursor, or ends before it.
-   * `'fail'` ends the feed with the gap's error. A function says where to go on: the first offset that it gives is the
-   * new `beginExclusive`; nothing, or an offset that leads nowhere (at or before the cursor of a pruned ledger, at or
-   * beyond that of one that was reset), ends the feed with the gap's error. What lies between is not emitted by this
-   * feed: read the active contracts at that offset, say, or stop.
+   * What to do if the feed cannot continue without a gap, because the ledger is pruned after the cursor or ends before it.
+   * `'fail'` ends the feed with the error of the gap. A function chooses where to resume: the first offset that it returns is
+   * the new `beginExclusive`. The feed ends with the error of the gap if there is no offset, or if the feed would find the
+   * same gap there: at or before the cursor of a pruned ledger, at or after the cursor of a reset one. The feed does not emit
+   * what lies in the gap; read the active contracts at the new offset, for example.
    *
    * @defaultValue 'fail'
    */
   readonly onGap?: 'fail' | ((gap: Gap) => ObservableInput<Offset>) | undefined;
-  /** How to ask again after a transient failure. Default: the ledger's. */
+  /** How to retry after a transient failure. Default: the ledger's policy. */
   readonly retry?: RetryPolicy | undefined;
 }
 
-/** An update that does not decode, passed on by a feed with `onInvalid: 'emit'`. */
+/** An update that does not decode, emitted by a feed with `onInvalid: 'emit'`. */
 export interface InvalidUpdate {
-  /** Tells it from the updates. */
+  /** Discriminates it from the updates. */
   readonly _tag: 'InvalidUpdate';
-  /** Where it stands on the ledger. One whose offset cannot be read ends the feed in any case: nobody could go past it. */
+  /** The offset of the update. An update without a valid offset always ends the feed, which could not continue after it. */
   readonly offset: Offset;
-  /** The places that do not decode, of a list about a hundred at most; never what stands there. */
+  /** The fields that do not decode, at most about a hundred of a list; never their values. */
   readonly problems: readonly Problem[];
 }
 
-/** A place at which a ledger cannot be read on without a gap. */
+/** A point at which a feed cannot continue without a gap. */
 export interface Gap {
-  /** Where the feed stands: everything up to here has been emitted, or does not match the request. */
+  /** The cursor of the feed: everything up to here has been emitted, or does not match the request. */
   readonly cursor: Offset;
-  /** Why it cannot go on. A `PrunedError` tells the first offset that is still there, a `LedgerResetError` where the ledger ends. */
+  /** The reason. A `PrunedError` has the first offset that is left, a `LedgerResetError` the ledger end. */
   readonly error: PrunedError | LedgerResetError;
 }
 
-/** Whether an error is one beyond which only the caller can say where to go on. */
+/** Whether an error is a gap, after which only the caller can choose where to resume. */
 export const isGapError = (u: unknown): u is Gap['error'] => isPrunedError(u) || isLedgerResetError(u);
 
-const mostRanges = 32;
+const maxParallelRanges = 32;
 
-/** Throws a TypeError for options that make no sense: a mistake in the program, not of the ledger. */
+/** Throws a TypeError for invalid options. */
 export function checkOptions(options: UpdatesOptions): void {
   const { maxPageSize = 1, idleTimeoutMs = 1, parallelRanges = 1, transport = 'http', retry } = options;
   checkPositive({ maxPageSize, idleTimeoutMs, parallelRanges }, true);
-  // what has been answered while the first was waited for is emitted at one go, and nests
-  if (parallelRanges > mostRanges) throw new TypeError(`parallelRanges must be ${mostRanges} at most`);
+  // answers that come while the first is awaited are emitted in one call stack
+  if (parallelRanges > maxParallelRanges) throw new TypeError(`parallelRanges must be ${maxParallelRanges} at most`);
   if (!['http', 'websocket'].includes(transport)) throw new TypeError('transport must be http or websocket');
   retryPolicy(retry);
 }

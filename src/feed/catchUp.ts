@@ -23,110 +23,109 @@ import { retryTransient } from '../http/retry.js';
 import type { Feed } from './Feed.js';
 import { readLedgerEndOnce } from './ledgerEnd.js';
 import type { Page } from './Page.js';
-import { requestPage, isBeyondEnd } from './pageRequest.js';
-import { type Answered, type Position, type Reading, type Step, tellsEnd, waitOrEnd } from './Position.js';
+import { isBeyondEnd, requestPage } from './pageRequest.js';
+import { type Position, type PrefetchedRange, type RangeResult, type Step, waitOrEnd } from './Position.js';
 
 /**
- * Catches up: one page of what lies between the cursor and the target, while the ranges ahead of it are being read
- * already. What fails ahead is asked for again in its turn, and only then: a service in trouble gets one request at a time.
+ * Catches up: reads one page between the cursor and the target while the ranges after it are prefetched. A prefetch that
+ * fails is repeated only when its range is due, so that a service in trouble gets one request at a time.
  */
-export const readPage = (feed: Feed, place: Position): Observable<Step> =>
+export const readPage = (feed: Feed, position: Position): Observable<Step> =>
   defer(() => {
-    const [first, ...ahead] = readingsAt(feed, place);
-    const givenUp$ = new Subject<void>();
+    const [due, ...prefetched] = rangesToRead(feed, position);
+    const cancelled$ = new Subject<void>();
     return merge(
-      first === undefined ? EMPTY : readInTurn(feed, { ...place, ahead }, first, givenUp$),
-      ...ahead.map(({ ahead$ }) => ahead$.pipe(takeUntil(givenUp$))),
+      due === undefined ? EMPTY : readDueRange(feed, { ...position, prefetched }, due, cancelled$),
+      ...prefetched.map(({ prefetch$ }) => prefetch$.pipe(takeUntil(cancelled$))),
     ).pipe(
-      // the next step has subscribed to what it still wants of them by then; the rest is aborted
+      // the next step subscribes to the prefetches that it still needs before this one unsubscribes and aborts the others
       take(1),
     );
   });
 
 /**
- * The ranges to read from a place on, in order: those that are being read already, and new ones in the gaps between them
- * and behind them, as long as there is room. The first begins at the cursor.
+ * The ranges to read from the cursor on, in order: the prefetched ones, and new ones between and after them for as long as
+ * there is room. The first begins at the cursor.
  */
-function readingsAt(feed: Feed, place: Position): readonly Reading[] {
-  const { cursor, target, ahead } = place;
-  const atATime = feed.parallelRanges ?? place.atATime;
-  const width = atATime === 1 ? Infinity : widthOf(feed, place);
-  const readings: Reading[] = [];
-  const isBegun = ahead[0]?.beginExclusive === cursor;
-  let room = Math.max(isBegun ? 0 : 1, atATime - ahead.length);
+function rangesToRead(feed: Feed, position: Position): readonly PrefetchedRange[] {
+  const { cursor, target, prefetched } = position;
+  const most = feed.parallelRanges ?? position.parallelRanges;
+  const width = most === 1 ? Infinity : rangeWidth(feed, position);
+  const ranges: PrefetchedRange[] = [];
+  const isDueRequested = prefetched[0]?.beginExclusive === cursor;
+  let room = Math.max(isDueRequested ? 0 : 1, most - prefetched.length);
   let begin = cursor;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
-      // where no other can be asked for along with it, less than all that is missing would only be slower
+      // a lone range spans the whole gap: less would only be slower
       const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + width, gapEnd);
-      readings.push(readRange(feed, begin, end, end === target));
+      ranges.push(readRange(feed, begin, end, end === target));
       begin = end;
     }
   };
-  for (const reading of ahead) {
-    fill(reading.beginExclusive);
-    readings.push(reading);
-    begin = reading.endInclusive;
+  for (const range of prefetched) {
+    fill(range.beginExclusive);
+    ranges.push(range);
+    begin = range.endInclusive;
   }
   fill(target);
-  return readings;
+  return ranges;
 }
 
 /**
- * How many offsets to ask for, so that a page is nearly full and seldom overflows: two standard deviations below its
- * limit, where each offset has the same chance to match.
+ * The number of offsets whose page is nearly full and seldom overflows: two standard deviations below the limit, if each
+ * offset matches the request with the same probability.
  */
-function widthOf({ maxPageSize, service }: Feed, { found, searched }: Position): number {
-  if (searched === 0) return Infinity;
-  const limit = Math.min(maxPageSize, service.learned.pageLimit);
-  const density = Math.min(1, found / searched);
-  if (density === 0) return Math.floor(searched * 4);
+function rangeWidth({ maxPageSize, service }: Feed, { recentElements, recentOffsets }: Position): number {
+  if (recentOffsets === 0) return Infinity;
+  const limit = Math.min(maxPageSize, service.pageLimit);
+  const density = Math.min(1, recentElements / recentOffsets);
+  if (density === 0) return Math.floor(recentOffsets * 4);
   const aim = limit - 2 * Math.sqrt(limit * (1 - density));
-  // of pages nearly empty there would be more than time is saved
+  // many pages that are nearly empty cost more than they save
   return aim < limit / 4 ? Infinity : Math.max(1, Math.floor(aim / density));
 }
 
-/** How long a page waits at least for the proof that there is no more in its range, in milliseconds. */
-const leastPatienceMs = 500;
+/** The shortest time that a page waits for the proof that its range has no more, in milliseconds. */
+const minProofMs = 500;
 
 /**
- * Reads a page of a range of the ledger, ahead of its turn or in it. Never with an idle timeout, which could cut it.
+ * Reads a page of a range, when it is due or before. Without an idle timeout, which could cut the page short.
  *
- * Only an empty answer proves that there is no more in a range: a service may send less than it was asked for. Of a range
- * that has others behind it, that is asked for along with it, so that its turn does not have to wait for it.
+ * Only an empty answer proves that a range has no more: a service may send less than the limit. If other ranges follow,
+ * the proof is requested together with the page, so that they need not wait for it.
  */
-function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): Reading {
-  const answer$ = defer(() => {
-    const { learned } = feed.service;
-    const end = Math.min(endInclusive, beginExclusive + learned.longestRange);
+function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
+  const result$ = defer(() => {
+    const { service } = feed;
+    const end = Math.min(endInclusive, beginExclusive + service.maxRange);
     return readUpTo(feed, beginExclusive, end, feed.maxPageSize).pipe(
-      concatMap((answered) => {
-        learned.longestRange *= 2;
-        const { page, reached } = answered;
-        if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(answered);
+      concatMap((result) => {
+        service.rangeAnswered();
+        const { page, reached } = result;
+        if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(result);
         return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
-          map((rest): Answered => ({ page: concatPages(page, rest.page), reached: rest.reached, requests: 2 })),
+          map((rest): RangeResult => ({ page: concatPages(page, rest.page), reached: rest.reached, requests: 2 })),
           catchError(() => {
-            // however that went, so far it does reach
-            learned.longestRange = Math.max(learned.longestRange, reached - beginExclusive);
+            service.rangeReached(reached - beginExclusive);
             return EMPTY;
           }),
-          // what is there is not kept waiting: what is left of the range is asked for again in its turn
-          takeUntil(timer(Math.max(leastPatienceMs, 2 * page.tookMs))),
-          defaultIfEmpty(answered),
+          // the page is not held back for the proof: the rest of the range is requested again when it is due
+          takeUntil(timer(Math.max(minProofMs, 2 * page.tookMs))),
+          defaultIfEmpty(result),
         );
       }),
     );
-  }).pipe(shareAnswer());
-  const ahead$ = answer$.pipe(
+  }).pipe(shareResult());
+  const prefetch$ = result$.pipe(
     ignoreElements(),
     catchError(() => EMPTY),
-    shareAnswer(),
+    shareResult(),
   );
-  return { beginExclusive, endInclusive, answer$, ahead$ };
+  return { beginExclusive, endInclusive, result$, prefetch$ };
 }
 
-const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<Answered> =>
+const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<RangeResult> =>
   requestPage(feed, { beginExclusive, endInclusive }, { limit }).pipe(
     map((page) => ({
       page,
@@ -141,83 +140,89 @@ const concatPages = (page: Page, rest: Page): Page => ({
   count: page.count + rest.count,
 });
 
-/** Whoever comes later has the answer at once; after an error it is asked for anew; when nobody waits any more, aborted. */
-const shareAnswer = <A>(): MonoTypeOperatorFunction<A> =>
+/** Later subscribers get the same result. After an error the request is repeated; without subscribers it is aborted. */
+const shareResult = <A>(): MonoTypeOperatorFunction<A> =>
   share({ connector: () => new AsyncSubject(), resetOnComplete: false });
 
-/** Reads the page whose turn it is. Once the ledger has turned out to end before it, what is ahead is given up. */
-const readInTurn = (feed: Feed, place: Position, { answer$ }: Reading, givenUp$: Subject<void>): Observable<Step> => {
-  let { ahead } = place;
-  return answer$.pipe(
-    map((answered): Step => ({ page: answered.page, place: placeAfter(feed, { ...place, ahead }, answered) })),
+/** Reads the range that begins at the cursor. If the ledger ends before it, the prefetches after it are cancelled. */
+const readDueRange = (
+  feed: Feed,
+  position: Position,
+  { result$ }: PrefetchedRange,
+  cancelled$: Subject<void>,
+): Observable<Step> => {
+  let start = position;
+  return result$.pipe(
+    map((result): Step => ({ page: result.page, position: positionAfter(feed, start, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
-      ahead = [];
-      givenUp$.next();
-      return retarget(feed, { ...place, ahead }, error);
+      start = { ...position, prefetched: [] };
+      cancelled$.next();
+      return retarget(feed, start, error);
     }),
     retryTransient(feed),
   );
 };
 
-/** How much of what has been found out so far still counts after another page. */
-const remembered = 0.75;
+/** How much of the earlier density remains after another page. */
+const densityDecay = 0.75;
 
-/** How many ranges are read at a time at most, where the caller does not say. */
-const most = 16;
+/** The most ranges that are read at the same time, if the caller does not say. */
+const maxParallelRanges = 16;
 
-/** How many ranges are read at a time at least, once anything is known: while one is emitted, the next is to come. */
-const least = 2;
+/** The fewest, once the latency is known: while one page is emitted, the next one is on its way. */
+const minParallelRanges = 2;
 
-/** How long a machine is busy with a page of 200 updates, in milliseconds: meanwhile others may be on their way. */
-const busyMs = 2.5;
+/** How long a machine takes to handle a page of 200 updates, in milliseconds. Other pages may be on their way meanwhile. */
+const handlingMs = 2.5;
 
-function placeAfter(feed: Feed, place: Position, { page, reached, requests }: Answered): Position {
-  // one more with each page: where many are under way, each takes longer, and says little of the way to the service
-  const fastestMs = Math.min(page.tookMs, place.fastestMs);
+function positionAfter(feed: Feed, position: Position, { page, reached, requests }: RangeResult): Position {
+  const fastestMs = Math.min(page.tookMs, position.fastestMs);
+  const worthwhile = Math.max(minParallelRanges, Math.ceil((requests * fastestMs) / handlingMs));
   return {
-    ...place,
+    ...position,
     cursor: reached,
-    next: reached < place.target ? 'page' : waitOrEnd(feed, reached),
-    found: place.found * remembered + page.count,
-    searched: place.searched * remembered + (reached - place.cursor),
+    next: reached < position.target ? 'page' : waitOrEnd(feed, reached),
+    recentElements: position.recentElements * densityDecay + page.count,
+    recentOffsets: position.recentOffsets * densityDecay + (reached - position.cursor),
     fastestMs,
-    atATime: Math.min(most, place.atATime + 1, Math.max(least, Math.ceil((requests * fastestMs) / busyMs))),
+    // one more for each page: among many requests each takes longer, which would look like latency
+    parallelRanges: Math.min(maxParallelRanges, position.parallelRanges + 1, worthwhile),
   };
 }
 
-/** The ledger ends before the target: it was the caller's, and is not reached yet, or another replica told another end. */
-function retarget(feed: Feed, place: Position, error: unknown): ObservableInput<Step> {
-  const polling: Step = { place: { ...place, next: 'poll' } };
-  if (!tellsEnd(feed)) return [polling];
-  // each attempt is one of the page's: patience is not to be had twice
-  return readLedgerEndOnce(feed, place).pipe(
+/** The ledger ends before the target: the ledger has not reached the end of the request, or a replica lags behind another. */
+function retarget(feed: Feed, position: Position, error: unknown): ObservableInput<Step> {
+  const polling: Step = { position: { ...position, next: 'poll' } };
+  if (!feed.service.hasLedgerEnd) return [polling];
+  // not retried by itself: each attempt counts as one of the page
+  return readLedgerEndOnce(feed, position).pipe(
     map((step) => {
-      if (!tellsEnd(feed)) return polling;
-      // the same again: to be waited for
-      if (step.place.next === 'page' && step.place.target >= place.target) throw error;
+      if (!feed.service.hasLedgerEnd) return polling;
+      // the target is unchanged: retry later
+      if (step.position.next === 'page' && step.position.target >= position.target) throw error;
       return step;
     }),
   );
 }
 
-/** How often to look whether the ledger has reached the range's end. */
-const lookAgainMs = 1_000;
+/** How often to check whether the ledger has reached the end of a range in descending order, in milliseconds. */
+const recheckMs = 1_000;
 
 /**
- * One page downward of what lies below the cursor. Asks for two updates at least: of a ledger before 3.5, which does not
- * know the order and answers ascending, a page of one would look right.
+ * Reads one page below the cursor, in descending order. The limit is at least two: a ledger before 3.5 does not know the
+ * order and answers in ascending order, which a page of one element would not show.
  */
-export const readDownward = (feed: Feed, place: Position): Observable<Step> => {
-  const { floor } = place;
-  const range = { beginExclusive: floor, endInclusive: place.cursor - 1, descendingOrder: true };
+export const readDownward = (feed: Feed, position: Position): Observable<Step> => {
+  const { floor } = position;
+  const range = { beginExclusive: floor, endInclusive: position.cursor - 1, descendingOrder: true };
   return requestPage(feed, range, { limit: Math.max(2, feed.maxPageSize) }).pipe(
     map((page): Step => {
       const isOver = page.count === 0 || page.last - 1 <= floor;
-      return { page, place: { ...place, cursor: page.last, next: isOver ? 'nothing' : 'pageDown' } };
+      return { page, position: { ...position, cursor: page.last, next: isOver ? 'end' : 'pageDown' } };
     }),
     catchError((error: unknown) => {
-      if (isBeyondEnd(error)) return timer(lookAgainMs).pipe(map((): Step => ({ place })));
+      if (isBeyondEnd(error)) return timer(recheckMs).pipe(map((): Step => ({ position })));
       throw error;
     }),
     retryTransient(feed),

@@ -8,39 +8,39 @@ import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryTransient } from '../http/retry.js';
 import type { Feed } from './Feed.js';
-import { catchUpOrPoll, nothingKnown, type Position, type Step, waitOrEnd } from './Position.js';
+import { catchUpOrPoll, type Position, type Step, unknownDensity, waitOrEnd } from './Position.js';
 
 const path = '/v2/state/ledger-end';
 
-/** The ledger's end, asked for once. */
+/** Requests the ledger end once. */
 export const ledgerEnd = (link: Link): Observable<Offset> =>
   exchange(link, { method: 'GET', path }, decodeWith(path, LedgerEnd)).pipe(map(({ offset }) => offset));
 
-/** Finds out how far there is to catch up. A service that does not tell is left alone for a while. */
-export const readLedgerEnd = (feed: Feed, place: Position): Observable<Step> =>
-  readLedgerEndOnce(feed, place).pipe(retryTransient(feed));
+/** Sets the target of a feed to the ledger end. Retries after a transient failure. */
+export const readLedgerEnd = (feed: Feed, position: Position): Observable<Step> =>
+  readLedgerEndOnce(feed, position).pipe(retryTransient(feed));
 
-/** The same, without asking again after a transient failure. */
-export const readLedgerEndOnce = (feed: Feed, place: Position): Observable<Step> => {
-  const { link, learned } = feed.service;
-  return ledgerEnd(link).pipe(
+/** Sets the target of a feed to the ledger end. If the service does not serve it, it is not requested again for a while. */
+export const readLedgerEndOnce = (feed: Feed, position: Position): Observable<Step> => {
+  const { request, service } = feed;
+  return ledgerEnd(service.link).pipe(
     map((end): Step => {
-      if (end < place.cursor) throw new LedgerResetError(place.cursor, end);
-      const target = Math.min(end, feed.request.endInclusive ?? end);
-      const next = target > place.cursor ? 'page' : waitOrEnd(feed, place.cursor);
-      learned.endUntoldAt = -Infinity;
-      const now = asyncScheduler.now();
-      return { place: { ...place, target, endReadAt: now, next, atATime: 1, fastestMs: Infinity } };
+      if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
+      service.ledgerEndAnswered();
+      const target = Math.min(end, request.endInclusive ?? end);
+      const next = target > position.cursor ? 'page' : waitOrEnd(feed, position.cursor);
+      const ledgerEndReadAt = asyncScheduler.now();
+      return { position: { ...position, target, ledgerEndReadAt, next, parallelRanges: 1, fastestMs: Infinity } };
     }),
     catchError((error: unknown): ObservableInput<Step> => {
-      if (!isApiError(error) || !isUntold(error)) throw error;
-      learned.endUntoldAt = asyncScheduler.now();
-      const untold = { ...place, ...nothingKnown, next: catchUpOrPoll(feed) };
-      return [{ place: { ...untold, target: feed.request.endInclusive ?? place.target } }];
+      if (!isApiError(error) || !isUnavailable(error)) throw error;
+      service.ledgerEndUnavailable();
+      const target = request.endInclusive ?? position.target;
+      return [{ position: { ...position, ...unknownDensity, target, next: catchUpOrPoll(feed) } }];
     }),
   );
 };
 
-/** The path is not served, or a gateway does not let it through. */
-const isUntold = (error: ApiError): boolean =>
+/** The path is not served, or a gateway blocks it. */
+const isUnavailable = (error: ApiError): boolean =>
   verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);

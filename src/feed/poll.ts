@@ -1,93 +1,100 @@
-import { asyncScheduler, concatMap, defer, map, type Observable, timer } from 'rxjs';
+import { asyncScheduler, concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, timer } from 'rxjs';
 import type { Feed } from './Feed.js';
 import type { Page } from './Page.js';
 import { requestPageWithRetry } from './pageRequest.js';
-import { catchUpOrPoll, nothingKnown, type Position, type Step, tellsEnd } from './Position.js';
+import { catchUpOrPoll, type Position, type Step, unknownDensity } from './Position.js';
 
 /**
- * Follows: one request without an end, for so few elements that the first update is answered at once and not when the
- * idle timeout or a full page allows it.
+ * Follows the ledger: one request without an end, with a limit so small that the service answers with the first update, and
+ * not only after the idle timeout or with a full page.
  */
-export const poll = (feed: Feed, place: Position): Observable<Step> =>
+export const poll = (feed: Feed, position: Position): Observable<Step> =>
   defer(() => {
-    const { cursor } = place;
-    const limit = Math.min(place.pollLimit, feed.maxPageSize);
-    const idleTimeoutMs = idleTimeoutOf(feed, limit, place.fruitless);
+    const limit = Math.min(position.pollLimit, feed.maxPageSize);
+    const idleTimeoutMs = idleTimeoutOf(feed, limit, position.idlePolls);
     const polledAt = asyncScheduler.now();
-    return requestPageWithRetry(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
-      map((page) => ({ page, place: placeAfter(feed, { ...place, polledAt, pollLimit: limit }, page) })),
+    return requestPageWithRetry(feed, { beginExclusive: position.cursor }, { limit, idleTimeoutMs }).pipe(
+      map((page) => ({ page, position: positionAfter(feed, { ...position, polledAt, pollLimit: limit }, page) })),
     );
-  }).pipe(afterPause(place));
+  }).pipe(limitRate(position));
+
+/** Two polls in a row may bring no update for a good reason: a checkpoint. */
+const quietAfterPolls = 2;
 
 /**
- * How long a poll for more than the next update waits for another one. So short that a full page of a ledger that
- * trickles does not take longer than a service is patient.
+ * The idle timeout of a poll for more than the next update, in milliseconds. So short that a full page of a ledger with few
+ * updates is answered before the request times out.
  */
 const drainIdleMs = 25;
 
-/** Where nothing happens, requests are to be few. */
-function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: Feed, limit: number, fruitless: number): number {
+/** On a quiet ledger, polls wait longer and are fewer. */
+function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: Feed, limit: number, idlePolls: number): number {
   if (limit > 2) return Math.min(drainIdleMs, idleTimeoutMs);
-  return fruitless < 2 ? idleTimeoutMs : quietTimeoutMs;
+  return idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
 }
 
-/** How old the ledger end may become while nothing comes: the cursor must follow it, or pruning overtakes the cursor. */
-const endMaxAgeMs = 30_000;
+/** The shortest time between two polls of a quiet ledger, in milliseconds, even if the service does not wait. */
+const minPollIntervalMs = 1_000;
 
-function placeAfter(feed: Feed, place: Position, page: Page): Position {
+const limitRate =
+  ({ idlePolls, polledAt }: Position): MonoTypeOperatorFunction<Step> =>
+  (source) =>
+    defer(() => {
+      if (idlePolls < quietAfterPolls) return source;
+      // the cap matters if the clock was set back
+      const delayMs = Math.min(minPollIntervalMs, polledAt + minPollIntervalMs - asyncScheduler.now());
+      return delayMs > 0 ? timer(delayMs).pipe(concatMap(() => source)) : source;
+    });
+
+/** How long a quiet feed polls before it reads the ledger end: without that, pruning could overtake its cursor. */
+const ledgerEndMaxAgeMs = 30_000;
+
+function positionAfter(feed: Feed, position: Position, page: Page): Position {
+  const { request, service } = feed;
   const now = asyncScheduler.now();
-  const end = feed.request.endInclusive ?? Infinity;
-  const isFruitful = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
-  const isStale = page.count === 0 && (end < Infinity || Math.abs(now - place.endReadAt) > endMaxAgeMs);
-  const { learned } = feed.service;
-  const hasLedgerEnd = tellsEnd(feed);
-  // a poll that was answered in time may be longer again, little by little
-  learned.longestPollMs *= 1.1;
-  const next = isFruitful || isStale || !hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
+  const end = request.endInclusive ?? Infinity;
+  const hasUpdate = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
+  const isStale = page.count === 0 && (end < Infinity || Math.abs(now - position.ledgerEndReadAt) > ledgerEndMaxAgeMs);
+  const { hasLedgerEnd } = service;
+  service.pollAnswered();
+  const next = hasUpdate || isStale || !hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
   return {
-    ...place,
+    ...position,
     cursor: Math.min(page.last, end),
-    // an end that was told before may lie behind the cursor by now
-    ...(next === 'page' && { ...nothingKnown, target: end }),
-    next: page.last >= end ? 'nothing' : next,
-    pollLimit: pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit: place.pollLimit, tookMs: now - place.polledAt }),
-    // that there is no more behind an update is no idleness
-    fruitless: isFruitful || place.pollLimit > 2 ? 0 : place.fruitless + 1,
+    // the last known ledger end may be before the cursor by now
+    ...(next === 'page' && { ...unknownDensity, target: end }),
+    next: page.last >= end ? 'end' : next,
+    pollLimit: nextPollLimit({
+      page,
+      hasUpdate,
+      hasLedgerEnd,
+      limit: position.pollLimit,
+      tookMs: now - position.polledAt,
+    }),
+    // a poll for more than the next update says nothing about how quiet the ledger is
+    idlePolls: hasUpdate || position.pollLimit > 2 ? 0 : position.idlePolls + 1,
   };
 }
 
-/** What the last poll was and brought. */
-interface Polled {
+/** A poll that was answered. */
+interface AnsweredPoll {
   readonly page: Page;
-  readonly isFruitful: boolean;
+  readonly hasUpdate: boolean;
   readonly hasLedgerEnd: boolean;
   readonly limit: number;
   readonly tookMs: number;
 }
 
-/** A checkpoint that comes in this time after a poll's start came because of it, and will come again. */
-const earlyMs = 1_000;
+/** A checkpoint within this time of a poll's start, in milliseconds, was sent because of the poll. The next poll gets one, too. */
+const earlyCheckpointMs = 1_000;
 
 /**
- * How many elements the next poll asks for. One, so that the first update is answered at once; two where the service
- * has just sent a checkpoint and nothing else, since 3.5.1 and later send one half a second after the start, and it
- * counts. A service that does not tell its ledger end is polled for four times as many as long as the answers are full.
+ * The limit of the next poll. One, so that the service answers with the first update; two if it has just sent an early
+ * checkpoint alone, since 3.5.1 and later send one 500 ms after the start, which counts. Without the ledger end, the limit
+ * grows fourfold with each full answer.
  */
-function pollLimitAfter({ page, isFruitful, hasLedgerEnd, limit, tookMs }: Polled): number {
-  if (!isFruitful) return page.count > 0 && tookMs < earlyMs ? 2 : 1;
+function nextPollLimit({ page, hasUpdate, hasLedgerEnd, limit, tookMs }: AnsweredPoll): number {
+  if (!hasUpdate) return page.count > 0 && tookMs < earlyCheckpointMs ? 2 : 1;
   if (hasLedgerEnd || !page.isFull) return 1;
   return limit * 4;
 }
-
-/** Polls that bring nothing are sent at most once in this time, also to a service that does not wait. */
-const leastPollMs = 1_000;
-
-/** Two polls in a row may be fruitless for a good reason: a checkpoint. */
-const afterPause =
-  ({ fruitless, polledAt }: Position) =>
-  <A>(source: Observable<A>): Observable<A> =>
-    defer(() => {
-      // at most that long, should the clock have been set back
-      const wait = fruitless < 2 ? 0 : Math.min(leastPollMs, polledAt + leastPollMs - asyncScheduler.now());
-      return wait > 0 ? timer(wait).pipe(concatMap(() => source)) : source;
-    });

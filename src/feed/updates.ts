@@ -20,112 +20,113 @@ import type { Update } from '../codecs/Update.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward, readPage } from './catchUp.js';
 import type { Feed } from './Feed.js';
+import { followBySocket, mayOpenSocket } from './followBySocket.js';
 import { readLedgerEnd } from './ledgerEnd.js';
-import { mayOpenSocket, followBySocket } from './listen.js';
 import { poll } from './poll.js';
-import { type Position, startPosition, type Step, reportCaughtUp, withCaughtUp } from './Position.js';
-import { type InvalidUpdate, isGapError } from './UpdatesOptions.js';
+import { type Position, reportCaughtUp, startPosition, type Step, withCaughtUp } from './Position.js';
+import { type Gap, type InvalidUpdate, isGapError } from './UpdatesOptions.js';
 
-/** The updates of a feed: a page is emitted before the next step begins, so that none pile up. */
+/** The updates of a feed. A page is emitted before the next step begins, so that pages do not pile up. */
 export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
   steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
 
-/** Tells that a feed has ended before its end: it failed, or its subscriber left. */
-export const reportEnd = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
-  tap<A>({
-    error: (error: unknown) => {
-      report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));
-    },
-    unsubscribe: () => {
-      report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));
-    },
-  });
-
 /**
- * The steps of a feed, one after another, each from the place that the one before it led to; the first is where it begins.
- * A step is emitted before the next begins, so that beyond what is read ahead nothing is asked for that may not be needed.
+ * The steps of a feed, one after another, each from the position after the one before; the first is its start. A step is
+ * emitted before the next begins, so that apart from prefetched ranges nothing is requested that may not be needed.
  *
- * @param room$ - emits once the next step may begin; by default that is at once. What is read ahead would be given up
- * meanwhile, so that it is for feeds that read no ranges ahead.
+ * @param ready$ - emits when the next step may begin; by default at once. Waiting aborts prefetched ranges, so that it is
+ * for feeds of one range at a time.
  */
-export const steps = (feed: Feed, room$: Observable<unknown> = of(true)): Observable<Step> =>
-  defer((): Step[] => [{ place: startPosition(feed.request) }]).pipe(
-    // one after another also where answers are there at once, rather than one within another
-    expand((step) => stepAfter(feed, step, room$).pipe(subscribeOn(queueScheduler))),
+export const steps = (feed: Feed, ready$: Observable<unknown> = of(true)): Observable<Step> =>
+  defer((): Step[] => [{ position: startPosition(feed.request) }]).pipe(
+    // queued: synchronous answers would nest the steps
+    expand((step) => nextStep(feed, step, ready$).pipe(subscribeOn(queueScheduler))),
     reportLifecycle(feed),
   );
 
-const stepAfter = (feed: Feed, last: Step, room$: Observable<unknown>): Observable<Step> =>
-  // expand asks for more even if its subscriber has just left; nothing comes out of a first Observable then
-  room$.pipe(
+const nextStep = (feed: Feed, previous: Step, ready$: Observable<unknown>): Observable<Step> =>
+  // expand calls this even if its subscriber has just left, but ready$ does not emit then
+  ready$.pipe(
     tap(() => {
-      reportCaughtUp(feed)(last);
+      reportCaughtUp(feed)(previous);
     }),
     concatMap(() => {
-      const { place, page } = last;
+      const { position, page } = previous;
       if (page?.failure !== undefined) throw page.failure;
-      // by a socket, one request comes to many steps
-      let here = place;
-      return stepFrom(feed, place).pipe(
-        map((step) => withCaughtUp(feed, place, step)),
-        tap((step) => {
-          here = step.place;
-        }),
-        handleGap(feed, () => here),
+      return requestStep(feed, position).pipe(
+        map((step) => withCaughtUp(feed, position, step)),
+        handleGap(feed, position),
       );
     }),
   );
 
-/** The next step of a feed: one request, asked until it is answered well. */
-function stepFrom(feed: Feed, place: Position): Observable<Step> {
-  switch (place.next) {
+/** The next step of a feed: one request and its retries. A socket brings many steps. */
+function requestStep(feed: Feed, position: Position): Observable<Step> {
+  switch (position.next) {
     case 'ledgerEnd':
-      return readLedgerEnd(feed, place);
+      return readLedgerEnd(feed, position);
     case 'page':
-      return readPage(feed, place);
+      return readPage(feed, position);
     case 'pageDown':
-      return readDownward(feed, place);
+      return readDownward(feed, position);
     case 'poll':
-      return mayOpenSocket(feed, place) ? followBySocket(feed, place) : poll(feed, place);
-    case 'listening':
-    case 'nothing':
+      return mayOpenSocket(feed, position) ? followBySocket(feed, position) : poll(feed, position);
+    case 'socket':
+    case 'end':
       return EMPTY;
   }
 }
 
-/** Lets the caller choose where to go on beyond a gap; without a choice, the gap is an error. */
-const handleGap = ({ request, onGap, report }: Feed, here: () => Position): MonoTypeOperatorFunction<Step> =>
-  catchError((error: unknown) => {
-    if (!isGapError(error)) throw error;
-    const { cursor, floor } = here();
-    const isDownward = request.descendingOrder === true;
-    const fail = (): never => {
-      report(() => ({ _tag: 'GapFound', cursor, cause: error }));
-      throw error;
-    };
-    if (onGap === 'fail') return fail();
-    return defer(() => from(onGap({ cursor, error }))).pipe(
-      take(1),
-      tap({
-        error: () => {
-          report(() => ({ _tag: 'GapFound', cursor, cause: error }));
-        },
-      }),
-      throwIfEmpty(fail),
-      map((offset): Step => {
-        if (!Offset.is(offset)) throw new TypeError('onGap gave no offset');
-        // there it is the same again, and would be for ever
-        const isNoWayOn =
-          error._tag === 'PrunedError' ? offset <= (isDownward ? floor : cursor) : !isDownward && offset >= cursor;
-        if (isNoWayOn) return fail();
-        report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
-        const range = { ...request, beginExclusive: offset };
-        return { place: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
-      }),
-    );
-  });
+/** Lets the caller choose where to resume after a gap. */
+const handleGap =
+  (feed: Feed, start: Position): MonoTypeOperatorFunction<Step> =>
+  (source) =>
+    defer(() => {
+      let current = start;
+      return source.pipe(
+        tap(({ position }) => {
+          current = position;
+        }),
+        catchError((error: unknown) => {
+          if (!isGapError(error)) throw error;
+          return resumeAfterGap(feed, current, error);
+        }),
+      );
+    });
 
-/** Tells of a feed's start and of its end. */
+/** A new start after a gap. Without a choice of the caller, the gap is an error. */
+function resumeAfterGap(
+  { request, onGap, report }: Feed,
+  { cursor, floor }: Position,
+  error: Gap['error'],
+): Observable<Step> {
+  const isDownward = request.descendingOrder === true;
+  const reportGap = (): void => {
+    report(() => ({ _tag: 'GapFound', cursor, cause: error }));
+  };
+  const fail = (): never => {
+    reportGap();
+    throw error;
+  };
+  if (onGap === 'fail') return fail();
+  return defer(() => from(onGap({ cursor, error }))).pipe(
+    take(1),
+    tap({ error: reportGap }),
+    throwIfEmpty(fail),
+    map((offset): Step => {
+      if (!Offset.is(offset)) throw new TypeError('onGap gave no offset');
+      // a feed that resumed there would find the same gap
+      const isSameGap =
+        error._tag === 'PrunedError' ? offset <= (isDownward ? floor : cursor) : !isDownward && offset >= cursor;
+      if (isSameGap) return fail();
+      report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
+      const range = { ...request, beginExclusive: offset };
+      return { position: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
+    }),
+  );
+}
+
+/** Reports the start and the end of a feed. */
 const reportLifecycle =
   <A>(feed: Feed): MonoTypeOperatorFunction<A> =>
   (source) => {
@@ -147,3 +148,14 @@ const reportLifecycle =
       reportEnd(feed),
     );
   };
+
+/** Reports that a feed has failed, or that its subscriber has left. */
+export const reportEnd = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
+  tap<A>({
+    error: (error: unknown) => {
+      report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));
+    },
+    unsubscribe: () => {
+      report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));
+    },
+  });

@@ -18,20 +18,20 @@ import type {
 import type { Signer } from '../submission/Signer.js';
 import type { ExecuteOptions, SubmitOptions } from '../submission/SubmitOptions.js';
 
-/** A Canton participant's ledger. Everything here is cold: nothing is sent before `subscribe`, and each subscription is its own. */
+/** A client of a participant's ledger. All Observables are cold: nothing is sent before `subscribe`, and subscriptions share no state. */
 export interface Ledger {
   /**
-   * The updates after `beginExclusive`, each once and in order: what there is, then what comes, for as long as it is
-   * subscribed; with `endInclusive` up to there, also when the ledger has yet to come that far.
+   * Emits the updates after `beginExclusive`, each once and in order: first those that are on the ledger, then new ones, until
+   * it is unsubscribed from. With `endInclusive` it completes there, even if the ledger has yet to reach that offset.
    *
-   * A transient failure is retried from where the feed stands. Anything else ends it with a {@link LedgerError}:
-   * `InvalidRequestError` before anything is sent, `PrunedError` and `LedgerResetError` where going on would leave a gap,
-   * `DecodeError`, `OrderError`, `UnauthorizedError`, `PageLimitError`, `ApiError`, and the last transient error when
-   * the retry policy's time is over. Unsubscribing aborts the request.
+   * After a transient failure the feed retries from its cursor. Any other failure ends it with a {@link LedgerError}:
+   * `InvalidRequestError` before anything is sent, `PrunedError` and `LedgerResetError` if continuing would leave a gap,
+   * `DecodeError`, `OrderError`, `UnauthorizedError`, `PageLimitError`, `ApiError`, and the last transient error when the
+   * budget of the retry policy is used up. Unsubscribing aborts the request.
    *
-   * To resume, subscribe with the offset of the last update that was handled as `beginExclusive`.
+   * To resume, subscribe with the offset of the last handled update as `beginExclusive`.
    *
-   * @throws TypeError at once, for options that make no sense
+   * @throws TypeError for invalid options, synchronously
    * @example
    * ```ts
    * import { acsDelta, createLedger, ofVariant } from 'canton-rx';
@@ -43,27 +43,28 @@ export interface Ledger {
    * ```
    */
   updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
-  /** The updates after `beginExclusive`; one that does not decode is passed on as an {@link InvalidUpdate}. */
+  /** Emits the updates after `beginExclusive`, and an {@link InvalidUpdate} for each that does not decode. */
   updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | InvalidUpdate>;
-  /** As below, several updates at a time. */
+  /** Calls a handler with batches of updates; otherwise as described below. */
   process<Tx = void>(
     request: UpdatesRequest,
     handler: BatchHandler<NoInfer<Tx>>,
     options: BatchProcessOptions<Tx>,
   ): Observable<Committed>;
   /**
-   * Has a handler work on the updates after `beginExclusive`, each in its turn, and keeps the place behind what it has
-   * done: in a store, from which it goes on when it is started again. Emits after each commit.
+   * Calls a handler with each of the updates after `beginExclusive`, in order, and saves its position in a store, from which
+   * it resumes when it is started again. Emits after each commit.
    *
-   * The handler's Observable or Promise is awaited before it gets the next update; a page is asked for only as it keeps up.
-   * With a {@link TransactionalStore} it works in the transaction that also saves the place, so that each update takes
-   * effect once whatever crashes; with any other store an update may be handled again after a crash, up to a commit's worth.
+   * The Observable or Promise of the handler is awaited before the next call, and pages are requested only as fast as the
+   * handler works. With a {@link TransactionalStore} the handler works in the transaction that also saves the position, so
+   * that each update takes effect once whatever crashes. With any other store, the updates since the last commit may be
+   * handled again after a crash.
    *
-   * Ends as `updates` does; with a `HandlerError` where the handler fails for good and `onPoison` does not say otherwise; with a
-   * `CursorError` where the stored place is not of this ledger and request; and with a `StoreError` when the store
-   * fails for longer than the retry policy allows. Unsubscribing, or `signal`, stops it in an orderly way.
+   * It fails as `updates` does; with a `HandlerError` if the handler fails for good and `onPoison` is `'stop'`; with a
+   * `CursorError` if the stored position belongs to another ledger or request; and with a `StoreError` if the store fails for
+   * longer than the retry policy allows. Unsubscribing, or `signal`, stops it gracefully.
    *
-   * @throws TypeError at once, for options that make no sense
+   * @throws TypeError for invalid options, synchronously
    * @example
    * ```ts
    * import { acsDelta, createLedger, memoryStore } from 'canton-rx';
@@ -89,38 +90,38 @@ export interface Ledger {
     options?: ProcessOptions<Tx>,
   ): Observable<Committed>;
   /**
-   * Executes a submission that was prepared and signed, and emits the committed transaction, once. Its `events` may be
-   * empty, when the format shows none of them.
+   * Executes a prepared and signed submission, and emits the committed transaction once. Its `events` are empty if the format
+   * includes none of them.
    *
-   * Ends in one of these, and in nothing else: the transaction; `SubmissionRejectedError` or `SubmissionExpiredError`,
-   * nothing was or will be committed by it; `NotSentError`, it never reached the service; `OutcomeUnknownError`, it may
-   * have been committed, and could not be found out in time; `UnauthorizedError`, the service refused the token; and
+   * Apart from the transaction, these are the only outcomes: `SubmissionRejectedError` or `SubmissionExpiredError`, nothing
+   * was or will be committed by it; `NotSentError`, it never reached the service; `OutcomeUnknownError`, it may have been
+   * committed, and the outcome could not be found in time; `UnauthorizedError`, the service refused the token; and
    * `InvalidRequestError` before anything is sent.
    *
-   * Where the answer is lost, the same signed bytes are sent again (`recover`): the ledger commits a change once, and tells
-   * where it did. So is a submission that the service refuses for the moment. Subscribing again sends the same change, too.
+   * If the answer is lost, the same signed bytes are sent again (`recover`): the ledger commits a change once, and the answer contains its offset.
+   * A submission that the service refuses temporarily is sent again, too. A second subscription sends the same change.
    * Unsubscribing aborts the request, not the submission.
    */
   executeAndWaitForTransaction(request: ExecuteRequest, options?: ExecuteOptions): Observable<Transaction>;
-  /** Has a submission prepared for signing, and emits it, once. Changes nothing on the ledger. */
+  /** Requests the preparation of a submission for signing, and emits the result once. Does not change the ledger. */
   prepare(request: PrepareRequest): Observable<PreparedSubmission>;
   /**
-   * Prepares a submission, verifies what was prepared, has it signed, executes it and finds out what became of it: emits
-   * the committed transaction, once.
+   * Prepares a submission, verifies the result, signs it, executes it and finds its outcome. Emits the committed transaction
+   * once.
    *
-   * Ends otherwise as `prepare` and `executeAndWaitForTransaction` do; with a `VerificationError`, or whatever the verifier
-   * says, where what was prepared must not be signed; or with a signer's own error. Until it is executed, nothing can
-   * have been committed. Subscribing again sends what may have been committed as it is, and otherwise prepares anew, with
-   * the same command id: the ledger commits it once.
+   * It fails as `prepare` and `executeAndWaitForTransaction` do; with a `VerificationError`, or another error of the verifier,
+   * if the prepared submission must not be signed; or with the error of a signer. Before it is executed, nothing can have been
+   * committed. A second subscription sends the same bytes if they may have been committed, and otherwise prepares the
+   * submission again with the same command id: the ledger commits it once.
    *
-   * @throws TypeError at once, where `verify` was not chosen
+   * @throws TypeError without `verify`, synchronously
    */
   submit(request: PrepareRequest, signer: Signer | readonly Signer[], options: SubmitOptions): Observable<Transaction>;
-  /** Emits the offset at which the ledger ends now, once. */
+  /** Emits the current ledger end once. */
   ledgerEnd(): Observable<Offset>;
   /**
-   * What this ledger is doing, for logs, metrics and progress displays: polls, pages, retries, gaps, whether its feeds
-   * have caught up, how submissions go. Hot, and never ends; costs nothing while nobody listens.
+   * Reports what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds have
+   * caught up, the progress of submissions. Hot, never completes, and costs nothing without subscribers.
    */
   readonly diagnostics$: Observable<Diagnostic>;
 }

@@ -3,49 +3,51 @@ import type { Token } from '../http/Link.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { SocketPort } from '../http/SocketPort.js';
 
-/** Where the ledger service is, and how to talk to it. */
+/** The address of a ledger service, and how to connect to it. */
 export interface LedgerOptions {
-  /** The address of the JSON Ledger API, with its path prefix if it has one: `https://participant.example:7575`. */
+  /** The address of the JSON Ledger API, including its path prefix if it has one: `https://participant.example:7575`. */
   readonly baseUrl: string;
   /**
-   * The bearer token, or a function that provides it as a string, an Observable or a Promise. A function is asked anew
-   * for every request: participants accept tokens of a few minutes only. Default: no token is sent.
+   * The bearer token, or a function that returns it as a string, an Observable or a Promise. A function is called before
+   * every request: participants only accept tokens that are valid for a few minutes. It is called again when the service
+   * refuses the token; a request fails with an `UnauthorizedError` if it returns the same token, or another one that is
+   * refused, too. In the second case a feed retries with back-off. Default: no token is sent.
    */
   readonly token?: Token | undefined;
-  /** Headers for every request, beside those that the library sets. */
+  /** Headers of every request, in addition to those that the library sets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Used in place of the global `fetch`, to trace or to route requests. */
+  /** Replaces the global `fetch`, for example to trace or to route requests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
-   * How long an answer may take, in milliseconds; a request that waits for what has not happened yet may take its idle
-   * timeout longer. The participant itself gives up after 20 000.
+   * How long an answer may take, in milliseconds. The timeout of a request for new updates is longer by its idle timeout. The
+   * participant's own timeout is 20 000.
    *
    * @defaultValue 30000
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * The largest answer that is read, in bytes: what a service that runs wild may take of this machine's memory. A feed
-   * asks for smaller pages instead; anything else ends with an `AnswerTooLargeError`. Decoded, an answer takes a few times
-   * its size of memory, and up to fifty times of one that is made for that. Has no effect beside `port`.
+   * The largest answer that is read, in bytes, which limits how much memory a faulty service can take. A feed then requests
+   * smaller pages; any other request fails with an `AnswerTooLargeError`. A decoded answer takes a few times its size of
+   * memory, and up to fifty times if it is crafted for that. Has no effect with `port`.
    *
    * @defaultValue 33554432, 32 MiB
    */
   readonly maxAnswerBytes?: number | undefined;
-  /** How feeds ask again after a transient failure. */
+  /** How to retry after a transient failure. */
   readonly retry?: RetryPolicy | undefined;
   /**
-   * Where updates are served. `'auto'` asks `/v2/updates/flats`, and where that is gone (3.6) goes over to `/v2/updates`
-   * for good, in mid-stream too.
+   * The path that serves updates. `'auto'` starts with `/v2/updates/flats`; if that is gone (3.6), the ledger uses
+   * `/v2/updates` from then on, also in the middle of a feed.
    *
    * @defaultValue 'auto'
    */
   readonly updatesPath?: 'auto' | '/v2/updates/flats' | '/v2/updates' | undefined;
-  /** The way to the service, in place of ky: for tests, or for another HTTP client. `fetch` has no effect beside it. */
+  /** Replaces ky, for tests or for another HTTP client. `fetch` has no effect with it. */
   readonly port?: HttpPort | undefined;
   /**
-   * The way to the service's WebSockets, for feeds with `transport: 'websocket'`. In Node.js that is `wsPort()` of
-   * `canton-rx/ws`. Default: the platform's own `WebSocket`, which browsers have, and Node.js from 22 on; it cannot send
-   * `headers`, and lets an idle socket be cut.
+   * Opens WebSockets to the service, for feeds with `transport: 'websocket'`. In Node.js use `wsPort()` of `canton-rx/ws`.
+   * Default: the platform's `WebSocket`, which browsers have, and Node.js since version 22; it cannot send `headers`, and
+   * does not keep an idle connection alive.
    */
   readonly webSocket?: SocketPort | undefined;
 }

@@ -1,33 +1,25 @@
-import { defer, type Observable, Subject } from 'rxjs';
+import { defer, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { type Diagnostic, reportTo } from '../diagnostics/Diagnostic.js';
 import { createFeed } from '../feed/Feed.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
-import type { Service } from '../feed/Service.js';
+import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
 import { checkOptions, type InvalidUpdate, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { kyPort } from '../http/kyPort.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { webSocketPort } from '../http/webSocketPort.js';
 import { process } from '../process/process.js';
-import type {
-  AnyProcessOptions,
-  BatchHandler,
-  BatchProcessOptions,
-  Committed,
-  Handler,
-  ProcessOptions,
-} from '../process/ProcessOptions.js';
+import type { AnyProcessOptions, Committed } from '../process/ProcessOptions.js';
 import { executor } from '../submission/execute.js';
 import { prepare, submit } from '../submission/submit.js';
 import type { Ledger } from './Ledger.js';
 import type { LedgerOptions } from './LedgerOptions.js';
 
 /**
- * The ledger of the participant at an address. Sends nothing by itself.
+ * Creates a client of a participant's JSON Ledger API. Sends nothing before the first subscription.
  *
- * @throws TypeError for an address that is no URL
+ * @throws TypeError for options that are invalid, such as a `baseUrl` that is not an http(s) URL
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';
@@ -42,93 +34,65 @@ import type { LedgerOptions } from './LedgerOptions.js';
  * ```
  */
 export function createLedger(options: LedgerOptions): Ledger {
-  return ledgerOf(serviceOf(options), options.retry);
+  return bindLedger(createService(options), options.retry);
 }
 
-/** The ledger behind a service, with the policy by which its requests are retried where they have none of their own. */
-export function ledgerOf(service: Service, retry: RetryPolicy | undefined): Ledger {
-  function read(request: UpdatesRequest, how?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
-  function read(request: UpdatesRequest, how: UpdatesOptions): Observable<Update | InvalidUpdate>;
-  function read(request: UpdatesRequest, how: UpdatesOptions = {}): Observable<Update | InvalidUpdate> {
-    checkOptions(how);
-    return defer(() => {
-      const report = reportTo(service.diagnostics, (service.feeds += 1));
-      return updates(createFeed(service, request, how, retry, report));
-    });
-  }
-  function work<Tx = void>(
-    request: UpdatesRequest,
-    handler: BatchHandler<NoInfer<Tx>>,
-    how: BatchProcessOptions<Tx>,
-  ): Observable<Committed>;
-  function work<Tx = void>(
-    request: UpdatesRequest,
-    handler: Handler<NoInfer<Tx>>,
-    how?: ProcessOptions<Tx>,
-  ): Observable<Committed>;
-  function work(
+/** The ledger of a service. `retry` is the policy of all requests without one of their own. */
+export function bindLedger(service: Service, retry: RetryPolicy | undefined): Ledger {
+  const readUpdates = (request: UpdatesRequest, options: UpdatesOptions = {}): Observable<Update | InvalidUpdate> => {
+    checkOptions(options);
+    return defer(() => updates(createFeed(service, request, options, retry, service.reportForNewFeed())));
+  };
+  const processUpdates = (
     request: UpdatesRequest,
     handle: (work: never, tx: unknown) => unknown,
-    how: AnyProcessOptions = {},
-  ): Observable<Committed> {
-    checkOptions(how);
-    return process(service, request, { handle }, how, retry);
-  }
+    options: AnyProcessOptions = {},
+  ): Observable<Committed> => {
+    checkOptions(options);
+    return process(service, request, { handle }, options, retry);
+  };
   return {
-    updates: read,
-    process: work,
-    executeAndWaitForTransaction: (request, how = {}) => executor(service, how, retry)(request),
-    submit: (request, signer, how) => submit(service, request, signer, how, retry),
+    // the overloads only relate the types of their arguments
+    updates: readUpdates as Ledger['updates'],
+    process: processUpdates,
+    executeAndWaitForTransaction: (request, options = {}) => executor(service, options, retry)(request),
+    submit: (request, signer, options) => submit(service, request, signer, options, retry),
     prepare: (request) => prepare(service.link, request),
     ledgerEnd: () => ledgerEnd(service.link),
-    diagnostics$: service.diagnostics.asObservable(),
+    diagnostics$: service.diagnostics$,
   };
 }
 
-/** The service that a ledger's options tell of, and of which nothing is known yet. */
-export function serviceOf(options: LedgerOptions): Service {
+/** A new service with the options of a ledger. */
+export function createService(options: LedgerOptions): Service {
   const { baseUrl, token, headers = {}, requestTimeoutMs = 30_000, updatesPath = 'auto' } = options;
   checkPositive({ requestTimeoutMs, maxAnswerBytes: options.maxAnswerBytes ?? 1 });
   retryPolicy(options.retry);
-  const events = new Subject<Diagnostic>();
-  return {
-    link: {
+  return new Service(
+    {
       port: options.port ?? kyPort(options),
       socketPort: options.webSocket ?? webSocketPort(),
-      baseUrl: addressOf(baseUrl),
-      headers: headersOf(headers),
+      baseUrl: validateBaseUrl(baseUrl),
+      headers: validateHeaders(headers),
       token,
       requestTimeoutMs,
-      report: reportTo(events),
     },
-    diagnostics: events,
-    feeds: 0,
-    learned: {
-      updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
-      maySwitch: updatesPath === 'auto',
-      pageLimit: Infinity,
-      longestPollMs: Infinity,
-      longestRange: Infinity,
-      endUntoldAt: -Infinity,
-      socketEndedAt: 0,
-      noSocketForMs: 0,
-      socketFailures: 0,
-    },
-  };
+    updatesPath,
+  );
 }
 
-function addressOf(baseUrl: string): string {
-  // no credentials, query or hash: a path is added to it, and errors may show it
+function validateBaseUrl(baseUrl: string): string {
+  // a path is appended to it, and errors may show it
   if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl))
-    throw new TypeError('baseUrl is no plain http(s) URL');
+    throw new TypeError('baseUrl must be an http(s) URL without credentials, query or hash');
   return baseUrl.replace(/\/+$/, '');
 }
 
-function headersOf(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function validateHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   try {
     return Object.fromEntries(new Headers(headers));
   } catch {
-    // the platform's own words would quote the value
-    throw new TypeError('headers cannot be sent');
+    // the platform's message would quote the value
+    throw new TypeError('headers contains a name or a value that cannot be sent');
   }
 }

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { takeUntil, timer, type Observable } from 'rxjs';
 import type { Update } from '../../src/codecs/Update.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { updateFormat, world } from '../helpers/world.js';
-import { invalid, novelty, transaction } from '../helpers/wire.js';
+import { invalid, unknownVariant, transaction } from '../helpers/wire.js';
+import { marbles } from '../helpers/time.js';
 
 describe('an update that does not decode', () => {
   it('ends the feed by default, after everything before it, with its offset and the paths', () => {
@@ -23,7 +23,7 @@ describe('an update that does not decode', () => {
     });
   });
 
-  it("is passed on with onInvalid: 'emit', and the feed goes on", () => {
+  it("is emitted with onInvalid: 'emit', and the feed continues", () => {
     marbles(({ flush }) => {
       const { ledger, client } = world({ latencyMs: 5 });
       ledger.append(1, transaction(1));
@@ -35,7 +35,7 @@ describe('an update that does not decode', () => {
         ledger.append(3, invalid(3));
       });
       timer(4_000).subscribe(() => {
-        ledger.append(4, novelty(4));
+        ledger.append(4, unknownVariant(4));
       });
       flush();
       expect(seen.values.map(({ _tag, offset }) => [_tag, offset])).toEqual([
@@ -48,7 +48,7 @@ describe('an update that does not decode', () => {
     });
   });
 
-  it('ends the feed in any case when its offset cannot be read', () => {
+  it('always ends the feed if its offset is invalid', () => {
     marbles(({ flush }) => {
       const { ledger, client } = world({ latencyMs: 5 });
       ledger.append(1, transaction(1));
@@ -66,7 +66,7 @@ describe('an answer', () => {
   it.each([
     ['goes backwards', [transaction(5), transaction(3)]],
     ['leads nowhere', [transaction(0)]],
-  ])('that %s ends the feed with an OrderError, and nothing of it is emitted', (_, elements) => {
+  ])('that %s ends the feed with an OrderError, and none of it is emitted', (_, elements) => {
     marbles(({ flush }) => {
       const { ledger, feed, service } = world({
         latencyMs: 5,
@@ -78,7 +78,7 @@ describe('an answer', () => {
       flush();
       expect(seen.values).toEqual([]);
       expect(seen.error).toMatchObject({ _tag: 'OrderError' });
-      expect(service.asked).toHaveLength(2);
+      expect(service.requests).toHaveLength(2);
     });
   });
 });
@@ -87,22 +87,25 @@ describe('an invalid request', () => {
   const requests: readonly (readonly [string, (ledger: Ledger) => Observable<Update>])[] = [
     // @ts-expect-error -- the compiler refuses it as well
     ['both formats', (ledger) => ledger.updates({ beginExclusive: 0, updateFormat, verbose: false })],
-    // @ts-expect-error -- the compiler refuses it as well
-    ['descending without an end', (ledger) => ledger.updates({ beginExclusive: 0, descendingOrder: true })],
+    [
+      'descending without an end',
+      // @ts-expect-error -- the compiler refuses it as well
+      (ledger) => ledger.updates({ beginExclusive: 0, updateFormat, descendingOrder: true }),
+    ],
     // @ts-expect-error -- the compiler refuses it as well
     ['a misspelt field', (ledger) => ledger.updates({ beginExclusive: 0, updateFormt: updateFormat })],
-    ['an end before the begin', (ledger) => ledger.updates({ beginExclusive: 5, endInclusive: 4 })],
-    ['a negative begin', (ledger) => ledger.updates({ beginExclusive: -1 })],
-    ['a begin beyond 2^53', (ledger) => ledger.updates({ beginExclusive: 2 ** 53 })],
+    ['an end before the begin', (ledger) => ledger.updates({ beginExclusive: 5, endInclusive: 4, updateFormat })],
+    ['a negative begin', (ledger) => ledger.updates({ beginExclusive: -1, updateFormat })],
+    ['a begin beyond 2^53', (ledger) => ledger.updates({ beginExclusive: 2 ** 53, updateFormat })],
   ];
 
-  it.each(requests)('is refused before anything is sent: %s', (_, ask) => {
+  it.each(requests)('is refused before anything is sent: %s', (_, updatesOf) => {
     marbles(({ flush }) => {
       const { client, service } = world();
-      const seen = observe(ask(client));
+      const seen = observe(updatesOf(client));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError' });
-      expect(service.asked).toEqual([]);
+      expect(service.requests).toEqual([]);
     });
   });
 });

@@ -1,28 +1,27 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, map, takeUntil, tap, timer } from 'rxjs';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { canton, failed, notFound } from '../helpers/scripted.js';
 import { fill, updateFormat, upTo, world } from '../helpers/world.js';
-import { transaction } from '../helpers/wire.js';
+import { transaction, errorBody, errorReply, notFound } from '../helpers/wire.js';
+import { marbles } from '../helpers/time.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
 const isPage = (path: string): boolean => path.startsWith('/v2/updates');
-const untimely = failed(503, 'The server was not able to produce a timely response to your request.');
+const untimely = errorReply(503, 'The server was not able to produce a timely response to your request.');
 
-/** Sets the clock, from the given virtual time on, by so many milliseconds. */
+/** Moves the clock by so many milliseconds, from the given virtual time on. */
 const setClock = (from: number, by: number): void => {
   const real = asyncScheduler.now.bind(asyncScheduler);
   const start = real();
   jest.spyOn(asyncScheduler, 'now').mockImplementation(() => real() + (real() - start >= from ? by : 0));
 };
 
-describe('a feed goes on', () => {
-  it('where one page is more than the service can search in time', () => {
+describe('a feed continues', () => {
+  it('if one page is more than the service can search in time', () => {
     marbles(({ flush }) => {
       // one update in a million offsets, and twenty seconds are not enough for more than ten thousand
       const { ledger, service, feed } = world({
@@ -37,14 +36,14 @@ describe('a feed goes on', () => {
       flush();
       expect(seen.error).toBeUndefined();
       expect(offsets(seen.values)).toEqual([900_000]);
-      expect(service.asked.length).toBeLessThan(2_000);
+      expect(service.requests.length).toBeLessThan(2_000);
     });
   });
 
   it.each([
     ['back', -3_600_000],
     ['forward', 3_600_000],
-  ])('when the clock is set %s while it waits', (_, by) => {
+  ])('if the clock is set %s while it waits', (_, by) => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       const log: string[] = [];
@@ -67,10 +66,10 @@ describe('a feed goes on', () => {
     });
   });
 
-  it('after a machine has slept in the middle of an outage', () => {
+  it('if the machine sleeps during an outage', () => {
     marbles(({ flush }) => {
       let down = true;
-      const { ledger, feed } = world({ latencyMs: 5, fault: () => (down ? failed(503, 'down') : undefined) });
+      const { ledger, feed } = world({ latencyMs: 5, fault: () => (down ? errorReply(503, 'down') : undefined) });
       fill(ledger, 1);
       const seen = observe(feed().pipe(takeUntil(timer(200_000))));
       setClock(1_000, 3_600_000);
@@ -83,7 +82,7 @@ describe('a feed goes on', () => {
     });
   });
 
-  it('where the clock is set back after the ledger end was not told for a moment', () => {
+  it('if the clock is set back after the ledger end was unavailable', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({
         latencyMs: 5,
@@ -93,16 +92,16 @@ describe('a feed goes on', () => {
       setClock(10_000, -3_600_000);
       observe(feed().pipe(takeUntil(timer(120_000))));
       flush();
-      const asked = service.asked.filter(({ path }) => path.endsWith('ledger-end'));
-      expect(asked.length).toBeGreaterThan(1);
-      expect(asked.length).toBeLessThan(12);
+      const requests = service.requests.filter(({ path }) => path.endsWith('ledger-end'));
+      expect(requests.length).toBeGreaterThan(1);
+      expect(requests.length).toBeLessThan(12);
     });
   });
 
   it.each([
     ['404', notFound],
-    ['403 of a gateway', failed(403, 'forbidden')],
-  ])('where the ledger end is not told for a moment, and asks for it again: %s', (_, reply) => {
+    ['403 of a gateway', errorReply(403, 'forbidden')],
+  ])('if the ledger end is unavailable for a moment, and requests it again: %s', (_, reply) => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({
         latencyMs: 120,
@@ -112,19 +111,19 @@ describe('a feed goes on', () => {
       const seen = observe(feed().pipe(takeUntil(timer(120_000))));
       flush();
       expect(offsets(seen.values)).toEqual(upTo(300));
-      // 1, 4, 16, 64, 200 and a few: not one update a round trip
+      // 1, 4, 16, 64, 200 and a few: not one request for each update
       expect(seen.times.at(-1)).toBeLessThan(2_000);
-      const asked = service.asked.filter(({ path }) => path.endsWith('ledger-end'));
-      expect(asked.length).toBeGreaterThan(1);
-      expect(asked.length).toBeLessThan(12);
+      const requests = service.requests.filter(({ path }) => path.endsWith('ledger-end'));
+      expect(requests.length).toBeGreaterThan(1);
+      expect(requests.length).toBeLessThan(12);
     });
   });
 
   it.each([
-    ['504', failed(504, '<html>Gateway Time-out</html>')],
-    ['408', failed(408, '')],
+    ['504', errorReply(504, '<html>Gateway Time-out</html>')],
+    ['408', errorReply(408, '')],
     ['a reset', new Error('socket hang up')],
-  ])('behind a proxy that cuts a poll before it is answered: %s', (_, reply) => {
+  ])('if a proxy cuts polls before they are answered: %s', (_, reply) => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
         fault: ({ query }) =>
@@ -140,14 +139,14 @@ describe('a feed goes on', () => {
     });
   });
 
-  it('with its grace for an end that lags, also after an outage that was longer', () => {
+  it('with a grace period for a lagging ledger end, also after a longer outage', () => {
     marbles(({ flush }) => {
       const start = asyncScheduler.now();
       const age = (): number => asyncScheduler.now() - start;
       const { ledger, feed } = world({
         latencyMs: 5,
         fault: ({ path }) => {
-          if (age() < 30_000) return failed(503, 'down');
+          if (age() < 30_000) return errorReply(503, 'down');
           // a replica that lags
           return path.endsWith('ledger-end') && age() < 33_000
             ? { status: 200, headers: {}, text: '{"offset":3}' }
@@ -164,34 +163,34 @@ describe('a feed goes on', () => {
     });
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
-    'to a bound that is far ahead on a service that does not tell its ledger end: %i',
-    (i) => {
-      marbles(({ flush }) => {
-        // so slow that the end is asked for again in the middle of a page, with one of these
-        const { ledger, feed } = world({ hasLedgerEnd: false, latencyMs: 500 + 97 * i });
-        const seen = observe(feed({ endInclusive: 10 }, { retry: { giveUpAfterMs: 60_000 } }));
-        timer(600_000).subscribe(() => {
-          fill(ledger, 9, 12);
-        });
-        flush();
-        expect(seen.error).toBeUndefined();
-        expect(offsets(seen.values)).toEqual([9]);
-        expect(seen.completed).toBe(true);
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('to a far end on a service without a ledger end: %i', (i) => {
+    marbles(({ flush }) => {
+      // so slow that the ledger end is requested during a page, for one of these
+      const { ledger, feed } = world({ hasLedgerEnd: false, latencyMs: 500 + 97 * i });
+      const seen = observe(feed({ endInclusive: 10 }, { retry: { giveUpAfterMs: 60_000 } }));
+      timer(600_000).subscribe(() => {
+        fill(ledger, 9, 12);
       });
-    },
-  );
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(offsets(seen.values)).toEqual([9]);
+      expect(seen.completed).toBe(true);
+    });
+  });
 
-  it('with its whole grace, however long the last wait of an outage was', () => {
+  it('with the whole grace period, however long the last delay of an outage was', () => {
     marbles(({ flush }) => {
       jest.spyOn(Math, 'random').mockReturnValue(1);
-      const replies = [...upTo(7).map(() => failed(503, 'down')), { status: 200, headers: {}, text: '{"offset":3}' }];
+      const replies = [
+        ...upTo(7).map(() => errorReply(503, 'down')),
+        { status: 200, headers: {}, text: '{"offset":3}' },
+      ];
       const { ledger, feed } = world({
         latencyMs: 5,
         fault: ({ path }, n) => (path.endsWith('ledger-end') ? replies[n - 1] : undefined),
       });
       fill(ledger, 5, 6);
-      // waits double up to 16 seconds, then one answer lags
+      // delays double up to 16 seconds, then one answer lags
       const retry = { baseDelayMs: 250, maxDelayMs: 16_000 };
       const seen = observe(feed({ beginExclusive: 5 }, { retry }).pipe(takeUntil(timer(120_000))));
       flush();
@@ -200,7 +199,7 @@ describe('a feed goes on', () => {
     });
   });
 
-  it('where a replica tells an end that another has not reached', () => {
+  it('if a replica answers with an end that another has not reached', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
         latencyMs: 5,
@@ -217,47 +216,47 @@ describe('a feed goes on', () => {
   });
 });
 
-describe('a feed does not ask in a loop', () => {
-  it('where a service tells an end and refuses to go as far', () => {
+describe('a feed does not loop', () => {
+  it('if a service answers with an end and refuses ranges up to it', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({
         latencyMs: 5,
-        fault: ({ path }) => (isPage(path) ? failed(400, canton('OFFSET_AFTER_LEDGER_END', 12)) : undefined),
+        fault: ({ path }) => (isPage(path) ? errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12)) : undefined),
       });
       fill(ledger, 100);
       const seen = observe(feed({ beginExclusive: 50 }));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'OFFSET_AFTER_LEDGER_END' });
-      expect(service.asked.length).toBeLessThan(100);
+      expect(service.requests.length).toBeLessThan(100);
     });
   });
 
-  it('when it is told to wait for longer than a timer can count', () => {
+  it('if the service asks for a delay that no timer supports', () => {
     marbles(({ flush }) => {
-      const { service, feed } = world({ fault: () => failed(429, '', { 'retry-after': '1000000000' }) });
+      const { service, feed } = world({ fault: () => errorReply(429, '', { 'retry-after': '1000000000' }) });
       // what a timer can count to is not quite 25 days
       const days = 24 * 3_600_000;
       const seen = observe(feed({}, { retry: { giveUpAfterMs: Infinity } }).pipe(takeUntil(timer(30 * days))));
       flush();
       expect(seen.error).toBeUndefined();
-      expect(service.asked).toHaveLength(2);
+      expect(service.requests).toHaveLength(2);
     });
   });
 
-  it('and asks once more when its time is over, however long it is told to wait', () => {
+  it('and retries once when its budget is used up, however long a delay the service asks for', () => {
     marbles(({ flush }) => {
-      const { service, feed } = world({ fault: () => failed(429, '', { 'retry-after': '600' }) });
+      const { service, feed } = world({ fault: () => errorReply(429, '', { 'retry-after': '600' }) });
       const seen = observe(feed());
       flush();
       expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 429 });
       expect(seen.endedAt).toBe(300_000);
-      expect(service.asked).toHaveLength(2);
+      expect(service.requests).toHaveLength(2);
     });
   });
 });
 
-describe('a feed that was cut once', () => {
-  it('waits as long as before again, little by little', () => {
+describe('a feed whose poll was cut once', () => {
+  it('gradually polls as long as before', () => {
     marbles(({ flush }) => {
       let cut = false;
       const { service, feed } = world({
@@ -269,36 +268,36 @@ describe('a feed that was cut once', () => {
       });
       observe(feed().pipe(takeUntil(timer(200_000))));
       flush();
-      const waits = service.asked.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
+      const waits = service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number);
       expect(waits.slice(0, 3)).toEqual([5_000, 1_000, 1_100]);
       expect(waits.at(-1)).toBe(12_000);
     });
   });
 });
 
-describe('a feed to which nothing happens', () => {
+describe('a feed of a quiet ledger', () => {
   const waitsOf = (options: Pick<UpdatesOptions, 'idleTimeoutMs'>): readonly number[] => {
     const waits: number[] = [];
     marbles(({ flush }) => {
       const { service, feed } = world();
       observe(feed({}, options).pipe(takeUntil(timer(60_000))));
       flush();
-      waits.push(...service.asked.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number));
+      waits.push(...service.requests.flatMap(({ query }) => query['stream_idle_timeout_ms'] ?? []).map(Number));
     });
     return waits;
   };
 
-  it('asks for longer waits after two', () => {
+  it('polls longer after two polls without an update', () => {
     expect(waitsOf({})).toEqual([5_000, 5_000, 12_000, 12_000, 12_000, 12_000, 12_000]);
   });
 
-  it('asks for those that it was told', () => {
+  it('polls with the idle timeout of the caller', () => {
     expect(waitsOf({ idleTimeoutMs: 9_000 })).toEqual(Array.from({ length: 7 }, () => 9_000));
   });
 });
 
 describe('a descending feed', () => {
-  it('does not go on in pages of one, in which a wrong order would not be seen', () => {
+  it('does not continue with pages of one element, which would hide a wrong order', () => {
     marbles(({ flush }) => {
       const { ledger, client } = world({ maxListElements: 1 });
       fill(ledger, 3, 7, 9);
@@ -310,11 +309,11 @@ describe('a descending feed', () => {
   });
 });
 
-describe('a verdict of the ledger', () => {
+describe('a permanent error of the ledger', () => {
   it.each([
-    ['category 6, which a token may mend', failed(401, canton('UNAUTHENTICATED', 6)), 'UnauthorizedError'],
-    ['category 7, which none mends', failed(403, canton('PERMISSION_DENIED', 7)), 'ApiError'],
-  ])('is heard: %s', (_, reply, tag) => {
+    ['category 6, which a token may mend', errorReply(401, errorBody('UNAUTHENTICATED', 6)), 'UnauthorizedError'],
+    ['category 7, which none mends', errorReply(403, errorBody('PERMISSION_DENIED', 7)), 'ApiError'],
+  ])('ends the feed: %s', (_, reply, tag) => {
     marbles(({ flush }) => {
       const { feed } = world({ fault: () => reply });
       const seen = observe(feed());

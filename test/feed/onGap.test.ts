@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
 import type { Gap } from '../../src/feed/UpdatesOptions.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { canton, failed, type Asked } from '../helpers/scripted.js';
+import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo, world, type World } from '../helpers/world.js';
+import { marbles } from '../helpers/time.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
 
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0.5);
@@ -20,12 +21,12 @@ function pruned(upTo_: number, fromMs = 0): World {
     timer(fromMs).subscribe(() => {
       isPruned = true;
     });
-  const isBelow = ({ body }: Asked): boolean => Number(body['beginExclusive']) < upTo_;
+  const isBelow = ({ body }: ServiceRequest): boolean => Number(body['beginExclusive']) < upTo_;
   const given = world({
     latencyMs: 5,
-    fault: (asked) =>
-      isPruned && asked.path.startsWith('/v2/updates') && isBelow(asked)
-        ? failed(400, canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(upTo_) }))
+    fault: (request) =>
+      isPruned && request.path.startsWith('/v2/updates') && isBelow(request)
+        ? errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(upTo_) }))
         : undefined,
   });
   fill(given.ledger, ...upTo(100));
@@ -33,7 +34,7 @@ function pruned(upTo_: number, fromMs = 0): World {
 }
 
 describe('a gap', () => {
-  it('is crossed to where the caller says, and what comes from there on is complete', () => {
+  it('is skipped to the offset of the caller, and the feed is complete from there on', () => {
     marbles(({ flush }) => {
       const gaps: Gap[] = [];
       const onGap = (gap: Gap): Promise<number> | number[] => {
@@ -49,7 +50,7 @@ describe('a gap', () => {
     });
   });
 
-  it('is crossed in mid-stream, when pruning overtakes a slow reader', () => {
+  it('is skipped in mid-stream, when pruning overtakes a slow subscriber', () => {
     marbles(({ flush }) => {
       const { feed } = pruned(60, 12);
       const seen = observe(feed({}, { maxPageSize: 10, onGap: () => of(60) }).pipe(takeUntil(timer(10_000))));
@@ -62,7 +63,7 @@ describe('a gap', () => {
     });
   });
 
-  it('of a ledger that was reset is crossed after the grace, backwards', () => {
+  it('of a ledger that was reset is skipped backwards after the grace period', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(20));
@@ -77,7 +78,7 @@ describe('a gap', () => {
     });
   });
 
-  it('of a descending feed is crossed from below', () => {
+  it('of a descending feed ends the range from below', () => {
     marbles(({ flush }) => {
       const { feed } = pruned(40);
       const range = { beginExclusive: 0, endInclusive: 90, descendingOrder: true } as const;
@@ -89,7 +90,7 @@ describe('a gap', () => {
     });
   });
 
-  it('that reaches beyond the end of a bounded feed completes it', () => {
+  it('up to the end of a bounded feed completes it', () => {
     marbles(({ flush }) => {
       const { feed, service } = pruned(40);
       const seen = observe(feed({ beginExclusive: 5, endInclusive: 30 }, { onGap: () => [40] }));
@@ -99,7 +100,7 @@ describe('a gap', () => {
     });
   });
 
-  it('ends the feed with its error where the caller does not say', () => {
+  it('ends the feed with its error if the caller returns no offset', () => {
     marbles(({ flush }) => {
       const seen = observe(pruned(40).feed({}, { onGap: () => EMPTY }));
       flush();
@@ -107,52 +108,55 @@ describe('a gap', () => {
     });
   });
 
-  it.each([0, 7])('ends the feed with its error where the choice, %i, leads nowhere: no hot loop', (offset) => {
+  it.each([0, 7])('ends the feed with its error if the offset %i would find the same gap', (offset) => {
     marbles(({ flush }) => {
       const { feed, service } = pruned(40);
       const seen = observe(feed({ beginExclusive: 7 }, { onGap: () => [offset] }));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'PrunedError', earliestOffset: 40 });
-      expect(service.asked.length).toBeLessThan(4);
+      expect(service.requests.length).toBeLessThan(4);
     });
   });
 
-  it.each([500, 600])('of a ledger that was reset ends the feed where the choice, %i, is no way back', (offset) => {
-    marbles(({ flush }) => {
-      const { ledger, feed } = world({ latencyMs: 5 });
-      fill(ledger, ...upTo(20));
-      const asked: number[] = [];
-      const seen = observe(
-        feed(
-          { beginExclusive: 500 },
-          {
-            onGap: ({ cursor }) => {
-              asked.push(cursor);
-              return [offset];
+  it.each([500, 600])(
+    'of a ledger that was reset ends the feed if the offset %i is not before the cursor',
+    (offset) => {
+      marbles(({ flush }) => {
+        const { ledger, feed } = world({ latencyMs: 5 });
+        fill(ledger, ...upTo(20));
+        const cursors: number[] = [];
+        const seen = observe(
+          feed(
+            { beginExclusive: 500 },
+            {
+              onGap: ({ cursor }) => {
+                cursors.push(cursor);
+                return [offset];
+              },
             },
-          },
-        ),
-      );
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', ledgerEnd: 20 });
-      expect(asked).toEqual([500]);
-    });
-  });
+          ),
+        );
+        flush();
+        expect(seen.error).toMatchObject({ _tag: 'LedgerResetError', ledgerEnd: 20 });
+        expect(cursors).toEqual([500]);
+      });
+    },
+  );
 
-  it.each([-1, 1.5, Number.NaN, '40'])('takes nothing for an offset that is none: %p', (choice) => {
+  it.each([-1, 1.5, Number.NaN, '40'])('refuses an invalid offset: %p', (choice) => {
     marbles(({ flush }) => {
-      // @ts-expect-error -- as it happens in JavaScript
+      // @ts-expect-error -- as in JavaScript
       const seen = observe(pruned(40).feed({}, { onGap: () => [choice] }));
       flush();
       expect(seen.error).toBeInstanceOf(TypeError);
     });
   });
 
-  it("passes the caller's own error on, and the gap is told all the same", () => {
+  it("ends the feed with the caller's own error, and is still reported", () => {
     marbles(({ flush }) => {
       const mine = new Error('no active contracts');
       const { feed, client } = pruned(40);
-      const told = observe(client.diagnostics$);
+      const diagnostics = observe(client.diagnostics$);
       const seen = observe(feed({}, { onGap: () => throwError(() => mine) }));
       const thrown = observe(
         pruned(40).feed(
@@ -167,14 +171,14 @@ describe('a gap', () => {
       flush();
       expect(seen.error).toBe(mine);
       expect(thrown.error).toBe(mine);
-      expect(told.values.slice(-2)).toMatchObject([
+      expect(diagnostics.values.slice(-2)).toMatchObject([
         { _tag: 'GapFound', cursor: 0 },
         { _tag: 'FeedEnded', how: 'failed' },
       ]);
     });
   });
 
-  it('leaves nothing behind when it is unsubscribed while the caller decides', () => {
+  it('leaves nothing open when the feed is unsubscribed from while the caller decides', () => {
     marbles(({ flush, cold, expectSubscriptions }) => {
       const decision = cold<never>('-');
       const { feed, service } = pruned(40);

@@ -2,16 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, map, take, takeWhile, tap, toArray, type Observable } from 'rxjs';
 import { acsDelta, createLedger, type Ledger, ledgerEffects, ofVariant, type Update } from '../../src/index.js';
 import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/events.js';
 import { offsets } from '../helpers/observe.js';
-import { ownClock } from '../helpers/ownClock.js';
-import { sandboxes } from '../helpers/sandboxes.js';
+import { useProcessTime } from '../helpers/time.js';
+import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
 const updateFormat = acsDelta({ parties: 'any' });
 const ledgerOf = ({ url }: Sandbox): Ledger => createLedger({ baseUrl: url, retry: { baseDelayMs: 5 } });
 
-const allOffsets = (sandbox: Sandbox): number[] => sandbox.updates.map((update) => valueOf(update).offset);
+const allOffsets = (sandbox: Sandbox): number[] => sandbox.updates.map((update) => updateValue(update).offset);
 const isUpdate = ({ _tag }: Update): boolean => _tag !== 'OffsetCheckpoint';
 
 /** The updates up to the one with the given offset, without checkpoints, as offsets. */
@@ -26,10 +26,10 @@ const seenUpTo = (feed$: Observable<Update>, last: number): Promise<number[]> =>
   );
 
 describe.each(['3.4', '3.5', '3.6'] as const)('a feed of a %s participant', (profile) => {
-  it('is every one of 10 000 mixed updates, once and ascending, then the live ones', async () => {
+  it('emits each of 10 000 mixed updates once and in order, then new ones', async () => {
     const sandbox = await start({ profile });
     sandbox.generate(10_000, { seed: 7 });
-    // all effects: nothing that happened is filtered away
+    // with all effects, no update is filtered out
     const feed$ = ledgerOf(sandbox).updates({ beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) });
     const before = allOffsets(sandbox);
     const caughtUp = before.at(-1) ?? 0;
@@ -39,7 +39,7 @@ describe.each(['3.4', '3.5', '3.6'] as const)('a feed of a %s participant', (pro
         filter(isUpdate),
         map(({ offset }) => offset),
         tap((offset) => {
-          // one more for each of the first ten that are seen live
+          // appends an update for each of the first ten new ones
           if (offset >= caughtUp && live < 10) {
             live += 1;
             sandbox.generate(1, { seed: live });
@@ -53,7 +53,7 @@ describe.each(['3.4', '3.5', '3.6'] as const)('a feed of a %s participant', (pro
     expect(seen).toEqual(allOffsets(sandbox));
   });
 
-  it('is bounded where it is told', async () => {
+  it('completes at its end', async () => {
     const sandbox = await start({ profile });
     sandbox.generate(300, { seed: 3 });
     const all = allOffsets(sandbox);
@@ -68,7 +68,7 @@ describe.each(['3.4', '3.5', '3.6'] as const)('a feed of a %s participant', (pro
 });
 
 describe('a feed', () => {
-  it('of two subscribers is two feeds', async () => {
+  it('is independent for each subscriber', async () => {
     const sandbox = await start();
     sandbox.generate(500, { seed: 1 });
     const last = allOffsets(sandbox).at(-1) ?? 0;
@@ -78,7 +78,7 @@ describe('a feed', () => {
     expect(one.length).toBeGreaterThan(400);
   });
 
-  it('ends its request when it is unsubscribed in a poll', async () => {
+  it('aborts its poll when it is unsubscribed from', async () => {
     const sandbox = await start({ profile: '3.4' });
     sandbox.generate(3);
     const feed$ = ledgerOf(sandbox).updates({ beginExclusive: sandbox.ledgerEnd, updateFormat });
@@ -89,7 +89,7 @@ describe('a feed', () => {
     while (sandbox.requests.at(-1)?.aborted !== true) await new Promise(setImmediate);
   });
 
-  it('is exact over connections that are reset, cut and late, and answers of every kind of trouble', async () => {
+  it('is exact over connections that are reset, cut and late, and with answers of every kind of failure', async () => {
     const sandbox = await start({ maxListElements: 40 });
     sandbox.generate(1_000, { seed: 5 });
     const path = /updates/;
@@ -109,7 +109,7 @@ describe('a feed', () => {
     expect(sandbox.requests.some(({ status }) => status === 413)).toBe(true);
   });
 
-  it('goes over to /v2/updates in mid-stream when its participant is upgraded to 3.6', async () => {
+  it('switches to /v2/updates in mid-stream when its participant is upgraded to 3.6', async () => {
     const sandbox = await start({ profile: '3.5' });
     sandbox.generate(600, { seed: 2 });
     const feed$ = ledgerOf(sandbox).updates({ beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) });
@@ -129,14 +129,14 @@ describe('a feed', () => {
     );
   });
 
-  it('reads a service that knows the two operations of the interface document alone', async () => {
+  it('reads a service that has only the two operations of the interface document', async () => {
     const sandbox = await start({ interfaceOnly: true });
     sandbox.generate(1_000, { seed: 4 });
     const feed$ = ledgerOf(sandbox).updates({ beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) });
     expect(await seenUpTo(feed$, allOffsets(sandbox).at(-1) ?? 0)).toEqual(allOffsets(sandbox));
   });
 
-  it('asks for a token per request, and goes on with another one', async () => {
+  it('gets a token for each request, and continues with another one', async () => {
     let valid = 'token-1';
     const sandbox = await start({ checkToken: (token) => token === valid });
     sandbox.generate(500, { seed: 4 });
@@ -152,7 +152,7 @@ describe('a feed', () => {
     expect(seen).toEqual(allOffsets(sandbox));
   });
 
-  it('ends with the earliest offset where the ledger is pruned', async () => {
+  it('ends with the earliest offset if the ledger is pruned', async () => {
     const sandbox = await start();
     sandbox.generate(100);
     sandbox.prune(50);
@@ -162,7 +162,7 @@ describe('a feed', () => {
     expect(failure).toMatchObject({ _tag: 'PrunedError', earliestOffset: 50 });
   });
 
-  it('goes downward on 3.5, and says so where 3.4 cannot', async () => {
+  it('reads in descending order on 3.5, and fails on 3.4', async () => {
     for (const profile of ['3.5', '3.4'] as const) {
       const sandbox = await start({ profile });
       sandbox.generate(450, { seed: 9 });
@@ -178,7 +178,7 @@ describe('a feed', () => {
     }
   });
 
-  it('of a legacy filter shows what the update format of it shows', async () => {
+  it('of a legacy filter emits the same as its update format', async () => {
     const sandbox = await start({ profile: '3.5' });
     sandbox.generate(400, { seed: 11 });
     const parties = sandbox.parties.slice(0, 1);
@@ -196,8 +196,8 @@ describe('a feed', () => {
 });
 
 describe('the live path over sockets', () => {
-  it('brings 500 updates a second within 250 ms at the 99th percentile', async () => {
-    ownClock();
+  it('delivers 500 updates a second within 250 ms at the 99th percentile', async () => {
+    useProcessTime();
     const sandbox = await start({ profile: '3.5' });
     sandbox.generate(1);
     const appendedAt = new Map<number, number>();
@@ -225,8 +225,8 @@ describe('the live path over sockets', () => {
     expect(sorted[Math.floor(sorted.length * 0.99)]).toBeLessThan(250);
   });
 
-  it('brings an update in about a round trip without early checkpoints, and within 600 ms with them', async () => {
-    ownClock();
+  it('delivers an update in about a round trip without early checkpoints, and within 600 ms with them', async () => {
+    useProcessTime();
     for (const [profile, bound] of [
       ['3.4', 100],
       ['3.5', 600],

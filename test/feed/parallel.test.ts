@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, take, takeUntil, timer } from 'rxjs';
-import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import type { Asked } from '../helpers/scripted.js';
+import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo, world } from '../helpers/world.js';
-import { ahead, every, isBounded, rangesOf } from './aheadWorld.js';
+import { marbles } from '../helpers/time.js';
+import { parallelWorld, every, isBounded, rangesOf } from './worlds.js';
 
 const size = { maxPageSize: 10 };
 
-describe('ranges that are read ahead', () => {
-  it('are emitted in order, however their answers come', () => {
+describe('ranges that are read in parallel', () => {
+  it('are emitted in order, whatever the order of their answers', () => {
     marbles(({ flush }) => {
-      // each answer comes before the one that was asked for before it
-      const { feed, ledger, service } = ahead({ latencyOf: (n) => 100 - ((n * 13) % 90) });
+      // answers arrive in the reverse order of the requests
+      const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => 100 - ((n * 13) % 90) });
       fill(ledger, ...upTo(300));
       const seen = observe(feed({ endInclusive: 300 }, { ...size, parallelRanges: 7 }));
       flush();
@@ -22,27 +22,27 @@ describe('ranges that are read ahead', () => {
     });
   });
 
-  it.each([1, 2, 3, 5, 16, undefined])('are at most so many at a time: %p', (parallelRanges) => {
+  it.each([1, 2, 3, 5, 16, undefined])('are at most so many at the same time: %p', (parallelRanges) => {
     marbles(({ flush }) => {
-      const given = ahead({ latencyOf: (n) => 30 + ((n * 7) % 40) });
+      const given = parallelWorld({ latencyOf: (n) => 30 + ((n * 7) % 40) });
       fill(given.ledger, ...every(3, 600));
       const seen = observe(given.feed({}, { ...size, parallelRanges }).pipe(takeUntil(timer(60_000))));
       flush();
       expect(offsets(seen.values)).toEqual(every(3, 600));
-      expect(given.most()).toBeLessThanOrEqual(parallelRanges ?? 16);
-      expect(given.most()).toBeGreaterThanOrEqual(parallelRanges ?? 12);
+      expect(given.mostOpen()).toBeLessThanOrEqual(parallelRanges ?? 16);
+      expect(given.mostOpen()).toBeGreaterThanOrEqual(parallelRanges ?? 12);
     });
   });
 
-  it('are held until their turn, and no more of them than that', () => {
+  it('are held until they are due, and no others are requested', () => {
     marbles(({ flush }) => {
-      // the head takes for ever, compared with the rest
-      const { feed, ledger, service } = ahead({ latencyOf: (n) => (n === 3 ? 10_000 : 5) });
+      // the first range takes much longer than the others
+      const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => (n === 3 ? 10_000 : 5) });
       fill(ledger, ...upTo(300));
       const seen = observe(feed({ endInclusive: 300 }, { ...size, parallelRanges: 4 }));
-      let before: Asked[] = [];
+      let before: ServiceRequest[] = [];
       timer(9_000).subscribe(() => {
-        before = [...service.asked];
+        before = [...service.requests];
         expect(offsets(seen.values)).toEqual(upTo(10));
       });
       flush();
@@ -58,7 +58,7 @@ describe('ranges that are read ahead', () => {
     });
   });
 
-  it('shorten a catch-up by as many as there are', () => {
+  it('make catching up as many times faster', () => {
     const tookWith = (parallelRanges: number): number => {
       let took = 0;
       marbles(({ flush }) => {
@@ -73,26 +73,26 @@ describe('ranges that are read ahead', () => {
     expect(tookWith(10)).toBeLessThan(tookWith(1) / 8);
   });
 
-  it('emit a page before they ask for another, and ask for one where there is one at a time', () => {
+  it('are requested after the page before has been emitted, if there is one at a time', () => {
     marbles(({ flush }) => {
-      const emittedAtAsk: number[] = [];
+      const emittedAtRequest: number[] = [];
       let emitted = 0;
-      const { feed, ledger } = ahead({
+      const { feed, ledger } = parallelWorld({
         latencyOf: () => 5,
-        onAsk: (asked) => {
-          if (isBounded(asked)) emittedAtAsk.push(emitted - Number(asked.body['beginExclusive']));
+        onRequest: (request) => {
+          if (isBounded(request)) emittedAtRequest.push(emitted - Number(request.body['beginExclusive']));
         },
       });
       fill(ledger, ...upTo(100));
       feed({ endInclusive: 100 }, { ...size, parallelRanges: 1 }).subscribe(() => (emitted += 1));
       flush();
-      expect(emittedAtAsk).toEqual(Array.from({ length: 10 }, () => 0));
+      expect(emittedAtRequest).toEqual(Array.from({ length: 10 }, () => 0));
     });
   });
 
   it('are all aborted with the feed, and leave no timer', () => {
     marbles(({ flush }) => {
-      const { feed, ledger, service } = ahead({ latencyOf: (n) => (n > 2 ? 50 : 5) });
+      const { feed, ledger, service } = parallelWorld({ latencyOf: (n) => (n > 2 ? 50 : 5) });
       fill(ledger, ...upTo(300));
       const { subscription } = observe(feed({}, { ...size, parallelRanges: 6 }));
       timer(30).subscribe(() => {
@@ -103,13 +103,13 @@ describe('ranges that are read ahead', () => {
       });
       flush();
       expect(asyncScheduler.now()).toBeLessThan(1_000);
-      expect(service.asked).toHaveLength(8);
+      expect(service.requests).toHaveLength(8);
     });
   });
 
-  it.each([3, 10, 25])('are not left open by whoever takes only %i', (count) => {
+  it.each([3, 10, 25])('are aborted when a subscriber takes only %i', (count) => {
     marbles(({ flush }) => {
-      const { feed, ledger, service } = ahead({ latencyOf: () => 5 });
+      const { feed, ledger, service } = parallelWorld({ latencyOf: () => 5 });
       fill(ledger, ...upTo(300));
       const seen = observe(feed({}, { ...size, parallelRanges: 6 }).pipe(take(count)));
       flush();
@@ -118,7 +118,7 @@ describe('ranges that are read ahead', () => {
     });
   });
 
-  it('ask each with a token of its own', () => {
+  it('are each requested with a token of their own', () => {
     marbles(({ flush }) => {
       let tokens = 0;
       const { feed, ledger, service } = world({
@@ -130,11 +130,11 @@ describe('ranges that are read ahead', () => {
       const seen = observe(feed({ endInclusive: 300 }, { ...size, parallelRanges: 4 }));
       flush();
       expect(offsets(seen.values)).toEqual(upTo(300));
-      expect(new Set(service.asked.map(({ token }) => token)).size).toBe(service.asked.length);
+      expect(new Set(service.requests.map(({ token }) => token)).size).toBe(service.requests.length);
     });
   });
 
-  it('are asked for in pages that are nearly full where updates are rare', () => {
+  it('have pages that are nearly full if updates are rare', () => {
     marbles(({ flush }) => {
       const { feed, ledger, service } = world({ latencyMs: 50 });
       const rare = Array.from({ length: 10_000 }, (_, i) => i * 50 + ((i * 7_919) % 50) + 1);
@@ -142,16 +142,16 @@ describe('ranges that are read ahead', () => {
       const seen = observe(feed({ endInclusive: ledger.end }, { parallelRanges: 8 }));
       flush();
       expect(offsets(seen.values)).toEqual(rare);
-      // 50 full pages; each window needs a proof that there is no more in it
-      const firsts = service.asked.filter(({ query }) => query['limit'] === '200').length;
+      // 50 full pages, and for each range a proof that it has no more
+      const firsts = service.requests.filter(({ query }) => query['limit'] === '200').length;
       expect(firsts).toBeLessThan(50 / 0.8);
-      expect(service.asked.length).toBeLessThan(130);
+      expect(service.requests.length).toBeLessThan(130);
     });
   });
 
-  it.each([2, 16])('lose nothing between stretches that are dense and stretches that are not: %i', (parallelRanges) => {
+  it.each([2, 16])('lose nothing between dense and sparse parts of the ledger: %i', (parallelRanges) => {
     marbles(({ flush }) => {
-      const given = ahead({ latencyOf: (n) => 20 + ((n * 7) % 10) });
+      const given = parallelWorld({ latencyOf: (n) => 20 + ((n * 7) % 10) });
       const all = [
         ...upTo(300),
         ...every(5_000, 10).map((n) => 1_000 + n),
@@ -162,9 +162,46 @@ describe('ranges that are read ahead', () => {
       const seen = observe(given.feed({ endInclusive: 900_000 }, { ...size, parallelRanges }));
       flush();
       expect(offsets(seen.values)).toEqual(all);
-      expect(given.most()).toBeLessThanOrEqual(parallelRanges);
-      // one after the other it would be 63
-      expect(given.service.asked.length).toBeLessThan(300);
+      expect(given.mostOpen()).toBeLessThanOrEqual(parallelRanges);
+      // one after the other: 63
+      expect(given.service.requests.length).toBeLessThan(300);
+    });
+  });
+});
+
+/** The number of requests to read a ledger. */
+function requestsFor(all: readonly number[], parallelRanges: number, maxPageSize: number): number {
+  let count = 0;
+  marbles(({ flush }) => {
+    const { feed, ledger, service } = world({ latencyMs: 10 });
+    fill(ledger, ...all);
+    const seen = observe(feed({ endInclusive: ledger.end }, { maxPageSize, parallelRanges }));
+    flush();
+    expect(offsets(seen.values)).toEqual(all);
+    count = service.requests.length;
+  });
+  return count;
+}
+
+describe('the width of a prefetched range', () => {
+  it('is the whole gap before other ranges, so that no page of it is empty', () => {
+    const burst = [...every(1_000, 5), ...upTo(30).map((n) => 5_100 + n), ...every(1_000, 20).map((n) => 10_000 + n)];
+    // one after the other: one for each update; smaller ranges of the gap would be empty every second time
+    expect(requestsFor(burst, 5, 1)).toBeLessThan(100);
+  });
+
+  it('grows fast while nothing matches', () => {
+    marbles(({ flush }) => {
+      const { feed, ledger, service } = world({ latencyMs: 10 });
+      observe(feed({}, { parallelRanges: 2 }).pipe(takeUntil(timer(60_000))));
+      ledger.end = 7;
+      timer(20_000).subscribe(() => {
+        ledger.end = 1_000_000_000;
+      });
+      flush();
+      expect(service.requests.at(-1)?.body['beginExclusive']).toBe(1_000_000_000);
+      const pages = service.requests.filter(({ body }) => 'endInclusive' in body);
+      expect(pages.length).toBeLessThan(30);
     });
   });
 });

@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { NEVER, type Observable } from 'rxjs';
 import { createLedger, type InvalidUpdate, type Update, type UpdatesOptions } from '../../src/index.js';
+import { updateFormat } from '../helpers/world.js';
 
 const port = (): Observable<never> => NEVER;
 
 describe('createLedger', () => {
   it.each(['localhost:7575', 'ftp://h', 'http://user:pw@h', 'http://h/p?tenant=a', 'http://h/#y', '/v2', ''])(
-    'refuses an address to which no path can be added: %j',
+    'refuses a baseUrl to which no path can be appended: %j',
     (baseUrl) => {
       expect(() => createLedger({ baseUrl, port })).toThrow(TypeError);
       expect(() => createLedger({ baseUrl, port })).not.toThrow(/pw/);
@@ -15,7 +16,7 @@ describe('createLedger', () => {
   );
 
   it.each(['http://h', 'https://h:1/', 'http://[::1]:7575/prefix//'])(
-    'takes an address with a path prefix: %j',
+    'accepts a baseUrl with a path prefix: %j',
     (baseUrl) => {
       expect(() => createLedger({ baseUrl, port })).not.toThrow();
     },
@@ -28,19 +29,19 @@ describe('createLedger', () => {
     { retry: { baseDelayMs: 0 } },
     { retry: { giveUpAfterMs: Number.NaN } },
     { retry: { giveUpAfterMs: -1 } },
-  ])('refuses options that make no sense: %j', (options) => {
+  ])('refuses invalid options: %j', (options) => {
     expect(() => createLedger({ baseUrl: 'http://h', port, ...options })).toThrow(TypeError);
   });
 
-  it('quotes no header that cannot be sent', () => {
+  it('does not quote a header that cannot be sent', () => {
     const headers = { authorization: 'SECRET\nx' };
     expect(() => createLedger({ baseUrl: 'http://h', port, headers })).toThrow(TypeError);
     expect(() => createLedger({ baseUrl: 'http://h', port, headers })).not.toThrow(/SECRET/);
   });
 
-  it('types updates by what the options say of those that do not decode', () => {
+  it('types updates by the option for those that do not decode', () => {
     const ledger = createLedger({ baseUrl: 'http://h', port });
-    const request = { beginExclusive: 0 };
+    const request = { beginExclusive: 0, updateFormat };
     const some: UpdatesOptions = {};
     const undecided: 'fail' | 'emit' | undefined = undefined;
     expectTypeOf(ledger.updates(request)).toEqualTypeOf<Observable<Update>>();

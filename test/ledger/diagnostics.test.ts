@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { take, takeUntil, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
-import { canton, failed, notFound } from '../helpers/scripted.js';
 import { fill, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
+import { marbles } from '../helpers/time.js';
+import { errorBody, errorReply, notFound } from '../helpers/wire.js';
 
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0.5);
@@ -18,8 +18,8 @@ const tagsOf = (events: readonly Diagnostic[]): Tag[] => events.map(({ _tag }) =
 const only = <T extends Tag>(events: readonly Diagnostic[], tag: T): Extract<Diagnostic, { _tag: T }>[] =>
   events.filter((event): event is Extract<Diagnostic, { _tag: T }> => event._tag === tag);
 
-/** What a ledger tells of a feed within a while. */
-function told(
+/** The diagnostics of a feed within a while. */
+function diagnosticsOf(
   options: WorldOptions,
   during: (given: World) => void,
   how: Parameters<World['feed']>[1] = {},
@@ -36,9 +36,9 @@ function told(
   return events;
 }
 
-describe('events$', () => {
-  it('tells of a bounded feed from its start to its end, with offsets and durations', () => {
-    const events = told(
+describe('diagnostics$', () => {
+  it('reports a bounded feed from its start to its end, with offsets and durations', () => {
+    const events = diagnosticsOf(
       { latencyMs: 5 },
       ({ ledger }) => {
         fill(ledger, ...upTo(5));
@@ -59,7 +59,7 @@ describe('events$', () => {
     ]);
   });
 
-  it('tells when a feed has caught up, after what was there is emitted, and once', () => {
+  it('reports once that a feed has caught up, after its updates are emitted', () => {
     const events: (Diagnostic | number)[] = [];
     marbles(({ flush }) => {
       const { ledger, client, feed } = world({ latencyMs: 5 });
@@ -88,29 +88,32 @@ describe('events$', () => {
     expect(marks.at(-1)).toBe('FeedEnded');
   });
 
-  it.each([true, false])('tells when a feed falls behind and catches up again; ledger end told: %p', (hasLedgerEnd) => {
-    const events = told(
-      { latencyMs: 5, hasLedgerEnd, maxListElements: 200 },
-      ({ ledger }) => {
-        timer(9_000).subscribe(() => {
-          fill(ledger, ...upTo(50));
-        });
-      },
-      { maxPageSize: 4 },
-    );
-    expect(tagsOf(events).filter((tag) => tag === 'CaughtUp' || tag === 'FellBehind')).toEqual([
-      'CaughtUp',
-      'FellBehind',
-      'CaughtUp',
-    ]);
-    const [behind] = only(events, 'FellBehind');
-    if (hasLedgerEnd) expect(behind).toMatchObject({ cursor: 5, lag: 45 });
-    else expect(behind).not.toHaveProperty('lag');
-    expect(only(events, 'CaughtUp').at(-1)).toMatchObject({ cursor: 50 });
-  });
+  it.each([true, false])(
+    'reports that a feed falls behind and catches up again; with a ledger end: %p',
+    (hasLedgerEnd) => {
+      const events = diagnosticsOf(
+        { latencyMs: 5, hasLedgerEnd, maxListElements: 200 },
+        ({ ledger }) => {
+          timer(9_000).subscribe(() => {
+            fill(ledger, ...upTo(50));
+          });
+        },
+        { maxPageSize: 4 },
+      );
+      expect(tagsOf(events).filter((tag) => tag === 'CaughtUp' || tag === 'FellBehind')).toEqual([
+        'CaughtUp',
+        'FellBehind',
+        'CaughtUp',
+      ]);
+      const [behind] = only(events, 'FellBehind');
+      if (hasLedgerEnd) expect(behind).toMatchObject({ cursor: 5, lag: 45 });
+      else expect(behind).not.toHaveProperty('lag');
+      expect(only(events, 'CaughtUp').at(-1)).toMatchObject({ cursor: 50 });
+    },
+  );
 
-  it('does not call a single new update falling behind', () => {
-    const events = told({ latencyMs: 5 }, ({ ledger }) => {
+  it('does not report a single new update as falling behind', () => {
+    const events = diagnosticsOf({ latencyMs: 5 }, ({ ledger }) => {
       for (const offset of upTo(10))
         timer(1_000 * offset).subscribe(() => {
           fill(ledger, offset);
@@ -120,10 +123,10 @@ describe('events$', () => {
     expect(only(events, 'FellBehind')).toHaveLength(0);
   });
 
-  it('tells of each retry: why, when, which one it is and how much of the time is used up', () => {
-    const events = told(
+  it('reports each retry: its cause, delay, number and the budget that is used up', () => {
+    const events = diagnosticsOf(
       {
-        fault: (_, n) => (n <= 3 ? failed(503, canton('SERVICE_NOT_RUNNING', 1)) : undefined),
+        fault: (_, n) => (n <= 3 ? errorReply(503, errorBody('SERVICE_NOT_RUNNING', 1)) : undefined),
         client: { retry: { baseDelayMs: 100 } },
       },
       () => undefined,
@@ -135,8 +138,8 @@ describe('events$', () => {
     ]);
   });
 
-  it('tells what is learned: the page limit, the path', () => {
-    const events = told(
+  it('reports what is learned: the page limit, the path', () => {
+    const events = diagnosticsOf(
       { latencyMs: 5, maxListElements: 3, fault: ({ path }) => (path.endsWith('/flats') ? notFound : undefined) },
       ({ ledger }) => {
         fill(ledger, ...upTo(20));
@@ -147,12 +150,12 @@ describe('events$', () => {
     expect(only(events, 'PageLimitLearned').map(({ pageLimit }) => pageLimit)).toEqual([4, 2]);
   });
 
-  it('tells of a refused token that another took the place of', () => {
-    let asked = 0;
-    const events = told(
+  it('reports a refused token that was replaced', () => {
+    let tokens = 0;
+    const events = diagnosticsOf(
       {
-        client: { token: () => `token-${(asked += 1)}` },
-        fault: ({ token }) => (token === 'token-1' ? failed(401, canton('NA', -1)) : undefined),
+        client: { token: () => `token-${(tokens += 1)}` },
+        fault: ({ token }) => (token === 'token-1' ? errorReply(401, errorBody('NA', -1)) : undefined),
       },
       () => undefined,
     );
@@ -163,12 +166,12 @@ describe('events$', () => {
   it.each([
     [undefined, { how: 'failed', error: { _tag: 'PrunedError' } }],
     [30, { how: 'unsubscribed' }],
-  ])('tells of a gap, and where the feed goes on: %p', (choice, end) => {
-    const events = told(
+  ])('reports a gap, and where the feed resumes: %p', (choice, end) => {
+    const events = diagnosticsOf(
       {
         fault: ({ path, body }) =>
           path.startsWith('/v2/updates') && Number(body['beginExclusive']) < 30
-            ? failed(400, canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '30' }))
+            ? errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '30' }))
             : undefined,
       },
       ({ ledger }) => {
@@ -183,7 +186,7 @@ describe('events$', () => {
     expect(events.at(-1)).toMatchObject({ _tag: 'FeedEnded', ...end });
   });
 
-  it('tells nothing of a feed whose subscriber left while a page was emitted', () => {
+  it('reports nothing of a feed that was unsubscribed from while a page was emitted', () => {
     marbles(({ flush }) => {
       const { ledger, client, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(5));
@@ -196,7 +199,7 @@ describe('events$', () => {
     });
   });
 
-  it('names the feeds apart, and those of other ledgers are told there', () => {
+  it('numbers the feeds of each ledger', () => {
     marbles(({ flush }) => {
       const { client, feed } = world();
       const other = world();

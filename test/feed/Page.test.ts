@@ -13,23 +13,26 @@ const page = (text: string) =>
     'fail',
   ).updates;
 
-describe('inOrder', () => {
+describe('checkOrder', () => {
   it.each([
     // page                beginExclusive  endInclusive  emitted                last
     ['1 2 5', 0, undefined, [1, 2, 5], 5],
     ['1 2 c2 c9 10', 0, undefined, [1, 2, 2, 9, 10], 10],
     ['c7 8', 7, undefined, [7, 8], 8],
-    // left out: before the range, twice, beyond the range
+    // dropped: before the range, repeated, after the range
     ['6 7 8', 7, undefined, [8], 8],
     ['c6 8', 7, undefined, [8], 8],
     ['8 8 9 9', 7, undefined, [8, 9], 9],
     ['8 9 10 11', 7, 9, [8, 9], 11],
-  ])('passes what is in order and within the range: %s', (text, beginExclusive, endInclusive, emitted, last) => {
-    const result = checkOrder(page(text), { beginExclusive, ...(endInclusive !== undefined && { endInclusive }) });
-    expect(result.failure).toBeUndefined();
-    expect(offsets(result.updates)).toEqual(emitted);
-    expect(result.last).toBe(last);
-  });
+  ])(
+    'passes elements that are in order and within the range: %s',
+    (text, beginExclusive, endInclusive, emitted, last) => {
+      const result = checkOrder(page(text), { beginExclusive, ...(endInclusive !== undefined && { endInclusive }) });
+      expect(result.failure).toBeUndefined();
+      expect(offsets(result.updates)).toEqual(emitted);
+      expect(result.last).toBe(last);
+    },
+  );
 
   it.each([
     ['5 3', 0],
@@ -37,18 +40,18 @@ describe('inOrder', () => {
     ['5 c4', 0],
     ['c5 5', 0],
     ['5 6 5', 0],
-  ])('passes nothing of a page that goes backwards: %s', (text, beginExclusive) => {
+  ])('passes no element of a page that goes backwards: %s', (text, beginExclusive) => {
     const result = checkOrder(page(text), { beginExclusive });
     expect(result.updates).toEqual([]);
     expect(result.failure).toMatchObject({ _tag: 'OrderError' });
   });
 
-  it('goes downward in descending order', () => {
+  it('passes elements in descending order', () => {
     const range = { beginExclusive: 2, endInclusive: 9, descendingOrder: true };
     const result = checkOrder(page('12 9 8 8 3 2 1'), range);
     expect(result.failure).toBeUndefined();
     expect(offsets(result.updates)).toEqual([9, 8, 3]);
-    // a ledger before 3.5 does not know the order and answers upward
+    // a ledger before 3.5 does not know the order and answers in ascending order
     expect(checkOrder(page('3 4 5'), range).failure).toMatchObject({ _tag: 'OrderError', offset: 4, previous: 3 });
     expect(checkOrder(page('3 4 5'), range).updates).toEqual([]);
   });

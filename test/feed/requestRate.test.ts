@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, NEVER, takeUntil, timer } from 'rxjs';
-import { marbles } from '../helpers/marbles.js';
 import { observe } from '../helpers/observe.js';
-import { canton, failed, notFound, ok, type Asked } from '../helpers/scripted.js';
+import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo, world, type WorldOptions } from '../helpers/world.js';
-import { checkpoint } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
+import { marbles } from '../helpers/time.js';
 
-const isPoll = ({ body }: Asked): boolean => 'beginExclusive' in body && !('endInclusive' in body);
+const isPoll = ({ body }: ServiceRequest): boolean => 'beginExclusive' in body && !('endInclusive' in body);
 const minute = 60_000;
 
 /** When requests were sent within ten minutes, by feeds of one ledger. */
@@ -16,9 +16,9 @@ function requestTimes(options: WorldOptions, feeds = 1): number[] {
     const start = asyncScheduler.now();
     const { ledger, feed, service } = world({
       ...options,
-      fault: (asked, n) => {
+      fault: (request, n) => {
         times.push(asyncScheduler.now() - start);
-        return options.fault?.(asked, n);
+        return options.fault?.(request, n);
       },
     });
     fill(ledger, ...upTo(5));
@@ -29,14 +29,14 @@ function requestTimes(options: WorldOptions, feeds = 1): number[] {
   return times;
 }
 
-/** The most that fall into any span of so many milliseconds. */
+/** The most requests within any span of so many milliseconds. */
 const mostWithin = (times: readonly number[], span: number): number =>
   Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + span).length));
 
 const later = (times: readonly number[], after: number): number[] => times.filter((at) => at >= after);
 
-describe('a feed in a state that lasts', () => {
-  // by chance, several waits in a row may be short
+describe('a feed in a lasting state', () => {
+  // several random delays in a row may be short
   beforeEach(() => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
   });
@@ -47,48 +47,52 @@ describe('a feed in a state that lasts', () => {
   it.each<[string, WorldOptions, number]>([
     ['nothing happens on a 3.4', {}, 2],
     ['nothing happens on a 3.5, which sends checkpoints', { earlyCheckpointMs: 500 }, 2],
-    ['nothing happens, and the ledger end is not told', { hasLedgerEnd: false }, 2],
-    ['polls are answered at once with nothing', { fault: (asked) => (isPoll(asked) ? ok([]) : undefined) }, 2],
+    ['nothing happens, and the ledger end is unavailable', { hasLedgerEnd: false }, 2],
+    ['polls are answered at once with nothing', { fault: (request) => (isPoll(request) ? ok([]) : undefined) }, 2],
     [
       'polls are answered at once with a checkpoint',
-      { fault: (asked) => (isPoll(asked) ? ok([checkpoint(5)]) : undefined) },
+      { fault: (request) => (isPoll(request) ? ok([checkpoint(5)]) : undefined) },
       2,
     ],
     ['the service refuses connections', { fault: () => new Error('ECONNREFUSED') }, 2],
-    ['the service pushes back', { fault: () => failed(409, canton('PARTICIPANT_BACKPRESSURE', 2)) }, 2],
-    ['polls are cut by a proxy at once', { fault: (asked) => (isPoll(asked) ? failed(504, '') : undefined) }, 2],
+    ['the service pushes back', { fault: () => errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2)) }, 2],
     [
-      'the ledger end is behind for a moment, again and again',
+      'polls are cut by a proxy at once',
+      { fault: (request) => (isPoll(request) ? errorReply(504, '') : undefined) },
+      2,
+    ],
+    [
+      'the ledger end lags for a moment, again and again',
       {
         fault: ({ path }, n) => (path.endsWith('/ledger-end') && n > 1 && n % 2 === 0 ? ok({ offset: 4 }) : undefined),
       },
       3,
     ],
-    ['nothing is answered', { fault: () => NEVER }, 1],
+    ['no request is answered', { fault: () => NEVER }, 1],
     ['the path of updates is gone', { fault: ({ path }) => (path === '/v2/updates/flats' ? notFound : undefined) }, 2],
   ])('sends few requests: %s', (_, options, mostInASecond) => {
     const times = later(
       requestTimes({ latencyMs: 1, client: { retry: { giveUpAfterMs: 20 * minute } }, ...options }),
       minute,
     );
-    // it has not given up
+    // it has not ended
     expect(times.length).toBeGreaterThan(8);
     expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(mostInASecond);
   });
 });
 
-describe('many feeds of a participant that comes back', () => {
-  it('do not come all at once', () => {
+describe('many feeds of a participant that recovers', () => {
+  it('do not all send their requests at once', () => {
     const down = 3 * minute;
     const times = requestTimes(
       {
         latencyMs: 1,
         client: { retry: { giveUpAfterMs: 20 * minute } },
-        fault: () => (asyncScheduler.now() < down ? failed(503, canton('SERVICE_NOT_RUNNING', 1)) : undefined),
+        fault: () => (asyncScheduler.now() < down ? errorReply(503, errorBody('SERVICE_NOT_RUNNING', 1)) : undefined),
       },
       100,
     );
-    // each asks for the ledger end, then polls: without jitter that would be a hundred in one millisecond
+    // each requests the ledger end, then polls: without jitter, a hundred requests in one millisecond
     const back = times.filter((at) => at >= down && at < down + 30_000);
     expect(back.length).toBeGreaterThan(200);
     expect(mostWithin(back, 100)).toBeLessThan(40);

@@ -1,0 +1,199 @@
+import {
+  asyncScheduler,
+  catchError,
+  concat,
+  connect,
+  defer,
+  EMPTY,
+  exhaustMap,
+  map,
+  merge,
+  mergeMap,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  type OperatorFunction,
+  startWith,
+  switchMap,
+  takeWhile,
+  throwError,
+  timeout,
+  timer,
+} from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import { isLedgerResetError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { ConnectionError } from '../errors/request.js';
+import { isTransient, verdict } from '../errors/verdict.js';
+import { type SocketMessage, openSocket } from '../http/socket.js';
+import type { Feed } from './Feed.js';
+import { readLedgerEndOnce } from './ledgerEnd.js';
+import { checkOrder, decodeElements, type Page } from './Page.js';
+import { pageReceived, requestPage, switchPath, updatesBody } from './pageRequest.js';
+import { catchUpOrPoll, type Position, type Step } from './Position.js';
+import type { UpdatesPath } from './Service.js';
+
+/** Whether to follow by a socket: if the feed has no end and has caught up, and no socket has just failed. */
+export const mayOpenSocket = ({ transport, request, service }: Feed, { hasCaughtUp }: Position): boolean =>
+  transport === 'websocket' && hasCaughtUp && typeof request.endInclusive !== 'number' && !service.isSocketBackOff;
+
+/** How long a live socket may bring no element, in milliseconds: checkpoints come after 75 000 at the latest. */
+const stalledMs = 100_000;
+
+/** How far a feed has come by a socket. */
+interface SocketProgress {
+  readonly path: UpdatesPath;
+  /** Where the socket began. */
+  readonly beginExclusive: Offset;
+  /** The cursor of the feed, which also moves by checks over HTTP. */
+  readonly cursor: Offset;
+  /** The offset of the last element of the socket. */
+  readonly last: Offset;
+  /** The offset of its last element that is not a checkpoint. */
+  readonly lastUpdate: Offset;
+  /** When its last element came, in milliseconds. */
+  readonly receivedAt: number;
+  /** The number of its elements. */
+  readonly count: number;
+}
+
+/**
+ * Follows the ledger by a WebSocket: one step for each element that the service pushes. However the socket ends, the feed
+ * catches up over HTTP from its cursor, which also finds out what is wrong.
+ */
+export const followBySocket = (feed: Feed, position: Position): Observable<Step> =>
+  defer(() => {
+    const { request, service, report } = feed;
+    const path = service.updatesPath;
+    const { cursor } = position;
+    let progress: SocketProgress = {
+      path,
+      beginExclusive: cursor,
+      cursor,
+      last: cursor,
+      lastUpdate: cursor,
+      receivedAt: asyncScheduler.now(),
+      count: 0,
+    };
+    const current = (): Position => ({ ...position, cursor: progress.cursor });
+    const following = (): Step => ({ position: { ...current(), next: 'socket', pollLimit: 1, idlePolls: 0 } });
+
+    const pushed$ = openSocket(service.link, path, updatesBody(request, { beginExclusive: cursor }, path)).pipe(
+      mergeMap((message: SocketMessage) => {
+        if (message._tag === 'Element') return [message.json];
+        report(() => ({ _tag: 'SocketOpened', path, beginExclusive: cursor }));
+        return [];
+      }),
+      timeout({
+        each: stalledMs,
+        with: () => throwError(() => new ConnectionError(path, 'the socket brought no element in time')),
+      }),
+      map((json): Step => {
+        const received = receiveElement(feed, progress, json);
+        ({ progress } = received);
+        report(() => pageReceived(received.page, path));
+        return { ...following(), page: received.page };
+      }),
+      catchError((error: unknown) => [endSocket(feed, current(), progress, error)]),
+    );
+
+    const onHttpPage = (page: Page): Step => {
+      progress = { ...progress, cursor: page.last };
+      if (page.updates.length === 0 && page.failure === undefined) return following();
+      const cause = new ConnectionError(path, 'the socket held back updates');
+      // the elements that it brought do not count in its favour
+      return { ...endSocket(feed, current(), { ...progress, count: 0 }, cause), page };
+    };
+
+    return pushed$.pipe(
+      connect((elements$) => merge(elements$, elements$.pipe(checkOverHttp(feed, current), map(onHttpPage)))),
+      closeBeforeLast(({ page, position: { next } }) => page?.failure !== undefined || next !== 'socket'),
+    );
+  });
+
+/** Decodes a message to a page of one element. */
+function receiveElement(
+  { onInvalid }: Feed,
+  progress: SocketProgress,
+  json: unknown,
+): { readonly page: Page; readonly progress: SocketProgress } {
+  const receivedAt = asyncScheduler.now();
+  const elements = decodeElements(progress.path, [json], onInvalid);
+  const { updates, last, lastUpdate, failure = elements.failure } = checkOrder(elements.updates, progress, progress);
+  const page: Page = {
+    updates,
+    last,
+    count: 1,
+    isFull: false,
+    tookMs: receivedAt - progress.receivedAt,
+    ...(failure !== undefined && { failure }),
+  };
+  const cursor = Math.max(progress.cursor, last);
+  return { page, progress: { ...progress, cursor, last, lastUpdate, receivedAt, count: progress.count + 1 } };
+}
+
+/** Ends at the first step that is the last one, and emits that only after the socket and the checks are closed. */
+const closeBeforeLast =
+  (isLast: (step: Step) => boolean): MonoTypeOperatorFunction<Step> =>
+  (source) =>
+    defer(() => {
+      let last: readonly Step[] = [];
+      const earlier$ = source.pipe(
+        takeWhile((step) => {
+          if (isLast(step)) last = [step];
+          return last.length === 0;
+        }),
+      );
+      return concat(
+        earlier$,
+        defer(() => last),
+      );
+    });
+
+/** Reports the end of the socket. The feed catches up from its cursor. */
+function endSocket(feed: Feed, position: Position, { path, count }: SocketProgress, error: unknown): Step {
+  if (!isLedgerError(error)) throw error;
+  const isPathSwitched = verdict(error) === 'switch' && switchPath(feed, path);
+  const delivered = count > 0 ? 'delivered' : 'empty';
+  const againInMs = feed.service.socketEnded(isPathSwitched ? 'pathSwitched' : delivered);
+  feed.report(() => ({ _tag: 'SocketClosed', path, cause: error, againInMs }));
+  return { position: { ...position, next: catchUpOrPoll(feed) } };
+}
+
+/** How long a socket without any element is silent before a check over HTTP, and the time between checks, in milliseconds. */
+const newSocketCheckMs = 10_000;
+
+/** The same for a socket that has brought elements. Checkpoints come every 15 000 ms while the ledger moves. */
+const provenSocketCheckMs = 20_000;
+
+/**
+ * Emits pages over HTTP while the socket brings nothing: the service, or something before it, may keep elements back and
+ * still answer pings. A check that fails is ignored if it may succeed later: the socket may be healthy.
+ */
+const checkOverHttp =
+  (feed: Feed, current: () => Position): OperatorFunction<unknown, Page> =>
+  (elements$) =>
+    elements$.pipe(
+      startWith(undefined),
+      // an element aborts the check: it may be the one that was missing
+      switchMap((_, count) => {
+        const everyMs = count === 0 ? newSocketCheckMs : provenSocketCheckMs;
+        return timer(everyMs, everyMs).pipe(
+          exhaustMap(() => (feed.service.hasLedgerEnd ? missedPage(feed, current()) : EMPTY)),
+        );
+      }),
+    );
+
+const missedPage = (feed: Feed, position: Position): Observable<Page> =>
+  readLedgerEndOnce(feed, position).pipe(
+    mergeMap(({ position: { next, cursor: beginExclusive, target: endInclusive } }) =>
+      next === 'page'
+        ? requestPage(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }).pipe(
+            map((page) => ({ ...page, last: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive) })),
+          )
+        : EMPTY,
+    ),
+    catchError((error: unknown) => {
+      if (isLedgerError(error) && (isTransient(error) || isLedgerResetError(error))) return EMPTY;
+      throw error;
+    }),
+  );

@@ -1,0 +1,300 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler, NEVER } from 'rxjs';
+import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
+import { Service, type UpdatesPath } from '../../src/feed/Service.js';
+import type { Link } from '../../src/http/Link.js';
+import { observe } from '../helpers/observe.js';
+
+const link: Omit<Link, 'report'> = {
+  port: () => NEVER,
+  socketPort: () => NEVER,
+  baseUrl: 'http://ledger.example',
+  headers: {},
+  token: undefined,
+  requestTimeoutMs: 30_000,
+};
+
+const newService = (updatesPath?: UpdatesPath | 'auto'): Service => new Service(link, updatesPath);
+
+/** The clock of the machine, in milliseconds. */
+let now = 0;
+
+beforeEach(() => {
+  now = 1_000_000;
+  jest.spyOn(asyncScheduler, 'now').mockImplementation(() => now);
+  // the longest delay of the back-off
+  jest.spyOn(Math, 'random').mockReturnValue(1);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('the path of updates', () => {
+  it('is switched once, and reported once', () => {
+    const service = newService();
+    expect(service.updatesPath).toBe('/v2/updates/flats');
+    expect(service.pathMissing('/v2/updates/flats')).toEqual({
+      _tag: 'EndpointSwitched',
+      from: '/v2/updates/flats',
+      to: '/v2/updates',
+    });
+    expect(service.updatesPath).toBe('/v2/updates');
+    // a request that was sent before
+    expect(service.pathMissing('/v2/updates/flats')).toBeUndefined();
+    expect(service.updatesPath).toBe('/v2/updates');
+  });
+
+  it('is never switched back', () => {
+    const service = newService();
+    service.pathMissing('/v2/updates/flats');
+    expect(service.pathMissing('/v2/updates')).toBeUndefined();
+    expect(service.updatesPath).toBe('/v2/updates');
+  });
+
+  it.each<UpdatesPath>(['/v2/updates/flats', '/v2/updates'])('is kept if the caller has chosen it: %s', (path) => {
+    const service = newService(path);
+    expect(service.pathMissing(path)).toBeUndefined();
+    expect(service.updatesPath).toBe(path);
+  });
+});
+
+describe('the limit of a page', () => {
+  it('is halved by each page that is too large', () => {
+    const service = newService();
+    expect(service.pageLimit).toBe(Infinity);
+    expect(service.pageTooLarge(200)).toEqual({ _tag: 'PageLimitLearned', pageLimit: 100 });
+    expect(service.pageTooLarge(100)).toEqual({ _tag: 'PageLimitLearned', pageLimit: 50 });
+    expect(service.pageTooLarge(25)).toEqual({ _tag: 'PageLimitLearned', pageLimit: 12 });
+    expect(service.pageLimit).toBe(12);
+  });
+
+  it('is halved once by several pages that were sent at the same time', () => {
+    const service = newService();
+    service.pageTooLarge(200);
+    expect(service.pageTooLarge(200)).toBeUndefined();
+    expect(service.pageTooLarge(201)).toBeUndefined();
+    expect(service.pageLimit).toBe(100);
+  });
+
+  it('never grows, and is 1 at least', () => {
+    const service = newService();
+    service.pageTooLarge(2);
+    expect(service.pageLimit).toBe(1);
+    expect(service.pageTooLarge(1)).toBeUndefined();
+    expect(service.pageTooLarge(1_000)).toBeUndefined();
+    expect(service.pageLimit).toBe(1);
+  });
+});
+
+describe('the longest idle timeout of a poll', () => {
+  it('is half of the time after which a poll was cut', () => {
+    const service = newService();
+    expect(service.maxPollMs).toBe(Infinity);
+    service.pollTimedOut(9_001);
+    expect(service.maxPollMs).toBe(4_500);
+    service.pollTimedOut(4_600);
+    expect(service.maxPollMs).toBe(2_300);
+  });
+
+  it('is a second at least', () => {
+    const service = newService();
+    service.pollTimedOut(1_500);
+    expect(service.maxPollMs).toBe(1_000);
+  });
+
+  it('grows by a tenth with each poll that is answered', () => {
+    const service = newService();
+    service.pollAnswered();
+    expect(service.maxPollMs).toBe(Infinity);
+    service.pollTimedOut(4_000);
+    service.pollAnswered();
+    expect(service.maxPollMs).toBeCloseTo(2_200);
+    service.pollAnswered();
+    expect(service.maxPollMs).toBeCloseTo(2_420);
+  });
+});
+
+describe('the longest range of a page', () => {
+  it('is a quarter of a range that timed out', () => {
+    const service = newService();
+    expect(service.maxRange).toBe(Infinity);
+    service.rangeTimedOut(1_003);
+    expect(service.maxRange).toBe(250);
+  });
+
+  it('is one offset at least', () => {
+    const service = newService();
+    service.rangeTimedOut(3);
+    expect(service.maxRange).toBe(1);
+  });
+
+  it('doubles with each page that is answered', () => {
+    const service = newService();
+    service.rangeAnswered();
+    expect(service.maxRange).toBe(Infinity);
+    service.rangeTimedOut(40);
+    service.rangeAnswered();
+    service.rangeAnswered();
+    expect(service.maxRange).toBe(40);
+  });
+
+  it('is no shorter than what the service has searched', () => {
+    const service = newService();
+    service.rangeTimedOut(100);
+    service.rangeReached(70);
+    expect(service.maxRange).toBe(70);
+    service.rangeReached(10);
+    expect(service.maxRange).toBe(70);
+  });
+});
+
+describe('the ledger end', () => {
+  it('is requested again a minute after it was unavailable', () => {
+    const service = newService();
+    expect(service.hasLedgerEnd).toBe(true);
+    service.ledgerEndUnavailable();
+    expect(service.hasLedgerEnd).toBe(false);
+    now += 59_999;
+    expect(service.hasLedgerEnd).toBe(false);
+    now += 1;
+    expect(service.hasLedgerEnd).toBe(true);
+  });
+
+  it('is available as soon as the service has answered', () => {
+    const service = newService();
+    service.ledgerEndUnavailable();
+    service.ledgerEndAnswered();
+    expect(service.hasLedgerEnd).toBe(true);
+  });
+
+  it('is requested again if the clock was set back', () => {
+    const service = newService();
+    service.ledgerEndUnavailable();
+    now -= 3_600_000;
+    expect(service.hasLedgerEnd).toBe(true);
+  });
+});
+
+describe('the back-off of sockets', () => {
+  /** The delay after each of the sockets, which end one after another. */
+  const delays = (service: Service, ...results: readonly ('delivered' | 'empty' | 'pathSwitched')[]): number[] =>
+    results.map((result) => {
+      const delayMs = service.socketEnded(result);
+      now += delayMs;
+      return delayMs;
+    });
+
+  it('ends with its delay', () => {
+    const service = newService();
+    expect(service.isSocketBackOff).toBe(false);
+    const delayMs = service.socketEnded('empty');
+    expect(service.isSocketBackOff).toBe(true);
+    now += delayMs - 1;
+    expect(service.isSocketBackOff).toBe(true);
+    now += 1;
+    expect(service.isSocketBackOff).toBe(false);
+  });
+
+  it('doubles while sockets bring nothing, up to five minutes', () => {
+    const empty = Array.from({ length: 10 }, () => 'empty' as const);
+    expect(delays(newService(), ...empty)).toEqual([
+      2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000,
+    ]);
+  });
+
+  it('is short again after a socket that has brought elements', () => {
+    expect(delays(newService(), 'empty', 'empty', 'delivered', 'empty')).toEqual([2_000, 4_000, 1_000, 2_000]);
+  });
+
+  it('is none if another path is to be tried', () => {
+    const service = newService();
+    expect(delays(service, 'empty', 'pathSwitched')).toEqual([2_000, 0]);
+    expect(service.isSocketBackOff).toBe(false);
+  });
+
+  it('counts sockets that end within one delay as one failure', () => {
+    const service = newService();
+    expect([service.socketEnded('empty'), service.socketEnded('empty'), service.socketEnded('empty')]).toEqual([
+      2_000, 2_000, 2_000,
+    ]);
+  });
+
+  it('is no longer if the clock was set back', () => {
+    const service = newService();
+    service.socketEnded('empty');
+    now -= 3_600_000;
+    expect(service.isSocketBackOff).toBe(false);
+  });
+});
+
+const caughtUp = (offset: number): DiagnosticBody => ({ _tag: 'CaughtUp', cursor: offset });
+
+describe('a service', () => {
+  it('emits what its link and its feeds report, with the number of the feed', () => {
+    const service = newService();
+    const seen = observe(service.diagnostics$);
+    service.link.report(() => caughtUp(1));
+    service.reportForNewFeed()(() => caughtUp(2));
+    service.reportForNewFeed()(() => caughtUp(3));
+    expect(seen.values).toEqual([
+      { _tag: 'CaughtUp', cursor: 1, at: now },
+      { _tag: 'CaughtUp', cursor: 2, at: now, feed: 1 },
+      { _tag: 'CaughtUp', cursor: 3, at: now, feed: 2 },
+    ]);
+    seen.subscription.unsubscribe();
+  });
+
+  it('creates a diagnostic only for a subscriber', () => {
+    const service = newService();
+    const make = jest.fn(() => caughtUp(7));
+    service.link.report(make);
+    expect(make).not.toHaveBeenCalled();
+    const seen = observe(service.diagnostics$);
+    service.link.report(make);
+    seen.subscription.unsubscribe();
+    service.link.report(make);
+    expect(make).toHaveBeenCalledTimes(1);
+    expect(seen.values).toEqual([{ _tag: 'CaughtUp', cursor: 7, at: expect.any(Number) }]);
+    expect(seen.values[0]).not.toHaveProperty('feed');
+  });
+
+  it('shares what it learns with the same service by another link', () => {
+    const service = newService();
+    const other = service.over({ ...link, requestTimeoutMs: 1 }, () => undefined);
+    expect([service.link.requestTimeoutMs, other.link.requestTimeoutMs]).toEqual([30_000, 1]);
+    other.pageTooLarge(200);
+    service.ledgerEndUnavailable();
+    other.pathMissing('/v2/updates/flats');
+    expect(service.pageLimit).toBe(100);
+    expect(other.hasLedgerEnd).toBe(false);
+    expect(service.updatesPath).toBe('/v2/updates');
+  });
+
+  it('emits the diagnostics of another link after their observer, and numbers all feeds together', () => {
+    const service = newService();
+    const calls: unknown[] = [];
+    service.diagnostics$.subscribe((diagnostic) => calls.push(['emitted', diagnostic.feed]));
+    const other = service.over(link, (diagnostic) => calls.push(['observed', diagnostic.feed]));
+    other.link.report(() => caughtUp(1));
+    service.reportForNewFeed()(() => caughtUp(2));
+    other.reportForNewFeed()(() => caughtUp(3));
+    expect(calls).toEqual([
+      ['observed', undefined],
+      ['emitted', undefined],
+      ['emitted', 1],
+      ['observed', 2],
+      ['emitted', 2],
+    ]);
+  });
+
+  it('by another link keeps the path that the caller has chosen', () => {
+    const other = newService('/v2/updates/flats').over(link, () => undefined);
+    expect(other.pathMissing('/v2/updates/flats')).toBeUndefined();
+    expect(other.updatesPath).toBe('/v2/updates/flats');
+  });
+
+  it('learns nothing from another service', () => {
+    newService().pageTooLarge(2);
+    expect(newService().pageLimit).toBe(Infinity);
+  });
+});
