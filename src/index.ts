@@ -103,7 +103,7 @@ export { ParticipantAuthorizationChanged } from './codecs/TopologyTransaction.js
 export { ParticipantAuthorizationOnboarding } from './codecs/TopologyTransaction.js';
 export { ParticipantAuthorizationRevoked } from './codecs/TopologyTransaction.js';
 export { ParticipantPermission } from './codecs/TopologyTransaction.js';
-export { InterfaceView, type ViewStatus } from './codecs/Event.js';
+export { InterfaceView, type ProtoAny, type ViewStatus } from './codecs/Event.js';
 export { SynchronizerTime } from './codecs/OffsetCheckpoint.js';
 export { TraceContext } from './codecs/OffsetCheckpoint.js';
 

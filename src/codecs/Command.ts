@@ -1,7 +1,7 @@
 import type * as t from 'io-ts';
 import { json, text } from './internal/field.js';
 import { exact } from './internal/message.js';
-import { keyed } from './internal/variant.js';
+import { oneOfKeys } from './internal/variant.js';
 import { TemplateId } from './scalars.js';
 
 /** Creates a contract. */
@@ -18,13 +18,13 @@ export interface ExerciseCommand {
   readonly templateId: TemplateId;
   /** The contract. */
   readonly contractId: string;
-  /** The choice; `Archive` is every template's. */
+  /** The choice; every template has `Archive`. */
   readonly choice: string;
   /** The argument as Daml JSON; `{}` for none. */
   readonly choiceArgument: unknown;
 }
 
-/** Exercises a choice of the contract that has a key. */
+/** Exercises a choice of the contract with a key. */
 export interface ExerciseByKeyCommand {
   /** `#package-name:Module:Entity` or with the package id. */
   readonly templateId: TemplateId;
@@ -48,7 +48,7 @@ export interface CreateAndExerciseCommand {
   readonly choiceArgument: unknown;
 }
 
-/** What a submission does, as the wire writes it. */
+/** A command of a submission, in the form of the wire. */
 export type Command =
   | {
       /** Create a contract. */
@@ -68,7 +68,7 @@ export type Command =
     };
 
 /** Codec of `Command`. */
-export const Command: t.Type<Command, unknown> = keyed<Command>('Command', {
+export const Command: t.Type<Command, unknown> = oneOfKeys<Command>('Command', {
   CreateCommand: exact<CreateCommand>('CreateCommand', { templateId: TemplateId, createArguments: json }),
   ExerciseCommand: exact<ExerciseCommand>('ExerciseCommand', {
     templateId: TemplateId,

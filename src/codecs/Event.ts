@@ -1,17 +1,17 @@
 import type * as t from 'io-ts';
-import { repeated, texts } from './internal/collection.js';
+import { list, repeated, texts } from './internal/collection.js';
 import { flag, json, optional, tag, text } from './internal/field.js';
 import { message } from './internal/message.js';
-import { oneOf, type Unknown, unknownAt } from './internal/variant.js';
+import { oneOf, type UnknownVariant, unknownWithOffset } from './internal/variant.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
 
-/** A contract was archived. Sent by the ACS_DELTA shape; LEDGER_EFFECTS has consuming exercises instead. */
+/** A contract was archived. Only in the ACS_DELTA shape; LEDGER_EFFECTS has consuming exercises instead. */
 export interface ArchivedEvent {
   /** The kind of event. */
   readonly _tag: 'ArchivedEvent';
   /** The offset of the update that has the event. */
   readonly offset: Offset;
-  /** The event's place in its transaction: ascending in execution order. */
+  /** The event's position in its transaction: ascending in execution order. */
   readonly nodeId: Int64;
   /** The contract. */
   readonly contractId: string;
@@ -19,7 +19,7 @@ export interface ArchivedEvent {
   readonly templateId: string;
   /** The name of the template's package. */
   readonly packageName: string;
-  /** Those of the requesting parties who witness the archival. */
+  /** The requesting parties that witness the archival. */
   readonly witnessParties: readonly string[];
   /** The interfaces of the request's filter that the template implements. */
   readonly implementedInterfaces: readonly string[];
@@ -37,19 +37,33 @@ export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEve
   implementedInterfaces: texts,
 });
 
+/** A message of a gRPC status, packed with its type. */
+export interface ProtoAny {
+  /** The type, such as `type.googleapis.com/google.rpc.ErrorInfo`. */
+  readonly typeUrl: string;
+  /** The encoded message, base64. */
+  readonly value: string;
+  /** The decoded message as JSON; a text where the participant does not know the type. */
+  readonly valueDecoded?: unknown;
+  /** Fields that the participant does not know. */
+  readonly unknownFields?: unknown;
+}
+
 /** Whether an interface view could be computed. */
 export interface ViewStatus {
   /** A gRPC status code; 0 is success. */
   readonly code: Int64;
-  /** What went wrong, for people. */
+  /** The reason of the failure, for people. */
   readonly message?: string;
+  /** More about the failure; empty for success. */
+  readonly details?: readonly ProtoAny[];
 }
 
-/** A contract as one of the interfaces that its template implements shows it. */
+/** The view of a contract by one of the interfaces that its template implements. */
 export interface InterfaceView {
   /** `package-id:Module:Entity` of the interface. */
   readonly interfaceId: string;
-  /** A code other than 0 says that the view failed: `viewValue` is absent then. */
+  /** With a code other than 0 the view failed, and `viewValue` is absent. */
   readonly viewStatus: ViewStatus;
   /** The view as Daml JSON. */
   readonly viewValue?: unknown;
@@ -57,7 +71,18 @@ export interface InterfaceView {
   readonly implementationPackageId?: string;
 }
 
-const ViewStatus = message<ViewStatus>('ViewStatus', { code: Int64, message: optional(text) });
+const ProtoAny = message<ProtoAny>('ProtoAny', {
+  typeUrl: text,
+  value: text,
+  valueDecoded: optional(json),
+  unknownFields: optional(json),
+});
+
+const ViewStatus = message<ViewStatus>('ViewStatus', {
+  code: Int64,
+  message: optional(text),
+  details: optional(list(ProtoAny)),
+});
 
 /** Codec of `InterfaceView`. */
 export const InterfaceView: t.Type<InterfaceView, unknown> = message<InterfaceView>('InterfaceView', {
@@ -73,7 +98,7 @@ export interface CreatedEvent {
   readonly _tag: 'CreatedEvent';
   /** The offset of the update that has the event. */
   readonly offset: Offset;
-  /** The event's place in its transaction: ascending in execution order. */
+  /** The event's position in its transaction: ascending in execution order. */
   readonly nodeId: Int64;
   /** The contract. */
   readonly contractId: string;
@@ -83,23 +108,23 @@ export interface CreatedEvent {
   readonly packageName: string;
   /** The ledger time of the creation. */
   readonly createdAt: Timestamp;
-  /** The contract key as Daml JSON; absent for a template without. */
+  /** The contract key as Daml JSON; absent for a template without a key. */
   readonly contractKey?: unknown;
   /** Base64; empty for a template without a key. Since 3.5. */
   readonly contractKeyHash?: string;
-  /** The contract's fields as Daml JSON; absent when only interface views were asked for. */
+  /** The contract's fields as Daml JSON; absent if the request asks only for interface views. */
   readonly createArgument?: unknown;
-  /** Base64, for explicit disclosure; empty unless `includeCreatedEventBlob` was asked for. */
+  /** Base64, for explicit disclosure; empty unless the request sets `includeCreatedEventBlob`. */
   readonly createdEventBlob?: string;
-  /** The views that the request's interface filters asked for. */
+  /** The views by the interfaces of the request's filters. */
   readonly interfaceViews: readonly InterfaceView[];
-  /** Those of the requesting parties who witness the creation. */
+  /** The requesting parties that witness the creation. */
   readonly witnessParties: readonly string[];
   /** The contract's signatories. */
   readonly signatories: readonly string[];
   /** The contract's observers. */
   readonly observers: readonly string[];
-  /** The package by which `createArgument` is rendered. Since 3.4. */
+  /** The package whose types `createArgument` is rendered with. Since 3.4. */
   readonly representativePackageId?: string;
   /** Whether the event changes the active contracts of the requesting parties. Since 3.4. */
   readonly acsDelta?: boolean;
@@ -126,13 +151,13 @@ export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>
   acsDelta: optional(flag),
 });
 
-/** A choice was exercised. Sent by the LEDGER_EFFECTS shape alone; a consuming one is the archival of its contract. */
+/** A choice was exercised. Only in the LEDGER_EFFECTS shape; a consuming exercise is the archival of its contract. */
 export interface ExercisedEvent {
   /** The kind of event. */
   readonly _tag: 'ExercisedEvent';
   /** The offset of the update that has the event. */
   readonly offset: Offset;
-  /** The event's place in its transaction: ascending in execution order. */
+  /** The event's position in its transaction: ascending in execution order. */
   readonly nodeId: Int64;
   /** The contract. */
   readonly contractId: string;
@@ -146,15 +171,15 @@ export interface ExercisedEvent {
   readonly choice: string;
   /** The choice's argument as Daml JSON. */
   readonly choiceArgument?: unknown;
-  /** Those who exercised. */
+  /** The parties that exercised the choice. */
   readonly actingParties: readonly string[];
   /** Whether the choice archives the contract. */
   readonly consuming: boolean;
-  /** Those of the requesting parties who witness the exercise. */
+  /** The requesting parties that witness the exercise. */
   readonly witnessParties: readonly string[];
-  /** What follows from the exercise are the events with `nodeId < n <= lastDescendantNodeId`. */
+  /** The consequences of the exercise are the events with `nodeId < n <= lastDescendantNodeId`. */
   readonly lastDescendantNodeId: Int64;
-  /** The result as Daml JSON; absent where it is `null`. */
+  /** The result as Daml JSON; absent if it is `null`. */
   readonly exerciseResult?: unknown;
   /** The interfaces of the request's filter that the template implements. */
   readonly implementedInterfaces: readonly string[];
@@ -182,25 +207,25 @@ export const ExercisedEvent: t.Type<ExercisedEvent, unknown> = message<Exercised
   acsDelta: optional(flag),
 });
 
-/** An event of a kind that this version does not know: passed on as it came. */
+/** An event of a kind that this version does not know, undecoded. */
 export interface UnknownEvent {
   /** The kind of event. */
   readonly _tag: 'UnknownEvent';
-  /** The wire's name of the kind. */
+  /** The name of the kind on the wire. */
   readonly variant: string;
   /** The offset of the update that has the event. */
   readonly offset: Offset;
-  /** What stands under that name, undecoded. */
+  /** The content, undecoded. */
   readonly value: unknown;
 }
 
 /** @internal */
-export const unknownEvent: Unknown<UnknownEvent> = unknownAt('UnknownEvent');
+export const unknownEvent: UnknownVariant<UnknownEvent> = unknownWithOffset('UnknownEvent');
 
-/** What happened to one contract in a transaction. */
+/** An event of one contract in a transaction. */
 export type Event = CreatedEvent | ArchivedEvent | ExercisedEvent | UnknownEvent;
 
-/** Codec of `Event`: `{"CreatedEvent": {...}}` and the like. */
+/** Codec of `Event`: `{"CreatedEvent": {...}}` and so on. */
 export const Event: t.Type<Event, unknown> = oneOf<CreatedEvent | ArchivedEvent | ExercisedEvent, UnknownEvent>(
   'Event',
   { CreatedEvent, ArchivedEvent, ExercisedEvent },

@@ -1,43 +1,43 @@
 import type * as t from 'io-ts';
 import { list } from './internal/collection.js';
 import { nullable, oneOfStrings, text, withDefault } from './internal/field.js';
-import { exact, valued } from './internal/message.js';
-import { keyed } from './internal/variant.js';
+import { exact, valueField } from './internal/message.js';
+import { oneOfKeys } from './internal/variant.js';
 import { Duration, Empty, MinLedgerTime } from './MinLedgerTime.js';
 import { Base64, HashingSchemeVersion, LedgerString, Offset, type Opt, Party, UserId } from './scalars.js';
 import { TransactionFormat } from './UpdateFormat.js';
 
 /**
- * How far back the ledger looks for another submission of the same change, that is of the same user, acting parties and
- * command id. `Empty` is the longest that the participant allows, usually seven days.
+ * How far back the ledger looks for another submission of the same change: the same user, acting parties and command id.
+ * `Empty` is the longest period that the participant allows, usually seven days.
  */
 export type DeduplicationPeriod =
   | {
-      /** For a time before now. */
+      /** The time before now. */
       readonly DeduplicationDuration: {
         /** How long. */
         readonly value: Duration;
       };
     }
   | {
-      /** From an offset on. */
+      /** Since an offset. */
       readonly DeduplicationOffset: {
-        /** After which offset. */
+        /** The offset, exclusive. */
         readonly value: Offset;
       };
     }
   | {
-      /** As long as the participant allows. */
+      /** The longest period that the participant allows. */
       readonly Empty: Empty;
     };
 
 /** Codec of `DeduplicationPeriod`. */
-export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = keyed<DeduplicationPeriod>(
+export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = oneOfKeys<DeduplicationPeriod>(
   'DeduplicationPeriod',
-  { DeduplicationDuration: valued(Duration), DeduplicationOffset: valued(Offset), Empty },
+  { DeduplicationDuration: valueField(Duration), DeduplicationOffset: valueField(Offset), Empty },
 );
 
-/** How the bytes of a signature are to be read: `CONCAT` for Ed25519, `DER` for ECDSA; `RAW` is the former `CONCAT`. */
+/** The format of a signature: `CONCAT` for Ed25519, `DER` for ECDSA; `RAW` is the former name of `CONCAT`. */
 export type SignatureFormat =
   | 'SIGNATURE_FORMAT_UNSPECIFIED'
   | 'SIGNATURE_FORMAT_RAW'
@@ -45,7 +45,7 @@ export type SignatureFormat =
   | 'SIGNATURE_FORMAT_CONCAT'
   | 'SIGNATURE_FORMAT_SYMBOLIC';
 
-/** By which algorithm a signature was made. ML-DSA-65 since 3.6. */
+/** The algorithm of a signature. ML-DSA-65 since 3.6. */
 export type SigningAlgorithmSpec =
   | 'SIGNING_ALGORITHM_SPEC_UNSPECIFIED'
   | 'SIGNING_ALGORITHM_SPEC_ED25519'
@@ -55,13 +55,13 @@ export type SigningAlgorithmSpec =
 
 /** A signature over the hash of a prepared transaction. */
 export interface Signature {
-  /** How the bytes are to be read. */
+  /** The format of the bytes. */
   readonly format: SignatureFormat;
   /** The signature. */
   readonly signature: Base64;
   /** The fingerprint of the key, `1220` and 64 hex digits. */
   readonly signedBy: string;
-  /** By which algorithm. */
+  /** The algorithm. */
   readonly signingAlgorithmSpec: SigningAlgorithmSpec;
 }
 
@@ -89,13 +89,13 @@ export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature
 
 /** The signatures of one party. */
 export interface SinglePartySignatures {
-  /** Who signs. */
+  /** The party. */
   readonly party: Party;
   /** One or more, by different keys of the party. */
   readonly signatures: readonly Signature[];
 }
 
-/** Who authorizes a submission: exactly one party for now, with one or more signatures. */
+/** The signatures that authorize a submission: of exactly one party, with one or more keys. */
 export interface PartySignatures {
   /** One entry per party; the ledger supports one party so far. */
   readonly signatures: readonly SinglePartySignatures[];
@@ -111,23 +111,23 @@ export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySign
   signatures: list(SinglePartySignatures, 1, 1, 'exactly one party'),
 });
 
-/** A prepared transaction with the signatures that authorize it, in the wire's own words. */
+/** A prepared transaction with the signatures that authorize it, in the form of the wire. */
 export interface ExecuteRequest {
-  /** What `prepare` answered, unchanged. */
+  /** From the answer of `prepare`, unchanged. */
   readonly preparedTransaction: Base64;
-  /** The signatures of the hash that `prepare` answered. */
+  /** The signatures of the hash in the answer of `prepare`. */
   readonly partySignatures: PartySignatures;
-  /** Distinguishes this try from others of the same change; a new one per try. Default: a random UUID. */
+  /** Distinguishes this attempt from others of the same change; a new id per attempt. Default: a random UUID. */
   readonly submissionId?: Opt<LedgerString>;
-  /** What `prepare` answered. */
+  /** From the answer of `prepare`. */
   readonly hashingSchemeVersion: HashingSchemeVersion;
-  /** How far back the ledger looks for the same change. Default: `{ Empty: {} }`, as far as the participant allows. */
+  /** How far back the ledger looks for the same change. Default: `{ Empty: {} }`, the longest period. */
   readonly deduplicationPeriod?: Opt<DeduplicationPeriod>;
-  /** As for `prepare`. Default: empty, the user whom the token names. */
+  /** As for `prepare`. Default: empty, the user of the token. */
   readonly userId?: Opt<UserId>;
   /** The earliest ledger time. Default: none. */
   readonly minLedgerTime?: Opt<MinLedgerTime>;
-  /** What the answer shows. Default: changes of active contracts that a submitting party sees. */
+  /** The events in the answer. Default: changes of active contracts that a submitting party sees. */
   readonly transactionFormat?: Opt<TransactionFormat>;
 }
 

@@ -1,8 +1,8 @@
 import type * as t from 'io-ts';
 import { mapOf, repeated } from './internal/collection.js';
 import { flag, nullable, withDefault } from './internal/field.js';
-import { exact, valued } from './internal/message.js';
-import { keyed } from './internal/variant.js';
+import { exact, valueField } from './internal/message.js';
+import { oneOfKeys } from './internal/variant.js';
 import { Empty } from './MinLedgerTime.js';
 import { type Opt, Party, TemplateId } from './scalars.js';
 
@@ -30,47 +30,47 @@ export interface InterfaceFilter {
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
-/** Which contracts a filter takes, as the wire writes it. `Empty` takes as many as the wildcard. */
+/** The contracts of a filter, in the form of the wire. `Empty` is the same as the wildcard without blobs. */
 export type IdentifierFilter =
   | {
       /** All contracts. */
       readonly WildcardFilter: {
-        /** What of them. */
+        /** What their events carry. */
         readonly value: WildcardFilter;
       };
     }
   | {
       /** Contracts of a template. */
       readonly TemplateFilter: {
-        /** Which template, and what of its contracts. */
+        /** The template, and what the events carry. */
         readonly value: TemplateFilter;
       };
     }
   | {
       /** Contracts that implement an interface. */
       readonly InterfaceFilter: {
-        /** Which interface, and what of the contracts. */
+        /** The interface, and what the events carry. */
         readonly value: InterfaceFilter;
       };
     }
   | {
-      /** All contracts; as a wildcard that asks for no blobs. */
+      /** All contracts; as a wildcard without blobs. */
       readonly Empty: Empty;
     };
 
-const unlessSaid = withDefault(flag, false);
+const falseByDefault = withDefault(flag, false);
 
 /** Codec of `IdentifierFilter`. */
-export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = keyed<IdentifierFilter>('IdentifierFilter', {
-  WildcardFilter: valued(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: unlessSaid })),
-  TemplateFilter: valued(
-    exact<TemplateFilter>('TemplateFilter', { templateId: TemplateId, includeCreatedEventBlob: unlessSaid }),
+export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<IdentifierFilter>('IdentifierFilter', {
+  WildcardFilter: valueField(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: falseByDefault })),
+  TemplateFilter: valueField(
+    exact<TemplateFilter>('TemplateFilter', { templateId: TemplateId, includeCreatedEventBlob: falseByDefault }),
   ),
-  InterfaceFilter: valued(
+  InterfaceFilter: valueField(
     exact<InterfaceFilter>('InterfaceFilter', {
       interfaceId: TemplateId,
-      includeInterfaceView: unlessSaid,
-      includeCreatedEventBlob: unlessSaid,
+      includeInterfaceView: falseByDefault,
+      includeCreatedEventBlob: falseByDefault,
     }),
   ),
   Empty,
@@ -78,13 +78,13 @@ export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = keyed<Identif
 
 /** One of the filters of a party. */
 export interface CumulativeFilter {
-  /** Which contracts it takes. */
+  /** The contracts that match. */
   readonly identifierFilter: IdentifierFilter;
 }
 
-/** The filters of a party; what any of them takes is taken, and no filter at all takes everything. */
+/** The filters of a party. A contract matches if any of them matches; an empty list matches everything. */
 export interface Filters {
-  /** The filters, or-ed. Default: none, which is the wildcard. */
+  /** The filters, combined by or. Default: none, the same as the wildcard. */
   readonly cumulative?: Opt<readonly CumulativeFilter[]>;
 }
 
@@ -95,7 +95,7 @@ export const Filters: t.Type<Filters, unknown> = exact<Filters>('Filters', {
   cumulative: withDefault(repeated(CumulativeFilter), []),
 });
 
-/** The filter of a request from before `UpdateFormat`; deprecated since 3.4, off by default in 3.6. */
+/** The filter that preceded `UpdateFormat`; deprecated since 3.4, disabled by default in 3.6. */
 export interface TransactionFilter {
   /** The filters of each party. Default: no party. */
   readonly filtersByParty?: Opt<Readonly<Record<Party, Filters>>>;

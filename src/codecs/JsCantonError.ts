@@ -1,37 +1,37 @@
 import * as t from 'io-ts';
 import { isRecord } from './internal/Codec.js';
-import { defaulting, flag, json, optional, text } from './internal/field.js';
+import { flag, json, lenient, optional, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Int64 } from './scalars.js';
 
 /** The body of the ledger's own errors. */
 export interface JsCantonError {
-  /** The error's id, such as `OFFSET_AFTER_LEDGER_END`; `NA` where the ledger keeps it to itself. */
+  /** The error's id, such as `OFFSET_AFTER_LEDGER_END`; `NA` where the ledger withholds it. */
   readonly code: string;
-  /** For people. */
+  /** The explanation, for people. */
   readonly cause: string;
-  /** For the operator, to find the error in the logs. */
+  /** Identifies the error in the participant's logs. */
   readonly correlationId?: string;
   /** The W3C trace id. */
   readonly traceId?: string;
-  /** Facts of this error; all are text, some are a debugger's view of a value. */
+  /** Details of this error; all are text, some are debug output. */
   readonly context: Readonly<Record<string, string>>;
   /** Pairs of type and id. */
   readonly resources?: unknown;
-  /** 1 to 14, by which to decide what to do; -1 where the ledger keeps it to itself. */
+  /** The category, 1 to 14, which says what a client should do; -1 where the ledger withholds it. */
   readonly errorCategory: Int64;
   /** The gRPC status code. */
   readonly grpcCodeValue?: Int64;
-  /** The default of the category, such as `1 second`; not the delay that the server wants. */
+  /** The default delay of the category, such as `1 second`; not the delay that the server asks for. */
   readonly retryInfo?: string;
-  /** Whether a submission has certainly failed; where absent, `context.definite_answer` may say so. */
+  /** Whether a submission has certainly failed; if absent, `context.definite_answer` may say so. */
   readonly definiteAnswer?: boolean;
 }
 
 const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
 
-/** What is no text is left out: the code must not be lost for a fact that cannot be read. */
-const Texts = new t.Type<Readonly<Record<string, string>>, unknown>(
+/** Drops values that are not text: an unreadable detail must not hide the code. */
+const TextValues = new t.Type<Readonly<Record<string, string>>, unknown>(
   'Record<string, string>',
   (u): u is Readonly<Record<string, string>> => isRecord(u) && Object.entries(u).every(isText),
   (u, context) =>
@@ -45,7 +45,7 @@ export const JsCantonError: t.Type<JsCantonError, unknown> = message<JsCantonErr
   cause: text,
   correlationId: optional(text),
   traceId: optional(text),
-  context: defaulting(Texts, {}),
+  context: lenient(TextValues, {}),
   resources: optional(json),
   errorCategory: Int64,
   grpcCodeValue: optional(Int64),

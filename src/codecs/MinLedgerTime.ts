@@ -1,11 +1,11 @@
 import type * as t from 'io-ts';
 import { Codec } from './internal/Codec.js';
-import { json, optional, whole, withDefault } from './internal/field.js';
-import { exact, valued } from './internal/message.js';
-import { keyed } from './internal/variant.js';
+import { json, optional, integer, withDefault } from './internal/field.js';
+import { exact, valueField } from './internal/message.js';
+import { oneOfKeys } from './internal/variant.js';
 import { type Int64, type Opt, Timestamp } from './scalars.js';
 
-/** A field of a request that may be there, since the ledger's own answers have it, and is not sent. */
+/** A field that a request may have, because the ledger's own answers have it, and that is not sent. */
 const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
   'ignored',
   optional(json).is,
@@ -17,28 +17,28 @@ const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
 export interface Duration {
   /** Whole seconds. */
   readonly seconds: Int64;
-  /** Billionths of a second beside them, 0 to 999 999 999. Default: 0. */
+  /** Additional nanoseconds, 0 to 999 999 999. Default: 0. */
   readonly nanos?: Opt<Int64>;
-  /** The ledger writes this in its answers; it is not sent. */
+  /** Part of the ledger's answers; it is not sent. */
   readonly unknownFields?: unknown;
 }
 
 /** Codec of `Duration`. */
 export const Duration: t.Type<Duration, unknown> = exact<Duration>('Duration', {
-  seconds: whole('seconds', 0, Infinity, 'a whole number from 0'),
-  nanos: withDefault(whole('nanos', 0, 999_999_999, '0 to 999999999'), 0),
+  seconds: integer('seconds', 0, Infinity, 'a whole number from 0'),
+  nanos: withDefault(integer('nanos', 0, 999_999_999, '0 to 999999999'), 0),
   unknownFields: ignored,
 });
 
-/** The wire's `{}`, a variant without content. */
+/** `{}`, a variant without content. */
 export type Empty = Readonly<Record<string, never>>;
 
 /** Codec of `Empty`. */
 export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});
 
-/** The earliest ledger time that a transaction may take: a time, or a while from now. It delays no submission. */
+/** The earliest ledger time of a transaction: a time, or a duration from now. It does not delay the submission. */
 export interface MinLedgerTime {
-  /** The one-of of the wire; `Empty` sets none. */
+  /** The one-of of the wire. */
   readonly time:
     | {
         /** Not before a time. */
@@ -48,23 +48,23 @@ export interface MinLedgerTime {
         };
       }
     | {
-        /** Not before a while from now. */
+        /** Not before a duration from now. */
         readonly MinLedgerTimeRel: {
-          /** How long. */
+          /** The duration. */
           readonly value: Duration;
         };
       }
     | {
-        /** Whenever. */
+        /** No earliest time. */
         readonly Empty: Empty;
       };
 }
 
 /** Codec of `MinLedgerTime`. */
 export const MinLedgerTime: t.Type<MinLedgerTime, unknown> = exact<MinLedgerTime>('MinLedgerTime', {
-  time: keyed<MinLedgerTime['time']>('time', {
-    MinLedgerTimeAbs: valued(Timestamp),
-    MinLedgerTimeRel: valued(Duration),
+  time: oneOfKeys<MinLedgerTime['time']>('time', {
+    MinLedgerTimeAbs: valueField(Timestamp),
+    MinLedgerTimeRel: valueField(Duration),
     Empty,
   }),
 });

@@ -1,15 +1,15 @@
 import * as t from 'io-ts';
 import { isRecord } from './internal/Codec.js';
 import { repeated } from './internal/collection.js';
-import { defaulting, optional, tag, text } from './internal/field.js';
+import { lenient, optional, tag, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Offset, Timestamp } from './scalars.js';
 
-/** How far a synchronizer's clock has come. */
+/** The progress of one synchronizer. */
 export interface SynchronizerTime {
   /** The synchronizer. */
   readonly synchronizerId: string;
-  /** Everything of this synchronizer up to this record time has been seen. */
+  /** The participant has processed everything of this synchronizer up to this record time. */
   readonly recordTime: Timestamp;
 }
 
@@ -19,21 +19,21 @@ export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<Synch
   recordTime: Timestamp,
 });
 
-/** How far a participant's ledger has come. */
+/** The end of a participant's ledger. */
 export interface LedgerEnd {
   /** The offset of the last update; 0 on an empty ledger. */
   readonly offset: Offset;
-  /** How far each synchronizer's clock has come; empty before 3.6. */
+  /** The progress of each synchronizer; empty before 3.6. */
   readonly synchronizerTimes: readonly SynchronizerTime[];
 }
 
 const fields = message<LedgerEnd>('LedgerEnd', {
-  offset: defaulting(Offset, 0),
+  offset: lenient(Offset, 0),
   synchronizerTimes: repeated(SynchronizerTime),
 });
 
-/** The error of a proxy, say: taken for the end of an empty ledger, it would make a feed believe that the ledger was reset. */
-const isSomethingElse = (u: unknown): boolean =>
+/** Whether an answer is not a ledger end, such as the error of a proxy. A feed would take it for the end of an empty ledger, and the ledger for reset. */
+const isForeign = (u: unknown): boolean =>
   isRecord(u) && !('offset' in u) && Object.keys(u).some((key) => key !== 'synchronizerTimes');
 
 /** Codec of `LedgerEnd`. */
@@ -41,15 +41,15 @@ export const LedgerEnd: t.Type<LedgerEnd, unknown> = new t.Type(
   fields.name,
   fields.is,
   (u, context) =>
-    isSomethingElse(u) ? t.failure(u, t.appendContext(context, 'offset', Offset)) : fields.validate(u, context),
+    isForeign(u) ? t.failure(u, t.appendContext(context, 'offset', Offset)) : fields.validate(u, context),
   fields.encode,
 );
 
-/** Everything that the request asks for up to `offset` has been sent: a place to resume from, though nothing matched. */
+/** Everything up to `offset` that matches the request has been sent. A feed can resume from it, even if nothing matched. */
 export interface OffsetCheckpoint {
   /** The variant. */
   readonly _tag: 'OffsetCheckpoint';
-  /** At or after the offset of every update sent before; may equal it. */
+  /** At or after the offset of every update sent before. */
   readonly offset: Offset;
   /** One entry per synchronizer; may be empty. */
   readonly synchronizerTimes: readonly SynchronizerTime[];
@@ -62,7 +62,7 @@ export const OffsetCheckpoint: t.Type<OffsetCheckpoint, unknown> = message<Offse
   synchronizerTimes: repeated(SynchronizerTime),
 });
 
-/** The W3C trace in which an update was submitted. */
+/** The W3C trace context of the submission of an update. */
 export interface TraceContext {
   /** The `traceparent` header. */
   readonly traceparent?: string;

@@ -15,7 +15,7 @@ import {
   UserId,
 } from './scalars.js';
 
-/** A contract that the participant may not know, shown to it for one submission. */
+/** A contract that the participant may not know, disclosed to it for one submission. */
 export interface DisclosedContract {
   /** The contract's template. */
   readonly templateId?: Opt<TemplateId>;
@@ -23,7 +23,7 @@ export interface DisclosedContract {
   readonly contractId: string;
   /** The `createdEventBlob` of its creation, base64. */
   readonly createdEventBlob: string;
-  /** The synchronizer it is on. Default: empty, unknown. */
+  /** The synchronizer of the contract. Default: empty, unknown. */
   readonly synchronizerId?: Opt<string>;
 }
 
@@ -35,9 +35,9 @@ export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<Discl
   synchronizerId: withDefault(text, ''),
 });
 
-/** A contract key that the submission will look up, fetched beforehand to save time. */
+/** A contract key that the submission will look up, prefetched to save time. */
 export interface PrefetchContractKey {
-  /** The template that has the key. */
+  /** The template of the key. */
   readonly templateId: TemplateId;
   /** The key as Daml JSON. */
   readonly contractKey: unknown;
@@ -49,11 +49,11 @@ export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<P
   { templateId: TemplateId, contractKey: json },
 );
 
-/** Whether and for which signatures `prepare` estimates the cost of the submission. Since 3.4. */
+/** Options of the cost estimation by `prepare`. Since 3.4. */
 export interface TrafficEstimation {
-  /** Whether to leave the estimation out. Default: false. */
+  /** Whether to omit the estimation. Default: false. */
   readonly disabled?: Opt<boolean>;
-  /** The algorithms of the signatures to come, `SIGNING_ALGORITHM_SPEC_…`. Default: those of the party's keys. */
+  /** The algorithms of the expected signatures, `SIGNING_ALGORITHM_SPEC_…`. Default: those of the party's keys. */
   readonly expectedSignatures?: Opt<readonly string[]>;
 }
 
@@ -63,37 +63,37 @@ export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<Traff
   expectedSignatures: withDefault(repeated(text), []),
 });
 
-/** A submission to be prepared for signing, in the wire's own words. */
+/** A submission to prepare for signing, in the form of the wire. */
 export interface PrepareRequest {
-  /** With `userId` and `actAs` the identity of the change, by which the ledger deduplicates. */
+  /** Identifies the change, together with `userId` and `actAs`, for the ledger's deduplication. */
   readonly commandId: LedgerString;
-  /** What to do; the ledger supports one command so far. */
+  /** The commands; the ledger supports one so far. */
   readonly commands: readonly Command[];
-  /** On whose authority; the ledger supports one party so far. */
+  /** The parties that authorize it; the ledger supports one so far. */
   readonly actAs: readonly Party[];
-  /** Who else's contracts may be read. Default: none. */
+  /** Other parties whose contracts may be read. Default: none. */
   readonly readAs?: Opt<readonly Party[]>;
-  /** Default: empty, the user whom the token names. */
+  /** The user. Default: empty, the user of the token. */
   readonly userId?: Opt<UserId>;
   /** The earliest ledger time. Default: none. */
   readonly minLedgerTime?: Opt<MinLedgerTime>;
   /** Contracts that the participant may not know. Default: none. */
   readonly disclosedContracts?: Opt<readonly DisclosedContract[]>;
-  /** Where to submit. Default: empty, the participant chooses. */
+  /** The synchronizer to submit to. Default: empty, the participant chooses. */
   readonly synchronizerId?: Opt<string>;
-  /** Packages to prefer where a name has several. Default: none. */
+  /** The packages to prefer where a name has several. Default: none. */
   readonly packageIdSelectionPreference?: Opt<readonly string[]>;
-  /** Whether the answer tells how the hash was built. Default: false. */
+  /** Whether the answer explains how the hash was computed. Default: false. */
   readonly verboseHashing?: Opt<boolean>;
-  /** Contract keys to look up beforehand. Default: none. Since 3.4. */
+  /** Contract keys to prefetch. Default: none. Since 3.4. */
   readonly prefetchContractKeys?: Opt<readonly PrefetchContractKey[]>;
-  /** The latest record time: after it the submission can no longer be committed. Default: none. */
+  /** The latest record time; after it the submission can no longer be committed. Default: none. */
   readonly maxRecordTime?: Opt<Timestamp>;
-  /** Whether the cost is estimated. Default: it is. Since 3.4. */
+  /** Options of the cost estimation. Default: the cost is estimated. Since 3.4. */
   readonly estimateTrafficCost?: Opt<TrafficEstimation>;
-  /** How often the participant may try to choose packages. Default: its own. Since 3.4. */
+  /** The participant's maximum number of attempts to select packages. Default: its own. Since 3.4. */
   readonly tapsMaxPasses?: Opt<Int64>;
-  /** How to build the hash. Default: the participant's, V2. Since 3.5. */
+  /** The scheme of the hash. Default: the participant's, V2. Since 3.5. */
   readonly hashingSchemeVersion?: Opt<HashingSchemeVersion>;
 }
 

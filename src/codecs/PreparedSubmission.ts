@@ -3,29 +3,29 @@ import { optional, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Base64, HashingSchemeVersion, Int64, Timestamp } from './scalars.js';
 
-/** What a submission is expected to cost, in bytes of traffic. */
+/** The estimated cost of a submission, in bytes of traffic. */
 export interface CostEstimation {
-  /** When it was estimated. */
+  /** The time of the estimation. */
   readonly estimationTimestamp: Timestamp;
-  /** For the request. */
+  /** The cost of the confirmation request. */
   readonly confirmationRequestTrafficCostEstimation: Int64;
-  /** For the responses. */
+  /** The cost of the confirmation responses. */
   readonly confirmationResponseTrafficCostEstimation: Int64;
-  /** Both. */
+  /** The sum of both. */
   readonly totalTrafficCostEstimation: Int64;
 }
 
-/** A submission that waits for signatures. */
+/** A prepared submission, to be signed. */
 export interface PreparedSubmission {
-  /** The transaction; goes into the execution unchanged. */
+  /** The transaction; part of the execution request, unchanged. */
   readonly preparedTransaction: Base64;
-  /** The hash to sign: the bytes behind the base64. A careful signer computes it anew from `preparedTransaction`. */
+  /** The hash to sign: the decoded bytes. A careful signer recomputes it from `preparedTransaction`. */
   readonly preparedTransactionHash: Base64;
-  /** Goes into the execution unchanged. */
+  /** The scheme of the hash; part of the execution request, unchanged. */
   readonly hashingSchemeVersion: HashingSchemeVersion;
-  /** How the hash was built, where `verboseHashing` was asked for. */
+  /** How the hash was computed, if the request sets `verboseHashing`. */
   readonly hashingDetails?: string;
-  /** Since 3.4. */
+  /** The estimated cost. Since 3.4. */
   readonly costEstimation?: CostEstimation;
 }
 

@@ -1,14 +1,14 @@
 import type * as t from 'io-ts';
 
-/** One reason why a value does not decode: where, and what was expected there. Never what was found: it may be secret. */
+/** One reason why a value cannot be decoded. It never contains the value, which may be secret. */
 export interface Problem {
   /** Keys from the outside in, joined by dots; empty for the value itself. */
   readonly path: string;
-  /** What should stand there. */
+  /** What was expected there. */
   readonly expected: string;
 }
 
-/** The reasons that io-ts gives, without the values. */
+/** The errors of io-ts as problems, without the values. */
 export const problemsOf = (errors: t.Errors): readonly Problem[] =>
   errors.map(({ context, message }) => ({
     path: context

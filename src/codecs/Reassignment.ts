@@ -2,31 +2,31 @@ import type * as t from 'io-ts';
 import { CreatedEvent, unknownEvent, type UnknownEvent } from './Event.js';
 import { repeated, texts } from './internal/collection.js';
 import { optional, tag, text } from './internal/field.js';
-import { enveloped, message, renamed } from './internal/message.js';
+import { envelope, message, withFormerKey } from './internal/message.js';
 import { oneOf } from './internal/variant.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
 
-/** A contract arrived on the synchronizer `target`. */
+/** A contract was assigned to the synchronizer `target`. */
 export interface AssignedEvent {
   /** The kind of event; `JsAssignmentEvent` on the wire. */
   readonly _tag: 'AssignedEvent';
   /** The synchronizer that the contract comes from. */
   readonly source: string;
-  /** The synchronizer that the contract is on from now on. */
+  /** The synchronizer that the contract is now on. */
   readonly target: string;
-  /** The same as that of the unassignment before it. */
+  /** The id that the preceding unassignment has too. */
   readonly reassignmentId: string;
-  /** Who asked for it; empty where the reader may not know. */
+  /** The submitter; empty where the reader may not know it. */
   readonly submitter?: string;
-  /** How often the contract has been reassigned. */
+  /** The number of reassignments of the contract. */
   readonly reassignmentCounter: Int64;
   /** The contract. */
   readonly createdEvent: CreatedEvent;
 }
 
 /** Codec of `AssignedEvent`. 3.3 calls the reassignment id `unassignId`. */
-export const AssignedEvent: t.Type<AssignedEvent, unknown> = renamed(
+export const AssignedEvent: t.Type<AssignedEvent, unknown> = withFormerKey(
   'unassignId',
   'reassignmentId',
   message<AssignedEvent>('AssignedEvent', {
@@ -40,11 +40,11 @@ export const AssignedEvent: t.Type<AssignedEvent, unknown> = renamed(
   }),
 );
 
-/** A contract left the synchronizer `source`; it is in flight until the assignment with the same reassignment id. */
+/** A contract was unassigned from the synchronizer `source`. It is in flight until the assignment with the same reassignment id. */
 export interface UnassignedEvent {
   /** The kind of event; `JsUnassignedEvent` on the wire. */
   readonly _tag: 'UnassignedEvent';
-  /** The same as that of the assignment to come. */
+  /** The id that the following assignment has too. */
   readonly reassignmentId: string;
   /** The contract. */
   readonly contractId: string;
@@ -56,22 +56,22 @@ export interface UnassignedEvent {
   readonly source: string;
   /** The synchronizer that the contract goes to. */
   readonly target: string;
-  /** Who asked for it; empty where the reader may not know. */
+  /** The submitter; empty where the reader may not know it. */
   readonly submitter?: string;
-  /** How often the contract has been reassigned. */
+  /** The number of reassignments of the contract. */
   readonly reassignmentCounter: Int64;
-  /** Until then only the submitter can assign. */
+  /** Until then only the submitter can assign the contract. */
   readonly assignmentExclusivity?: Timestamp;
-  /** Those of the requesting parties who witness it. */
+  /** The requesting parties that witness it. */
   readonly witnessParties: readonly string[];
   /** The offset of the update that has the event. */
   readonly offset: Offset;
-  /** The event's place in its update. */
+  /** The event's position in its update. */
   readonly nodeId: Int64;
 }
 
 /** Codec of `UnassignedEvent`. 3.3 calls the reassignment id `unassignId`. */
-export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
+export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = withFormerKey(
   'unassignId',
   'reassignmentId',
   message<UnassignedEvent>('UnassignedEvent', {
@@ -91,43 +91,43 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = renamed(
   }),
 );
 
-/** What happened to one contract in a reassignment. */
+/** An event of one contract in a reassignment. */
 export type ReassignmentEvent = AssignedEvent | UnassignedEvent | UnknownEvent;
 
 /** Codec of `ReassignmentEvent`; on the wire an unassignment is wrapped in a `value`, an assignment is not. */
 export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
   AssignedEvent | UnassignedEvent,
   UnknownEvent
->('ReassignmentEvent', { AssignedEvent, UnassignedEvent: enveloped('value', UnassignedEvent) }, unknownEvent, {
+>('ReassignmentEvent', { AssignedEvent, UnassignedEvent: envelope('value', UnassignedEvent) }, unknownEvent, {
   AssignedEvent: 'JsAssignmentEvent',
   UnassignedEvent: 'JsUnassignedEvent',
 });
 
-/** Contracts left a synchronizer, or arrived on one: two updates, each with its own offset. */
+/** Contracts were unassigned from a synchronizer, or assigned to one. These are two updates, each with its own offset. */
 export interface Reassignment {
   /** The variant. */
   readonly _tag: 'Reassignment';
   /** The same on every participant that sees it. */
   readonly updateId: string;
-  /** Chosen by the submitter; empty for everybody else. */
+  /** Chosen by the submitter; empty for all other readers. */
   readonly commandId?: string;
   /** Chosen by the submitter. */
   readonly workflowId?: string;
-  /** Where it stands on this participant's ledger. */
+  /** Its position on this participant's ledger. */
   readonly offset: Offset;
   /** All are of one kind: unassignments or assignments. */
   readonly events: readonly ReassignmentEvent[];
-  /** The trace in which it was submitted. */
+  /** The trace context of the submission. */
   readonly traceContext?: TraceContext;
   /** When the synchronizer recorded it. */
   readonly recordTime: Timestamp;
   /** The source of an unassignment, the target of an assignment. Since 3.4. */
   readonly synchronizerId?: string;
-  /** Traffic that it cost, in bytes; for the submitting participant alone. Since 3.4.12. */
+  /** The traffic that it cost, in bytes; only for the submitting participant. Since 3.4.12. */
   readonly paidTrafficCost?: Int64;
 }
 
-/** Codec of `Reassignment`, the JsReassignment of the ledger's own documents. */
+/** Codec of `Reassignment`, `JsReassignment` in the ledger's documentation. */
 export const Reassignment: t.Type<Reassignment, unknown> = message<Reassignment>('Reassignment', {
   _tag: tag('Reassignment'),
   updateId: text,

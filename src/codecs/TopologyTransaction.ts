@@ -1,18 +1,18 @@
 import * as t from 'io-ts';
-import { Codec, isRecord, readBy } from './internal/Codec.js';
+import { Codec, isRecord, readerOf } from './internal/Codec.js';
 import { repeated } from './internal/collection.js';
 import { optional, tag, text } from './internal/field.js';
-import { enveloped, message } from './internal/message.js';
-import { oneOf, type Unknown } from './internal/variant.js';
+import { envelope, message } from './internal/message.js';
+import { oneOf, type UnknownVariant } from './internal/variant.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Offset, Timestamp } from './scalars.js';
 
-const names = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as const;
+const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as const;
 
-/** What a participant may do for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer one. */
+/** The permission of a participant for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer one. */
 export type ParticipantPermission = string;
 
-/** Codec of `ParticipantPermission`. 3.3 writes the number of the name. */
+/** Codec of `ParticipantPermission`. 3.3 sends the index of the name. */
 export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new t.Type<
   ParticipantPermission,
   unknown,
@@ -21,14 +21,14 @@ export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new
   'ParticipantPermission',
   text.is,
   (u, context) => {
-    const former = typeof u === 'number' ? names[u] : undefined;
+    const former = typeof u === 'number' ? permissions[u] : undefined;
     const name = former === undefined ? u : `PARTICIPANT_PERMISSION_${former}`;
     return typeof name === 'string' ? t.success(name) : t.failure(u, context);
   },
   t.identity,
 );
 
-/** A participant began to host a party. */
+/** A participant started to host a party. */
 export interface ParticipantAuthorizationAdded {
   /** The kind of event. */
   readonly _tag: 'ParticipantAuthorizationAdded';
@@ -36,7 +36,7 @@ export interface ParticipantAuthorizationAdded {
   readonly partyId: string;
   /** The participant. */
   readonly participantId: string;
-  /** What the participant may do for the party. */
+  /** The participant's permission for the party. */
   readonly participantPermission: ParticipantPermission;
 }
 
@@ -57,7 +57,7 @@ export interface ParticipantAuthorizationChanged {
   readonly partyId: string;
   /** The participant. */
   readonly participantId: string;
-  /** What the participant may do for the party. */
+  /** The participant's permission for the party. */
   readonly participantPermission: ParticipantPermission;
 }
 
@@ -70,7 +70,7 @@ export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationCha
     participantPermission: ParticipantPermission,
   });
 
-/** A participant is about to host a party: its contracts are being copied. Since 3.5. */
+/** A participant is being onboarded for a party: the party's contracts are being copied. Since 3.5. */
 export interface ParticipantAuthorizationOnboarding {
   /** The kind of event. */
   readonly _tag: 'ParticipantAuthorizationOnboarding';
@@ -78,7 +78,7 @@ export interface ParticipantAuthorizationOnboarding {
   readonly partyId: string;
   /** The participant. */
   readonly participantId: string;
-  /** What the participant may do for the party. */
+  /** The participant's permission for the party. */
   readonly participantPermission: ParticipantPermission;
 }
 
@@ -109,13 +109,13 @@ export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRev
     participantId: text,
   });
 
-/** A topology event of a kind that this version does not know. It has no offset of its own; the update around it has. */
+/** A topology event of a kind that this version does not know, undecoded. It has no offset; its update has one. */
 export interface UnknownTopologyEvent {
   /** The kind of event. */
   readonly _tag: 'UnknownTopologyEvent';
-  /** The wire's name of the kind. */
+  /** The name of the kind on the wire. */
   readonly variant: string;
-  /** What stands under that name, undecoded. */
+  /** The content, undecoded. */
   readonly value: unknown;
 }
 
@@ -126,67 +126,67 @@ type Known =
   | ParticipantAuthorizationOnboarding
   | ParticipantAuthorizationRevoked;
 
-/** Which participant hosts which party, and how. */
+/** A change of the participants that host a party. */
 export type TopologyEvent = Known | UnknownTopologyEvent;
 
-const unknownTopologyEvent: Unknown<UnknownTopologyEvent> = {
+const unknownTopologyEvent: UnknownVariant<UnknownTopologyEvent> = {
   is: (u): u is UnknownTopologyEvent => isRecord(u) && u['_tag'] === 'UnknownTopologyEvent',
   decode: (variant, value) => ({ _tag: 'UnknownTopologyEvent', variant, value }),
   expected: 'anything',
 };
 
-/** The kinds of event; `wrapped` says how the wire wraps the content of one. */
-const kinds = (wrapped: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>): t.Type<TopologyEvent, unknown> =>
+/** The one-of of the kinds of event; `wrap` is the envelope of their contents on the wire. */
+const anyEvent = (wrap: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>): t.Type<TopologyEvent, unknown> =>
   oneOf<Known, UnknownTopologyEvent>(
     'TopologyEvent',
     {
-      ParticipantAuthorizationAdded: wrapped(ParticipantAuthorizationAdded),
-      ParticipantAuthorizationChanged: wrapped(ParticipantAuthorizationChanged),
-      ParticipantAuthorizationOnboarding: wrapped(ParticipantAuthorizationOnboarding),
-      ParticipantAuthorizationRevoked: wrapped(ParticipantAuthorizationRevoked),
+      ParticipantAuthorizationAdded: wrap(ParticipantAuthorizationAdded),
+      ParticipantAuthorizationChanged: wrap(ParticipantAuthorizationChanged),
+      ParticipantAuthorizationOnboarding: wrap(ParticipantAuthorizationOnboarding),
+      ParticipantAuthorizationRevoked: wrap(ParticipantAuthorizationRevoked),
     },
     unknownTopologyEvent,
   );
 
-/** `{"event": {"<kind>": {"value": {...}}}}`, from 3.4 on. */
-const current = enveloped(
+/** `{"event": {"<kind>": {"value": {...}}}}`, since 3.4. */
+const current = envelope(
   'event',
-  kinds((content) => enveloped('value', content)),
+  anyEvent((content) => envelope('value', content)),
 );
 
 /** `{"<kind>": {...}}`, in 3.3. */
-const former = kinds((content) => content);
+const former = anyEvent((content) => content);
 
-const readCurrent = readBy(current);
-const readFormer = readBy(former);
+const readCurrent = readerOf(current);
+const readFormer = readerOf(former);
 
-/** Codec of `TopologyEvent`, of either generation of the wire's form; encodes to the current one. */
+/** Codec of `TopologyEvent`. Decodes both forms of the wire; encodes to the current one. */
 export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec<TopologyEvent>(
   'TopologyEvent',
   current.is,
-  (u, why) => (isRecord(u) && 'event' in u ? readCurrent : readFormer)(u, why),
+  (u, sink) => (isRecord(u) && 'event' in u ? readCurrent : readFormer)(u, sink),
   current.encode,
 );
 
-/** The hosting of parties changed. */
+/** The participants that host parties changed. */
 export interface TopologyTransaction {
   /** The variant. */
   readonly _tag: 'TopologyTransaction';
   /** The same on every participant that sees it. */
   readonly updateId: string;
-  /** What changed. */
+  /** The changes. */
   readonly events: readonly TopologyEvent[];
-  /** Where it stands on this participant's ledger. */
+  /** Its position on this participant's ledger. */
   readonly offset: Offset;
   /** The synchronizer whose topology changed. */
   readonly synchronizerId: string;
-  /** The trace in which it was submitted. */
+  /** The trace context of the submission. */
   readonly traceContext?: TraceContext;
   /** When the synchronizer recorded it. */
   readonly recordTime: Timestamp;
 }
 
-/** Codec of `TopologyTransaction`, the JsTopologyTransaction of the ledger's own documents. */
+/** Codec of `TopologyTransaction`, `JsTopologyTransaction` in the ledger's documentation. */
 export const TopologyTransaction: t.Type<TopologyTransaction, unknown> = message<TopologyTransaction>(
   'TopologyTransaction',
   {

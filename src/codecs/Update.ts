@@ -1,33 +1,33 @@
 import type * as t from 'io-ts';
 import { isRecord } from './internal/Codec.js';
-import { enveloped } from './internal/message.js';
-import { offsetWithin, oneOf, unknownAt } from './internal/variant.js';
+import { envelope } from './internal/message.js';
+import { findOffset, oneOf, unknownWithOffset } from './internal/variant.js';
 import { OffsetCheckpoint } from './OffsetCheckpoint.js';
 import { Reassignment } from './Reassignment.js';
 import type { Offset } from './scalars.js';
 import { TopologyTransaction } from './TopologyTransaction.js';
 import { Transaction } from './Transaction.js';
 
-/** An update of a variant that this version does not know: passed on as it came, so that a newer ledger ends no feed. */
+/** An update of a variant that this version does not know, undecoded, so that a newer ledger does not end a feed. */
 export interface UnknownUpdate {
   /** The variant. */
   readonly _tag: 'UnknownUpdate';
-  /** The wire's name of the variant. */
+  /** The name of the variant on the wire. */
   readonly variant: string;
-  /** Where it stands on this participant's ledger. */
+  /** Its position on this participant's ledger. */
   readonly offset: Offset;
-  /** What stands under that name, undecoded. */
+  /** The content, undecoded. */
   readonly value: unknown;
 }
 
 /** @inline */
 type Known = Transaction | Reassignment | TopologyTransaction | OffsetCheckpoint;
 
-/** One element of the ledger's feed, told apart by `_tag`. */
+/** One element of the ledger's feed, a union by `_tag`. */
 export type Update = Known | UnknownUpdate;
 
 /**
- * Codec of `Update`: `{"Transaction": {"value": {...}}}` and the like.
+ * Codec of `Update`: `{"Transaction": {"value": {...}}}` and so on.
  *
  * @example
  * ```ts
@@ -42,19 +42,19 @@ export type Update = Known | UnknownUpdate;
 export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
   'Update',
   {
-    Transaction: enveloped('value', Transaction),
-    Reassignment: enveloped('value', Reassignment),
-    TopologyTransaction: enveloped('value', TopologyTransaction),
-    OffsetCheckpoint: enveloped('value', OffsetCheckpoint),
+    Transaction: envelope('value', Transaction),
+    Reassignment: envelope('value', Reassignment),
+    TopologyTransaction: envelope('value', TopologyTransaction),
+    OffsetCheckpoint: envelope('value', OffsetCheckpoint),
   },
-  unknownAt('UnknownUpdate'),
+  unknownWithOffset('UnknownUpdate'),
 );
 
-/** Codec of an element of the updates answer, `{"update": {...}}`: decodes to the update itself. */
-export const UpdateElement: t.Type<Update, unknown> = enveloped('update', Update);
+/** Codec of an element of an answer with updates, `{"update": {...}}`. Decodes to the update itself. */
+export const UpdateElement: t.Type<Update, unknown> = envelope('update', Update);
 
-/** The offset of an element that may not decode, where it can be read; to say which one failed. */
+/** The offset of an element that may be invalid, if it can be read, to report which element failed. */
 export function offsetOfElement(element: unknown): Offset | undefined {
   const update = isRecord(element) ? element['update'] : undefined;
-  return isRecord(update) ? Object.values(update).map(offsetWithin)[0] : undefined;
+  return isRecord(update) ? Object.values(update).map(findOffset)[0] : undefined;
 }

@@ -5,13 +5,13 @@ import { flag, nullable, oneOfStrings, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { type Opt, Party } from './scalars.js';
 
-/** Whose events of which contracts are asked for. */
+/** The parties and the contracts whose events a request selects. */
 export interface EventFormat {
-  /** The filters of each party; the token's user must be allowed to read as it. Default: no party. */
+  /** The filters by party; the token's user must be allowed to read as each of them. Default: no party. */
   readonly filtersByParty?: Opt<Readonly<Record<Party, Filters>>>;
   /** The filters of every party of the participant; the token's user must be allowed to read as any party. */
   readonly filtersForAnyParty?: Opt<Filters>;
-  /** Whether gRPC values carry labels and type ids; JSON does not change by it. Default: false. */
+  /** Whether gRPC values have labels and type ids; no effect on JSON. Default: false. */
   readonly verbose?: Opt<boolean>;
 }
 
@@ -22,15 +22,15 @@ export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('Eve
   verbose: withDefault(flag, false),
 });
 
-/** Whose hosting is asked for. */
+/** The parties whose hosting a request selects. */
 export interface ParticipantAuthorizationFormat {
-  /** The parties; none at all is all of them. Default: all. */
+  /** The parties; an empty list is all parties. Default: all. */
   readonly parties?: Opt<readonly Party[]>;
 }
 
-/** Which topology events are asked for. */
+/** The topology events that a request selects. */
 export interface TopologyFormat {
-  /** The changes of which participant hosts which party; absent for none. */
+  /** Changes of the participants that host a party; absent for none. */
   readonly includeParticipantAuthorizationEvents?: Opt<ParticipantAuthorizationFormat>;
 }
 
@@ -45,7 +45,7 @@ export const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFor
 
 /**
  * `TRANSACTION_SHAPE_ACS_DELTA`: creations and archivals of contracts on which a requesting party is a stakeholder.
- * `TRANSACTION_SHAPE_LEDGER_EFFECTS`: creations and exercises that a requesting party is informed of.
+ * `TRANSACTION_SHAPE_LEDGER_EFFECTS`: creations and exercises of which a requesting party is an informee.
  */
 export type TransactionShape = 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
 
@@ -56,9 +56,9 @@ export const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneO
   'TRANSACTION_SHAPE_LEDGER_EFFECTS',
 );
 
-/** Which events of transactions are asked for, and in which shape. */
+/** The events of transactions that a request selects, and their shape. */
 export interface TransactionFormat {
-  /** Whose events of which contracts. */
+  /** The parties and the contracts. */
   readonly eventFormat: EventFormat;
   /** Changes of active contracts, or all effects. */
   readonly transactionShape: TransactionShape;
@@ -70,7 +70,7 @@ export const TransactionFormat: t.Type<TransactionFormat, unknown> = exact<Trans
   transactionShape: TransactionShape,
 });
 
-/** Which updates are asked for. {@link acsDelta} and {@link ledgerEffects} build one without the nesting. */
+/** The updates that a request selects. {@link acsDelta} and {@link ledgerEffects} build one without the nesting. */
 export interface UpdateFormat {
   /** Transactions; absent for none. */
   readonly includeTransactions?: Opt<TransactionFormat>;

@@ -1,82 +1,82 @@
 import type * as t from 'io-ts';
 import { TransactionFilter } from './Filters.js';
-import { Codec, invalid, readBy, under, wrong } from './internal/Codec.js';
+import { Codec, invalid, readerOf, atKey, fail } from './internal/Codec.js';
 import { flag, nullable, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { Offset, type Opt } from './scalars.js';
 import { UpdateFormat } from './UpdateFormat.js';
 
-/** What a request may not say although each of its fields may. */
+/** A rule between the fields of a request. */
 interface Rule<F> {
   readonly field: string;
-  readonly broken: (fields: F) => boolean;
+  readonly isBroken: (fields: F) => boolean;
   readonly expected: string;
 }
 
-/** A request whose fields obey the rules between them as well, and are completed by each other. `A` is what the rules leave of `F`. */
+/** A request that must obey the rules after `complete` has added missing fields. `A` is an `F` that obeys them. */
 function withRules<F, A extends F>(
   fields: t.Type<F, unknown>,
   rules: readonly Rule<F>[],
-  completed: (fields: F) => F,
+  complete: (fields: F) => F,
 ): t.Type<A, unknown> {
-  const brokenBy = (f: F): readonly Rule<F>[] => rules.filter((rule) => rule.broken(f));
-  const obeys = (f: F): f is A => brokenBy(f).length === 0;
-  const read = readBy(fields);
+  const brokenRules = (f: F): readonly Rule<F>[] => rules.filter((rule) => rule.isBroken(f));
+  const obeysRules = (f: F): f is A => brokenRules(f).length === 0;
+  const read = readerOf(fields);
   return new Codec<A>(
     fields.name,
-    (u): u is A => fields.is(u) && obeys(u),
-    (u, why) => {
-      const decoded = read(u, why);
+    (u): u is A => fields.is(u) && obeysRules(u),
+    (u, sink) => {
+      const decoded = read(u, sink);
       if (decoded === invalid) return invalid;
-      const request = completed(decoded);
-      if (obeys(request)) return request;
-      for (const { field, expected } of brokenBy(request)) wrong(u, under(why, field, fields, undefined), expected);
+      const request = complete(decoded);
+      if (obeysRules(request)) return request;
+      for (const { field, expected } of brokenRules(request)) fail(u, atKey(sink, field, fields, undefined), expected);
       return invalid;
     },
-    (a) => fields.encode(completed(a)),
+    (a) => fields.encode(complete(a)),
   );
 }
 
-/** Ascending, without an end unless one is given; or descending, which must begin somewhere. */
+/** A range of offsets. Ascending, it is endless without `endInclusive`; descending, it requires one. */
 export type UpdatesRange =
   | {
-      /** Updates after this offset alone; 0 is the ledger's begin. At or after the offset up to which the ledger is pruned. */
+      /** Only updates after this offset; 0 is the ledger's begin. Not before the offset up to which the ledger is pruned. */
       readonly beginExclusive: Offset;
-      /** Updates up to this offset alone; absent for a feed that does not end. */
+      /** Only updates up to this offset; absent for an endless feed. */
       readonly endInclusive?: Opt<Offset>;
       /** Whether the last update comes first. Default: false. */
       readonly descendingOrder?: Opt<false>;
     }
   | {
-      /** Updates after this offset alone; 0 is the ledger's begin. At or after the offset up to which the ledger is pruned. */
+      /** Only updates after this offset; 0 is the ledger's begin. Not before the offset up to which the ledger is pruned. */
       readonly beginExclusive: Offset;
-      /** Updates up to this offset alone. */
+      /** Only updates up to this offset. */
       readonly endInclusive: Offset;
       /** Whether the last update comes first. Default: false. Since 3.5. */
       readonly descendingOrder?: Opt<boolean>;
     };
 
-/** What is asked for: by an update format, or by the filter that came before it. */
+/** The updates that a request selects: by an update format, or by the filter that preceded it. One of the two is required. */
 export type UpdatesSelection =
   | {
-      /** Which updates. */
-      readonly updateFormat?: Opt<UpdateFormat>;
-      /** Not beside `updateFormat`. */
+      /** The updates to select. */
+      readonly updateFormat: UpdateFormat;
+      /** Not together with `updateFormat`. */
       readonly filter?: null | undefined;
-      /** Not beside `updateFormat`. */
+      /** Not together with `updateFormat`. */
       readonly verbose?: null | undefined;
     }
   | {
-      /** Not beside `filter` or `verbose`. */
+      /** Not together with `filter` or `verbose`. */
       readonly updateFormat?: null | undefined;
-      /** Whose updates of which contracts, in the form that is deprecated since 3.4. */
-      readonly filter?: Opt<TransactionFilter>;
-      /** Whether gRPC values carry labels and type ids; JSON does not change by it. Default: false. */
+      /** The parties and the contracts, in the form that is deprecated since 3.4. */
+      readonly filter: TransactionFilter;
+      /** Whether gRPC values have labels and type ids; no effect on JSON. Default: false. */
       readonly verbose?: Opt<boolean>;
     };
 
 /**
- * The body of a request for updates, in the wire's own words.
+ * The body of a request for updates, in the form of the wire.
  *
  * @example
  * ```ts
@@ -105,31 +105,32 @@ const Fields = exact<Fields>('UpdatesRequest', {
   verbose: nullable(flag),
 });
 
-// 3.3 wants it beside a filter
+// 3.3 requires it with a filter
 const withVerbose = (fields: Fields): Fields =>
-  has(fields.filter) ? { ...fields, verbose: fields.verbose ?? false } : fields;
+  isPresent(fields.filter) ? { ...fields, verbose: fields.verbose ?? false } : fields;
 
 const rules = [
   {
     field: 'updateFormat',
-    broken: ({ updateFormat, filter, verbose }: Fields) => has(updateFormat) && (has(filter) || has(verbose)),
-    expected: 'absent beside filter or verbose',
+    isBroken: ({ updateFormat, filter, verbose }: Fields) =>
+      isPresent(updateFormat) && (isPresent(filter) || isPresent(verbose)),
+    expected: 'absent with filter or verbose',
   },
   {
     field: 'descendingOrder',
-    broken: ({ descendingOrder, endInclusive }: Fields) => descendingOrder === true && !has(endInclusive),
+    isBroken: ({ descendingOrder, endInclusive }: Fields) => descendingOrder === true && !isPresent(endInclusive),
     expected: 'false without endInclusive',
   },
   {
     field: 'endInclusive',
-    broken: ({ beginExclusive, endInclusive }: Fields) => has(endInclusive) && endInclusive < beginExclusive,
+    isBroken: ({ beginExclusive, endInclusive }: Fields) => isPresent(endInclusive) && endInclusive < beginExclusive,
     expected: 'at or after beginExclusive',
   },
 ];
 
-const has = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
+const isPresent = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
 
-/** Codec of `UpdatesRequest`: checks the rules of the request, drops what is `null`, fills in what 3.3 wants. */
+/** Codec of `UpdatesRequest`: checks the rules of the request, drops each `null`, and adds the scalars that 3.3 requires. */
 export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = withRules<Fields, UpdatesRequest>(
   Fields,
   rules,

@@ -2,11 +2,60 @@ import type { CumulativeFilter, Filters } from './Filters.js';
 import type { Party, TemplateId } from './scalars.js';
 import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat.js';
 
-/** The update format of the given shape. */
+/** Options of {@link acsDelta} and {@link ledgerEffects}. */
+export interface FormatOptions {
+  /** The parties, at least one; `'any'` for every party of the participant, which requires a token that may read as any party. */
+  readonly parties: readonly Party[] | 'any';
+  /** Contracts of these templates, `#package-name:Module:Entity`. Default: of all, unless `interfaces` are given. */
+  readonly templates?: readonly TemplateId[];
+  /** Contracts that implement these interfaces, `#package-name:Module:Entity`, with their views. Default: none. */
+  readonly interfaces?: readonly TemplateId[];
+  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  readonly includeCreatedEventBlob?: boolean;
+  /** Whether created events carry the views of the `interfaces`. Default: true. */
+  readonly includeInterfaceView?: boolean;
+  /** Whether gRPC values have labels and type ids; no effect on JSON. Default: false. */
+  readonly verbose?: boolean;
+  /** Whether to include reassignments. Default: true. */
+  readonly reassignments?: boolean;
+  /** Whether to include changes of the parties' hosting. Default: true. */
+  readonly topology?: boolean;
+}
+
+/**
+ * The format of changes of active contracts: creations and archivals on which one of the parties is a stakeholder, their
+ * reassignments, and changes of the parties' hosting.
+ *
+ * @throws TypeError for an empty list of parties
+ * @example
+ * ```ts
+ * import { acsDelta } from 'canton-rx';
+ *
+ * acsDelta({ parties: ['alice::1220ab'], templates: ['#my-pkg:Main:Asset'] });
+ * acsDelta({ parties: 'any', topology: false });
+ * ```
+ */
+export const acsDelta = (options: FormatOptions): UpdateFormat => formatOf('TRANSACTION_SHAPE_ACS_DELTA', options);
+
+/**
+ * The format of all effects: creations and exercises of which one of the parties is an informee, their reassignments, and
+ * changes of the parties' hosting.
+ *
+ * @throws TypeError for an empty list of parties
+ * @example
+ * ```ts
+ * import { ledgerEffects } from 'canton-rx';
+ *
+ * ledgerEffects({ parties: ['alice::1220ab'], interfaces: ['#my-api:Api:Holding'] });
+ * ```
+ */
+export const ledgerEffects = (options: FormatOptions): UpdateFormat =>
+  formatOf('TRANSACTION_SHAPE_LEDGER_EFFECTS', options);
+
 function formatOf(transactionShape: TransactionShape, options: FormatOptions): UpdateFormat {
   const { parties, reassignments = true, topology = true } = options;
-  // to the ledger, no party is every party where topology is asked for
-  if (parties.length === 0) throw new TypeError("parties names nobody; 'any' is every party");
+  // in a topology format an empty list is every party
+  if (parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");
   const eventFormat = eventFormatOf(options);
   return {
     includeTransactions: { eventFormat, transactionShape },
@@ -38,54 +87,4 @@ function filtersOf(options: FormatOptions): Filters {
   const wildcard: CumulativeFilter = { identifierFilter: { WildcardFilter: { value: { includeCreatedEventBlob } } } };
   const cumulative = [...byTemplate, ...byInterface];
   return { cumulative: cumulative.length > 0 ? cumulative : [wildcard] };
-}
-
-/**
- * The format that asks for changes of active contracts: creations and archivals on which one of the parties is a
- * stakeholder, their reassignments and, of the parties, the hosting.
- *
- * @throws TypeError for an empty list of parties
- * @example
- * ```ts
- * import { acsDelta } from 'canton-rx';
- *
- * acsDelta({ parties: ['alice::1220ab'], templates: ['#my-pkg:Main:Asset'] });
- * acsDelta({ parties: 'any', topology: false });
- * ```
- */
-export const acsDelta = (options: FormatOptions): UpdateFormat => formatOf('TRANSACTION_SHAPE_ACS_DELTA', options);
-
-/**
- * The format that asks for all effects: creations and exercises that one of the parties is informed of, their
- * reassignments and, of the parties, the hosting.
- *
- * @throws TypeError for an empty list of parties
- * @example
- * ```ts
- * import { ledgerEffects } from 'canton-rx';
- *
- * ledgerEffects({ parties: ['alice::1220ab'], interfaces: ['#my-api:Api:Holding'] });
- * ```
- */
-export const ledgerEffects = (options: FormatOptions): UpdateFormat =>
-  formatOf('TRANSACTION_SHAPE_LEDGER_EFFECTS', options);
-
-/** What {@link acsDelta} and {@link ledgerEffects} take. */
-export interface FormatOptions {
-  /** Whose updates, of one party at least; `'any'` for every party of the participant, which the token's user must be allowed to read as. */
-  readonly parties: readonly Party[] | 'any';
-  /** Contracts of these templates, `#package-name:Module:Entity`. Default: of all, unless `interfaces` are given. */
-  readonly templates?: readonly TemplateId[];
-  /** Contracts that implement these interfaces, `#package-name:Module:Entity`, with their views. Default: none. */
-  readonly interfaces?: readonly TemplateId[];
-  /** Whether created events carry the blob for explicit disclosure. Default: false. */
-  readonly includeCreatedEventBlob?: boolean;
-  /** Whether created events carry the views of the `interfaces`. Default: true. */
-  readonly includeInterfaceView?: boolean;
-  /** Whether gRPC values carry labels and type ids; JSON does not change by it. Default: false. */
-  readonly verbose?: boolean;
-  /** Whether reassignments are asked for. Default: true. */
-  readonly reassignments?: boolean;
-  /** Whether changes of the parties' hosting are asked for. Default: true. */
-  readonly topology?: boolean;
 }

@@ -1,10 +1,10 @@
 import type * as t from 'io-ts';
-import { matching, scalar, whole } from './internal/field.js';
+import { matching, scalar, integer } from './internal/field.js';
 
 /**
- * A place on one participant's ledger: a whole number from 0, the ledger's begin. Offsets ascend with gaps, and those of
- * two participants have nothing to do with each other. An int64 on the wire; beyond 2^53 - 1 it would be rounded by
- * `JSON.parse`, so such a number is refused.
+ * A position on the ledger of one participant: an integer from 0, the ledger's begin. Offsets ascend with gaps; the
+ * offsets of two participants are unrelated. An int64 on the wire; a number beyond 2^53 - 1 is invalid, because
+ * `JSON.parse` rounds it.
  *
  * @example
  * ```ts
@@ -17,13 +17,18 @@ import { matching, scalar, whole } from './internal/field.js';
 export type Offset = number;
 
 /** Codec of `Offset`. */
-export const Offset: t.Type<Offset> = /* @__PURE__ */ whole('Offset', 0, Infinity, 'a whole number from 0 to 2^53 - 1');
+export const Offset: t.Type<Offset> = /* @__PURE__ */ integer(
+  'Offset',
+  0,
+  Infinity,
+  'a whole number from 0 to 2^53 - 1',
+);
 
-/** A whole number, int32 or int64 on the wire, between -(2^53 - 1) and 2^53 - 1. */
+/** An integer, int32 or int64 on the wire, between -(2^53 - 1) and 2^53 - 1. */
 export type Int64 = number;
 
-/** Codec of `Int64`. A number that `JSON.parse` may have rounded is a failure. */
-export const Int64: t.Type<Int64> = /* @__PURE__ */ whole(
+/** Codec of `Int64`. A number that `JSON.parse` may have rounded is invalid. */
+export const Int64: t.Type<Int64> = /* @__PURE__ */ integer(
   'Int64',
   -Infinity,
   Infinity,
@@ -31,8 +36,8 @@ export const Int64: t.Type<Int64> = /* @__PURE__ */ whole(
 );
 
 /**
- * A time in UTC as ISO 8601 text, `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. Stays text:
- * the ledger counts microseconds, `Date` does not.
+ * A time in UTC as ISO 8601 text, `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. It stays
+ * text, because the ledger has microseconds and `Date` has not.
  */
 export type Timestamp = string;
 
@@ -79,23 +84,23 @@ export const PackageName: t.Type<PackageName, PackageName> = /* @__PURE__ */ mat
 
 /**
  * A template or an interface in a request: `#package-name:Module.Path:Entity`, or `package-id:Module.Path:Entity`, which
- * 3.5.1 and later refuse in the filter of a stream.
+ * 3.5.1 and later reject in the filter of a stream.
  */
 export type TemplateId = string;
 
-const name = '[A-Za-z$_][A-Za-z0-9$_]*';
-const path = `${name}(\\.${name})*`;
-const pattern = /* @__PURE__ */ new RegExp(`^(#[A-Za-z0-9\\-_]{1,255}|[A-Za-z0-9\\-_ ]{1,64}):${path}:${path}$`);
+// a package, then the path of a module, then that of an entity
+const templateId =
+  /^(#[A-Za-z0-9\-_]{1,255}|[A-Za-z0-9\-_ ]{1,64})(:[A-Za-z$_][A-Za-z0-9$_]*(\.[A-Za-z$_][A-Za-z0-9$_]*)*){2}$/;
 
 /** Codec of `TemplateId`. */
 export const TemplateId: t.Type<TemplateId> = /* @__PURE__ */ matching(
   'TemplateId',
-  pattern,
+  templateId,
   2_300,
   '#package-name:Module:Entity or package-id:Module:Entity',
 );
 
-/** A user of the participant, at most 128 characters; empty for the user whom the token names. */
+/** A user of the participant, at most 128 characters; empty for the user of the token. */
 export type UserId = string;
 
 /** Codec of `UserId`. */
@@ -109,28 +114,26 @@ export const UserId: t.Type<UserId, UserId> = /* @__PURE__ */ matching(
 /** Bytes as standard, padded base64. */
 export type Base64 = string;
 
-// no repeated group in the pattern: it would overflow the stack of the engine on a few megabytes
-const is = (u: unknown): u is Base64 =>
+// without a repeated group in the pattern, which would overflow the stack of the engine on a few megabytes
+const isBase64 = (u: unknown): u is Base64 =>
   typeof u === 'string' && u.length > 0 && u.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(u.replace(/={1,2}$/, ''));
 
-/** Codec of `Base64`; the empty string is no bytes, which no field that uses it allows. */
-export const Base64: t.Type<Base64> = /* @__PURE__ */ scalar('Base64', is, 'padded Base64');
+/** Codec of `Base64`. The empty string is invalid: no field of this type may be empty. */
+export const Base64: t.Type<Base64> = /* @__PURE__ */ scalar('Base64', isBase64, 'padded Base64');
 
-/** What a request may leave out, or write as the `null` that the ledger's own examples have. */
+/** A field that a request may leave out, or set to `null` as the ledger's own examples do. */
 export type Opt<A> = A | null | undefined;
 
 /**
- * How the hash that is signed was built: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (3.5), or the newer
- * version that `prepare` answered, which is passed on as it is.
+ * The scheme by which the signed hash was computed: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (3.5), or a
+ * newer version that `prepare` answered, which is passed on unchanged.
  */
 export type HashingSchemeVersion = 'HASHING_SCHEME_VERSION_UNSPECIFIED' | `HASHING_SCHEME_VERSION_V${number}`;
-
-const isHashingSchemeVersion = (u: unknown): u is HashingSchemeVersion =>
-  typeof u === 'string' && /^HASHING_SCHEME_VERSION_(UNSPECIFIED|V[1-9]\d{0,3})$/.test(u);
 
 /** Codec of `HashingSchemeVersion`. */
 export const HashingSchemeVersion: t.Type<HashingSchemeVersion> = /* @__PURE__ */ scalar(
   'HashingSchemeVersion',
-  isHashingSchemeVersion,
+  (u): u is HashingSchemeVersion =>
+    typeof u === 'string' && /^HASHING_SCHEME_VERSION_(UNSPECIFIED|V[1-9]\d{0,3})$/.test(u),
   'HASHING_SCHEME_VERSION_V2, _V3 or newer',
 );

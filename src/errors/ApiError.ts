@@ -4,50 +4,48 @@ import { PrunedError } from './feed.js';
 import { hasTag, lines, quotable } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
-/** What an {@link ApiError} tells. */
+/** The facts of an {@link ApiError}. */
 export interface ApiErrorFacts {
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The ledger's own error; absent where a proxy or the HTTP layer answered. */
+  /** The ledger's own error; absent if a proxy or the HTTP layer answered. */
   readonly canton?: JsCantonError;
-  /** The first words of an answer that is no error of the ledger. */
+  /** The beginning of an answer that is not an error of the ledger. */
   readonly text?: string;
-  /** How long the service asks to wait, in milliseconds, where it does. */
+  /** How long the service asks to wait, in milliseconds, if it does. */
   readonly retryAfterMs?: number;
 }
 
-const flag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
-
-/** The service answered with an error. Whether it is transient, {@link isTransient} tells. */
+/** The service answered with an error. {@link isTransient} says whether a retry may succeed. */
 export class ApiError extends Error {
   /** The class's name. */
   override readonly name = 'ApiError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'ApiError' as const;
-  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The ledger's id of the error, such as `INVALID_ARGUMENT`; `NA` where it keeps it to itself, absent for a proxy. */
+  /** The ledger's id of the error, such as `INVALID_ARGUMENT`; `NA` where the ledger withholds it, absent for a proxy. */
   readonly code: string | undefined;
-  /** The ledger's category, 1 to 14; -1 where it keeps it to itself, absent for a proxy. */
+  /** The ledger's category, 1 to 14; -1 where the ledger withholds it, absent for a proxy. */
   readonly errorCategory: number | undefined;
-  /** The ledger's explanation, or the first words of another answer. */
+  /** The ledger's explanation, or the beginning of another answer. */
   readonly reason: string;
-  /** By which the operator finds the error in the logs. */
+  /** Identifies the error in the participant's logs. */
   readonly correlationId: string | undefined;
-  /** Facts of the error, as the ledger gives them. */
+  /** The details that the ledger gives. */
   readonly context: Readonly<Record<string, string>>;
   /**
-   * Whether this try of a submission has certainly failed; absent where the service does not say. Of `DUPLICATE_COMMAND`
-   * it is true as well, where an earlier try was committed.
+   * Whether this attempt of a submission has certainly failed; absent where the service does not say. It is also true for
+   * `DUPLICATE_COMMAND`, when an earlier attempt was committed.
    */
   readonly definiteAnswer: boolean | undefined;
-  /** How long the service asks to wait, in milliseconds, where it does. */
+  /** How long the service asks to wait, in milliseconds, if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor({ path, status, canton, text = '', retryAfterMs }: ApiErrorFacts) {
@@ -67,33 +65,39 @@ export class ApiError extends Error {
     this.reason = reason;
     this.correlationId = canton?.correlationId;
     this.context = canton?.context ?? {};
-    this.definiteAnswer = canton?.definiteAnswer ?? flag(canton?.context['definite_answer']);
+    this.definiteAnswer = canton?.definiteAnswer ?? parseFlag(canton?.context['definite_answer']);
     this.retryAfterMs = retryAfterMs;
   }
 }
 
+const parseFlag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
+
 /** Whether a value is an {@link ApiError}. */
 export const isApiError = (u: unknown): u is ApiError => hasTag(u, 'ApiError');
 
-/** What an answer that is no success tells. */
+/** Looks up the code of an error in a table. */
+export const lookUpCode = <A>(table: Readonly<Record<string, A>>, { code }: ApiError): A | undefined =>
+  code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined;
+
+/** An answer that is not a success. */
 interface FailedAnswer {
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The body, whatever it is. */
+  /** The body, of any form. */
   readonly text: string;
-  /** How long the service asks to wait, in milliseconds, where it does. */
+  /** How long the service asks to wait, in milliseconds, if it does. */
   readonly retryAfterMs?: number;
-  /** What was sent and must not be quoted: a service, or a proxy that shows what it got, may send it back. */
+  /** Parts of the request that the error must not quote, because a service or a proxy may echo them. */
   readonly secrets?: readonly string[];
 }
 
-/** The typed error of an answer that is no success: of the ledger, of a proxy, of nobody knows whom. */
+/** The error of an answer that is not a success, from the ledger or from anything in front of it. */
 export function errorOf({ text, secrets = [], ...answer }: FailedAnswer): ApiError | PrunedError {
   const quoted = (words: string): string => quotable(words, secrets);
   const canton = cantonErrorIn(text);
-  if (canton === undefined) return new ApiError({ ...answer, text: firstWords(quoted(text)) });
+  if (canton === undefined) return new ApiError({ ...answer, text: excerpt(quoted(text)) });
   if (canton.code === 'PARTICIPANT_PRUNED_DATA_ACCESSED') return new PrunedError(answer.path, earliestOffset(canton));
   const { code, cause, correlationId, context } = canton;
   return new ApiError({
@@ -117,8 +121,8 @@ function cantonErrorIn(text: string): JsCantonError | undefined {
   }
 }
 
-/** Enough of a proxy's page to recognise it. What looks like JSON may be data, wherever it stands, and says little to people. */
-const firstWords = (text: string): string =>
+/** The beginning of a proxy's page, to recognise it by. Anything that looks like JSON is cut off, because it may be data. */
+const excerpt = (text: string): string =>
   text
     .replace(/(["[{]|&quot;).*/s, '')
     .trim()

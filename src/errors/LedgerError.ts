@@ -17,7 +17,7 @@ import type {
   VerificationError,
 } from './submission.js';
 
-/** Everything that an Observable of this library may end with; told apart by `_tag`. */
+/** Every error of the Observables of this library, a union by `_tag`. */
 export type LedgerError =
   | AnswerTooLargeError
   | ApiError
@@ -40,7 +40,7 @@ export type LedgerError =
   | UnauthorizedError
   | VerificationError;
 
-/** One function for each error, by its `_tag`. */
+/** One function per error, by its `_tag`. */
 export type LedgerErrorCases<R> = {
   readonly [T in LedgerError['_tag']]: (error: Extract<LedgerError, { readonly _tag: T }>) => R;
 };
@@ -73,8 +73,8 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
   typeof u === 'object' && u !== null && '_tag' in u && tags.has(u._tag);
 
 /**
- * Takes an error apart: calls the function of its `_tag`. The compiler says when one is missing. What is no error of this
- * library is thrown.
+ * Calls the function of an error's `_tag`. The compiler reports a missing one. A value that is not an error of this library
+ * is thrown.
  *
  * @example
  * ```ts
@@ -85,11 +85,11 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
  *   AnswerTooLargeError: ({ maxBytes }) => `more than ${maxBytes} bytes`,
  *   ApiError: ({ code, status }) => `the ledger answered ${code ?? status}`,
  *   ConnectionError: ({ reason }) => reason,
- *   CursorError: ({ explanation }) => `not the ledger or request of before: ${explanation}`,
+ *   CursorError: ({ explanation }) => `not the same ledger or request: ${explanation}`,
  *   DecodeError: ({ offset }) => `update ${offset ?? '?'} cannot be read`,
- *   HandlerError: ({ offset }) => `update ${offset} could not be handled`,
+ *   HandlerError: ({ offset }) => `the handler failed on update ${offset}`,
  *   InvalidRequestError: ({ message }) => message,
- *   LedgerResetError: () => 'this is not the ledger it was',
+ *   LedgerResetError: () => 'the ledger was reset',
  *   NotSentError: () => 'nothing was committed',
  *   OutcomeUnknownError: ({ submission }) => `look for it after ${submission.beginExclusive ?? '?'}`,
  *   StoreError: ({ reason }) => `the store: ${reason}`,
@@ -97,7 +97,7 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
  *   SubmissionRejectedError: ({ reason }) => `nothing was committed: ${reason}`,
  *   OrderError: () => 'the ledger service is broken',
  *   PageLimitError: () => 'one update is too large',
- *   PrunedError: ({ earliestOffset }) => `go on from ${earliestOffset ?? '?'}, with a gap`,
+ *   PrunedError: ({ earliestOffset }) => `resume from ${earliestOffset ?? '?'}, with a gap`,
  *   RequestTimeoutError: ({ afterMs }) => `no answer in ${afterMs} ms`,
  *   TokenError: ({ reason }) => reason,
  *   UnauthorizedError: () => 'log in again',
@@ -108,7 +108,7 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
 export const matchLedgerError =
   <R>(cases: LedgerErrorCases<R>) =>
   (error: LedgerError): R => {
-    // one call a tag: the compiler cannot see that the case and the error go together
+    // a call per tag: the compiler cannot relate the case to the error
     switch (error._tag) {
       case 'AnswerTooLargeError':
         return cases.AnswerTooLargeError(error);
@@ -151,7 +151,7 @@ export const matchLedgerError =
       case 'VerificationError':
         return cases.VerificationError(error);
     }
-    // JavaScript, or an `any` of a subscriber: a bug of somebody else's must not vanish here
+    // from JavaScript, or an `any`: an unrelated error must not be lost here
     const other: unknown = error;
     throw other;
   };

@@ -3,23 +3,25 @@ import type { Offset } from '../codecs/scalars.js';
 import { hasTag, lines } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
-/** The service answered what this version cannot read. It says where and what was expected, never what was found. */
+/** An answer of the service cannot be decoded. The error says where and what was expected, and never contains the value. */
 export class DecodeError extends Error {
   /** The class's name. */
   override readonly name = 'DecodeError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'DecodeError' as const;
 
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** The places that do not decode, of a list about a hundred at most. */
+    /** The problems, at most about a hundred per list. */
     readonly problems: readonly Problem[],
-    /** The offset of the update that does not decode, where it can be read. */
+    /** The offset of the update that cannot be decoded, if it can be read. */
     readonly offset?: Offset,
   ) {
     super(
-      [lines('The answer does not decode.', { Offset: offset, Path: path }), ...problems.map(formatProblem)].join('\n'),
+      [lines('The answer cannot be decoded.', { Offset: offset, Path: path }), ...problems.map(formatProblem)].join(
+        '\n',
+      ),
     );
   }
 }
@@ -27,15 +29,15 @@ export class DecodeError extends Error {
 /** Whether a value is a {@link DecodeError}. */
 export const isDecodeError = (u: unknown): u is DecodeError => hasTag(u, 'DecodeError');
 
-/** The service sent updates out of order, or a full page that leads nowhere. Nothing of that page was emitted. */
+/** The service sent updates out of order, or a full page without progress. Nothing of that page was emitted. */
 export class OrderError extends Error {
   /** The class's name. */
   override readonly name = 'OrderError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'OrderError' as const;
 
   constructor(
-    /** The offset that came where it must not. */
+    /** The offset that is out of order. */
     readonly offset: Offset,
     /** The offset before it. */
     readonly previous: Offset,
@@ -47,15 +49,15 @@ export class OrderError extends Error {
 /** Whether a value is an {@link OrderError}. */
 export const isOrderError = (u: unknown): u is OrderError => hasTag(u, 'OrderError');
 
-/** Even a page of one update is too large: for the service, or for the ledger's `maxAnswerBytes`. */
+/** A page of one update is too large: for the service, or for the ledger's `maxAnswerBytes`. */
 export class PageLimitError extends Error {
   /** The class's name. */
   override readonly name = 'PageLimitError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'PageLimitError' as const;
 
   constructor(
-    /** Where the feed stands. */
+    /** The position of the feed. */
     readonly cursor: Offset,
   ) {
     super(lines('A page of one update is too large.', { Cursor: cursor }));
@@ -66,19 +68,19 @@ export class PageLimitError extends Error {
 export const isPageLimitError = (u: unknown): u is PageLimitError => hasTag(u, 'PageLimitError');
 
 /**
- * The participant has deleted updates that the feed has not seen. Going on from `earliestOffset` leaves them out for
- * good; whether that may be is for the caller to say.
+ * The participant has pruned updates that the feed has not read. A feed that resumes from `earliestOffset` omits them; the
+ * caller decides whether that is acceptable.
  */
 export class PrunedError extends Error {
   /** The class's name. */
   override readonly name = 'PrunedError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'PrunedError' as const;
 
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** The smallest `beginExclusive` that is still valid, where the ledger says it. */
+    /** The smallest valid `beginExclusive`, if the ledger says it. */
     readonly earliestOffset?: Offset,
   ) {
     super(lines('The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path }));
@@ -89,21 +91,21 @@ export class PrunedError extends Error {
 export const isPrunedError = (u: unknown): u is PrunedError => hasTag(u, 'PrunedError');
 
 /**
- * The place to resume from is beyond the end of the ledger, and stays there: the participant was restored from an older
- * backup, or is another one. Its offsets mean something else now.
+ * The cursor is beyond the end of the ledger and stays there: the participant was restored from an older backup, or is a
+ * different one. Its offsets now belong to other updates.
  */
 export class LedgerResetError extends Error {
   /** The class's name. */
   override readonly name = 'LedgerResetError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'LedgerResetError' as const;
-  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
-    /** Where the feed stands. */
+    /** The position of the feed. */
     readonly cursor: Offset,
-    /** Where the ledger ends, where it is known. */
+    /** The ledger end, if it is known. */
     readonly ledgerEnd?: Offset,
   ) {
     super(lines('The cursor is beyond the ledger end.', { Cursor: cursor, 'Ledger end': ledgerEnd }));

@@ -3,36 +3,36 @@ import { hasTag, lines, quotable } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
 /**
- * Why what is stored of a processor is refused: it cannot be read (`unreadable`), belongs to another participant (`participant`) or to a
- * request that selects other updates (`selection`), the ledger has another update where the cursor's last one stood
- * (`ledger`), or somebody else saved it meanwhile (`conflict`).
+ * Why the stored state of a processor is rejected: it cannot be read (`unreadable`), it belongs to another participant
+ * (`participant`) or to a request that selects other updates (`selection`), the ledger has another update at the offset of
+ * the cursor's last one (`ledger`), or another process has saved it in the meantime (`conflict`).
  */
 export type CursorReason = 'unreadable' | 'participant' | 'selection' | 'ledger' | 'conflict';
 
-/** What a store was asked for when it failed. */
+/** The operation of a store. */
 export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit';
 
 /**
- * A processor must not go on from the cursor in its store: updates would be missing, or come twice. Nothing was handled.
- * Use another name, or the store that belongs to this ledger and request; or, once what was made of the updates is
- * put right, save another cursor.
+ * A processor cannot resume from the cursor in its store: updates would be missing or handled twice. Nothing was handled.
+ * Use another name, or the store that belongs to this ledger and request; or correct the data derived from the updates and
+ * save another cursor.
  */
 export class CursorError extends Error {
   /** The class's name. */
   override readonly name = 'CursorError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'CursorError' as const;
 
   constructor(
-    /** What is wrong with it, in a word. */
+    /** The kind of problem. */
     readonly reason: CursorReason,
-    /** By which name the store knows the processor. */
+    /** The name of the processor in the store. */
     readonly processor: string,
-    /** The same in a few words. */
+    /** The problem in a few words. */
     readonly explanation: string,
   ) {
     super(
-      lines(`What is stored of the processor is refused: ${explanation}.`, { Reason: reason, Processor: processor }),
+      lines(`The stored state of the processor is rejected: ${explanation}.`, { Reason: reason, Processor: processor }),
     );
   }
 }
@@ -41,28 +41,28 @@ export class CursorError extends Error {
 export const isCursorError = (u: unknown): u is CursorError => hasTag(u, 'CursorError');
 
 /**
- * A handler of `process` failed for good. Everything before its update is committed, and nothing of it or behind it: a
+ * A handler of `process` failed and is not retried. Every update before this one is committed, and none from it on: a
  * processor that is started again begins with it.
  */
 export class HandlerError extends Error {
   /** The class's name. */
   override readonly name = 'HandlerError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'HandlerError' as const;
 
   constructor(
-    /** Where the update stands. */
+    /** The offset of the update. */
     readonly offset: Offset,
-    /** The update's id, where it has one. */
+    /** The id of the update, if it has one. */
     readonly updateId: string | undefined,
-    /** How many times it was tried. */
+    /** The number of attempts. */
     readonly attempts: number,
-    /** What the handler failed with, the last time. It is the handler's own, and so are its words in the message. */
+    /** The last error of the handler. The message quotes its text. */
     cause: unknown,
   ) {
     const reason = cause instanceof Error ? quotable(cause.message, []) : undefined;
     super(
-      lines(`An update could not be handled${reason === undefined ? '.' : `: ${reason}`}`, {
+      lines(`The handler failed${reason === undefined ? '.' : `: ${reason}`}`, {
         Offset: offset,
         Update: updateId,
         Attempts: attempts,
@@ -77,21 +77,21 @@ export class HandlerError extends Error {
 /** Whether a value is a {@link HandlerError}. */
 export const isHandlerError = (u: unknown): u is HandlerError => hasTag(u, 'HandlerError');
 
-/** The store of a processor failed, or did not answer in time. It is asked again for a while. */
+/** The store of a processor failed, or did not answer in time. The operation is retried for some time. */
 export class StoreError extends Error {
   /** The class's name. */
   override readonly name = 'StoreError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'StoreError' as const;
-  /** How often and how long it was asked again before this error was delivered; absent otherwise. */
+  /** How many times and for how long the operation was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
-    /** What it was asked for. */
+    /** The operation that failed. */
     readonly operation: StoreOperation,
-    /** By which name the store knows the processor. */
+    /** The name of the processor in the store. */
     readonly processor: string,
-    /** Why it failed, in a few words. */
+    /** The reason, in a few words. */
     readonly reason: string,
     /** The store's own error. */
     cause?: unknown,

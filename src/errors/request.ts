@@ -2,24 +2,24 @@ import { formatProblem, type Problem } from '../codecs/Problem.js';
 import { hasTag, lines } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
-/** The service was not reached, or its answer did not arrive whole. Transient. */
+/** The service could not be reached, or its answer was incomplete. Transient. */
 export class ConnectionError extends Error {
   /** The class's name. */
   override readonly name = 'ConnectionError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'ConnectionError' as const;
-  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** What happened, in a few words. */
+    /** The reason, in a few words. */
     readonly reason: string,
-    /** The system's name for it, such as `ECONNREFUSED`, where there is one. */
+    /** The system's error code, such as `ECONNREFUSED`, if there is one. */
     readonly code?: string,
   ) {
-    super(lines(`The ledger service gave no answer: ${reason}.`, { Path: path, Code: code }));
+    super(lines(`The ledger service did not answer: ${reason}.`, { Path: path, Code: code }));
   }
 }
 
@@ -30,15 +30,15 @@ export const isConnectionError = (u: unknown): u is ConnectionError => hasTag(u,
 export class RequestTimeoutError extends Error {
   /** The class's name. */
   override readonly name = 'RequestTimeoutError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'RequestTimeoutError' as const;
-  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** How long the answer was waited for, in milliseconds. */
+    /** The timeout, in milliseconds. */
     readonly afterMs: number,
   ) {
     super(lines(`The ledger service did not answer within ${afterMs} ms.`, { Path: path }));
@@ -48,17 +48,17 @@ export class RequestTimeoutError extends Error {
 /** Whether a value is a {@link RequestTimeoutError}. */
 export const isRequestTimeoutError = (u: unknown): u is RequestTimeoutError => hasTag(u, 'RequestTimeoutError');
 
-/** An answer is larger than the ledger's `maxAnswerBytes`; it was not read to its end. A feed asks for smaller pages then. */
+/** An answer is larger than the ledger's `maxAnswerBytes` and was not read to its end. A feed then requests smaller pages. */
 export class AnswerTooLargeError extends Error {
   /** The class's name. */
   override readonly name = 'AnswerTooLargeError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'AnswerTooLargeError' as const;
 
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** The most that is read, in bytes. */
+    /** The limit, in bytes. */
     readonly maxBytes: number,
   ) {
     super(lines(`The answer is larger than ${maxBytes} bytes.`, { Path: path }));
@@ -68,56 +68,63 @@ export class AnswerTooLargeError extends Error {
 /** Whether a value is an {@link AnswerTooLargeError}. */
 export const isAnswerTooLargeError = (u: unknown): u is AnswerTooLargeError => hasTag(u, 'AnswerTooLargeError');
 
-/** The token provider failed, ended without a token, or did not answer in time. Transient. */
+/** The token provider failed, completed without a token, or did not answer in time. Transient. */
 export class TokenError extends Error {
   /** The class's name. */
   override readonly name = 'TokenError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'TokenError' as const;
-  /** How often and how long a feed has asked again before it gave up with this error; absent otherwise. */
+  /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
 
   constructor(
-    /** What happened, in a few words; never what the provider's own error says, which may be secret. */
+    /** The reason, in a few words; never the text of the provider's own error, which may be secret. */
     readonly reason: string,
   ) {
-    super(`There is no token to send: ${reason}.`);
+    super(`No token is available: ${reason}.`);
   }
 }
 
 /** Whether a value is a {@link TokenError}. */
 export const isTokenError = (u: unknown): u is TokenError => hasTag(u, 'TokenError');
 
-/** The service refuses the token, and asking for another brought the same one, or one that it refuses as well. */
+/**
+ * The service refuses the token. If the provider then returned another one, which the service refused as well, the error is
+ * transient: a feed retries with back-off, as after a failed connection. If it returned the same token, a feed ends at once.
+ */
 export class UnauthorizedError extends Error {
   /** The class's name. */
   override readonly name = 'UnauthorizedError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'UnauthorizedError' as const;
+  /** How many times and for how long the request was retried; absent if it was not. */
+  declare readonly retried?: Retried;
 
   constructor(
     /** The path of the request. */
     readonly path: string,
+    /** Whether the provider returned another token after the first was refused. */
+    readonly tokenChanged = false,
   ) {
-    super(lines('The ledger service refuses the token.', { Path: path }));
+    super(lines(`The ledger service refuses the token${tokenChanged ? ' and its replacement' : ''}.`, { Path: path }));
   }
 }
 
 /** Whether a value is an {@link UnauthorizedError}. */
 export const isUnauthorizedError = (u: unknown): u is UnauthorizedError => hasTag(u, 'UnauthorizedError');
 
-/** A request breaks a rule of the ledger; nothing was sent. */
+/** A request violates a rule of the ledger and was not sent. */
 export class InvalidRequestError extends Error {
   /** The class's name. */
   override readonly name = 'InvalidRequestError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'InvalidRequestError' as const;
 
   constructor(
-    /** Every field that is wrong. */
+    /** Every invalid field. */
     readonly problems: readonly Problem[],
   ) {
-    super(['The request is not valid; nothing was sent.', ...problems.map(formatProblem)].join('\n'));
+    super(['The request is invalid and was not sent.', ...problems.map(formatProblem)].join('\n'));
   }
 }
 

@@ -3,45 +3,45 @@ import type { ApiError } from './ApiError.js';
 import { hasTag, lines } from './internal/message.js';
 import type { LedgerError } from './LedgerError.js';
 
-/** Which submission an error is about; enough to find out on the ledger what became of it. */
+/** Identifies a submission in an error, so that its outcome can be looked up on the ledger. */
 export interface Submission {
-  /** Of the first try; each further one has its own. */
+  /** The id of the first attempt; each further attempt has its own. */
   readonly submissionId: string;
-  /** The user that submitted; empty for the one whom the token names. */
+  /** The user that submitted; empty for the user of the token. */
   readonly userId: string;
   /** The parties that signed. */
   readonly parties: readonly Party[];
-  /** When it was sent first, in milliseconds since the epoch, by this machine's clock. */
+  /** The time of the first attempt by this machine's clock, in milliseconds since the epoch. */
   readonly sentAt: number;
-  /** The ledger end before it was sent: what it committed lies after this. Absent where the service did not tell. */
+  /** The ledger end before the first attempt: its transaction has a later offset. Absent if the service did not return it. */
   readonly beginExclusive?: Offset;
-  /** The hash that was signed, where the caller told it; the transaction's `externalTransactionHash` is this, in hex. */
+  /** The signed hash, if the caller passed it; the transaction's `externalTransactionHash` is the same in hex. */
   readonly transactionHash?: Base64;
-  /** How many times it was sent. */
+  /** The number of attempts. */
   readonly attempts: number;
 }
 
 /**
- * Why a prepared submission must not be signed: it cannot be read (`undecodable`), its hash is built in a way that cannot
- * be checked (`scheme`), the hash is not the one of the transaction (`hash`), or the transaction is another one than was
- * asked for: in its parties, command id or synchronizer (`parties`), in what it does (`commands`), or in its time bounds
- * (`times`). Or a verifier said `false` (`refused`).
+ * Why a prepared submission must not be signed: it cannot be decoded (`undecodable`), the scheme of its hash cannot be
+ * checked (`scheme`), the hash is not that of the transaction (`hash`), or the transaction differs from the request: in its
+ * parties, command id or synchronizer (`parties`), in its commands (`commands`), or in its time bounds (`times`). Or a
+ * verifier returned `false` (`refused`).
  */
 export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands' | 'times' | 'refused';
 
-/** A submission never reached the service: nothing was committed by it. */
+/** A submission did not reach the service and was not committed. */
 export class NotSentError extends Error {
   /** The class's name. */
   override readonly name = 'NotSentError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'NotSentError' as const;
 
   constructor(
-    /** What happened, in a few words. */
+    /** The reason, in a few words. */
     readonly reason: string,
     /** The submission. */
     readonly submission: Submission,
-    /** The system's name for it, such as `ECONNREFUSED`, where there is one. */
+    /** The system's error code, such as `ECONNREFUSED`, if there is one. */
     readonly code?: string,
   ) {
     super(lines(`The submission was not sent: ${reason}.`, { Code: code, Submission: submission.submissionId }));
@@ -52,21 +52,22 @@ export class NotSentError extends Error {
 export const isNotSentError = (u: unknown): u is NotSentError => hasTag(u, 'NotSentError');
 
 /**
- * A submission may have been committed: its answer was lost, and what became of it could not be found out in time. Subscribe
- * to the same Observable again, which cannot commit it twice; or look for the transaction in the feed, from `submission.beginExclusive` on.
+ * A submission may have been committed: its answer was lost, and its outcome could not be determined in time. Subscribe to
+ * the same Observable again, which cannot commit it twice; or look for the transaction in the feed after
+ * `submission.beginExclusive`.
  */
 export class OutcomeUnknownError extends Error {
   /** The class's name. */
   override readonly name = 'OutcomeUnknownError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'OutcomeUnknownError' as const;
 
   constructor(
     /** The submission. */
     readonly submission: Submission,
-    /** What the last try ended with. */
+    /** The error of the last attempt. */
     readonly lastError: LedgerError,
-    /** Where it was committed: the ledger said so, and only the transaction itself could not be read. Absent otherwise. */
+    /** The offset of its transaction, if the ledger reported the commit and only the transaction could not be read. */
     readonly completionOffset?: Offset,
   ) {
     super(
@@ -78,7 +79,7 @@ export class OutcomeUnknownError extends Error {
           'Committed at': completionOffset,
           Submission: submission.submissionId,
           Attempts: submission.attempts,
-          After: submission.beginExclusive,
+          'After offset': submission.beginExclusive,
           'Last error': lastError.name,
         },
       ),
@@ -90,19 +91,19 @@ export class OutcomeUnknownError extends Error {
 export const isOutcomeUnknownError = (u: unknown): u is OutcomeUnknownError => hasTag(u, 'OutcomeUnknownError');
 
 /**
- * What was signed is too old, or too early: nothing was committed by it, and nothing will be. Prepare and sign again, with
- * the same command id.
+ * The signed transaction is outside its time bounds: it was not committed and will not be. Prepare and sign again, with the
+ * same command id.
  */
 export class SubmissionExpiredError extends Error {
   /** The class's name. */
   override readonly name = 'SubmissionExpiredError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'SubmissionExpiredError' as const;
-  /** The ledger's id of the error: which of the time bounds it was. */
+  /** The ledger's id of the error, which says which of the time bounds was missed. */
   readonly code: string | undefined;
   /** The ledger's explanation. */
   readonly reason: string;
-  /** By which the operator finds the error in the logs. */
+  /** Identifies the error in the participant's logs. */
   readonly correlationId: string | undefined;
 
   constructor(
@@ -111,7 +112,7 @@ export class SubmissionExpiredError extends Error {
     readonly submission: Submission,
   ) {
     super(
-      lines(`The prepared transaction is out of its time bounds${reason === '' ? '.' : `: ${reason}`}`, {
+      lines(`The prepared transaction is outside its time bounds${reason === '' ? '.' : `: ${reason}`}`, {
         Code: code,
         Correlation: correlationId,
         Submission: submission.submissionId,
@@ -127,23 +128,23 @@ export class SubmissionExpiredError extends Error {
 export const isSubmissionExpiredError = (u: unknown): u is SubmissionExpiredError =>
   hasTag(u, 'SubmissionExpiredError');
 
-/** A submission was rejected: nothing was committed by it, and nothing will be. */
+/** A submission was rejected: it was not committed and will not be. */
 export class SubmissionRejectedError extends Error {
   /** The class's name. */
   override readonly name = 'SubmissionRejectedError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'SubmissionRejectedError' as const;
   /** The HTTP status. */
   readonly status: number;
-  /** The ledger's id of the error, such as `INVALID_EXTERNAL_SIGNATURE`; `NA` where it keeps it to itself, absent for a proxy. */
+  /** The ledger's id of the error, such as `INVALID_EXTERNAL_SIGNATURE`; `NA` where the ledger withholds it, absent for a proxy. */
   readonly code: string | undefined;
-  /** The ledger's category, 1 to 14; -1 where it keeps it to itself, absent for a proxy. */
+  /** The ledger's category, 1 to 14; -1 where the ledger withholds it, absent for a proxy. */
   readonly errorCategory: number | undefined;
-  /** The ledger's explanation, or the first words of another answer. */
+  /** The ledger's explanation, or the beginning of another answer. */
   readonly reason: string;
-  /** By which the operator finds the error in the logs. */
+  /** Identifies the error in the participant's logs. */
   readonly correlationId: string | undefined;
-  /** Facts of the error, as the ledger gives them. */
+  /** The details that the ledger gives. */
   readonly context: Readonly<Record<string, string>>;
 
   constructor(
@@ -173,19 +174,19 @@ export class SubmissionRejectedError extends Error {
 export const isSubmissionRejectedError = (u: unknown): u is SubmissionRejectedError =>
   hasTag(u, 'SubmissionRejectedError');
 
-/** A prepared submission must not be signed. It says why and where, never what was found; nothing was signed or sent. */
+/** A prepared submission must not be signed. The error says why and where, and never contains a value. Nothing was signed or sent. */
 export class VerificationError extends Error {
   /** The class's name. */
   override readonly name = 'VerificationError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error in the union. */
   readonly _tag = 'VerificationError' as const;
 
   constructor(
-    /** What is wrong with it, in a word. */
+    /** The kind of problem. */
     readonly reason: VerificationReason,
-    /** The same in a few words, without any value. */
+    /** The problem in a few words, without any value. */
     readonly explanation: string,
-    /** The field, where there is one: `commands[0].createArguments.owner`. */
+    /** The field, if there is one: `commands[0].createArguments.owner`. */
     readonly path?: string,
   ) {
     super(lines(`The prepared submission must not be signed: ${explanation}.`, { Reason: reason, Path: path }));

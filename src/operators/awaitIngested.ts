@@ -3,13 +3,13 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * Waits until a running feed has come as far as an offset: emits the offset of the first update or checkpoint at or
- * beyond it, and completes. Put it behind what handles the updates, and reads after it see what was written.
+ * Waits until a running feed has reached an offset: emits the offset of the first update or checkpoint at or after it, and
+ * completes. Apply it after the operator that handles the updates, so that later reads see their effects.
  *
- * A feed that shows nothing at or beyond the offset, not even a checkpoint, has nothing to say yet: add `timeout`. One that
- * ends before errors with RxJS' `EmptyError`.
+ * It waits as long as the feed emits neither an update nor a checkpoint at or after the offset: add `timeout`. It errors
+ * with the `EmptyError` of RxJS if the feed completes before.
  *
- * @param offset - such as that of the transaction that `executeAndWaitForTransaction` emits
+ * @param offset - an offset, such as that of the transaction that `executeAndWaitForTransaction` emits
  * @example
  * ```ts
  * import { acsDelta, awaitIngested, createLedger } from 'canton-rx';

@@ -6,10 +6,10 @@ import type { EventOf } from './toEvents.js';
 /**
  * Passes the events of the given kinds, and narrows the type to them.
  *
- * Order, errors and completion are those of the source. The kinds are the names that the wire has, so the events of a
- * reassignment are `UnassignedEvent` and `AssignedEvent`. `toEvents` makes events of updates.
+ * It operates on events: apply `toEvents()` first to a stream of updates, which is a type error here. Order, errors and
+ * completion are those of the source.
  *
- * @param kind - a kind of event, as its `_tag` has it
+ * @param kind - a kind of event, by its `_tag`
  * @param kinds - further kinds
  *
  * @example
@@ -32,6 +32,8 @@ import type { EventOf } from './toEvents.js';
 export function ofEvent<T extends EventOf<Update>['_tag']>(
   kind: T,
   ...kinds: readonly T[]
-): <A extends { readonly _tag: string }>(source: Observable<A>) => Observable<Extract<A, { readonly _tag: T }>> {
+): <A extends { readonly _tag: EventOf<Update>['_tag'] }>(
+  source: Observable<A>,
+) => Observable<Extract<A, { readonly _tag: T }>> {
   return byTag(kind, kinds);
 }

@@ -5,24 +5,25 @@ import { TemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import type { EventOf } from './toEvents.js';
 
-/** The events that tell of a contract, and so of its template. */
+/** The events of a contract, which has a template. */
 export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
 
 /**
  * Passes the events of contracts of the given templates, and narrows the type to events that have a template.
  *
- * A template is written in one of three ways, its module dotted where it has a path:
- * - `Module:Entity`, of whatever package;
- * - `#package-name:Module:Entity`, of that package through all its upgrades;
- * - `package-id:Module:Entity`, of exactly that version of the package.
+ * It operates on events: apply `toEvents()` first to a stream of updates, which is a type error here. A template has one of
+ * three forms, in which `Module` may be a dotted path:
+ * - `Module:Entity`, in any package;
+ * - `#package-name:Module:Entity`, in all versions of that package;
+ * - `package-id:Module:Entity`, in exactly that version of the package.
  *
- * An assignment passes by the template of its `createdEvent`, an exercise by the template of its contract, though the
- * choice be an interface's. Topology events, events of an unknown kind and an unassignment from a 3.3 ledger that leaves
- * the template out do not pass. Order, errors and completion are those of the source.
+ * An assignment passes by the template of its `createdEvent`, an exercise by the template of its contract, even if the
+ * choice belongs to an interface. Topology events, events of an unknown kind, and an unassignment from a 3.3 ledger without
+ * a template do not pass. Order, errors and completion are those of the source.
  *
  * @param template - a template
  * @param templates - further templates
- * @throws TypeError at once, before any subscription, where a template is written in none of the three ways
+ * @throws TypeError synchronously, before any subscription, if a template has none of the three forms
  *
  * @example
  * ```ts
@@ -59,7 +60,7 @@ export function ofTemplate(
   return (source) => source.pipe(filter(matches));
 }
 
-/** A template as an event names it. */
+/** The template of an event. */
 interface Template {
   /** `package-id:Module:Entity`. */
   readonly templateId: string;
@@ -68,19 +69,19 @@ interface Template {
 }
 
 /**
- * The predicate that a pattern stands for: `Module:Entity`, `#package-name:Module:Entity` or `package-id:Module:Entity`.
+ * The predicate of a pattern: `Module:Entity`, `#package-name:Module:Entity` or `package-id:Module:Entity`.
  *
- * @throws TypeError where the text is none of them
+ * @throws TypeError if the pattern has none of these forms
  */
 function templatePattern(pattern: string): (template: Template) => boolean {
-  const anyPackage = pattern.split(':').length === 2;
+  const isAnyPackage = pattern.split(':').length === 2;
   // Module:Entity is a template id without its package
-  if (!TemplateId.is(anyPackage ? `#any:${pattern}` : pattern)) {
+  if (!TemplateId.is(isAnyPackage ? `#any:${pattern}` : pattern)) {
     throw new TypeError(
-      `'${pattern}' is no template: Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
+      `'${pattern}' is not a template: use Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
     );
   }
-  if (anyPackage) return ({ templateId }) => withoutPackage(templateId) === pattern;
+  if (isAnyPackage) return ({ templateId }) => withoutPackage(templateId) === pattern;
   if (!pattern.startsWith('#')) return ({ templateId }) => templateId === pattern;
   const name = pattern.slice(1, pattern.indexOf(':'));
   const moduleAndEntity = withoutPackage(pattern);

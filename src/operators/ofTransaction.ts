@@ -3,10 +3,10 @@ import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * Finds a committed transaction in a feed: passes the transaction with the same update id, as the feed shows it, and
- * completes; completes without one when the feed goes beyond its offset, as it does where its format shows nothing of it.
+ * Finds a committed transaction in a feed: passes the feed's transaction with the same update id, and completes. It
+ * completes without one when the feed has passed its offset, because the feed's format selects none of its events.
  *
- * @param transaction - such as `executeAndWaitForTransaction` emits
+ * @param transaction - a transaction, such as `executeAndWaitForTransaction` emits
  * @example
  * ```ts
  * import { acsDelta, createLedger, ofTransaction, type Transaction } from 'canton-rx';

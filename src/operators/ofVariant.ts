@@ -4,10 +4,10 @@ import type { Update } from '../codecs/Update.js';
 /**
  * Passes the updates of the given variants, and narrows the type to them.
  *
- * Order, errors and completion are those of the source. It works on updates, and on updates together with the elements
- * that could not be decoded.
+ * Order, errors and completion are those of the source. The source may also contain `InvalidUpdate`, the elements that
+ * cannot be decoded.
  *
- * @param variant - a variant, as its `_tag` has it
+ * @param variant - a variant, by its `_tag`
  * @param variants - further variants
  *
  * @example
@@ -34,7 +34,7 @@ export function ofVariant<T extends Update['_tag'] | 'InvalidUpdate'>(
   return byTag(variant, variants);
 }
 
-/** Passes the members of a tagged union that carry one of the tags. */
+/** Passes the members of a union whose `_tag` is one of the given tags. */
 export const byTag = <T extends string>(
   tag: T,
   tags: readonly T[],
@@ -42,7 +42,7 @@ export const byTag = <T extends string>(
   const others: readonly string[] = tags;
   return <U extends { readonly _tag: string }>(source: Observable<U>): Observable<Extract<U, { readonly _tag: T }>> =>
     source.pipe(
-      // mostly there is but one, and that costs no more than by hand
+      // usually there is one tag, and then this costs no more than a hand-written filter
       filter((u): u is Extract<U, { readonly _tag: T }> => u._tag === tag || others.includes(u._tag)),
     );
 };

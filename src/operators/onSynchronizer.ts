@@ -5,11 +5,10 @@ import { synchronizersOf } from './internal/times.js';
 /**
  * Passes the updates of the given synchronizers.
  *
- * A checkpoint passes if its `synchronizerTimes` list one of them, and passes whole. A reassignment passes by its
- * `synchronizerId`; where a 3.3 ledger leaves that out, by the source of its unassignments or the target of its
- * assignments. An update of an unknown variant passes if its undecoded value names one of them as `synchronizerId`,
- * directly or within `value`; otherwise it cannot be judged and is dropped. Order, errors and completion are those of
- * the source.
+ * A checkpoint passes unchanged if its `synchronizerTimes` contain one of them. A reassignment passes by its
+ * `synchronizerId`; without one, from a 3.3 ledger, by the source of its unassignments or the target of its assignments. An
+ * update of an unknown variant passes if its undecoded value has one of them as `synchronizerId`, directly or within
+ * `value`; otherwise it is dropped. Order, errors and completion are those of the source.
  *
  * @param id - a synchronizer, `name::fingerprint`
  * @param ids - further synchronizers
@@ -36,9 +35,9 @@ export function onSynchronizer(
   id: string,
   ...ids: readonly string[]
 ): <U extends Update>(source: Observable<U>) => Observable<U> {
-  const isWanted = (synchronizer: string): boolean => synchronizer === id || ids.includes(synchronizer);
+  const isSelected = (synchronizer: string): boolean => synchronizer === id || ids.includes(synchronizer);
   const passes = (update: Update): boolean =>
-    // nearly every update is one: it shall cost no list
-    update._tag === 'Transaction' ? isWanted(update.synchronizerId) : synchronizersOf(update).some(isWanted);
+    // no list is allocated for a transaction, the most frequent update
+    update._tag === 'Transaction' ? isSelected(update.synchronizerId) : synchronizersOf(update).some(isSelected);
   return <U extends Update>(source: Observable<U>) => source.pipe(filter<U>(passes));
 }

@@ -6,13 +6,13 @@ import { isLater, timesOf } from './internal/times.js';
 type RecordTimes = ReadonlyMap<string, Timestamp>;
 
 /**
- * Emits the latest record time of each synchronizer, by its id, whenever one of them has moved.
+ * Emits the latest record time of each synchronizer, by its id, whenever one of them advances.
  *
- * Transactions, reassignments, topology transactions and checkpoints move times; updates of an unknown variant do not.
- * Every emission is a new map with all synchronizers seen so far; a checkpoint that moves several times is one emission,
- * an update that moves none is none. Times never go back. They compare as instants with all their digits, and stay the
- * ledger's own text. Record times of different synchronizers are not ordered among each other. Errors and completion are
- * those of the source; each subscription starts without times.
+ * Transactions, reassignments, topology transactions and checkpoints advance times; updates of an unknown variant do not.
+ * Every emission is a new map with all synchronizers so far. A checkpoint that advances several times causes one emission;
+ * an update that advances none causes none. Times never go back. They are compared as instants with all their digits, and
+ * remain the ledger's own text. Record times of different synchronizers are not comparable. Errors and completion are those
+ * of the source; each subscription starts without times.
  *
  * @example
  * ```ts
@@ -40,11 +40,11 @@ export function recordTimes(): OperatorFunction<Update, ReadonlyMap<string, Time
   );
 }
 
-/** The same map where the update moves nothing, else a new one. */
+/** Returns the same map if the update advances no time, otherwise a new one. */
 function advance(times: RecordTimes, update: Update): RecordTimes {
   return timesOf(update).reduce((latest, { synchronizerId, recordTime }) => {
     const before = latest.get(synchronizerId);
-    const moves = before === undefined || isLater(recordTime, before);
-    return moves ? new Map(latest).set(synchronizerId, recordTime) : latest;
+    const advances = before === undefined || isLater(recordTime, before);
+    return advances ? new Map(latest).set(synchronizerId, recordTime) : latest;
   }, times);
 }

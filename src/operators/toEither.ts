@@ -5,8 +5,8 @@ import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 /**
  * Emits every value as a right of fp-ts' Either and a {@link LedgerError} as a left, after which it completes.
  *
- * An error that is no ledger error is a mistake in the program, not an answer of the ledger: it is delivered as the
- * error that it is. The source is not subscribed to again; what retries stands before this operator.
+ * Any other error is a bug in the program and is delivered as an error. The source is not subscribed to again; apply
+ * operators that retry before this one.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export function toEither<A>(): OperatorFunction<A, E.Either<LedgerError, A>> {
   );
 }
 
-// written out: to load fp-ts for them takes a fifth of the time in which Node loads all of this library
+// not from fp-ts: loading it would add a fifth to the time in which Node loads this library
 const right = <A>(value: A): E.Either<never, A> => ({ _tag: 'Right', right: value });
 
 const left = (error: LedgerError): E.Either<LedgerError, never> => ({ _tag: 'Left', left: error });

@@ -4,17 +4,16 @@ import type { ReassignmentEvent } from '../codecs/Reassignment.js';
 import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
 import type { Update } from '../codecs/Update.js';
 
-/** The events that updates of type `U` have; of all updates, every kind of event. */
+/** The events of updates of type `U`; of all updates, every kind of event. */
 export type EventOf<U extends Update> = Extract<U, { readonly events: readonly unknown[] }>['events'][number];
 
 /**
  * Emits the events of the updates one by one: those of transactions, reassignments and topology transactions.
  *
- * They come synchronously, update by update, in the order that each update has them; checkpoints and updates of an
- * unknown variant have none. The created event of an assignment stays in its assignment. Errors and completion are
- * those of the source.
+ * The events of an update are emitted synchronously and in its order; checkpoints and updates of an unknown variant have
+ * none. The created event of an assignment stays in its assignment. Errors and completion are those of the source.
  *
- * An event by itself is no place to resume from: that is the offset of an update all of whose events are done with.
+ * A feed cannot resume from an event: resume from the offset of an update all of whose events have been handled.
  *
  * @example
  * ```ts

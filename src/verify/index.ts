@@ -1,6 +1,6 @@
 /**
- * Finds out whether a prepared submission is what was asked for, before it is signed. In browsers and Node.js; needs
- * `@canton-network/core-tx-visualizer` and `@canton-network/core-ledger-proto` beside `canton-rx`.
+ * Checks before signing that a prepared submission is what the request asks for. For browsers and Node.js; requires the
+ * packages `@canton-network/core-tx-visualizer` and `@canton-network/core-ledger-proto`.
  *
  * @module canton-rx/verify
  */

@@ -1,29 +1,29 @@
 import type { Metadata } from '@canton-network/core-ledger-proto';
 import type { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Verifier } from '../submission/Signer.js';
-import { microsOf } from './arguments.js';
 import { checkCommands, type VerifierOptions } from './commands.js';
+import { parseMicros } from './scalars.js';
 import { checkHash, decodeTransaction, refusal } from './transaction.js';
 import { checkWellFormed } from './wellFormed.js';
 
 /**
- * A verifier that believes nothing of what the participant says: it computes the hash anew from the transaction, and
- * compares the transaction with the request.
+ * Creates a verifier that does not trust the participant: it recomputes the hash from the transaction, and compares the
+ * transaction with the request.
  *
- * Accepted is a submission whose hash, of scheme V2, is that of its transaction; which acts for the parties asked for and
- * no other, under the command id asked for, on the synchronizer asked for if any; and whose root nodes are the commands
- * asked for, in their order, with the arguments asked for in every field. What follows from them, the nodes below, is for
- * the ledger's own validation.
+ * It accepts a submission whose hash, of scheme V2, is that of its transaction; that acts for exactly the requested parties,
+ * with the requested command id and on the requested synchronizer, if there is one; and whose root nodes are the requested
+ * commands in their order, with the requested arguments in every field. The nodes below them are validated by the ledger.
  *
- * What cannot be compared is refused: a contract by key, because the transaction does not say the key; an interface by
+ * It rejects what cannot be compared: a contract by key, because the transaction does not contain the key; an interface by
  * the name of a package that is not in `packages`; a transaction with an `Int` beyond 2^53, because the vendor's library
- * hashes it wrongly.
+ * hashes it incorrectly.
  *
- * What scheme V2 does not hash is not signed either, and not compared: `maxRecordTime`, and the contents of blobs. Nor is
- * compared which package stands behind a template's name, unless `packages` says it, and how long a `MinLedgerTimeRel` is.
+ * It does not compare what scheme V2 does not hash and the signature therefore does not cover: `maxRecordTime` and the
+ * contents of blobs. Nor does it compare the package of a template's name, unless `packages` lists it, and the duration of
+ * a `MinLedgerTimeRel`.
  *
- * @param options - what passes, and what package names mean
- * @returns a verifier; it errors with a `VerificationError`, which names fields and quotes no values
+ * @param options - the tolerances, and the meaning of package names
+ * @returns a verifier that errors with a `VerificationError`, which names fields and quotes no values
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export const preparedTransactionVerifier =
   ({ unknownScheme = 'refuse', packages = {}, maxClockSkewMs = 3_600_000 }: VerifierOptions = {}): Verifier =>
   async (prepared, request) => {
     const isV2 = prepared.hashingSchemeVersion === 'HASHING_SCHEME_VERSION_V2';
-    if (!isV2 && unknownScheme !== 'accept') throw refusal('scheme', 'its hash is built by a scheme that is not known');
+    if (!isV2 && unknownScheme !== 'accept') throw refusal('scheme', 'its hashing scheme is not supported');
     const { transaction, metadata } = decodeTransaction(prepared.preparedTransaction);
     const roots = checkWellFormed(transaction, metadata);
     if (isV2) await checkHash({ transaction, metadata }, prepared.preparedTransactionHash);
@@ -63,24 +63,24 @@ export const preparedTransactionVerifier =
     checkTimes(metadata, request, maxClockSkewMs);
   };
 
-/** Refuses a transaction for other parties, under another command id or on another synchronizer than was asked for. */
+/** Throws for a transaction of other parties, with another command id or on another synchronizer. */
 function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: PrepareRequest): void {
   const given = new Set(submitterInfo?.actAs);
-  const asked = new Set(request.actAs);
-  if (given.size !== asked.size || [...asked].some((party) => !given.has(party))) {
+  const requested = new Set(request.actAs);
+  if (given.size !== requested.size || [...requested].some((party) => !given.has(party))) {
     throw refusal('parties', 'it acts for other parties', 'actAs');
   }
   if (submitterInfo?.commandId !== request.commandId) {
-    throw refusal('parties', 'it is another command', 'commandId');
+    throw refusal('parties', 'its command id differs', 'commandId');
   }
   if ((request.synchronizerId ?? '') !== '' && synchronizerId !== request.synchronizerId) {
-    throw refusal('parties', 'it goes to another synchronizer', 'synchronizerId');
+    throw refusal('parties', 'its synchronizer differs', 'synchronizerId');
   }
 }
 
 /**
- * Refuses a transaction that says it was prepared at another time, or that may be earlier than was asked for. One of the
- * future would be out of its bounds now, and valid when the ledger no longer looks for the same change.
+ * Throws for a preparation time far from the local clock, and for a ledger time that may be earlier than requested. A
+ * transaction of the future is outside its bounds now, and valid when the ledger no longer looks for the same change.
  */
 function checkTimes(
   { preparationTime, minLedgerEffectiveTime }: Metadata,
@@ -88,10 +88,10 @@ function checkTimes(
   maxClockSkewMs: number,
 ): void {
   if (Math.abs(Number(preparationTime / 1000n) - Date.now()) > maxClockSkewMs)
-    throw refusal('times', 'it was prepared at another time, or the clocks differ');
+    throw refusal('times', 'its preparation time is far from the local clock');
   const time = minLedgerTime?.time;
   if (time === undefined || 'Empty' in time) return;
-  const least = 'MinLedgerTimeAbs' in time ? microsOf(time.MinLedgerTimeAbs.value) : 0n;
-  if (least === undefined || minLedgerEffectiveTime === undefined || minLedgerEffectiveTime < least)
-    throw refusal('times', 'it may be earlier than was asked for', 'minLedgerTime');
+  const earliest = 'MinLedgerTimeAbs' in time ? parseMicros(time.MinLedgerTimeAbs.value) : 0n;
+  if (earliest === undefined || minLedgerEffectiveTime === undefined || minLedgerEffectiveTime < earliest)
+    throw refusal('times', 'its ledger time may be earlier than requested', 'minLedgerTime');
 }

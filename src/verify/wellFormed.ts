@@ -1,57 +1,57 @@
 import type { Create, DamlTransaction, Exercise, Fetch, Metadata, Value } from '@canton-network/core-ledger-proto';
 import { type NodeType, refusal, type RootNode } from './transaction.js';
 
-/** The library that hashes looks through all seeds for each node. */
-const mostNodes = 5_000;
+/** The hashing library searches all seeds for each node. */
+const maxNodes = 5_000;
 
 /**
- * Refuses what the vendor's library would hash as something else, or without end: it believes that every node is there
- * once and has one parent, that a seed has 32 bytes, that a contract id is hexadecimal, and that an `Int` is a safe
- * integer. Where that is not so, two transactions can have one hash, and the wrong one would be signed.
+ * Throws for a transaction that the vendor's library hashes incorrectly or endlessly. The library assumes that every node
+ * is unique and has one parent, that a seed has 32 bytes, that a contract id is hexadecimal, and that an `Int` is a safe
+ * integer. Otherwise two transactions can have the same hash, and the wrong one would be signed.
  *
  * @returns the root nodes
  */
 export function checkWellFormed({ nodes, nodeSeeds, roots }: DamlTransaction, metadata: Metadata): readonly RootNode[] {
-  if (nodes.length > mostNodes || nodeSeeds.length > nodes.length) throw unsound('it has too many nodes or seeds');
+  if (nodes.length > maxNodes || nodeSeeds.length > nodes.length) throw malformed('it has too many nodes or seeds');
   const seeds = new Map(nodeSeeds.map(({ nodeId, seed }) => [String(nodeId), seed]));
   if (seeds.size < nodeSeeds.length || [...seeds.values()].some(({ length }) => length !== 32)) {
-    throw unsound('its seeds are not sound');
+    throw malformed('its seeds are invalid');
   }
   const types = new Map<string, NodeType>();
   for (const { nodeId, versionedNode } of nodes) {
-    if (versionedNode.oneofKind !== 'v1') throw unsound('it has a node of an unknown version');
+    if (versionedNode.oneofKind !== 'v1') throw malformed('it has a node of an unknown version');
     types.set(nodeId, versionedNode.v1.nodeType);
   }
-  if (types.size < nodes.length) throw unsound('two of its nodes have one id');
+  if (types.size < nodes.length) throw malformed('two of its nodes have the same id');
   checkTree(roots, types, seeds);
   for (const { contract } of metadata.inputContracts) {
-    if (contract.oneofKind !== 'v1') throw unsound('it has a contract of an unknown version');
+    if (contract.oneofKind !== 'v1') throw malformed('it has a contract of an unknown version');
     checkCreate(contract.v1);
   }
   return roots.map((root) => rootOf(types.get(root)));
 }
 
-const unsound = (explanation: string) => refusal('undecodable', explanation);
+const malformed = (explanation: string) => refusal('undecodable', explanation);
 
-/** From the roots every node is reached, and each once: otherwise hashing takes a path per way, or has no end. */
+/** Every node must be reachable from the roots by exactly one path: the library hashes a node once per path, or endlessly. */
 function checkTree(
   roots: readonly string[],
   types: ReadonlyMap<string, NodeType>,
   seeds: ReadonlyMap<string, Uint8Array>,
 ): void {
   const rest = new Map(types);
-  const waiting = [...roots];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+  const stack = [...roots];
+  for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
     const type = rest.get(id);
-    if (type === undefined || !rest.delete(id)) throw unsound('its nodes are not a tree');
+    if (type === undefined || !rest.delete(id)) throw malformed('its nodes do not form a tree');
     const hasSeed = type.oneofKind === 'create' || type.oneofKind === 'exercise';
-    if (hasSeed && !seeds.has(id)) throw unsound('a node has no seed');
-    for (const child of checkNode(type)) waiting.push(child);
+    if (hasSeed && !seeds.has(id)) throw malformed('a node has no seed');
+    for (const child of checkNode(type)) stack.push(child);
   }
-  if (rest.size > 0) throw unsound('its nodes are not a tree');
+  if (rest.size > 0) throw malformed('its nodes do not form a tree');
 }
 
-/** Refuses a node that is not whole. @returns the nodes below it */
+/** Throws for a node that is incomplete. @returns the ids of its children */
 function checkNode(type: NodeType): readonly string[] {
   switch (type.oneofKind) {
     case 'create':
@@ -66,11 +66,10 @@ function checkNode(type: NodeType): readonly string[] {
     case 'rollback':
       return type.rollback.children;
     default:
-      throw refusal('undecodable', 'it has a node of an unknown kind');
+      throw malformed('it has a node of an unknown kind');
   }
 }
 
-/** Refuses a contract that is not whole. */
 function checkCreate(create: Create): void {
   checkContract(create);
   checkValue(create.argument);
@@ -78,29 +77,29 @@ function checkCreate(create: Create): void {
 
 function checkContract({ contractId, templateId }: Create | Exercise | Fetch): void {
   if (!isContractId(contractId) || templateId === undefined) {
-    throw refusal('undecodable', 'it has a contract without id or template');
+    throw malformed('it has a contract without id or template');
   }
 }
 
-/** Whether a text is bytes in lower-case hexadecimal, as contract ids are written. */
+/** Whether a text is lower-case hexadecimal of whole bytes, as contract ids are. */
 const isContractId = (text: string): boolean => text.length > 0 && text.length % 2 === 0 && !/[^0-9a-f]/.test(text);
 
-/** With many more parts the library that hashes passes a function more arguments than it can take. */
-const mostParts = 100_000;
+/** With many more parts the hashing library exceeds the maximum number of arguments of a function. */
+const maxParts = 100_000;
 
-/** The ledger has no deeper values: 100. */
-const deepest = 200;
+/** Values of the ledger have a depth of at most 100. */
+const maxDepth = 200;
 
-/** Refuses a value that is not whole, or that the vendor's library hashes as another one. */
+/** Throws for a value that is incomplete, or that the vendor's library hashes as another one. */
 function checkValue(value: Value | undefined): void {
-  // a list of its own: the depth is the participant's choice, and so would be that of the stack
-  const waiting: { readonly value: Value | undefined; readonly depth: number }[] = [{ value, depth: 0 }];
+  // not recursive: the participant chooses the depth, and could overflow the call stack
+  const stack: { readonly value: Value | undefined; readonly depth: number }[] = [{ value, depth: 0 }];
   let parts = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { depth } = next;
-    if (++parts > mostParts) throw refusal('undecodable', 'it has a value that is too large');
-    if (next.value === undefined || depth > deepest) throw refusal('undecodable', 'it has a value that cannot be read');
-    for (const inner of partsOf(next.value)) waiting.push({ value: inner, depth: depth + 1 });
+    if (++parts > maxParts) throw malformed('it has a value that is too large');
+    if (next.value === undefined || depth > maxDepth) throw malformed('it has an invalid value');
+    for (const inner of partsOf(next.value)) stack.push({ value: inner, depth: depth + 1 });
   }
 }
 
@@ -112,7 +111,7 @@ function partsOf({ sum }: Value): readonly (Value | undefined)[] {
       if (!Number.isSafeInteger(Number(sum.int64))) throw refusal('hash', 'it has an Int that cannot be hashed');
       return [];
     case 'contractId':
-      if (!isContractId(sum.contractId)) throw refusal('undecodable', 'it has a contract id that cannot be read');
+      if (!isContractId(sum.contractId)) throw malformed('it has an invalid contract id');
       return [];
     case 'optional':
       return sum.optional.value === undefined ? [] : [sum.optional.value];
@@ -140,5 +139,5 @@ function checkExercise(exercise: Exercise): void {
 function rootOf(type: NodeType | undefined): RootNode {
   if (type?.oneofKind === 'create') return { kind: 'create', create: type.create };
   if (type?.oneofKind === 'exercise') return { kind: 'exercise', exercise: type.exercise };
-  throw refusal('commands', 'it does something that is no command');
+  throw refusal('commands', 'it has a root node that is not a command');
 }

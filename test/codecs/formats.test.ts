@@ -4,7 +4,7 @@ import { acsDelta, type FormatOptions, ledgerEffects } from '../../src/codecs/fo
 import { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { partyArbitrary, templateIdArbitrary } from '../helpers/arbitraries/index.js';
-import { decoded, entries } from './support.js';
+import { decode, toEntries } from './support.js';
 
 const wildcard = { identifierFilter: { WildcardFilter: { value: { includeCreatedEventBlob: false } } } };
 const builders = [
@@ -13,7 +13,7 @@ const builders = [
 ];
 
 describe.each(builders)('$build.name', ({ build, transactionShape }) => {
-  it('asks for everything that the parties see', () => {
+  it('selects everything that the parties see', () => {
     const eventFormat = {
       filtersByParty: { alice: { cumulative: [wildcard] }, bob: { cumulative: [wildcard] } },
       verbose: false,
@@ -25,7 +25,7 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
     });
   });
 
-  it('asks for everything that any party sees', () => {
+  it('selects everything that any party sees', () => {
     const eventFormat = { filtersByParty: {}, filtersForAnyParty: { cumulative: [wildcard] }, verbose: false };
     expect(build({ parties: 'any' })).toStrictEqual({
       includeTransactions: { eventFormat, transactionShape },
@@ -34,7 +34,7 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
     });
   });
 
-  it('asks for templates and interfaces instead of everything', () => {
+  it('selects templates and interfaces instead of everything', () => {
     const cumulative = [
       { identifierFilter: { TemplateFilter: { value: { templateId: '#p:M:A', includeCreatedEventBlob: false } } } },
       { identifierFilter: { TemplateFilter: { value: { templateId: '#p:M:B', includeCreatedEventBlob: false } } } },
@@ -52,7 +52,7 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
     expect(format.includeReassignments).toStrictEqual(eventFormat);
   });
 
-  it('passes the flags on to every filter', () => {
+  it('passes the flags to every filter', () => {
     const format = build({
       parties: 'any',
       templates: ['#p:M:A'],
@@ -82,7 +82,7 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
     });
   });
 
-  it('leaves out what is not asked for', () => {
+  it('omits what is not selected', () => {
     expect(Object.keys(build({ parties: ['a'], reassignments: false }))).toStrictEqual([
       'includeTransactions',
       'includeTopologyEvents',
@@ -96,7 +96,7 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
     ]);
   });
 
-  it('builds what decodes unchanged', () => {
+  it('builds a format that decodes to itself', () => {
     const options = fc.record<FormatOptions, 'parties'>(
       {
         parties: fc.oneof(fc.constant<'any'>('any'), fc.array(partyArbitrary, { minLength: 1, maxLength: 3 })),
@@ -113,17 +113,17 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
     fc.assert(
       fc.property(options, (some) => {
         const updateFormat = build(some);
-        expect(entries(decoded(UpdateFormat, updateFormat))).toStrictEqual(entries(updateFormat));
-        expect(entries(UpdatesRequest.encode({ beginExclusive: 0, updateFormat }))).toStrictEqual(
-          entries({ beginExclusive: 0, descendingOrder: false, updateFormat }),
+        expect(toEntries(decode(UpdateFormat, updateFormat))).toStrictEqual(toEntries(updateFormat));
+        expect(toEntries(UpdatesRequest.encode({ beginExclusive: 0, updateFormat }))).toStrictEqual(
+          toEntries({ beginExclusive: 0, descendingOrder: false, updateFormat }),
         );
       }),
     );
   });
 });
 
-describe('a format of nobody', () => {
-  it.each([acsDelta, ledgerEffects])('is a mistake: the ledger would take it for everybody', (format) => {
+describe('a format without parties', () => {
+  it.each([acsDelta, ledgerEffects])('throws, because the ledger would read it as every party', (format) => {
     expect(() => format({ parties: [] })).toThrow(TypeError);
   });
 });

@@ -10,7 +10,7 @@ import {
   Timestamp,
   UserId,
 } from '../../src/codecs/scalars.js';
-import { anyCodec, type AnyCodec, decoded, problems } from './support.js';
+import { anyCodec, type AnyCodec, decode, problemsIn } from './support.js';
 import { base64Arbitrary, timestampArbitrary } from '../helpers/arbitraries/index.js';
 
 interface Rule {
@@ -156,30 +156,30 @@ const rules: readonly Rule[] = [
 describe.each(rules.map((rule) => ({ name: rule.codec.name, ...rule })))(
   '$name',
   ({ codec, expected, valid, invalid }) => {
-    it.each(valid)('takes %j', (value) => {
-      expect(decoded(codec, value)).toBe(value);
+    it.each(valid)('accepts %j', (value) => {
+      expect(decode(codec, value)).toBe(value);
       expect(codec.is(value)).toBe(true);
       expect(codec.encode(value)).toBe(value);
     });
 
-    it.each(invalid)('refuses %j', (value) => {
-      expect(problems(codec, value)).toStrictEqual([`expected ${expected}`]);
+    it.each(invalid)('rejects %j', (value) => {
+      expect(problemsIn(codec, value)).toStrictEqual([`expected ${expected}`]);
       expect(codec.is(value)).toBe(false);
     });
 
-    it.each([null, undefined, 1, true, ['a'], { a: 'a' }])('refuses %j, which is no string', (value) => {
-      expect(problems(codec, value)).toStrictEqual([`expected ${expected}`]);
+    it.each([null, undefined, 1, true, ['a'], { a: 'a' }])('rejects %j, which is not a string', (value) => {
+      expect(problemsIn(codec, value)).toStrictEqual([`expected ${expected}`]);
       expect(codec.is(value)).toBe(false);
     });
   },
 );
 
 describe('Base64', () => {
-  it('takes what an encoder writes', () => {
+  it('accepts the output of an encoder', () => {
     fc.assert(fc.property(base64Arbitrary, (text) => Base64.is(text)));
   });
 
-  it('takes and refuses a text of many megabytes', () => {
+  it('accepts and rejects a text of many megabytes', () => {
     const text = 'CgVh'.repeat(4 << 20);
     expect(Base64.is(text)).toBe(true);
     expect(Base64.is(`${text}CgV!`)).toBe(false);
@@ -188,11 +188,11 @@ describe('Base64', () => {
 });
 
 describe('Timestamp', () => {
-  it('takes what an instant writes', () => {
+  it("accepts the output of Java's Instant", () => {
     fc.assert(fc.property(timestampArbitrary, (text) => Timestamp.is(text)));
   });
 
   it('keeps every digit', () => {
-    expect(decoded(Timestamp, '2026-03-02T08:15:30.000000100Z')).toBe('2026-03-02T08:15:30.000000100Z');
+    expect(decode(Timestamp, '2026-03-02T08:15:30.000000100Z')).toBe('2026-03-02T08:15:30.000000100Z');
   });
 });

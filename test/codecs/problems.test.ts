@@ -8,7 +8,8 @@ import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 import { formatProblem, problemsOf } from '../../src/codecs/Problem.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
-import { problems, replaced, sample } from './support.js';
+import { problemsIn, replaceAt, sample } from './support.js';
+import { effort } from '../helpers/effort.js';
 
 const INT64 = 'Int64, a whole number within 2^53 - 1';
 const OFFSET = 'Offset, a whole number from 0 to 2^53 - 1';
@@ -58,14 +59,14 @@ describe('problems of an update', () => {
     { of: 5, path: 'update.OffsetCheckpoint.value.synchronizerTimes.0.recordTime', value: null, expected: TIMESTAMP },
     { of: 5, path: 'update.OffsetCheckpoint.value.offset', value: 2 ** 53, expected: OFFSET },
   ])('$path: expected $expected', ({ of, path, value, expected }) => {
-    const wire = replaced(sample('updates-3.5', 'wire', of), path, value);
-    expect(problems(UpdateElement, wire)).toStrictEqual([`${path}: expected ${expected}`]);
+    const wire = replaceAt(sample('updates-3.5', 'wire', of), path, value);
+    expect(problemsIn(UpdateElement, wire)).toStrictEqual([`${path}: expected ${expected}`]);
   });
 
   it('are all reported', () => {
     const events = [{ CreatedEvent: {} }, { ArchivedEvent: { offset: 1, nodeId: 'x' } }];
     const wire = { update: { Transaction: { value: { offset: '1', updateId: 'u', events } } } };
-    expect(problems(UpdateElement, wire)).toStrictEqual([
+    expect(problemsIn(UpdateElement, wire)).toStrictEqual([
       `${transaction}.offset: expected ${OFFSET}`,
       `${transaction}.events.0.CreatedEvent.offset: expected ${OFFSET}`,
       `${transaction}.events.0.CreatedEvent.nodeId: expected ${INT64}`,
@@ -84,38 +85,38 @@ describe('problems of an update', () => {
   });
 
   it.each([null, undefined, 'text', 1, []])('of %j have no path', (wire) => {
-    expect(problems(UpdateElement, wire)).toStrictEqual(['expected { update: Update }']);
+    expect(problemsIn(UpdateElement, wire)).toStrictEqual(['expected { update: Update }']);
   });
 });
 
 describe('problems of other answers', () => {
-  it.each(['context.category', 'resources'] as const)('%s of an error cost it nothing else', (path) => {
-    const wire = replaced(sample('errors', 'in-flight', 'wire'), path, 12);
-    expect(problems(JsCantonError, wire)).toStrictEqual([]);
+  it.each(['context.category', 'resources'] as const)('an invalid %s does not make an error undecodable', (path) => {
+    const wire = replaceAt(sample('errors', 'in-flight', 'wire'), path, 12);
+    expect(problemsIn(JsCantonError, wire)).toStrictEqual([]);
   });
 
-  it('of an execution begin at the transaction', () => {
-    const wire = replaced(sample('execute-response', 'wire'), 'transaction.offset', null);
-    expect(problems(ExecuteResponse, wire)).toStrictEqual([`transaction.offset: expected ${OFFSET}`]);
+  it('of an execution start at the transaction', () => {
+    const wire = replaceAt(sample('execute-response', 'wire'), 'transaction.offset', null);
+    expect(problemsIn(ExecuteResponse, wire)).toStrictEqual([`transaction.offset: expected ${OFFSET}`]);
   });
 });
 
 describe('formatProblem', () => {
-  it('leaves out an empty path', () => {
+  it('omits an empty path', () => {
     expect(formatProblem({ path: '', expected: 'Offset' })).toBe('expected Offset');
     expect(formatProblem({ path: 'a.0', expected: 'Offset' })).toBe('a.0: expected Offset');
   });
 });
 
 describe('problemsOf', () => {
-  it('names the type where the codec says nothing else', () => {
+  it('names the type if the codec has no message', () => {
     const result = t.type({ a: t.number }).decode({ a: 'secret' });
     expect(result._tag === 'Left' ? problemsOf(result.left) : result).toStrictEqual([
       { path: 'a', expected: 'number' },
     ]);
   });
 
-  it('gives the reasons without the values', () => {
+  it('never contains a value', () => {
     const secret = 'c4n4ry';
     const codecs: readonly t.Decoder<unknown, unknown>[] = [
       UpdateElement,
@@ -146,15 +147,15 @@ describe('problemsOf', () => {
               : value,
           );
           for (const codec of codecs)
-            for (const problem of problems(codec, broken)) expect(withoutKeys(problem, broken)).not.toContain(secret);
+            for (const problem of problemsIn(codec, broken)) expect(withoutKeys(problem, broken)).not.toContain(secret);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: effort(100, 300) },
     );
   });
 });
 
-/** A path names the keys that lead to it: those of a map, and the misspelt. They are no values. */
+/** A problem without the keys of its path, which may contain the secret but are not values. */
 function withoutKeys(problem: string, broken: unknown): string {
   const keys = new Set<string>();
   JSON.stringify(broken, (key, value: unknown) => {

@@ -8,7 +8,7 @@ import { PreparedSubmission } from '../../src/codecs/PreparedSubmission.js';
 import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 import { UpdateElement } from '../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
-import { anyCodec, decoded, problems, replaced, sample, withoutNulls } from './support.js';
+import { anyCodec, decode, problemsIn, replaceAt, sample, dropNulls } from './support.js';
 
 const Updates = t.readonlyArray(UpdateElement);
 
@@ -29,21 +29,21 @@ const former = [
 
 describe('answers', () => {
   it.each([...answers, ...former])('$name decodes', ({ name, codec }) => {
-    expect(decoded(codec, sample(name, 'wire'))).toStrictEqual(sample(name, 'decoded'));
+    expect(decode(codec, sample(name, 'wire'))).toStrictEqual(sample(name, 'decoded'));
   });
 
-  it.each(answers)('$name is given back by encoding, without the nulls', ({ name, codec }) => {
+  it.each(answers)('$name is the result of encoding, without the nulls', ({ name, codec }) => {
     const encoded = codec.encode(sample(name, 'decoded'));
-    expect(withoutNulls(encoded)).toStrictEqual(withoutNulls(sample(name, 'wire')));
+    expect(dropNulls(encoded)).toStrictEqual(dropNulls(sample(name, 'wire')));
   });
 
-  it.each(former)('$name decodes from the form that it encodes to now', ({ name, codec }) => {
+  it.each(former)('$name decodes from the current form', ({ name, codec }) => {
     const value = sample(name, 'decoded');
-    expect(decoded(codec, codec.encode(value))).toStrictEqual(value);
+    expect(decode(codec, codec.encode(value))).toStrictEqual(value);
   });
 
-  it('writes what 3.3 writes in the form of 3.4 and later', () => {
-    const encoded = Updates.encode(decoded(Updates, sample('updates-3.3', 'wire')));
+  it('encodes answers of 3.3 to the form of 3.4 and later', () => {
+    const encoded = Updates.encode(decode(Updates, sample('updates-3.3', 'wire')));
     expect(encoded).toHaveProperty('2.update.Reassignment.value.events.0.JsUnassignedEvent.value.reassignmentId');
     expect(encoded).not.toHaveProperty('2.update.Reassignment.value.events.0.JsUnassignedEvent.value.unassignId');
     expect(encoded).toHaveProperty('3.update.Reassignment.value.events.0.JsAssignmentEvent.reassignmentId');
@@ -55,8 +55,8 @@ describe('answers', () => {
 
   it.each(['0', '1', '2', '3'])('permission %s of 3.3 has a name', (number) => {
     const path = '4.update.TopologyTransaction.value.events.0.ParticipantAuthorizationAdded.participantPermission';
-    const wire = replaced(sample('updates-3.3', 'wire'), path, Number(number));
-    expect(decoded(Updates, wire)[4]).toHaveProperty(
+    const wire = replaceAt(sample('updates-3.3', 'wire'), path, Number(number));
+    expect(decode(Updates, wire)[4]).toHaveProperty(
       'events.0.participantPermission',
       ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'].map((name) => `PARTICIPANT_PERMISSION_${name}`)[
         Number(number)
@@ -64,38 +64,38 @@ describe('answers', () => {
     );
   });
 
-  it.each([-1, 4, 1.5])('permission %p of 3.3 has none', (number) => {
+  it.each([-1, 4, 1.5])('permission %p of 3.3 has no name', (number) => {
     const path = '4.update.TopologyTransaction.value.events.0.ParticipantAuthorizationAdded.participantPermission';
-    expect(problems(Updates, replaced(sample('updates-3.3', 'wire'), path, number))).toStrictEqual([
+    expect(problemsIn(Updates, replaceAt(sample('updates-3.3', 'wire'), path, number))).toStrictEqual([
       `${path}: expected ParticipantPermission`,
     ]);
   });
 
   it('decodes an empty list', () => {
-    expect(decoded(Updates, [])).toStrictEqual([]);
+    expect(decode(Updates, [])).toStrictEqual([]);
   });
 });
 
 describe('error bodies', () => {
   const names = ['pruned', 'list-limit', 'redacted', 'in-flight'] as const;
 
-  it.each(names)('%s decodes and is given back by encoding', (name) => {
+  it.each(names)('%s decodes, and is the result of encoding', (name) => {
     const value = sample('errors', name, 'decoded');
-    expect(decoded(JsCantonError, sample('errors', name, 'wire'))).toStrictEqual(value);
-    expect(JsCantonError.encode(decoded(JsCantonError, value))).toStrictEqual(value);
+    expect(decode(JsCantonError, sample('errors', name, 'wire'))).toStrictEqual(value);
+    expect(JsCantonError.encode(decode(JsCantonError, value))).toStrictEqual(value);
   });
 
-  it.each(names)('%s taken as an element, a transaction or a prepared submission fails', (name) => {
+  it.each(names)('%s is not an element, a transaction or a prepared submission', (name) => {
     const body = sample('errors', name, 'wire');
-    expect(problems(UpdateElement, body)).toStrictEqual(['update: expected Update']);
-    expect(problems(ExecuteResponse, body)).toStrictEqual(['transaction: expected Transaction']);
-    expect(problems(PreparedSubmission, body)).toHaveLength(3);
-    expect(problems(Updates, body)).toStrictEqual(['expected ReadonlyArray<{ update: Update }>']);
+    expect(problemsIn(UpdateElement, body)).toStrictEqual(['update: expected Update']);
+    expect(problemsIn(ExecuteResponse, body)).toStrictEqual(['transaction: expected Transaction']);
+    expect(problemsIn(PreparedSubmission, body)).toHaveLength(3);
+    expect(problemsIn(Updates, body)).toStrictEqual(['expected ReadonlyArray<{ update: Update }>']);
   });
 
-  it.each(['unknown-path', 'plain-text', 'proxy'])('%s is no error of the ledger', (name) => {
-    expect(problems(JsCantonError, sample('not-errors', name))).not.toStrictEqual([]);
-    expect(problems(UpdateElement, sample('not-errors', name))).not.toStrictEqual([]);
+  it.each(['unknown-path', 'plain-text', 'proxy'])('%s is not an error of the ledger', (name) => {
+    expect(problemsIn(JsCantonError, sample('not-errors', name))).not.toStrictEqual([]);
+    expect(problemsIn(UpdateElement, sample('not-errors', name))).not.toStrictEqual([]);
   });
 });
 
@@ -109,7 +109,7 @@ describe('requests', () => {
     { name: 'prepare', codec: anyCodec(PrepareRequest) },
     { name: 'prepare-minimal', codec: anyCodec(PrepareRequest) },
   ])('$name is sent with every scalar and without nulls', ({ name, codec }) => {
-    const value = decoded(codec, sample('requests', name, 'pasted'));
+    const value = decode(codec, sample('requests', name, 'pasted'));
     expect(value).toStrictEqual(sample('requests', name, 'sent'));
     expect(codec.encode(value)).toStrictEqual(sample('requests', name, 'sent'));
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as api from '../../src/index.js';
 import { errorOf } from '../../src/errors/ApiError.js';
-import { canton } from '../helpers/scripted.js';
+import { errorBody } from '../helpers/wire.js';
 
 const submission: api.Submission = {
   submissionId: 'try-1',
@@ -58,7 +58,7 @@ const guards = {
 };
 
 describe('an error', () => {
-  it.each(one)('is an Error with name, tag and a guard of its own: %s', (error) => {
+  it.each(one)('is an Error with its own name, tag and guard: %s', (error) => {
     expect(error).toBeInstanceOf(Error);
     expect(error.name).toBe(error._tag);
     expect(api.isLedgerError(error)).toBe(true);
@@ -69,39 +69,39 @@ describe('an error', () => {
   });
 
   it.each([undefined, null, 'ApiError', new Error('x'), { _tag: 'Other' }, { _tag: 'toString' }, { _tag: 1 }])(
-    'is nothing else: %p',
+    'is not another value: %p',
     (other) => {
       expect(api.isLedgerError(other)).toBe(false);
       expect(Object.values(guards).some((guard) => guard(other))).toBe(false);
     },
   );
 
-  it('says what it knows, a line each', () => {
+  it('has a message with one line per fact', () => {
     expect(one.map(({ message }) => message)).toEqual([
       'The answer is larger than 30 bytes.\nPath: /x',
       'The ledger service answered 400: no\nPath: /x',
-      'The ledger service gave no answer: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
-      'What is stored of the processor is refused: it is of p1, this is p2.\nReason: participant\nProcessor: balances',
-      'The answer does not decode.\nOffset: 7\nPath: /x\nupdate: expected Update',
-      'An update could not be handled: mine\nOffset: 7\nUpdate: 1220ab\nAttempts: 3',
-      'The request is not valid; nothing was sent.\nbeginExclusive: expected Offset',
+      'The ledger service did not answer: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
+      'The stored state of the processor is rejected: it is of p1, this is p2.\nReason: participant\nProcessor: balances',
+      'The answer cannot be decoded.\nOffset: 7\nPath: /x\nupdate: expected Update',
+      'The handler failed: mine\nOffset: 7\nUpdate: 1220ab\nAttempts: 3',
+      'The request is invalid and was not sent.\nbeginExclusive: expected Offset',
       'The cursor is beyond the ledger end.\nCursor: 40\nLedger end: 10',
       'The submission was not sent: the connection failed.\nCode: ECONNREFUSED\nSubmission: try-1',
       'The updates are out of order.\nOffset: 3\nAfter: 5',
-      'The submission was committed, but its transaction could not be read.\nCommitted at: 8\nSubmission: try-1\nAttempts: 2\nAfter: 6\nLast error: RequestTimeoutError',
+      'The submission was committed, but its transaction could not be read.\nCommitted at: 8\nSubmission: try-1\nAttempts: 2\nAfter offset: 6\nLast error: RequestTimeoutError',
       'A page of one update is too large.\nCursor: 7',
       'The ledger is pruned beyond the cursor.\nEarliest offset: 25\nPath: /x',
       'The ledger service did not answer within 30 ms.\nPath: /x',
       'The store failed: the disk is full\nOperation: save\nProcessor: balances',
-      'The prepared transaction is out of its time bounds: too old\nSubmission: try-1',
+      'The prepared transaction is outside its time bounds: too old\nSubmission: try-1',
       'The submission was rejected: forged\nStatus: 400\nSubmission: try-1',
-      'There is no token to send: the provider failed.',
+      'No token is available: the provider failed.',
       'The ledger service refuses the token.\nPath: /x',
       'The prepared submission must not be signed: the hash is of something else.\nReason: hash\nPath: hash',
     ]);
   });
 
-  it('is taken apart by its tag', () => {
+  it('is matched by its tag', () => {
     const name = api.matchLedgerError<string>({
       AnswerTooLargeError: ({ maxBytes }) => `large ${maxBytes}`,
       ApiError: ({ status }) => `api ${status}`,
@@ -150,8 +150,8 @@ describe('an error', () => {
 });
 
 describe('matchLedgerError', () => {
-  it('throws what is no error of the ledger on', () => {
-    const never = (): string => 'taken for another';
+  it('throws any other value', () => {
+    const never = (): string => 'matched';
     const match = api.matchLedgerError<string>({
       AnswerTooLargeError: never,
       ApiError: never,
@@ -175,15 +175,15 @@ describe('matchLedgerError', () => {
       VerificationError: never,
     });
     const bug = new RangeError('mine');
-    // @ts-expect-error -- as it happens where an error is any
+    // @ts-expect-error -- possible with an error of type any
     expect(() => match(bug)).toThrow(bug);
   });
 });
 
 describe('errorOf', () => {
-  it('keeps what the ledger says', () => {
+  it('keeps the facts of the ledger', () => {
     const text = JSON.stringify({
-      ...canton('INVALID_FIELD', 8, { category: '8', definite_answer: 'true' }),
+      ...errorBody('INVALID_FIELD', 8, { category: '8', definite_answer: 'true' }),
       correlationId: 'c-1',
     });
     expect(errorOf({ path: '/x', status: 400, text, retryAfterMs: 5 })).toMatchObject({
@@ -198,9 +198,9 @@ describe('errorOf', () => {
     });
   });
 
-  it('is a PrunedError with the earliest offset, where the ledger says it', () => {
+  it('is a PrunedError with the earliest offset, if the ledger states it', () => {
     const pruned = (context: Readonly<Record<string, string>>): string =>
-      JSON.stringify(canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context));
+      JSON.stringify(errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context));
     expect(errorOf({ path: '/x', status: 400, text: pruned({ earliest_offset: '25' }) })).toMatchObject({
       earliestOffset: 25,
     });
@@ -216,15 +216,15 @@ describe('errorOf', () => {
   });
 
   it.each(['[{"update":{}}]', ' {"amount":"17"}', '"17"', '{"amount', '\0{'])(
-    'quotes no JSON that is no error: %s',
+    'does not quote JSON that is not an error: %s',
     (text) => {
       expect(errorOf({ path: '/x', status: 502, text }).message).toBe('The ledger service answered 502.\nPath: /x');
     },
   );
 
-  it('quotes on one line, at bounded length, and nothing that was sent in secret', () => {
+  it('quotes on one line, at a bounded length, and without secrets of the request', () => {
     const cause = `first\n\u001b[2Jsecond of s3cret ${'x'.repeat(50_000)}`;
-    const text = JSON.stringify({ ...canton('INVALID_FIELD', 8, { token: 's3cret' }), cause });
+    const text = JSON.stringify({ ...errorBody('INVALID_FIELD', 8, { token: 's3cret' }), cause });
     const error = errorOf({ path: '/x', status: 400, text, secrets: ['s3cret'] });
     expect(error).toMatchObject({ code: 'INVALID_FIELD', context: { token: '…' } });
     expect(error.message).toMatch(/^The ledger service answered 400: first \[2Jsecond of … x{9000,10000}\nCode: /);
@@ -233,13 +233,13 @@ describe('errorOf', () => {
       return 'reason' in error ? error.reason : '';
     };
     expect(reasonOf('no s3cret\nhere', 's3cret')).toBe('no … here');
-    // cut by whoever sends it back, or by us
+    // truncated by the service, or here
     const long = `eyJhbGci(OiJ.+*${'A'.repeat(2_000_000)}`;
     expect(reasonOf(`got ${long.slice(0, 70)} and more`, long)).toBe('got … and more');
     expect(reasonOf(`got ${long}`, long)).toBe('got …');
   });
 
-  it('keeps the first words of anything else', () => {
+  it('keeps the beginning of any other answer', () => {
     const error = errorOf({ path: '/x', status: 502, text: `<html>${'x'.repeat(10_000)}` });
     expect(error.message.length).toBeLessThan(300);
     expect(error).toMatchObject({ code: undefined, errorCategory: undefined });

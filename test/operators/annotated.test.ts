@@ -21,11 +21,11 @@ import {
 const updates$: Observable<Update> = EMPTY;
 const withInvalid$: Observable<Update | InvalidUpdate> = EMPTY;
 
-/** Fields of a service are annotated; what is expected of a pipe must not change what goes into it. */
+/** A service with annotated fields: the expected type of a pipe must not change the inference of its operators. */
 class Service {
   readonly transactions$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'));
-  readonly here$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'), onSynchronizer('sync1'));
-  readonly hereFirst$: Observable<Transaction> = updates$.pipe(onSynchronizer('sync1'), ofVariant('Transaction'));
+  readonly onSync1$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'), onSynchronizer('sync1'));
+  readonly onSync1First$: Observable<Transaction> = updates$.pipe(onSynchronizer('sync1'), ofVariant('Transaction'));
   readonly events$: Observable<Event> = updates$.pipe(ofVariant('Transaction'), toEvents());
   readonly created$: Observable<CreatedEvent> = updates$.pipe(toEvents(), ofEvent('CreatedEvent'));
   readonly assets$: Observable<CreatedEvent> = updates$.pipe(
@@ -44,12 +44,12 @@ class Service {
     ofVariant('Transaction'),
     toEither(),
   );
-  // @ts-expect-error -- a checkpoint is no transaction
+  // @ts-expect-error -- a checkpoint is not a transaction
   readonly wrong$: Observable<Transaction> = updates$.pipe(ofVariant('OffsetCheckpoint'));
 }
 
 describe('an operator', () => {
-  it('narrows to what an annotated field says', () => {
+  it('narrows to the type of an annotated field', () => {
     expect(Object.values(new Service())).toHaveLength(11);
   });
 });

@@ -2,8 +2,8 @@ import { describe, it } from '@jest/globals';
 import { catchError, of } from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
 import { awaitIngested } from '../../src/operators/awaitIngested.js';
-import { marbles } from '../helpers/marbles.js';
 import { checkpoint, transaction } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 const updates = {
   a: transaction({ offset: 5 }),
@@ -18,7 +18,7 @@ describe('awaitIngested', () => {
     ['one beyond it', 6, '                   ----(x|)', 7],
     ['a checkpoint', 8, '                    ------(x|)', 9],
     ['the first of all', 1, '                --(x|)', 5],
-  ])('waits for %s, and leaves', (_, offset, expected, x) => {
+  ])('waits for %s, and unsubscribes', (_, offset, expected, x) => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('--a-b-c-d--|', updates);
       const time = expected.trim().indexOf('(');
@@ -28,7 +28,7 @@ describe('awaitIngested', () => {
     });
   });
 
-  it('is an error when the feed ends before, and passes its error on', () => {
+  it('errors if the feed completes before, and delivers the error of the feed', () => {
     marbles(({ cold, expectObservable }) => {
       const ended = cold('   --a-|', updates);
       const failed = cold('  --a-#', updates);
@@ -44,7 +44,7 @@ describe('awaitIngested', () => {
     });
   });
 
-  it('has a state of its own for each subscriber, and leaves when it is unsubscribed', () => {
+  it('keeps state per subscriber, and unsubscribes from the source when it is unsubscribed', () => {
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const source = hot('   --a-b-c-d--|', updates);
       const one = '          ^------!   ';

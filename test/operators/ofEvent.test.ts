@@ -1,33 +1,16 @@
 import { describe, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
-import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
+import { map, mergeMap, of, type Observable, type OperatorFunction, pipe } from 'rxjs';
 import type { ArchivedEvent, CreatedEvent, Event } from '../../src/codecs/Event.js';
-import type { AssignedEvent } from '../../src/codecs/Reassignment.js';
+import type { AssignedEvent, ReassignmentEvent } from '../../src/codecs/Reassignment.js';
+import type { ParticipantAuthorizationAdded, TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { Update } from '../../src/codecs/Update.js';
+import type { InvalidUpdate } from '../../src/feed/UpdatesOptions.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
+import { ofVariant } from '../../src/operators/ofVariant.js';
 import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
-import { marbles } from '../helpers/marbles.js';
-import {
-  added,
-  archived,
-  assigned,
-  created,
-  exercised,
-  unassigned,
-  unknownEvent,
-  unknownTopologyEvent,
-} from './samples.js';
-
-const events: Record<string, EventOf<Update>> = {
-  c: created(),
-  a: archived(),
-  x: exercised(),
-  k: unknownEvent,
-  u: unassigned(),
-  s: assigned(),
-  t: added,
-  n: unknownTopologyEvent,
-};
+import { added, assigned, created, eventsByLetter as events } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 describe('ofEvent', () => {
   it('passes the events of one kind', () => {
@@ -53,7 +36,7 @@ describe('ofEvent', () => {
     });
   });
 
-  it('does not take the created event of an assignment for a creation', () => {
+  it('does not pass the created event of an assignment', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --s-s--|', events);
       const subs = '         ^------!';
@@ -64,7 +47,7 @@ describe('ofEvent', () => {
     });
   });
 
-  it('completes with an empty source', () => {
+  it('completes if the source is empty', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Event>('|   ');
       const subs = '              (^!)';
@@ -75,7 +58,7 @@ describe('ofEvent', () => {
     });
   });
 
-  it('does nothing with a source that never does', () => {
+  it('never emits if the source never emits', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Event>('-');
       const subs = '              ^';
@@ -153,5 +136,31 @@ describe('ofEvent', () => {
     // @ts-expect-error -- at least one
     void all.pipe(ofEvent());
     expectTypeOf(ofTransactions.pipe(ofEvent('AssignedEvent'))).toEqualTypeOf<Observable<never>>();
+  });
+
+  it('accepts only streams of events', () => {
+    const ofReassignments: Observable<ReassignmentEvent> = of(assigned());
+    const ofTopology: Observable<TopologyEvent> = of(added);
+    const mixed: Observable<Event | ReassignmentEvent | TopologyEvent> = of(created());
+    const feed: Observable<Update> = of();
+    const withInvalid: Observable<Update | InvalidUpdate> = of();
+    const none: Observable<never> = of();
+
+    expectTypeOf(ofReassignments.pipe(ofEvent('AssignedEvent'))).toEqualTypeOf<Observable<AssignedEvent>>();
+    expectTypeOf(ofTopology.pipe(ofEvent('ParticipantAuthorizationAdded'))).toEqualTypeOf<
+      Observable<ParticipantAuthorizationAdded>
+    >();
+    expectTypeOf(mixed.pipe(ofEvent('AssignedEvent', 'CreatedEvent'))).toEqualTypeOf<
+      Observable<AssignedEvent | CreatedEvent>
+    >();
+    expectTypeOf(none.pipe(ofEvent('CreatedEvent'))).toEqualTypeOf<Observable<never>>();
+    expectTypeOf(pipe(toEvents(), ofEvent('CreatedEvent'))).toExtend<OperatorFunction<Update, CreatedEvent>>();
+
+    // @ts-expect-error -- updates: toEvents() first
+    void feed.pipe(ofEvent('CreatedEvent'));
+    // @ts-expect-error -- transactions: toEvents() first
+    void feed.pipe(ofVariant('Transaction'), ofEvent('CreatedEvent'));
+    // @ts-expect-error -- elements that do not decode have no events
+    void withInvalid.pipe(ofEvent('CreatedEvent'));
   });
 });

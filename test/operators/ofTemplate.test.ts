@@ -7,7 +7,6 @@ import type { Update } from '../../src/codecs/Update.js';
 import { ofEvent } from '../../src/operators/ofEvent.js';
 import { ofTemplate, type TemplateEvent } from '../../src/operators/ofTemplate.js';
 import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
-import { marbles } from '../helpers/marbles.js';
 import {
   added,
   archived,
@@ -20,6 +19,7 @@ import {
   unknownEvent,
   unknownTopologyEvent,
 } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 /** The same template in two versions of its package, and in a package of another name; then other templates. */
 const events: Record<string, EventOf<Update>> = {
@@ -33,7 +33,7 @@ const events: Record<string, EventOf<Update>> = {
 const BOND = 'Finance.Bonds:Bond';
 
 describe('ofTemplate', () => {
-  it('passes Module:Entity of whatever package', () => {
+  it('passes Module:Entity of any package', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --a-b-c-m-e--|', events);
       const subs = '         ^------------!';
@@ -55,7 +55,7 @@ describe('ofTemplate', () => {
     });
   });
 
-  it('passes package-id:Module:Entity in that version alone', () => {
+  it('passes package-id:Module:Entity only in that version', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --a-b-c-m-e--|', events);
       const subs = '         ^------------!';
@@ -128,7 +128,7 @@ describe('ofTemplate', () => {
     });
   });
 
-  it('judges an exercise by the template of the contract, not by the interface of the choice', () => {
+  it('compares the template of the contract of an exercise, not the interface of its choice', () => {
     const values = { x: exercised({ interfaceId: '1220f5:Holding:Holding' }) };
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --x--|', values);
@@ -158,16 +158,16 @@ describe('ofTemplate', () => {
     '1220f0:Finance:Bonds:Bond',
     ' Bonds:Bond',
     'Bonds:Bond\n',
-  ])('throws for %j when it is called', (malformed) => {
+  ])('throws for %j synchronously', (malformed) => {
     expect(() => ofTemplate(BOND, malformed)).toThrow(
       new TypeError(
-        `'${malformed}' is no template: Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
+        `'${malformed}' is not a template: use Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
       ),
     );
     expect(() => ofTemplate(malformed)).toThrow(TypeError);
   });
 
-  it('completes with an empty source', () => {
+  it('completes if the source is empty', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Event>('|   ');
       const subs = '              (^!)';
@@ -178,7 +178,7 @@ describe('ofTemplate', () => {
     });
   });
 
-  it('does nothing with a source that never does', () => {
+  it('never emits if the source never emits', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Event>('-');
       const subs = '              ^';
@@ -254,7 +254,7 @@ describe('ofTemplate', () => {
     ).toEqualTypeOf<Observable<string>>();
     expectTypeOf(ofTemplate(BOND)).toExtend<OperatorFunction<EventOf<Update>, TemplateEvent>>();
 
-    // @ts-expect-error -- events only: toEvents() comes first
+    // @ts-expect-error -- updates: toEvents() first
     void feed.pipe(ofTemplate(BOND));
     // @ts-expect-error -- at least one
     expect(() => all.pipe(ofTemplate())).toThrow(TypeError);

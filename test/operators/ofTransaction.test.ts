@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { ofTransaction } from '../../src/operators/ofTransaction.js';
-import { marbles } from '../helpers/marbles.js';
 import { checkpoint, reassignment, transaction } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 const mine = { updateId: '1220ab', offset: 7 };
 const updates = {
@@ -13,7 +13,7 @@ const updates = {
 };
 
 describe('ofTransaction', () => {
-  it('finds the transaction as the feed shows it, and leaves', () => {
+  it('emits the transaction of the feed, and unsubscribes', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('--a-r-m-d--|', updates);
       const subs = '       ^-----!     ';
@@ -24,7 +24,7 @@ describe('ofTransaction', () => {
     });
   });
 
-  it('completes without one when the feed goes beyond its offset; a checkpoint at it is not beyond', () => {
+  it('completes without one after its offset, but not at a checkpoint of the same offset', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('--a-c---d--|', updates);
       const subs = '       ^-------!   ';
@@ -35,7 +35,7 @@ describe('ofTransaction', () => {
     });
   });
 
-  it('ends as the feed does', () => {
+  it('completes or errors with the feed', () => {
     marbles(({ cold, expectObservable }) => {
       const ended = cold('   --a-|', updates);
       const failed = cold('  --a-#', updates);

@@ -6,8 +6,8 @@ import type { Reassignment } from '../../src/codecs/Reassignment.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
-import { marbles } from '../helpers/marbles.js';
 import { checkpoint, reassignment, topology, transaction, unknownUpdate } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 const updates: Record<string, Update> = {
   t: transaction(),
@@ -41,7 +41,7 @@ describe('ofVariant', () => {
     });
   });
 
-  it('passes nothing where no update is of the variant', () => {
+  it('passes nothing if no update is of the variant', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --t-r-c--|', updates);
       const subs = '         ^--------!';
@@ -64,7 +64,7 @@ describe('ofVariant', () => {
     });
   });
 
-  it('completes with an empty source', () => {
+  it('completes if the source is empty', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('|   ');
       const subs = '               (^!)';
@@ -75,7 +75,7 @@ describe('ofVariant', () => {
     });
   });
 
-  it('does nothing with a source that never does', () => {
+  it('never emits if the source never emits', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('-');
       const subs = '               ^';

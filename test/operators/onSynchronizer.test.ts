@@ -5,7 +5,6 @@ import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
-import { marbles } from '../helpers/marbles.js';
 import {
   assigned,
   at,
@@ -21,6 +20,7 @@ import {
   unknownEvent,
   unknownUpdate,
 } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 const updates: Record<string, Update> = {
   g: transaction(),
@@ -63,7 +63,7 @@ describe('onSynchronizer', () => {
     });
   });
 
-  it('passes a checkpoint that lists one of them, whole', () => {
+  it('passes a checkpoint that lists one of them unchanged', () => {
     const values: Record<string, Update> = {
       n: checkpoint(),
       g: checkpoint({ synchronizerId: GLOBAL, recordTime: at(1) }),
@@ -84,7 +84,7 @@ describe('onSynchronizer', () => {
     });
   });
 
-  it('passes a reassignment by its synchronizer, whatever its events say', () => {
+  it('passes a reassignment by its own synchronizer, not by that of its events', () => {
     const values: Record<string, Update> = {
       g: reassignment({ synchronizerId: GLOBAL, events: [unassigned({ source: PRIVATE, target: OTHER })] }),
       p: reassignment({ synchronizerId: PRIVATE, events: [unassigned({ source: GLOBAL, target: OTHER })] }),
@@ -140,7 +140,7 @@ describe('onSynchronizer', () => {
     });
   });
 
-  it('completes with an empty source', () => {
+  it('completes if the source is empty', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('|   ');
       const subs = '               (^!)';
@@ -151,7 +151,7 @@ describe('onSynchronizer', () => {
     });
   });
 
-  it('does nothing with a source that never does', () => {
+  it('never emits if the source never emits', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('-');
       const subs = '               ^';

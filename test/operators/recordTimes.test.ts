@@ -5,7 +5,6 @@ import type { Timestamp } from '../../src/codecs/scalars.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { recordTimes } from '../../src/operators/recordTimes.js';
-import { marbles } from '../helpers/marbles.js';
 import {
   assigned,
   at,
@@ -20,6 +19,7 @@ import {
   unknownEvent,
   unknownUpdate,
 } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 type Times = Record<string, ReadonlyMap<string, Timestamp>>;
 
@@ -57,7 +57,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('keeps the time of each synchronizer beside those of the others', () => {
+  it('keeps a time for each synchronizer', () => {
     const values: Record<string, Update> = {
       g: transaction({ recordTime: at(5) }),
       p: transaction({ recordTime: at(1), synchronizerId: PRIVATE }),
@@ -84,7 +84,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('emits once for a checkpoint, however many times it moves', () => {
+  it('emits once for a checkpoint that advances several times', () => {
     const values: Record<string, Update> = {
       c: checkpoint({ synchronizerId: GLOBAL, recordTime: at(1) }, { synchronizerId: PRIVATE, recordTime: at(2) }),
       d: checkpoint({ synchronizerId: GLOBAL, recordTime: at(1) }, { synchronizerId: PRIVATE, recordTime: at(3) }),
@@ -110,7 +110,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('emits nothing when no time moves, and never goes back', () => {
+  it('emits nothing if no time advances, and never goes back', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --b-b-a-c-a-b--|', updates);
       const subs = '         ^--------------!';
@@ -145,7 +145,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('places a reassignment from 3.3 by its events', () => {
+  it('finds the synchronizer of a reassignment from 3.3 in its events', () => {
     const values: Record<string, Update> = {
       u: formerReassignment({ recordTime: at(1), events: [unassigned({ source: GLOBAL, target: PRIVATE })] }),
       a: formerReassignment({ recordTime: at(2), events: [assigned({ source: GLOBAL, target: PRIVATE })] }),
@@ -168,7 +168,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('is not moved by an update of an unknown variant', () => {
+  it('ignores an update of an unknown variant', () => {
     const values = {
       ...updates,
       u: unknownUpdate({ value: { offset: 8, synchronizerId: GLOBAL, recordTime: at(9) } }),
@@ -199,7 +199,7 @@ describe('recordTimes', () => {
     expect(maps).toStrictEqual([new Map([[GLOBAL, at(1)]]), new Map([[GLOBAL, at(2)]])]);
   });
 
-  it('completes with an empty source', () => {
+  it('completes if the source is empty', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('|   ');
       const subs = '               (^!)';
@@ -210,7 +210,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('does nothing with a source that never does', () => {
+  it('never emits if the source never emits', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('-');
       const subs = '               ^';
@@ -249,7 +249,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('keeps the times of each subscription apart', () => {
+  it('keeps times per subscription', () => {
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const source = hot('   --c-a-b--|', updates);
       const subs1 = '        ^--------!';
@@ -264,7 +264,7 @@ describe('recordTimes', () => {
     });
   });
 
-  it('has a type that cannot be written to', () => {
+  it('has a read-only type', () => {
     const feed: Observable<Update> = of(transaction());
 
     expectTypeOf(feed.pipe(recordTimes())).toEqualTypeOf<Observable<ReadonlyMap<string, Timestamp>>>();

@@ -7,7 +7,8 @@ import type {
   UnknownTopologyEvent,
 } from '../../src/codecs/TopologyTransaction.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
-import type { UnknownUpdate } from '../../src/codecs/Update.js';
+import type { UnknownUpdate, Update } from '../../src/codecs/Update.js';
+import type { EventOf } from '../../src/operators/toEvents.js';
 
 export const GLOBAL = 'global::1220aa';
 export const PRIVATE = 'private::1220bb';
@@ -16,7 +17,7 @@ export const OTHER = 'other::1220cc';
 const ALICE = 'alice::1220dd';
 const PARTICIPANT = 'participant::1220ee';
 
-/** A record time: so many microseconds past ten. */
+/** A record time, in microseconds after ten o'clock. */
 export const at = (micros: number): string => `2026-07-24T10:00:00.${String(micros).padStart(6, '0')}Z`;
 
 export const created = (fields: Partial<CreatedEvent> = {}): CreatedEvent => ({
@@ -66,7 +67,7 @@ export const exercised = (fields: Partial<ExercisedEvent> = {}): ExercisedEvent 
 
 export const unknownEvent: UnknownEvent = { _tag: 'UnknownEvent', variant: 'Later', offset: 3, value: { offset: 3 } };
 
-/** As a 3.3 ledger may send it: without a `templateId`. */
+/** An unassignment of a 3.3 ledger, which may omit the `templateId`. */
 export const formerUnassigned: UnassignedEvent = {
   _tag: 'UnassignedEvent',
   reassignmentId: '00r1',
@@ -109,6 +110,18 @@ export const unknownTopologyEvent: UnknownTopologyEvent = {
   value: { partyId: ALICE },
 };
 
+/** An event of every kind, for marble diagrams. */
+export const eventsByLetter: Readonly<Record<string, EventOf<Update>>> = {
+  c: created(),
+  a: archived(),
+  x: exercised(),
+  k: unknownEvent,
+  u: unassigned(),
+  s: assigned(),
+  t: added,
+  n: unknownTopologyEvent,
+};
+
 export const transaction = (fields: Partial<Transaction> = {}): Transaction => ({
   _tag: 'Transaction',
   updateId: '1220a1',
@@ -120,7 +133,7 @@ export const transaction = (fields: Partial<Transaction> = {}): Transaction => (
   ...fields,
 });
 
-/** As a 3.3 ledger sends it: without a `synchronizerId`. */
+/** A reassignment of a 3.3 ledger, which omits the `synchronizerId`. */
 export const formerReassignment = (fields: Partial<Reassignment> = {}): Reassignment => ({
   _tag: 'Reassignment',
   updateId: '1220a2',

@@ -8,8 +8,8 @@ import { ConnectionError } from '../../src/errors/request.js';
 import { DecodeError, PrunedError } from '../../src/errors/feed.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { toEither } from '../../src/operators/toEither.js';
-import { marbles } from '../helpers/marbles.js';
 import { transaction } from './samples.js';
+import { marbles } from '../helpers/time.js';
 
 const values = { a: 1, b: 2 };
 const rights: Record<string, E.Either<LedgerError, number>> = { a: E.right(1), b: E.right(2) };
@@ -43,7 +43,7 @@ describe('toEither', () => {
     });
   });
 
-  it('takes an error of a second copy of the package for what it is', () => {
+  it('recognises an error of another copy of the package', () => {
     const error = Object.assign(new Error('from elsewhere'), { _tag: 'ConnectionError' });
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --a-#   ', values, error);
@@ -57,10 +57,10 @@ describe('toEither', () => {
 
   it.each([
     new TypeError('x is not a function'),
-    Object.assign(new Error('of somebody else'), { _tag: 'SomeError' }),
+    Object.assign(new Error('of another library'), { _tag: 'SomeError' }),
     { status: 500 },
     'a string',
-  ])('delivers any other error as it is: %j', (error) => {
+  ])('delivers any other error unchanged: %j', (error) => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --a-#', values, error);
       const subs = '         ^---!';
@@ -71,7 +71,7 @@ describe('toEither', () => {
     });
   });
 
-  it('leaves alone what fails after it', () => {
+  it('does not catch errors of later operators', () => {
     const error = new ConnectionError('/v2/updates', 'refused');
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --a-b-a--|', values);
@@ -89,7 +89,7 @@ describe('toEither', () => {
     });
   });
 
-  it('completes with an empty source', () => {
+  it('completes if the source is empty', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<number>('|   ');
       const subs = '               (^!)';
@@ -100,7 +100,7 @@ describe('toEither', () => {
     });
   });
 
-  it('does nothing with a source that never does', () => {
+  it('never emits if the source never emits', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<number>('-');
       const subs = '               ^';

@@ -7,15 +7,14 @@ import type { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 import { onSynchronizer } from '../../src/operators/onSynchronizer.js';
-import { type EventOf, toEvents } from '../../src/operators/toEvents.js';
-import { marbles } from '../helpers/marbles.js';
+import { toEvents } from '../../src/operators/toEvents.js';
 import {
   added,
-  archived,
   assigned,
   at,
   checkpoint,
   created,
+  eventsByLetter as events,
   exercised,
   GLOBAL,
   reassignment,
@@ -26,17 +25,7 @@ import {
   unknownTopologyEvent,
   unknownUpdate,
 } from './samples.js';
-
-const events: Record<string, EventOf<Update>> = {
-  c: created(),
-  a: archived(),
-  x: exercised(),
-  k: unknownEvent,
-  u: unassigned(),
-  s: assigned(),
-  t: added,
-  n: unknownTopologyEvent,
-};
+import { marbles } from '../helpers/time.js';
 
 const updates: Record<string, Update> = {
   1: transaction({ events: [created()] }),
@@ -110,7 +99,7 @@ describe('toEvents', () => {
     ]);
   });
 
-  it('keeps the order when an update comes while another is taken apart', () => {
+  it('keeps the order if an update arrives while another is emitted', () => {
     const source = new Subject<Update>();
     const seen: number[] = [];
     const subscription = source.pipe(ofVariant('Transaction'), toEvents()).subscribe({
@@ -126,7 +115,7 @@ describe('toEvents', () => {
     expect(seen).toStrictEqual([1, 2, 3]);
   });
 
-  it('completes with an empty source', () => {
+  it('completes if the source is empty', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('|   ');
       const subs = '               (^!)';
@@ -137,7 +126,7 @@ describe('toEvents', () => {
     });
   });
 
-  it('does nothing with a source that never does', () => {
+  it('never emits if the source never emits', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold<Update>('-');
       const subs = '               ^';
@@ -176,7 +165,7 @@ describe('toEvents', () => {
     });
   });
 
-  it('stops in the middle of an update when it is unsubscribed from there', () => {
+  it('stops within an update when it is unsubscribed there', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  --3-------|', updates);
       const subs = '         ^-!        ';
@@ -202,7 +191,7 @@ describe('toEvents', () => {
     });
   });
 
-  it('has the type of the events that the updates have', () => {
+  it('has the type of the events of the updates', () => {
     const feed: Observable<Update> = of(transaction());
 
     expectTypeOf(feed.pipe(toEvents())).toEqualTypeOf<Observable<Event | ReassignmentEvent | TopologyEvent>>();

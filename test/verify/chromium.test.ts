@@ -1,21 +1,21 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createHash, createPublicKey, verify } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect } from '@jest/globals';
 import { Signature } from '../../src/codecs/ExecuteRequest.js';
-import { fingerprintOf } from '../../src/sandbox/participant/parties.js';
-import { inChromium, itInChromium } from '../helpers/inChromium.js';
-import type { SeenInBrowser } from './inBrowser.js';
+import type { BrowserResult } from './inBrowser.js';
+import { runInChromium, itInChromium } from '../helpers/browser.js';
 
 describe('in Chromium', () => {
-  itInChromium('keys that stay there sign, and a verifier accepts what is honest alone', async () => {
-    const { signed, verdicts } = await inChromium<SeenInBrowser>(join(import.meta.dirname, 'inBrowser.ts'));
+  itInChromium('non-extractable keys sign, and a verifier accepts only honest submissions', async () => {
+    const { signed, verdicts } = await runInChromium<BrowserResult>(join(import.meta.dirname, 'inBrowser.ts'));
     expect(verdicts).toEqual(['accepted', 'parties', 'commands', 'accepted', 'parties', 'commands']);
     expect(signed.map(({ isExtractable }) => isExtractable)).toEqual([false, false]);
     const [ed25519, p256] = signed.map(({ signature, spki, fingerprint }) => {
       if (!Signature.is(signature)) throw new Error('no signature');
       const der = Buffer.from(spki, 'base64');
       const isEd25519 = signature.signingAlgorithmSpec === 'SIGNING_ALGORITHM_SPEC_ED25519';
-      expect(fingerprint).toBe(fingerprintOf(isEd25519 ? der.subarray(-32) : der));
+      const digest = createHash('sha256').update(Buffer.from([0, 0, 0, 12]));
+      expect(fingerprint).toBe(`1220${digest.update(isEd25519 ? der.subarray(-32) : der).digest('hex')}`);
       expect(signature.signedBy).toBe(fingerprint);
       const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
       const bytes = Buffer.from(signature.signature, 'base64');

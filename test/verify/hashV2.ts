@@ -92,8 +92,8 @@ const value = ({ sum }: Value): Buffer => {
   }
 };
 
-/** What is hashed of a node that creates. */
-export const encodedCreate = (node: Create, seed: Uint8Array | undefined): Buffer =>
+/** The bytes that are hashed of a create node. */
+export const encodeCreate = (node: Create, seed: Uint8Array | undefined): Buffer =>
   join(
     ...[
       byte(1),
@@ -123,12 +123,12 @@ const fetch = (node: Fetch): Buffer =>
     ...[option(node.interfaceId, identifier), many(node.actingParties, text)],
   );
 
-const encoded = (node: DamlTransaction_Node, seed: Uint8Array | undefined, hashOf: Encode<string>): Buffer => {
+const encodeNode = (node: DamlTransaction_Node, seed: Uint8Array | undefined, hashOf: Encode<string>): Buffer => {
   if (node.versionedNode.oneofKind !== 'v1') throw new Error('no version');
   const type = node.versionedNode.v1.nodeType;
   switch (type.oneofKind) {
     case 'create':
-      return encodedCreate(type.create, present(seed));
+      return encodeCreate(type.create, present(seed));
     case 'exercise':
       return exercise(type.exercise, present(seed), hashOf);
     case 'fetch':
@@ -142,11 +142,11 @@ const encoded = (node: DamlTransaction_Node, seed: Uint8Array | undefined, hashO
 
 const purpose = int32(48);
 
-/** The hash of scheme V2, written from the published description of the algorithm, without the vendor's library. */
+/** The hash of scheme V2, implemented from the published description and independent of the vendor's library. */
 export function hashV2(transaction: DamlTransaction, metadata: Metadata): string {
   const hashOf = (nodeId: string): Buffer => {
     const node = present(transaction.nodes.find((other) => other.nodeId === nodeId));
-    return sha256(encoded(node, transaction.nodeSeeds.find((seed) => String(seed.nodeId) === nodeId)?.seed, hashOf));
+    return sha256(encodeNode(node, transaction.nodeSeeds.find((seed) => String(seed.nodeId) === nodeId)?.seed, hashOf));
   };
   const { submitterInfo, inputContracts } = metadata;
   const ofMetadata = join(
@@ -156,7 +156,7 @@ export function hashV2(transaction: DamlTransaction, metadata: Metadata): string
     int64(metadata.preparationTime),
     many(inputContracts, ({ contract, createdAt }) => {
       if (contract.oneofKind !== 'v1') throw new Error('no version');
-      return join(int64(createdAt), sha256(encodedCreate(contract.v1, undefined)));
+      return join(int64(createdAt), sha256(encodeCreate(contract.v1, undefined)));
     }),
   );
   const ofTransaction = join(purpose, text(transaction.version), many(transaction.roots, hashOf));

@@ -21,7 +21,7 @@ export const id = (entityName: string, moduleName = 'Main', inPackage = packageI
   entityName,
 });
 
-/** Values, written short. */
+/** Short constructors of values. */
 export const v = {
   unit: (): Value => ({ sum: { oneofKind: 'unit', unit: {} } }),
   bool: (bool: boolean): Value => ({ sum: { oneofKind: 'bool', bool } }),
@@ -107,7 +107,7 @@ export const exerciseNode = (
   },
 });
 
-/** A transaction of these nodes, with a seed each; the roots are those without a parent. */
+/** A transaction of these nodes, with a seed for each. The roots are the nodes without a parent. */
 export function transactionOf(...nodes: DamlTransaction_Node[]): Decoded {
   const below = new Set(
     nodes.flatMap(({ versionedNode }) =>
@@ -135,15 +135,15 @@ export function transactionOf(...nodes: DamlTransaction_Node[]): Decoded {
   };
 }
 
-/** A prepared transaction that is whole. */
+/** A prepared transaction that is complete. */
 export type Decoded = Required<PreparedTransaction>;
 
-export const base64Of = (transaction: PreparedTransaction): string =>
+export const encodeBase64 = (transaction: PreparedTransaction): string =>
   Buffer.from(PreparedTransaction.toBinary(transaction)).toString('base64');
 
-/** What a participant answers that hashes what it answers, honest or not. */
+/** The answer of a participant whose hash is that of its transaction. */
 export const preparedOf = async (transaction: PreparedTransaction): Promise<PreparedSubmission> => ({
-  preparedTransaction: base64Of(transaction),
+  preparedTransaction: encodeBase64(transaction),
   preparedTransactionHash: await hashPreparedTransaction(transaction, 'base64').catch(() => 'AAAA'),
   hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
 });
@@ -162,7 +162,7 @@ export const exerciseOf = (choiceArgument: unknown, change: Partial<PrepareReque
   ...change,
 });
 
-/** `accepted`, or the reason and the path of the refusal. */
+/** `accepted`, or the reason and the path of the VerificationError. */
 export async function verdict(
   prepared: PreparedSubmission,
   request: PrepareRequest,

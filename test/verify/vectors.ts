@@ -1,6 +1,6 @@
 import type { PreparedSubmission, PrepareRequest } from '../../src/index.js';
 
-/** What a real participant prepared, and the request that it answers. */
+/** A submission that a real participant prepared, and its request. */
 export interface Vector {
   readonly name: string;
   readonly prepared: PreparedSubmission;
@@ -11,7 +11,7 @@ const operator = 'operator::1220d44fc1c3ba0b5bdf7b956ee71bc94ebe2d23258dc268fdf0
 const bob = 'bob::12205be3b9d177573fffb68eb245986f88b9df58d44ce575819078970580d87d1dc0';
 
 // Prepared transactions with the hashes that the ledger answered, from the tests of canton-network/wallet (Apache-2.0),
-// core/tx-visualizer/src/Tx.test.ts; the requests are read off them.
+// core/tx-visualizer/src/Tx.test.ts; the requests are derived from them.
 export const vectors: readonly Vector[] = [
   {
     name: 'a ping',
@@ -67,5 +67,5 @@ export const vectors: readonly Vector[] = [
   },
 ];
 
-/** For what was prepared when these were. */
-export const longAgo = { maxClockSkewMs: Infinity };
+/** Accepts the preparation times of the vectors. */
+export const anyClockSkew = { maxClockSkewMs: Infinity };

@@ -1,22 +1,22 @@
 import * as t from 'io-ts';
 
-/** Which values are right as they are: data, for whoever reads many and would not call a codec for each. */
+/** The values that a codec decodes to themselves, as data: a caller that reads many of them needs no call per value. */
 export type Plain =
   | { readonly kind: 'text' | 'flag' | 'json' | 'texts' | 'none' }
-  | { readonly kind: 'whole'; readonly least: number; readonly most: number };
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number };
 
-/** No values. */
+/** No value at all. */
 const none: Plain = { kind: 'none' };
 
-/** Whether a value is one of those; `null` never is. */
+/** Whether a value is one of the plain ones; `null` never is. */
 export function isPlain(plain: Plain, value: unknown): boolean {
   switch (plain.kind) {
     case 'text':
       return typeof value === 'string';
     case 'texts':
       return Array.isArray(value) && areTexts(value);
-    case 'whole':
-      return isWhole(value) && plain.least <= value && value <= plain.most;
+    case 'integer':
+      return isSafeInteger(value) && plain.min <= value && value <= plain.max;
     case 'json':
       return value !== undefined && value !== null;
     case 'flag':
@@ -26,29 +26,29 @@ export function isPlain(plain: Plain, value: unknown): boolean {
   }
 }
 
-/** Whether a value is a whole number that `JSON.parse` has certainly not rounded. */
-const isWhole = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
+/** Whether a value is an integer that `JSON.parse` has certainly not rounded. */
+const isSafeInteger = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
 
 function areTexts(values: readonly unknown[]): boolean {
   for (const value of values) if (typeof value !== 'string') return false;
   return true;
 }
 
-/** What reading gives in place of a value that is wrong. */
+/** The result of reading an invalid value. */
 export const invalid: unique symbol = Symbol('invalid');
 
-/** Where a value stands, and what is wrong so far: only on the second look at a value that is wrong. */
-export interface Why {
+/** Collects the errors of a value and the context of each. Only the second read of an invalid value has one. */
+export interface ErrorSink {
   readonly context: t.Context;
   readonly errors: t.Errors;
 }
 
-/** Reads a value. Without a `why`, the first thing that is wrong ends it; with one, all of them are added. */
-export type Read<A> = (u: unknown, why: Why | undefined) => A | typeof invalid;
+/** Reads a value. Without a sink it stops at the first error; with one it reports all of them. */
+export type Read<A> = (u: unknown, sink: ErrorSink | undefined) => A | typeof invalid;
 
 /**
- * An io-ts codec that looks at a value once if it is right, and makes nothing but the decoded value then. Only a value
- * that is wrong is looked at once more, to say where and why.
+ * An io-ts codec that reads a valid value once and allocates nothing but the decoded value. An invalid value is read a
+ * second time, to collect its errors.
  */
 export class Codec<A, O = unknown> extends t.Type<A, O> {
   constructor(
@@ -56,7 +56,7 @@ export class Codec<A, O = unknown> extends t.Type<A, O> {
     is: t.Is<A>,
     readonly read: Read<A>,
     encode: t.Encode<A, O>,
-    /** What `read` gives back as it is; it may take and give more. `null` is never asked for. */
+    /** The values that `read` returns unchanged. It may accept others, and `null` is never one of these. */
     readonly plain: Plain = none,
   ) {
     super(
@@ -74,31 +74,35 @@ export class Codec<A, O = unknown> extends t.Type<A, O> {
   }
 }
 
-/** How a codec reads, also one that is not ours. */
-export function readBy<A>(codec: t.Type<A, unknown>): Read<A> {
+/** The `Read` of any io-ts codec. */
+export function readerOf<A>(codec: t.Type<A, unknown>): Read<A> {
   if (isCodec(codec)) return codec.read;
-  return (u, why) => {
-    const result = codec.validate(u, why?.context ?? []);
+  return (u, sink) => {
+    const result = codec.validate(u, sink?.context ?? []);
     if (result._tag === 'Right') return result.right;
-    for (const error of result.left) why?.errors.push(error);
+    for (const error of result.left) sink?.errors.push(error);
     return invalid;
   };
 }
 
-/** The values, but `null`, that a codec takes as they are. */
+/** The plain values of any io-ts codec. */
 export const plainOf = (codec: t.Mixed): Plain => (codec instanceof Codec ? codec.plain : none);
 
 const isCodec = <A>(codec: t.Type<A, unknown>): codec is Codec<A> => codec instanceof Codec;
 
-/** Says that a value is wrong; `message`, what would have been right, where the codec's name does not. */
-export function wrong(value: unknown, why: Why | undefined, message?: string): typeof invalid {
-  why?.errors.push({ value, context: why.context, ...(message !== undefined && { message }) });
+/** Reports an error at a value. `message` says what was expected; without it the name of the codec does. */
+export function fail(value: unknown, sink: ErrorSink | undefined, message?: string): typeof invalid {
+  sink?.errors.push({ value, context: sink.context, ...(message !== undefined && { message }) });
   return invalid;
 }
 
-/** The same, of what stands under a key of it. */
-export const under = (why: Why | undefined, key: string, codec: t.Mixed, value: unknown): Why | undefined =>
-  why && { context: t.appendContext(why.context, key, codec, value), errors: why.errors };
+/** The sink for the value under a key. */
+export const atKey = (
+  sink: ErrorSink | undefined,
+  key: string,
+  codec: t.Mixed,
+  value: unknown,
+): ErrorSink | undefined => sink && { context: t.appendContext(sink.context, key, codec, value), errors: sink.errors };
 
 /** Whether a value is a JSON object: not null, not an array. */
 export const isRecord = (u: unknown): u is Record<string, unknown> =>

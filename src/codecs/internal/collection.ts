@@ -1,30 +1,30 @@
 import type * as t from 'io-ts';
-import { Codec, invalid, isRecord, readBy, under, wrong } from './Codec.js';
-import { defaulting, text } from './field.js';
+import { atKey, Codec, fail, invalid, isRecord, readerOf } from './Codec.js';
+import { lenient, text } from './field.js';
 
-/** How many problems of a list are told: of millions, each would take more memory than what it tells of. */
-const enough = 100;
+/** Problems reported of one list: for a list of millions, all of them would take more memory than the list. */
+const maxProblems = 100;
 
-/** A list, of at least and at most so many items. */
+/** A list of `min` to `max` items. */
 export function list<A>(
   item: t.Type<A, unknown>,
-  least = 0,
-  most = Infinity,
+  min = 0,
+  max = Infinity,
   expected = `Array<${item.name}>`,
 ): t.Type<readonly A[], unknown> {
-  const read = readBy(item);
-  const fits = (u: unknown): u is readonly unknown[] => Array.isArray(u) && u.length >= least && u.length <= most;
+  const read = readerOf(item);
+  const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u) && u.length >= min && u.length <= max;
   return new Codec<readonly A[]>(
     `Array<${item.name}>`,
-    (u): u is readonly A[] => fits(u) && u.every(item.is),
-    (u, why) => {
-      if (!fits(u)) return wrong(u, why, expected);
+    (u): u is readonly A[] => isList(u) && u.every(item.is),
+    (u, sink) => {
+      if (!isList(u)) return fail(u, sink, expected);
       const decoded: A[] = [];
-      const before = why?.errors.length ?? 0;
+      const before = sink?.errors.length ?? 0;
       for (let i = 0; i < u.length; i += 1) {
-        const a = read(u[i], why && under(why, String(i), item, u[i]));
+        const a = read(u[i], sink && atKey(sink, String(i), item, u[i]));
         if (a !== invalid) decoded.push(a);
-        else if (why === undefined || why.errors.length - before >= enough) return invalid;
+        else if (sink === undefined || sink.errors.length - before >= maxProblems) return invalid;
       }
       return decoded.length === u.length ? decoded : invalid;
     },
@@ -33,26 +33,26 @@ export function list<A>(
 }
 
 /**
- * A map of a request. Unlike `t.record`, which drops an entry whose key does not decode, it refuses the key: a party's
- * filter must not be lost without a word.
+ * A map of a request. An invalid key is an error; `t.record` drops its entry, and the filter of a party would be lost
+ * silently.
  */
 export function mapOf<A>(
   key: t.Type<string, string>,
   value: t.Type<A, unknown>,
 ): t.Type<Readonly<Record<string, A>>, unknown> {
-  const readKey = readBy(key);
-  const readValue = readBy(value);
+  const readKey = readerOf(key);
+  const readValue = readerOf(value);
   return new Codec<Readonly<Record<string, A>>>(
     `{ [${key.name}]: ${value.name} }`,
     (u): u is Readonly<Record<string, A>> =>
       isRecord(u) && Object.entries(u).every(([k, content]) => key.is(k) && value.is(content)),
-    (u, why) => {
-      if (!isRecord(u)) return wrong(u, why);
+    (u, sink) => {
+      if (!isRecord(u)) return fail(u, sink);
       const decoded: [string, A][] = [];
       const entries = Object.entries(u);
       for (const [k, content] of entries) {
-        const name = readKey(k, under(why, k, key, k));
-        const a = readValue(content, under(why, k, value, content));
+        const name = readKey(k, atKey(sink, k, key, k));
+        const a = readValue(content, atKey(sink, k, value, content));
         if (name !== invalid && a !== invalid) decoded.push([k, a]);
       }
       return decoded.length === entries.length ? Object.fromEntries(decoded) : invalid;
@@ -61,17 +61,17 @@ export function mapOf<A>(
   );
 }
 
-/** A list of an answer; absent (3.3 leaves some out) and `null` are the empty list. */
+/** A list of an answer. Absent (3.3 omits some) and `null` decode to the empty list. */
 export const repeated = <A>(item: t.Type<A, unknown>): t.Type<readonly A[], unknown> =>
-  defaulting<readonly A[]>(list(item), []);
+  lenient<readonly A[]>(list(item), []);
 
-const copied = repeated(text);
+const copiedTexts = repeated(text);
 
-/** The strings of an answer, as {@link repeated}: there are many such lists, so they are not copied. */
+/** The strings of an answer, as {@link repeated}. Valid lists are not copied, because an update has many of them. */
 export const texts: t.Type<readonly string[], unknown> = new Codec<readonly string[]>(
-  copied.name,
-  copied.is,
-  readBy(copied),
-  copied.encode,
+  copiedTexts.name,
+  copiedTexts.is,
+  readerOf(copiedTexts),
+  copiedTexts.encode,
   { kind: 'texts' },
 );

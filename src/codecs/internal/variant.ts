@@ -1,129 +1,129 @@
 import type * as t from 'io-ts';
 import { Offset } from '../scalars.js';
-import { Codec, invalid, isRecord, readBy, under, wrong } from './Codec.js';
+import { atKey, Codec, fail, invalid, isRecord, readerOf } from './Codec.js';
 import { json } from './field.js';
 
 interface Tagged {
   readonly _tag: string;
 }
 
-/** A variant that is kept as it came. */
-interface Kept extends Tagged {
+/** A variant that this version does not know, undecoded. */
+interface Undecoded extends Tagged {
   readonly variant: string;
   readonly value: unknown;
 }
 
-/** The variant that stands for all those this version does not know. */
-export interface Unknown<U extends Kept> {
+/** How a one-of decodes the variants that this version does not know. */
+export interface UnknownVariant<U extends Undecoded> {
   readonly is: (u: unknown) => u is U;
-  /** `undefined` where the content lacks what makes it usable; `expected` says what. */
+  /** `undefined` where the content lacks something; `expected` says what. */
   readonly decode: (variant: string, content: unknown) => U | undefined;
   readonly expected: string;
 }
 
-/** The name of a variant in a problem; a key that is no name could be any text of any length. */
-const named = (variant: string): string => (/^\w{1,80}$/.test(variant) ? variant : '…');
-
 /**
- * A one-of of the wire: an object with one key, the variant's name. Decodes to the variant with its `_tag`. A key that
- * is not listed goes to `unknown`, so that a newer ledger does not end a feed.
+ * A one-of of the wire: an object with one key, the name of the variant. Decodes to the variant with its `_tag`. A key
+ * that is not listed goes to `unknown`, so that a newer ledger does not end a feed.
  *
- * @param wireKeys - the wire's keys of those variants whose key is not their `_tag`
+ * @param wireKeys - the keys on the wire of those variants whose key is not their `_tag`
  */
-export function oneOf<A extends Tagged, U extends Kept>(
+export function oneOf<A extends Tagged, U extends Undecoded>(
   name: string,
   variants: { readonly [T in A['_tag']]: t.Type<Extract<A, { readonly _tag: T }>, unknown> },
-  unknown: Unknown<U>,
-  wireKeys: { readonly [T in A['_tag']]?: string } = {},
+  unknown: UnknownVariant<U>,
+  wireKeys: Readonly<Record<string, string>> = {},
 ): t.Type<A | U, unknown> {
-  const codecs = new Map<string, t.Type<A, unknown>>(Object.entries(variants));
-  const keys = new Map<string, string>(Object.entries(wireKeys));
-  const keyOf = (tag: string): string => keys.get(tag) ?? tag;
-  const byKey = new Map(Array.from(codecs, ([tag, codec]) => [keyOf(tag), { codec, read: readBy(codec) }]));
+  const keyOf = (tag: string): string => wireKeys[tag] ?? tag;
+  const codecs: readonly [string, t.Type<A, unknown>][] = Object.entries(variants);
+  const byKey = new Map(codecs.map(([tag, codec]) => [keyOf(tag), { codec, read: readerOf(codec) }]));
   return new Codec<A | U>(
     name,
-    (u): u is A | U => isRecord(u) && (unknown.is(u) || (codecs.get(String(u['_tag']))?.is(u) ?? false)),
-    (u, why) => {
-      if (!isRecord(u)) return wrong(u, why);
+    (u): u is A | U => isRecord(u) && (unknown.is(u) || (byKey.get(keyOf(String(u['_tag'])))?.codec.is(u) ?? false)),
+    (u, sink) => {
+      if (!isRecord(u)) return fail(u, sink);
       let variant: string | undefined;
       let content: unknown;
       for (const key in u) {
         if (variant !== undefined) {
-          if (Object.hasOwn(u, key)) return wrong(u, why);
-          break; // what somebody put on the prototype of all objects comes last
+          if (Object.hasOwn(u, key)) return fail(u, sink);
+          break; // enumerable properties of Object.prototype come last
         }
         variant = key;
         content = u[key];
       }
-      if (variant === undefined) return wrong(u, why);
+      if (variant === undefined) return fail(u, sink);
       const known = byKey.get(variant);
-      if (known !== undefined) return known.read(content, why && under(why, variant, known.codec, content));
+      if (known !== undefined) return known.read(content, sink && atKey(sink, variant, known.codec, content));
       const decoded = unknown.decode(variant, content);
-      return decoded ?? wrong(content, under(why, named(variant), json, content), unknown.expected);
+      return decoded ?? fail(content, atKey(sink, printable(variant), json, content), unknown.expected);
     },
     (a) => {
       if (unknown.is(a)) return { [a.variant]: a.value };
-      return { [keyOf(a._tag)]: codecs.get(a._tag)?.encode(a) };
+      const key = keyOf(a._tag);
+      return { [key]: byKey.get(key)?.codec.encode(a) };
     },
   );
 }
 
+/** The name of a variant in a problem. A key that is not a name could be any text of any length. */
+const printable = (variant: string): string => (/^\w{1,80}$/.test(variant) ? variant : '…');
+
 type KeyOf<A> = A extends unknown ? keyof A : never;
 
-/** A one-of of a request, which keeps the wire's form: an object with one of the given keys. */
-export function keyed<A extends object>(
+/** A one-of of a request, which keeps the form of the wire: an object with one of the given keys. */
+export function oneOfKeys<A extends object>(
   name: string,
   variants: { readonly [K in KeyOf<A>]: t.Type<Extract<A, Record<K, unknown>>[K], unknown> },
 ): t.Type<A, unknown> {
   const known = new Map<string, t.Type<unknown, unknown>>(Object.entries(variants));
-  const read = (u: unknown): readonly [string, unknown, t.Type<unknown, unknown>] | undefined => {
+  const entryOf = (u: unknown): readonly [string, unknown, t.Type<unknown, unknown>] | undefined => {
     const [entry, ...more] = isRecord(u) ? Object.entries(u) : [];
     const codec = entry && known.get(entry[0]);
     return codec !== undefined && entry !== undefined && more.length === 0 ? [...entry, codec] : undefined;
   };
   const is = (u: unknown): u is A => {
-    const [, content, codec] = read(u) ?? [];
+    const [, content, codec] = entryOf(u) ?? [];
     return codec?.is(content) ?? false;
   };
   return new Codec<A>(
     name,
     is,
-    (u, why) => {
-      const [key, content, codec] = read(u) ?? [];
+    (u, sink) => {
+      const [key, content, codec] = entryOf(u) ?? [];
       if (key === undefined || codec === undefined)
-        return wrong(u, why, `one of the keys ${[...known.keys()].join(', ')}`);
-      const value = readBy(codec)(content, under(why, key, codec, content));
+        return fail(u, sink, `one of the keys ${[...known.keys()].join(', ')}`);
+      const value = readerOf(codec)(content, atKey(sink, key, codec, content));
       if (value === invalid) return invalid;
       const decoded = { [key]: value };
-      return is(decoded) ? decoded : wrong(u, why);
+      return is(decoded) ? decoded : fail(u, sink);
     },
     (a) => {
-      const [key, content, codec] = read(a) ?? [];
+      const [key, content, codec] = entryOf(a) ?? [];
       return key === undefined ? a : { [key]: codec?.encode(content) };
     },
   );
 }
 
-/** The offset that the content of a variant has, in its `value` or beside it. */
-export function offsetWithin(content: unknown): Offset | undefined {
-  if (!isRecord(content)) return undefined;
-  const { value, offset } = content;
-  return [isRecord(value) ? value['offset'] : undefined, offset].find(Offset.is);
-}
-
-interface Placed<T> {
+interface WithOffset<T> {
   readonly _tag: T;
   readonly variant: string;
   readonly offset: Offset;
   readonly value: unknown;
 }
 
-/** The variant for what nobody knows but has an offset, by which it can be placed. */
-export const unknownAt = <T extends string>(_tag: T): Unknown<Placed<T>> => ({
-  is: (u): u is Placed<T> => isRecord(u) && u['_tag'] === _tag && Offset.is(u['offset']),
+/** Keeps an unknown variant with an offset in its content, which gives it a position in the feed. */
+export const unknownWithOffset = <T extends string>(_tag: T): UnknownVariant<WithOffset<T>> => ({
+  is: (u): u is WithOffset<T> => isRecord(u) && u['_tag'] === _tag && Offset.is(u['offset']),
   decode: (variant, value) => {
-    const offset = offsetWithin(value);
+    const offset = findOffset(value);
     return offset === undefined ? undefined : { _tag, variant, offset, value };
   },
   expected: 'an offset',
 });
+
+/** The offset in the content of a variant, in its `value` or next to it. */
+export function findOffset(content: unknown): Offset | undefined {
+  if (!isRecord(content)) return undefined;
+  const { value, offset } = content;
+  return [isRecord(value) ? value['offset'] : undefined, offset].find(Offset.is);
+}

@@ -1,29 +1,30 @@
-/** Whether a value is an error with this `_tag`. By tag, not by class: two copies of a package have two classes. */
+/** Whether a value is an error with this `_tag`. Not by class, because two copies of the package have different classes. */
 export const hasTag = (u: unknown, tag: string): boolean =>
   typeof u === 'object' && u !== null && '_tag' in u && u._tag === tag;
 
-/** The message of an error: a sentence, then the facts, one a line; what is absent is left out. */
+/** The message of an error: a sentence, then the details, one per line. Absent details are omitted. */
 export const lines = (fact: string, details: Readonly<Record<string, string | number | undefined>> = {}): string =>
   [fact, ...Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${value}`]))].join(
     '\n',
   );
 
-/** What is longer is no explanation. */
-const longest = 10_000;
+/** A longer text does not explain anything. */
+const maxLength = 10_000;
 
-/** Somebody else's words as an error may quote them: on one line, of bounded length, without what must not come out. */
-export const quotable = (words: string, secrets: readonly string[]): string =>
+/** A foreign text that an error quotes: on one line, of bounded length, without secrets. */
+export const quotable = (foreign: string, secrets: readonly string[]): string =>
   secrets
-    .reduce((rest, secret) => rest.replaceAll(pattern(secret), '…'), words.slice(0, 100 * longest))
+    .reduce((rest, secret) => rest.replaceAll(secretPattern(secret), '…'), foreign.slice(0, 100 * maxLength))
     .replace(/[\s\p{Cc}]+/gu, ' ')
-    .slice(0, longest);
+    .slice(0, maxLength);
 
-/** By so much of it a secret is known, also where it comes back cut. */
-const prefix = 16;
+/** A long secret is recognised by this many characters, because it may be echoed truncated. */
+const prefixLength = 16;
 
-/** A short secret as it is; of a long one its begin, and what follows up to the next blank or quote. */
-const pattern = (secret: string): RegExp =>
+/** Matches a short secret literally; a long one by its prefix and the characters up to the next blank or quote. */
+const secretPattern = (secret: string): RegExp =>
   new RegExp(
-    secret.slice(0, prefix).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&') + (secret.length > prefix ? `[^\\s"'<>]*` : ''),
+    secret.slice(0, prefixLength).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&') +
+      (secret.length > prefixLength ? `[^\\s"'<>]*` : ''),
     'g',
   );

@@ -5,8 +5,8 @@ import type { Timestamp } from '../../codecs/scalars.js';
 import type { Update } from '../../codecs/Update.js';
 
 /**
- * Whether `a` is a later instant than `b`, to the last fraction digit. As text the two do not compare, since seconds and
- * fraction may be left out (`:00Z` is earlier than `:00.5Z`, but 'Z' is after '.') and years have four to nine digits.
+ * Whether `a` is a later instant than `b`, to the last fraction digit. They cannot be compared as text, because seconds and
+ * fraction may be omitted (`:00Z` is earlier than `:00.5Z`, but 'Z' is after '.') and years have four to nine digits.
  */
 export const isLater = (a: Timestamp, b: Timestamp): boolean => {
   const left = parts(a);
@@ -16,7 +16,7 @@ export const isLater = (a: Timestamp, b: Timestamp): boolean => {
 
 const midnight = '00:00:00.000000000';
 
-/** The year as a number; the rest at full length, so that it compares as text. */
+/** The year as a number, and the rest at full length, which can be compared as text. */
 function parts(timestamp: Timestamp): { readonly year: number; readonly rest: string } {
   const [date = '', clock = ''] = timestamp.replace('Z', '').split('T');
   const monthAndDay = date.slice(-'-MM-DD'.length);
@@ -26,23 +26,23 @@ function parts(timestamp: Timestamp): { readonly year: number; readonly rest: st
   };
 }
 
-/** The synchronizers that an update tells of; none where it does not say. */
+/** The synchronizers of an update; none if it does not name any. */
 export function synchronizersOf(update: Update): readonly string[] {
   switch (update._tag) {
     case 'Transaction':
     case 'TopologyTransaction':
       return [update.synchronizerId];
     case 'Reassignment':
-      return update.synchronizerId === undefined ? update.events.flatMap(placeOf) : [update.synchronizerId];
+      return update.synchronizerId === undefined ? update.events.flatMap(synchronizerOf) : [update.synchronizerId];
     case 'OffsetCheckpoint':
       return update.synchronizerTimes.map(({ synchronizerId }) => synchronizerId);
     case 'UnknownUpdate':
-      return statedIn(update.value);
+      return namedIn(update.value);
   }
 }
 
-/** Where a reassignment's event happened: 3.3 says so in the events alone. */
-function placeOf(event: ReassignmentEvent): readonly string[] {
+/** The synchronizer of a reassignment's event. In 3.3 only the events name it. */
+function synchronizerOf(event: ReassignmentEvent): readonly string[] {
   switch (event._tag) {
     case 'UnassignedEvent':
       return [event.source];
@@ -53,14 +53,14 @@ function placeOf(event: ReassignmentEvent): readonly string[] {
   }
 }
 
-/** `{"synchronizerId": ...}`, or the same in the `{"value": ...}` in which the wire wraps updates. */
-function statedIn(value: unknown): readonly string[] {
+/** Reads `{"synchronizerId": ...}`, or the same in the `{"value": ...}` in which the wire wraps updates. */
+function namedIn(value: unknown): readonly string[] {
   if (!isRecord(value)) return [];
   const wrapped = isRecord(value['value']) ? value['value']['synchronizerId'] : undefined;
   return [value['synchronizerId'], wrapped].filter((id) => typeof id === 'string');
 }
 
-/** The record times that an update tells, by synchronizer. */
+/** The record times of an update, by synchronizer. */
 export function timesOf(update: Update): readonly SynchronizerTime[] {
   switch (update._tag) {
     case 'Transaction':

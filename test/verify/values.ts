@@ -2,7 +2,7 @@ import type { Value } from '@canton-network/core-ledger-proto';
 import fc from 'fast-check';
 import { alice, contractId, v } from './messages.js';
 
-/** A value, and the JSON that says it. */
+/** A value, and JSON that denotes it. */
 export interface Pair {
   readonly json: unknown;
   readonly value: Value;
@@ -74,3 +74,70 @@ const { pair } = fc.letrec<{ pair: Pair }>((tie) => {
 
 /** Values of every type, nested. */
 export const pairArbitrary: fc.Arbitrary<Pair> = pair;
+
+/** The values that differ from this one by a single change, of the same type where possible. */
+export function changedValues({ sum }: Value): readonly Value[] {
+  switch (sum.oneofKind) {
+    case 'bool':
+      return [v.bool(!sum.bool)];
+    case 'int64':
+      return [v.int(sum.int64 === '7' ? '8' : '7'), v.numeric(sum.int64 === '7' ? '8' : '7')];
+    case 'numeric':
+      return [v.numeric(`${sum.numeric}1`), v.numeric(`1${sum.numeric.replace('-', '')}`)];
+    case 'text':
+      return [v.text(`${sum.text}.`)];
+    case 'party':
+      return [v.party(`${sum.party}.`)];
+    case 'contractId':
+      return [v.contract(`${sum.contractId}00`)];
+    case 'date':
+      return [v.date(sum.date + 1)];
+    case 'timestamp':
+      return [v.time(String(BigInt(sum.timestamp) + 1n))];
+    case 'enum':
+      return [v.enum(`${sum.enum.constructor}_`)];
+    case 'variant': {
+      const { constructor, value = v.unit() } = sum.variant;
+      return [
+        v.variant(`${constructor}_`, value),
+        ...changedValues(value).map((other) => v.variant(constructor, other)),
+      ];
+    }
+    case 'optional': {
+      const { value } = sum.optional;
+      return value === undefined
+        ? [v.some(v.unit()), v.some(v.none())]
+        : [v.none(), ...changedValues(value).map(v.some)];
+    }
+    case 'list': {
+      const { elements } = sum.list;
+      return [v.list(...elements, v.unit()), ...changeOne(elements).map((others) => v.list(...others))];
+    }
+    case 'textMap': {
+      const keys = sum.textMap.entries.map(({ key }) => key);
+      return changeOne(sum.textMap.entries.map(({ value = v.unit() }) => value)).map((others) =>
+        v.textMap(...others.map((value, index) => [keys[index] ?? 'zzzzz', value] as const)),
+      );
+    }
+    case 'genMap': {
+      const keys = sum.genMap.entries.map(({ key = v.unit() }) => key);
+      return changeOne(sum.genMap.entries.map(({ value = v.unit() }) => value)).map((others) =>
+        v.genMap(...others.map((value, index) => [keys[index] ?? v.unit(), value] as const)),
+      );
+    }
+    case 'record': {
+      const entries = sum.record.fields.map(({ label, value = v.unit() }) => [label, value] as const);
+      return [
+        v.record(Object.fromEntries([...entries, ['zzzzz', v.text('more')]])),
+        ...changeOne(entries.map(([, value]) => value)).map((others) =>
+          v.record(Object.fromEntries(others.map((value, index) => [entries[index]?.[0] ?? 'zzzzz', value]))),
+        ),
+      ];
+    }
+    default:
+      return [v.text('no unit')];
+  }
+}
+
+const changeOne = (values: readonly Value[]): readonly (readonly Value[])[] =>
+  values.flatMap((value, index) => changedValues(value).map((other) => values.toSpliced(index, 1, other)));
