@@ -3,38 +3,18 @@ import { access, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node
 import { basename, dirname, join } from 'node:path';
 import type { Paths } from './paths.js';
 
-/** What platforms say that cannot open folders, and file systems that cannot sync them. */
-const unable = ['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP'];
-
-/** Makes what was renamed in a folder, or removed from it, outlast a loss of power, as far as the platform can. */
-export async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (!hasCode(error, ...unable)) throw error;
-  }
-}
-
-/** As `replaceFile` calls what is not a whole file yet. */
-const temporary = /\.json\.[0-9a-f]{16}\.tmp$/;
-
 /**
- * Writes a file as a whole or not at all: the text is on the disk before it takes the file's name. When it fails, the
- * file is what it was; unless what fails comes after the renaming: then it may be either.
+ * Writes a file as a whole or not at all: the text is on the disk before it gets the file's name. After a failure the file
+ * is unchanged, unless the failure comes after the renaming; then the file has either text.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
-  // a name of its own: that of another process that writes at the same time would be torn
+  // random, since two processes that write the same temporary file would mix their texts
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`;
   try {
     await writeSynced(temporary, text);
     await rename(temporary, file);
   } catch (error) {
-    // what cannot be removed now is swept later
+    // a temporary file that cannot be removed now is removed by a later sweep
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
@@ -42,7 +22,7 @@ export async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 async function writeSynced(file: string, text: string): Promise<void> {
-  // for the owner alone: what is put aside is contents of the ledger
+  // readable by the owner only, since parked updates are ledger contents
   const handle = await open(file, 'wx', 0o600);
   try {
     await handle.writeFile(text);
@@ -52,18 +32,35 @@ async function writeSynced(file: string, text: string): Promise<void> {
   }
 }
 
-/** Makes a folder for its owner alone, unless it is there; not what it is in. */
+/** The error codes of platforms that cannot open folders, and of file systems that cannot sync them. */
+const syncUnsupported = ['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP'];
+
+/** Makes a renaming or removal in a folder survive a loss of power, as far as the platform can. */
+export async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (!hasCode(error, ...syncUnsupported)) throw error;
+  }
+}
+
+/** Creates a folder for its owner only, unless it exists. Does not create its parent. */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
   }
-  // also one that is there: who made it may have got no further
+  // also for one that exists: the process that created it may have ended before the sync
   await syncFolder(dirname(folder));
 }
 
-/** The text of a file; `undefined` where its folder has none. A folder that is missing itself, a disk perhaps, is an error. */
+/** The text of a file; `undefined` if its folder has no such file. Rejects if the folder is missing, like an unmounted disk. */
 export async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
@@ -74,7 +71,7 @@ export async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-/** Removes a file, and says whether it was there. `base` must be, or nothing can be said. */
+/** Removes a file, and returns whether it existed. Rejects if `base` does not exist. */
 export async function removeFile(file: string, base: string): Promise<boolean> {
   try {
     await unlink(file);
@@ -86,7 +83,7 @@ export async function removeFile(file: string, base: string): Promise<boolean> {
   }
 }
 
-/** The files of a folder, by name; none where it was never made. What it is in must be there. */
+/** The files of a folder, sorted by name; none if the folder does not exist. Rejects if its parent does not exist. */
 export async function filesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).sort();
@@ -97,21 +94,24 @@ export async function filesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
+/** The temporary files of `replaceFile`. */
+const temporaryFile = /\.json\.[0-9a-f]{16}\.tmp$/;
+
 /**
- * Removes what a process left that ended while it wrote. Where another one is writing right now, its save fails and
- * changes nothing.
+ * Removes the temporary files of a process that ended while it wrote. If another process is writing at this moment, its
+ * save fails and changes nothing.
  */
 export async function sweep({ cursor, parked }: Paths): Promise<void> {
   const folder = dirname(cursor);
-  const begin = `${basename(cursor)}.`;
-  const left = [
-    ...(await readdir(folder)).filter((file) => file.startsWith(begin)).map((file) => join(folder, file)),
+  const prefix = `${basename(cursor)}.`;
+  const temporary = [
+    ...(await readdir(folder)).filter((file) => file.startsWith(prefix)).map((file) => join(folder, file)),
     ...(await filesIn(parked)).map((file) => join(parked, file)),
-  ].filter((file) => temporary.test(file));
-  // they do no harm where they stay
-  await Promise.allSettled(left.map((file) => rm(file)));
+  ].filter((file) => temporaryFile.test(file));
+  // one that cannot be removed does no harm
+  await Promise.allSettled(temporary.map((file) => rm(file)));
 }
 
-/** Whether an error has one of these codes of the operating system. */
-const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+/** Whether an error has one of these codes, such as `ENOENT`. */
+export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && codes.some((code) => code === error.code);

@@ -5,18 +5,18 @@ import { filesIn, makeFolder, readText, removeFile, replaceFile, sweep, syncFold
 import { type Paths, pathsOf } from './paths.js';
 
 /**
- * A store of files, one for each name: `<name>.json` in a folder, and `<name>.parked/<offset>.json` for each update that
- * was put aside, readable by their owner alone. What a file name cannot have is escaped in it with `%`.
+ * A store of files: `<name>.json` in a folder for the cursor of a name, and `<name>.parked/<offset>.json` for each parked
+ * update, readable by their owner only. Characters of a name that a file name cannot have are escaped with `%`.
  *
- * A save replaces the file as a whole, and has reached the disk when it is over: after a crash at any moment the file is
- * what was saved last, or the save before it. Saves of one name are done one after the other.
+ * A save replaces the file as a whole, and is on the disk when it is over: after a crash at any moment, the file has what
+ * was saved last, or the save before it. Saves of one name run one after the other.
  *
- * The store remembers what it loaded or saved last. Where it finds another cursor when it saves, or none any more, it
- * errors with a `CursorError` (`conflict`) until that is loaded. This is no lock: of two processes that save at
- * the very same moment, one is told at its next save. A file that is not JSON is a `CursorError` (`unreadable`) too. What
- * the operating system refuses, a full disk for one, rejects with the error of Node.js, and changes nothing.
+ * The store remembers the cursor that it loaded or saved last. If a save finds another cursor in the file, or none, it
+ * rejects with a `CursorError` (`conflict`) until the cursor is loaded again. This is no lock: of two processes that save
+ * at the same moment, one gets the error at its next save. A file that is not JSON is a `CursorError` (`unreadable`), too.
+ * An error of the operating system, such as a full disk, rejects with the error of Node.js and changes nothing.
  *
- * @param folder - on a local disk, and there already: one that is missing is an error, not a place where nothing was saved
+ * @param folder - an existing folder on a local disk. One that does not exist is an error, not an empty store
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ import { type Paths, pathsOf } from './paths.js';
  * import { lastValueFrom, from } from 'rxjs';
  * import { fileStore } from 'canton-rx/file';
  *
- * const folder = await mkdtemp(join(tmpdir(), 'places-'));
+ * const folder = await mkdtemp(join(tmpdir(), 'cursors-'));
  * const store = fileStore(folder);
  * await lastValueFrom(from(store.save('orders', { version: 1, offset: 7, recordTimes: {}, selection: 'any' })));
  *
@@ -37,15 +37,15 @@ import { type Paths, pathsOf } from './paths.js';
  */
 export function fileStore(folder: string): Required<CheckpointStore> {
   const base = resolve(folder);
-  const inTurn = serially();
+  const inOrder = serialize();
   const swept = new Set<string>();
-  /** What the file of a name may be, as far as this store knows: after a save that failed, what was or what should be. */
-  const left = new Map<string, readonly (string | undefined)[]>();
-  /** What was removed before it could be said. */
+  /** The texts that the cursor file of a name may have: two of them after a save that failed, the old and the new one. */
+  const expected = new Map<string, readonly (string | undefined)[]>();
+  /** Files that were removed by a call that then failed. */
   const removed = new Set<string>();
 
-  const doing = <A>(name: string, work: (paths: Paths) => Promise<A>): Promise<A> =>
-    inTurn(name, async () => {
+  const withPaths = <A>(name: string, work: (paths: Paths) => Promise<A>): Promise<A> =>
+    inOrder(name, async () => {
       const paths = pathsOf(base, name);
       if (!swept.has(name)) await sweep(paths);
       swept.add(name);
@@ -54,26 +54,26 @@ export function fileStore(folder: string): Required<CheckpointStore> {
 
   return {
     load: (name) =>
-      doing(name, async ({ cursor }) => {
+      withPaths(name, async ({ cursor }) => {
         const text = await readText(cursor);
-        left.set(name, [text]);
-        return text === undefined ? undefined : jsonOf(text, cursor, name);
+        expected.set(name, [text]);
+        return text === undefined ? undefined : parseJson(text, cursor, name);
       }),
 
     save: (name, value) => {
-      const text = textOf(value);
-      return doing(name, async ({ cursor }) => {
-        const found = await readText(cursor);
-        if (left.get(name)?.includes(found) === false) throw conflict(name, cursor);
-        left.set(name, [found, text]);
+      const text = toText(value);
+      return withPaths(name, async ({ cursor }) => {
+        const current = await readText(cursor);
+        if (expected.get(name)?.includes(current) === false) throw conflict(name, cursor);
+        expected.set(name, [current, text]);
         await replaceFile(cursor, text);
-        left.set(name, [text]);
+        expected.set(name, [text]);
       });
     },
 
     park: (name, offset, value) => {
-      const text = textOf(value);
-      return doing(name, async ({ parked, parkedAt }) => {
+      const text = toText(value);
+      return withPaths(name, async ({ parked, parkedAt }) => {
         await makeFolder(parked);
         await replaceFile(parkedAt(offset), text);
       });
@@ -81,16 +81,16 @@ export function fileStore(folder: string): Required<CheckpointStore> {
 
     async *parked(name) {
       const { parked } = pathsOf(base, name);
-      const files = await doing(name, () => filesIn(parked));
+      const files = await withPaths(name, () => filesIn(parked));
       for (const file of files.filter((found) => /^\d{16}\.json$/.test(found)).map((found) => join(parked, found))) {
         const text = await readText(file);
-        // it may have been taken away meanwhile
-        if (text !== undefined) yield jsonOf(text, file, name);
+        // it may have been removed since the folder was read
+        if (text !== undefined) yield parseJson(text, file, name);
       }
     },
 
     unpark: (name, offset) =>
-      doing(name, async ({ parked, parkedAt }) => {
+      withPaths(name, async ({ parked, parkedAt }) => {
         const file = parkedAt(offset);
         if (await removeFile(file, base)) removed.add(file);
         if (removed.has(file)) await syncFolder(parked);
@@ -100,27 +100,23 @@ export function fileStore(folder: string): Required<CheckpointStore> {
 }
 
 const conflict = (name: string, file: string): CursorError =>
-  new CursorError(
-    'conflict',
-    name,
-    `${file} is not what this store left there: another one saved it, or it was removed`,
-  );
+  new CursorError('conflict', name, `${file} was changed or removed since this store read or wrote it`);
 
-/** Does work of one name after the other, as it was asked for: what hangs is waited for, and never comes out later on top. */
-function serially(): <A>(name: string, work: () => Promise<A>) => Promise<A> {
+/** Runs the work of one name in the order of the calls. Work that hangs blocks the next, so that it cannot overwrite it later. */
+function serialize(): <A>(name: string, work: () => Promise<A>) => Promise<A> {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {
-    const done = (last.get(name) ?? Promise.resolve()).then(work);
+    const result = (last.get(name) ?? Promise.resolve()).then(work);
     last.set(
       name,
-      done.catch(() => undefined),
+      result.catch(() => undefined),
     );
-    return done;
+    return result;
   };
 }
 
-/** What the text of a file says. It errors with a `CursorError` where that is not JSON; what stands there is not quoted. */
-function jsonOf(text: string, file: string, name: string): unknown {
+/** Parses the text of a file. Throws a `CursorError` for one that is not JSON, without quoting it. */
+function parseJson(text: string, file: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -128,4 +124,4 @@ function jsonOf(text: string, file: string, name: string): unknown {
   }
 }
 
-const textOf = (value: unknown): string => `${JSON.stringify(value)}\n`;
+const toText = (value: unknown): string => `${JSON.stringify(value)}\n`;

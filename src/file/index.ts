@@ -1,5 +1,5 @@
 /**
- * Keeps the places of processors in files. In Node.js.
+ * Saves the cursors of processors in files. For Node.js.
  *
  * @module canton-rx/file
  */

@@ -2,42 +2,17 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Offset } from '../codecs/scalars.js';
 
-/** Where things of one name are. */
+/** The paths of one name. */
 export interface Paths {
-  /** The file of its cursor. */
+  /** The file of the cursor. */
   readonly cursor: string;
-  /** The folder of what was put aside. */
+  /** The folder of the parked updates. */
   readonly parked: string;
-  /** The file of an update that was put aside: as text, the names are in the order of the offsets. */
+  /** The file of a parked update. File names sort in the order of the offsets. */
   readonly parkedAt: (offset: Offset) => string;
 }
 
-/** Windows opens devices under these names, whatever the ending. */
-const device = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
-
-/** Some file systems take 143 characters and no more; endings follow. */
-const longest = 100;
-
-/**
- * The name as a file may be called, without an ending: each name its own, on file systems that do not tell case as well.
- * It has no dot, and of letters the lower ones alone. Of a name that is too long, the begin and a hash.
- */
-export function fileNameOf(name: string): string {
-  const escaped = name.replace(/[^a-z0-9_-]/g, escapeOf).replace(device, (found) => escapeOf(found) + found.slice(1));
-  if (escaped.length > longest) return `${escaped.slice(0, 30)}%-${hashOf(name)}`;
-  // `%` by itself, and `%-`, are no escapes
-  return escaped === '' ? '%' : escaped;
-}
-
-/** The first of the code units, not the code point: halves of pairs are told apart too. */
-const escapeOf = (text: string): string => {
-  const unit = text.charCodeAt(0);
-  return unit < 0x100 ? `%${unit.toString(16).padStart(2, '0')}` : `%u${unit.toString(16).padStart(4, '0')}`;
-};
-
-const hashOf = (name: string): string => createHash('sha256').update(Buffer.from(name, 'utf16le')).digest('hex');
-
-/** Where a folder has things of a name. */
+/** The paths of a name in a folder. */
 export function pathsOf(folder: string, name: string): Paths {
   const path = join(folder, fileNameOf(name));
   const parked = `${path}.parked`;
@@ -47,3 +22,30 @@ export function pathsOf(folder: string, name: string): Paths {
     parkedAt: (offset) => join(parked, `${String(offset).padStart(16, '0')}.json`),
   };
 }
+
+/** Names of devices on Windows, with any extension. */
+const device = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** The longest file name without its extension. Some file systems allow 143 characters at most. */
+const maxLength = 100;
+
+/**
+ * The name as a file name without an extension: a different one for each name, also on file systems that ignore case. It
+ * has no dot and no upper-case letter. A name that is too long becomes its beginning and a hash.
+ */
+function fileNameOf(name: string): string {
+  const escaped = name
+    .replace(/[^a-z0-9_-]/g, escapeFirst)
+    .replace(device, (found) => escapeFirst(found) + found.slice(1));
+  if (escaped.length > maxLength) return `${escaped.slice(0, 30)}%-${hashOf(name)}`;
+  // neither `%` alone nor `%-` is an escape, so that no other name becomes the same
+  return escaped === '' ? '%' : escaped;
+}
+
+/** Escapes the first code unit of a text. Not the code point, so that the halves of a surrogate pair stay different. */
+const escapeFirst = (text: string): string => {
+  const unit = text.charCodeAt(0);
+  return unit < 0x100 ? `%${unit.toString(16).padStart(2, '0')}` : `%u${unit.toString(16).padStart(4, '0')}`;
+};
+
+const hashOf = (name: string): string => createHash('sha256').update(Buffer.from(name, 'utf16le')).digest('hex');

@@ -1,5 +1,5 @@
 /**
- * Keeps the places of processors in the IndexedDB of a browser. Needs `idb` beside `canton-rx`.
+ * Saves the cursors of processors in the IndexedDB of a browser. Needs `idb` beside `canton-rx`.
  *
  * @module canton-rx/indexeddb
  */

@@ -2,7 +2,7 @@ import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import type { Offset } from '../codecs/scalars.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
 
-/** Where in IndexedDB a store is. */
+/** Options of {@link indexedDbStore}. */
 export interface IndexedDbOptions {
   /**
    * The name of the database.
@@ -12,17 +12,18 @@ export interface IndexedDbOptions {
   readonly database?: string | undefined;
 }
 
-/** A write is over when it has reached the disk, not when the operating system has it. */
+/** A write completes when it is on the disk, and not only in a buffer of the operating system. */
 const strict = { durability: 'strict' } as const;
 
 /**
- * A store in IndexedDB, for pages and workers. What is saved outlasts the page; the browser may delete it when space is
- * short, unless the page has asked for `navigator.storage.persist()`.
+ * A store in IndexedDB, for pages and workers. It survives the page, but the browser may delete it when storage is short,
+ * unless the page has called `navigator.storage.persist()`.
  *
- * Two tabs that process under one name both do the work, and save over each other: nobody holds the name. Give each its own
- * name, or let one of them do it, with `navigator.locks` for instance. What IndexedDB refuses rejects with its `DOMException`.
+ * The store does not hold a name: two tabs that process under one name both work, and overwrite each other's cursor. Give
+ * each tab its own name, or let one of them work, for example with `navigator.locks`. An error of IndexedDB rejects with its
+ * `DOMException`.
  *
- * @param options - which database
+ * @param options - the database
  *
  * @example
  * ```ts
@@ -30,7 +31,7 @@ const strict = { durability: 'strict' } as const;
  * import { firstValueFrom, from, lastValueFrom } from 'rxjs';
  * import { indexedDbStore } from 'canton-rx/indexeddb';
  *
- * const store = indexedDbStore({ database: 'places' });
+ * const store = indexedDbStore({ database: 'cursors' });
  * await lastValueFrom(from(store.save('orders', { version: 1, offset: 7, recordTimes: {}, selection: 'any' })));
  *
  * console.log(await firstValueFrom(from(store.load('orders'))));
@@ -38,18 +39,18 @@ const strict = { durability: 'strict' } as const;
  * ```
  */
 export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}): Required<CheckpointStore> {
-  const using = connectionTo(database);
+  const withDatabase = connectTo(database);
   return {
-    load: (name) => using((db) => db.get('cursors', name)),
+    load: (name) => withDatabase((db) => db.get('cursors', name)),
 
     save: (name, cursor) =>
-      using(async (db) => {
+      withDatabase(async (db) => {
         const { store, done } = db.transaction('cursors', 'readwrite', strict);
         await Promise.all([store.put(cursor, name), done]);
       }),
 
     park: (name, offset, parked) =>
-      using(async (db) => {
+      withDatabase(async (db) => {
         const { store, done } = db.transaction('parked', 'readwrite', strict);
         await Promise.all([store.put(parked, [name, offset]), done]);
       }),
@@ -58,8 +59,8 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
       let after = -1;
       for (;;) {
         const rest = IDBKeyRange.bound([name, after], [name, Infinity], true);
-        // a transaction does not wait for whoever handles what it emitted: each one looks anew
-        const [found] = await using((db) => {
+        // one transaction for each record, since a transaction ends while the subscriber handles what was emitted
+        const [found] = await withDatabase((db) => {
           const { store, done } = db.transaction('parked');
           return Promise.all([store.openCursor(rest), done]);
         });
@@ -70,7 +71,7 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
     },
 
     unpark: (name, offset) =>
-      using(async (db) => {
+      withDatabase(async (db) => {
         const { store, done } = db.transaction('parked', 'readwrite', strict);
         const key: [string, number] = [name, offset];
         const [found] = await Promise.all([store.count(key), store.delete(key), done]);
@@ -79,25 +80,25 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
   };
 }
 
-/** What the database has. */
+/** The schema of the database. */
 interface Schema extends DBSchema {
   /** Cursors by name. */
   readonly cursors: { readonly key: string; readonly value: unknown };
-  /** What was put aside, by name and offset: in the order of the keys. */
+  /** Parked updates by name and offset, sorted by these keys. */
   readonly parked: { readonly key: [name: string, offset: Offset]; readonly value: unknown };
 }
 
 type Database = IDBPDatabase<Schema>;
 
 /**
- * Works with a database that is opened when it is first needed, and once more after the connection was lost or has
- * failed. Who wants to delete the database, or to change its version, need not wait for a page that has it open.
+ * Opens a database when it is first used, and again after the connection is lost or fails. The connection closes when
+ * another page wants to delete the database or change its version, which then need not wait.
  */
-function connectionTo(database: string): <A>(work: (db: Database) => Promise<A>) => Promise<A> {
+function connectTo(database: string): <A>(work: (db: Database) => Promise<A>) => Promise<A> {
   let current: Promise<Database> | undefined;
   const drop = (connection: Promise<Database>): void => {
     if (current === connection) current = undefined;
-    // what is under way is done before it closes
+    // transactions that have begun complete before it closes
     connection.then(
       (db) => {
         db.close();
@@ -117,7 +118,7 @@ function connectionTo(database: string): <A>(work: (db: Database) => Promise<A>)
     try {
       return await work(await connection);
     } catch (error) {
-      // some browsers do not tell of a connection that was lost: it fails from then on
+      // some browsers do not report a lost connection, on which every call fails
       drop(connection);
       throw error;
     }

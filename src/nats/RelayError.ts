@@ -4,14 +4,14 @@ import { defer, type Observable, retry, timer } from 'rxjs';
 import { hasTag, lines } from '../errors/internal/message.js';
 
 /**
- * What is wrong between a ledger and those who read its relay: the stream is missing, or not a relay's alone (`stream`);
- * what it had last can no longer be told (`end`); an update is larger than the server takes (`size`); a durable reader was
- * deleted, or reads otherwise (`durable`); messages were removed before they were read (`gap`); the connection was closed
- * (`connection`).
+ * Why a relay, or a subscriber of it, must not continue: the stream is missing, or does not belong to the relay alone
+ * (`stream`); the end of the stream is unknown (`end`); an update is larger than the server accepts (`size`); the durable
+ * consumer was deleted, or has other settings (`durable`); messages were removed before they were read (`gap`); the
+ * connection is closed (`connection`).
  */
 export type RelayReason = 'stream' | 'end' | 'size' | 'durable' | 'gap' | 'connection';
 
-/** A relay or a reader of it must not go on: updates would be missing, or come twice, without anybody's knowing. */
+/** A relay, or a subscriber of it, must not continue: updates would silently be missing, or come twice. */
 export class RelayError extends Error {
   /** The class's name. */
   override readonly name = 'RelayError' as const;
@@ -19,13 +19,13 @@ export class RelayError extends Error {
   readonly _tag = 'RelayError' as const;
 
   constructor(
-    /** What is wrong, in a word. */
+    /** The kind of the error. */
     readonly reason: RelayReason,
-    /** The stream. */
+    /** The name of the stream. */
     readonly stream: string,
-    /** The same in a few words. */
+    /** A description for people. */
     readonly explanation: string,
-    /** NATS's own error, where there is one. */
+    /** The error of NATS, if there is one. */
     cause?: unknown,
   ) {
     super(lines(`The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }), { cause });
@@ -35,13 +35,13 @@ export class RelayError extends Error {
 /** Whether a value is a {@link RelayError}. */
 export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayError');
 
-const attempts = 10;
+const maxRetries = 10;
 
-/** Asks a server, and for about a minute again where it does not answer: it may be on its way back. */
-export const withRetry = <A>(connection: NatsConnection, ask: () => Promise<A>): Observable<A> =>
-  defer(ask).pipe(
+/** Calls the server, and retries for about a minute if it does not answer: it may be restarting. */
+export const withRetry = <A>(connection: NatsConnection, call: () => Promise<A>): Observable<A> =>
+  defer(call).pipe(
     retry({
-      count: attempts,
+      count: maxRetries,
       delay: (error: unknown, failures) => {
         if (error instanceof JetStreamApiError || isRelayError(error) || connection.isClosed()) throw error;
         return timer(Math.random() * Math.min(5000, 100 * 2 ** failures));
@@ -49,15 +49,15 @@ export const withRetry = <A>(connection: NatsConnection, ask: () => Promise<A>):
     }),
   );
 
-const missing: readonly number[] = [
+const missingCodes: readonly number[] = [
   JetStreamApiCodes.StreamNotFound,
   JetStreamApiCodes.ConsumerNotFound,
   JetStreamApiCodes.NoMessageFound,
 ];
 
-/** What a call of JetStream's gives, or nothing where the stream, consumer or message that it is about is not there. */
-export const undefinedIfMissing = <A>(asked: Promise<A>): Promise<A | undefined> =>
-  asked.catch((error: unknown) => {
-    if (error instanceof JetStreamApiError && missing.includes(error.code)) return undefined;
+/** The result of a call of JetStream, or `undefined` if its stream, consumer or message does not exist. */
+export const undefinedIfMissing = <A>(result: Promise<A>): Promise<A | undefined> =>
+  result.catch((error: unknown) => {
+    if (error instanceof JetStreamApiError && missingCodes.includes(error.code)) return undefined;
     throw error;
   });

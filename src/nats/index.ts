@@ -1,5 +1,5 @@
 /**
- * Hands a ledger's updates on through a stream of NATS JetStream. Needs `@nats-io/nats-core` and `@nats-io/jetstream`
+ * Relays a ledger's updates through a stream of NATS JetStream. Needs `@nats-io/nats-core` and `@nats-io/jetstream`
  * beside `canton-rx`, and a transport such as `@nats-io/transport-node`.
  *
  * @module canton-rx/nats

@@ -1,33 +1,31 @@
 import { type Consumer, type ConsumerMessages, jetstream, type JsMsg } from '@nats-io/jetstream';
 import { catchError, concatMap, defer, delay, ignoreElements, Observable, repeat, tap } from 'rxjs';
 import type { Handler, Work } from '../process/ProcessOptions.js';
-import { consumerOf, placesOf, type Reader } from './consumer.js';
-import { checkNames, completeRetry, type NatsUpdatesOptions } from './NatsUpdatesOptions.js';
-import { type Reading, readOne } from './readMessage.js';
-import { withRetry, undefinedIfMissing, RelayError } from './RelayError.js';
-
-// before a request is made once more
-const pauseMs = 100;
+import { ensureConsumer, placeBucket, type Reader } from './consumer.js';
+import { checkName, handlerRetryPolicy, type NatsUpdatesOptions } from './NatsUpdatesOptions.js';
+import { type ReaderContext, readOne } from './readMessage.js';
+import { RelayError, undefinedIfMissing, withRetry } from './RelayError.js';
 
 /**
  * Reads the updates that a relay has published, one at a time and in order, also across replicas of a service that share a
- * durable. Each is handed to the handler, acknowledged when it is handled, and emitted when the server has confirmed that.
+ * durable. Calls the handler with each update, acknowledges the update after it is handled, and emits it after the server
+ * has confirmed that.
  *
- * An update whose handler has not ended, or whose acknowledgement has not arrived, comes again: to the next subscriber, or
- * to another replica, after a crash or silence of this one. So a handler sees each update at least once; what is done with
- * the emitted ones is not waited for: what must not be lost is done in the handler. Of a handler that returns a Promise the
- * work goes on when the subscriber is gone.
+ * An update whose handler has not completed, or whose acknowledgement was lost, is delivered again: to the next subscriber,
+ * or to another replica if this one has crashed or is silent. So a handler gets each update at least once. What a
+ * subscriber does with emitted updates is not waited for: do in the handler what must not be lost. A handler that returns a
+ * Promise continues after the subscriber has unsubscribed.
  *
- * Cold: each subscription is a reader of its own. It outlasts a server that restarts as long as the connection does: to
- * wait for any time, connect with `maxReconnectAttempts: -1`.
+ * Cold: each subscription is a reader of its own. It survives a restart of the server for as long as the connection does:
+ * to wait without a limit, connect with `maxReconnectAttempts: -1`.
  *
  * @param options - the connection, the stream and the durable
- * @param handler - called with each update; what it returns is awaited: an Observable until it completes, a Promise until
- * it is fulfilled
+ * @param handler - called with each update. The reader waits for its result: for an Observable until it completes, for a
+ * Promise until it is fulfilled
  * @returns an Observable that errors with a `HandlerError`; with a `DecodeError` or an `OrderError` for a message that is not
- * from the relay; with a {@link RelayError} where messages were removed before they were read, where the durable was deleted
- * and where the connection is closed; and with NATS's own errors. The update that it errors with comes again
- * @throws `TypeError` at once for times that make no sense, and for names that JetStream does not take
+ * from the relay; with a {@link RelayError} if messages were removed before they were read, if the durable was deleted, or if
+ * the connection is closed; and with NATS's own errors. The update that it errors with is delivered again
+ * @throws `TypeError` at once for a time that is not positive, and for a name that JetStream does not accept
  *
  * @example
  * ```ts
@@ -44,59 +42,73 @@ const pauseMs = 100;
  */
 export function natsUpdates(options: NatsUpdatesOptions, handler: Handler = () => undefined): Observable<Work> {
   const { connection, stream, durable, timeoutMs = 5000 } = options;
-  checkNames({ stream, durable });
-  const policy = completeRetry(options);
+  checkName('stream', stream);
+  checkName('durable', durable);
+  const policy = handlerRetryPolicy(options);
   return defer(() => {
     const js = jetstream(connection, { timeout: timeoutMs });
     const replicas = async (): Promise<number> => {
       const { streams } = await js.jetstreamManager(false);
       return (await streams.info(stream)).config.num_replicas;
     };
-    const places = placesOf(js, stream, replicas);
-    const isThere = async (): Promise<boolean> => {
+    const places = placeBucket(js, stream, replicas);
+    const hasConsumer = async (): Promise<boolean> => {
       const { consumers } = await js.jetstreamManager(false);
       return (await undefinedIfMissing(consumers.info(stream, durable))) !== undefined;
     };
-    // a request fails where its server goes, and where the consumer is gone
-    const lookedAfter = (cause: unknown): Observable<never> => {
+    // a fetch fails when its server stops, and when the consumer was deleted
+    const checkConsumer = (cause: unknown): Observable<never> => {
       if (connection.isClosed()) throw new RelayError('connection', stream, 'the connection is closed', cause);
-      return withRetry(connection, isThere).pipe(
-        tap((isLeft) => {
-          if (!isLeft)
+      return withRetry(connection, hasConsumer).pipe(
+        tap((exists) => {
+          if (!exists)
             throw new RelayError('durable', stream, `the consumer ${durable} or the stream was deleted`, cause);
         }),
-        delay(pauseMs),
+        delay(refetchDelayMs),
         ignoreElements(),
       );
     };
 
-    const read = ({ info, place }: Reader): Observable<Work> => {
+    const readAll = ({ info, place }: Reader): Observable<Work> => {
       const consumer = js.consumers.getConsumerFromInfo(info);
-      // in nanoseconds there; three signs of life in its time
-      const beatMs = Math.max(1, (info.config.ack_wait ?? 30e9) / 3e6);
-      const reading: Reading = { connection, timeoutMs, stream, durable, handler, policy, beatMs, places, place };
-      return messageOnce(consumer).pipe(
-        catchError(lookedAfter),
-        concatMap((message) => readOne(reading, message)),
+      // ack_wait is in nanoseconds; three heartbeats within it
+      const heartbeatMs = Math.max(1, (info.config.ack_wait ?? 30e9) / 3e6);
+      const context: ReaderContext = {
+        connection,
+        timeoutMs,
+        stream,
+        durable,
+        handler,
+        policy,
+        heartbeatMs,
+        places,
+        place,
+      };
+      return fetchOne(consumer).pipe(
+        catchError(checkConsumer),
+        concatMap((message) => readOne(context, message)),
         repeat(),
       );
     };
-    return withRetry(connection, () => consumerOf(js, places, options)).pipe(concatMap(read));
+    return withRetry(connection, () => ensureConsumer(js, places, options)).pipe(concatMap(readAll));
   });
 }
 
-// a request that is lost on the way, with a server that goes, is missed after one or two of these
-const expires = 5_000;
+/** The wait before a fetch that failed is repeated, in milliseconds. */
+const refetchDelayMs = 100;
+
+/** How long a fetch waits for a message, in milliseconds. A fetch that is lost with its server is noticed after one or two of these. */
+const fetchExpiresMs = 5_000;
 
 /**
- * Asks for one message and no more, so that none is on its way to a subscriber who leaves when it has been handled. Completes
- * without one after a while.
+ * Fetches one message only, so that no other is on its way to a subscriber that unsubscribes after it. Completes without a
+ * message after a while.
  */
-const messageOnce = (consumer: Consumer): Observable<JsMsg> =>
+const fetchOne = (consumer: Consumer): Observable<JsMsg> =>
   new Observable<JsMsg>((subscriber) => {
     let messages: ConsumerMessages | undefined;
     const read = async (): Promise<void> => {
-      messages = await consumer.fetch({ max_messages: 1, expires, idle_heartbeat: expires / 2 });
+      messages = await consumer.fetch({ max_messages: 1, expires: fetchExpiresMs, idle_heartbeat: fetchExpiresMs / 2 });
       if (subscriber.closed) messages.stop();
       for await (const message of messages) subscriber.next(message);
     };

@@ -21,144 +21,148 @@ import { offsetOfElement, UpdateElement } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import { HandlerError } from '../errors/process.js';
 import type { Handler, Work } from '../process/ProcessOptions.js';
-import { gapOf, notePlace, type PlaceBucket, type ReaderPlace, readPlace } from './consumer.js';
+import { gapError, type PlaceBucket, readPlace, type ReaderPlace, savePlace } from './consumer.js';
 import type { HandlerRetry } from './NatsUpdatesOptions.js';
 import { withRetry } from './RelayError.js';
 
-/** A subscription that reads. */
-export interface Reading {
+/** What a subscription reads with. */
+export interface ReaderContext {
   readonly connection: NatsConnection;
   readonly timeoutMs: number;
   readonly stream: string;
   readonly handler: Handler;
   readonly policy: HandlerRetry;
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   readonly places: PlaceBucket;
   readonly durable: string;
-  /** What is known to have been read last. */
+  /** The last message that is known to have been read. */
   place: ReaderPlace;
 }
 
-// long enough that it does not come to a subscription that is about to end
-const comesAgainMs = 100;
+/** The delay of a message that is delivered again, in milliseconds: so long that a subscription about to end does not get it. */
+const redeliveryDelayMs = 100;
 
-/** Handles one message, acknowledges it, and emits its update then. What is not handled comes again. */
-export const readOne = (reading: Reading, message: JsMsg): Observable<Work> =>
+/** Handles one message, acknowledges it, and then emits its update. A message that is not handled is delivered again. */
+export const readOne = (context: ReaderContext, message: JsMsg): Observable<Work> =>
   defer(() => {
-    const { connection, timeoutMs, places, durable } = reading;
-    const ask = <A>(call: () => Promise<A>): Observable<A> => withRetry(connection, call);
-    const acknowledged = ask(() => acknowledge(connection, message, timeoutMs)).pipe(ignoreElements());
-    let isOver = false;
-    const work = defer(() => {
-      const update = checked(reading, message);
-      // handled before, and acknowledged too late or not at all
-      if (update === undefined) return acknowledged;
-      const beat = (): void => {
+    const { connection, timeoutMs, places, durable } = context;
+    const call = <A>(request: () => Promise<A>): Observable<A> => withRetry(connection, request);
+    const acknowledge$ = call(() => acknowledge(connection, message, timeoutMs)).pipe(ignoreElements());
+    let isDone = false;
+    const read$ = defer(() => {
+      const update = nextUpdate(context, message);
+      // handled before, but acknowledged too late or not at all
+      if (update === undefined) return acknowledge$;
+      const heartbeat = (): void => {
         if (!connection.isClosed()) message.working();
       };
-      const promised = (isPending: boolean): void => {
-        isOver = isPending;
+      // a Promise cannot be cancelled: while it runs, the message must not be delivered again
+      const onPromise = (isPending: boolean): void => {
+        isDone = isPending;
       };
-      const { revision } = reading.place;
+      const { revision } = context.place;
       const end = { sequence: message.seq, offset: update.offset };
-      const noted = ask(() => notePlace(places, durable, end, revision)).pipe(
+      const save$ = call(() => savePlace(places, durable, end, revision)).pipe(
         tap((place) => {
-          isOver = true;
-          reading.place = place;
+          isDone = true;
+          context.place = place;
         }),
         ignoreElements(),
       );
-      return concat(handled(update, { ...reading, beat, promised }), noted, acknowledged, of(update));
+      return concat(callHandler(update, { ...context, heartbeat, onPromise }), save$, acknowledge$, of(update));
     });
-    // others may have read since
-    const isNext = message.seq === reading.place.sequence + 1;
-    const looked = ask(() => readPlace(places, durable)).pipe(
+    // other subscribers may have read messages in between
+    const isNext = message.seq === context.place.sequence + 1;
+    const refresh$ = call(() => readPlace(places, durable)).pipe(
       tap((place) => {
-        reading.place = place ?? reading.place;
+        context.place = place ?? context.place;
       }),
       ignoreElements(),
     );
-    return concat(isNext ? EMPTY : looked, work).pipe(
+    return concat(isNext ? EMPTY : refresh$, read$).pipe(
       finalize(() => {
-        if (!isOver && !connection.isClosed()) message.nak(comesAgainMs);
+        if (!isDone && !connection.isClosed()) message.nak(redeliveryDelayMs);
       }),
     );
   });
 
 /** How a handler is called. */
-interface Handling {
+interface HandlerCall {
   readonly handler: Handler;
   readonly policy: HandlerRetry;
-  /** Says that the handler is still at it. */
-  readonly beat: () => void;
-  readonly beatMs: number;
-  /** Called with whether a Promise is awaited, which nothing stops. */
-  readonly promised: (isPending: boolean) => void;
+  /** Tells the server that the handler is still running. */
+  readonly heartbeat: () => void;
+  readonly heartbeatMs: number;
+  /** Called when the handler returns a Promise, and when that is rejected. */
+  readonly onPromise: (isPending: boolean) => void;
 }
 
-/** Handles an update, and again for a while where that fails; completes when it is handled. */
-const handled = (update: Work, { handler, policy, beat, beatMs, promised }: Handling): Observable<never> =>
+/** Calls the handler with an update, retries it when it fails, and completes when the update is handled. */
+const callHandler = (
+  update: Work,
+  { handler, policy, heartbeat, heartbeatMs, onPromise }: HandlerCall,
+): Observable<never> =>
   defer(() => {
-    const start = performance.now();
-    const again = (cause: unknown, failures: number): Observable<unknown> => {
-      const wait = Math.random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
-      if (performance.now() + wait - start < policy.giveUpAfterMs) return timer(wait);
+    const startedAt = performance.now();
+    const nextRetry = (cause: unknown, failures: number): Observable<unknown> => {
+      const delayMs = Math.random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
+      if (performance.now() + delayMs - startedAt < policy.giveUpAfterMs) return timer(delayMs);
       throw new HandlerError(update.offset, 'updateId' in update ? update.updateId : undefined, failures, cause);
     };
-    const attempt = defer(() => {
+    const attempt$ = defer(() => {
       const result = handler(update, undefined);
       if (isObservable(result)) return result;
-      promised(true);
+      onPromise(true);
       return from(Promise.resolve(result)).pipe(
         tap({
           error: () => {
-            promised(false);
+            onPromise(false);
           },
         }),
       );
     });
     return using(
       () =>
-        interval(beatMs)
-          .pipe(tap(beat))
+        interval(heartbeatMs)
+          .pipe(tap(heartbeat))
           .subscribe({ error: () => undefined }),
-      () => attempt.pipe(ignoreElements(), retry({ delay: again })),
+      () => attempt$.pipe(ignoreElements(), retry({ delay: nextRetry })),
     );
   });
 
 const acknowledgement = new TextEncoder().encode('+ACK');
 
-/** Until the server confirms it. The client itself does it once alone, and a failure leaves open what became of it. */
+/** Acknowledges a message, and waits for the confirmation. A message object acknowledges only once, even if that fails, hence the request. */
 async function acknowledge(connection: NatsConnection, message: JsMsg, timeout: number): Promise<void> {
   const reply = 'reply' in message ? message.reply : undefined;
   if (typeof reply === 'string') await connection.request(reply, acknowledgement, { timeout });
   else await message.ackAck({ timeout });
 }
 
-/** The update of the message that is next; of one that was read nothing. */
-function checked({ stream, place }: Reading, message: JsMsg): Work | undefined {
+/** The update of the next message; `undefined` for a message that was read before. */
+function nextUpdate({ stream, place }: ReaderContext, message: JsMsg): Work | undefined {
   if (message.seq <= place.sequence) return undefined;
-  if (message.seq > place.sequence + 1) throw gapOf(stream, place.sequence + 1, message.seq);
-  const update = updateOf(stream, message);
+  if (message.seq > place.sequence + 1) throw gapError(stream, place.sequence + 1, message.seq);
+  const update = decodeUpdate(stream, message);
   if (update.offset <= place.offset) throw new OrderError(update.offset, place.offset);
   return update;
 }
 
-/** The update of a message; a relay publishes no checkpoint. */
-function updateOf(stream: string, message: JsMsg): Work {
+/** Decodes the update of a message. A checkpoint is an error, since a relay publishes none. */
+function decodeUpdate(stream: string, message: JsMsg): Work {
   const path = `${stream}/${message.seq}`;
-  const element = jsonOf(message);
+  const element = parseJson(message);
   const result = UpdateElement.decode(element);
   if (result._tag === 'Left') throw new DecodeError(path, problemsOf(result.left), offsetOfElement(element));
   if (result.right._tag !== 'OffsetCheckpoint') return result.right;
   throw new DecodeError(path, [{ path: 'update', expected: 'an update of a relay' }], result.right.offset);
 }
 
-function jsonOf(message: JsMsg): unknown {
+/** The JSON of a message; `undefined`, which is not an update, for any other text. */
+function parseJson(message: JsMsg): unknown {
   try {
     return message.json<unknown>();
   } catch {
-    // which is no update either
     return undefined;
   }
 }

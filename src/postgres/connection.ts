@@ -6,7 +6,6 @@ import {
   defer,
   ignoreElements,
   map,
-  type MonoTypeOperatorFunction,
   Observable,
   retry,
   throwError,
@@ -15,87 +14,20 @@ import {
   toArray,
 } from 'rxjs';
 import { isStoreError, StoreError } from '../errors/process.js';
+import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
 
-/** A connection that nobody else uses. */
+/** A connection that is taken out of the pool. */
 export interface Connection {
   readonly client: PoolClient;
-  /** Errors when it breaks. */
+  /** Errors when the connection breaks. */
   readonly lost$: Observable<never>;
 }
 
-/** Something has failed in the transaction before, and nobody has said so: `in_failed_sql_transaction`. */
-export const isSpoilt = (error: unknown): boolean => sqlStateOf(error) === '25P02';
-
-/** How transactions are begun, and how long the database may take for that, and to end them, in milliseconds. */
-interface TransactionOptions {
-  readonly begin: string;
-  readonly timeoutMs: number;
-  readonly processor: string;
-}
-
-/** How often a transaction is done once more because the database asks for it. */
-const mostReruns = 20;
-
-/** The longest wait before the first of them, in milliseconds; a random part of it, so that two do not meet again. */
-const rerunDelayMs = 10;
-
-/** Transactions on one connection. One that cannot be ended is lost with its connection: a {@link StoreError}. */
-export function transactionsOn(
-  client: PoolClient,
-  { begin, timeoutMs, processor }: TransactionOptions,
-): Transactions<PoolClient> {
-  const failed = (reason: string, cause?: unknown): StoreError => new StoreError('commit', processor, reason, cause);
-  const run = (sql: string): Observable<unknown> => defer(() => client.query(sql)).pipe(timeout(timeoutMs));
-  const begin$ = run(begin).pipe(mapped((error) => failed('a transaction could not be begun', error)));
-  const commit$ = run('COMMIT').pipe(
-    map((result) => {
-      // the database's word for a transaction in which something has failed, and nobody has noticed
-      if (!isCommit(result)) throw failed('the transaction was rolled back');
-    }),
-    // what may not be committed is the handler's doing; anything else is the database's, and may go well later
-    mapped((error) => {
-      if (isStoreError(error)) return error;
-      return isForbidden(error) ? new HandlerFailure(error, 0) : failed('the transaction was not committed', error);
-    }),
-  );
-  const rollback$ = run('ROLLBACK').pipe(mapped((error) => failed('the connection was lost', error)));
-  return {
-    transact: (work) =>
-      concat(
-        begin$.pipe(ignoreElements()),
-        defer(() => work(client)).pipe(
-          toArray(),
-          concatMap((values) => commit$.pipe(concatMap(() => values))),
-          catchError((error: unknown) => rollback$.pipe(concatMap(() => throwError(() => error)))),
-        ),
-      ).pipe(
-        retry({
-          delay: (error: unknown, count) => {
-            if (!isRetriable(error) || count > mostReruns) throw error;
-            return timer(Math.random() * rerunDelayMs * count);
-          },
-        }),
-      ),
-  };
-}
-
-const mapped = <A>(put: (error: unknown) => unknown): MonoTypeOperatorFunction<A> =>
-  catchError((error: unknown) => throwError(() => put(error)));
-
-const isCommit = (result: unknown): boolean =>
-  typeof result === 'object' && result !== null && 'command' in result && result.command === 'COMMIT';
-
-/** The transaction breaks a rule of the database's, which may look only at its end: `integrity_constraint_violation`, PL/pgSQL's own. */
-const isForbidden = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
-
-/** The database asks for the transaction to be done once more: `serialization_failure`, `deadlock_detected`. */
-const isRetriable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
-
 /**
- * Takes a connection out of the pool, which may take so long. Unsubscribing closes it, so that nothing it holds outlives
- * it.
+ * Takes a connection out of the pool; errors if that takes too long. Unsubscribing closes the connection, which releases
+ * its locks.
  */
 export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =>
   new Observable<Connection>((subscriber) => {
@@ -108,7 +40,7 @@ export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =
           client.release(true);
         };
         if (subscriber.closed) close();
-        else subscriber.next({ client, lost$: lost(client) });
+        else subscriber.next({ client, lost$: connectionLost(client) });
       },
       (error: unknown) => {
         subscriber.error(error);
@@ -121,7 +53,7 @@ export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =
 
 const ignore = (): void => undefined;
 
-const lost = (client: PoolClient): Observable<never> =>
+const connectionLost = (client: PoolClient): Observable<never> =>
   new Observable((subscriber) => {
     const fail = (error: Error): void => {
       subscriber.error(error);
@@ -130,7 +62,7 @@ const lost = (client: PoolClient): Observable<never> =>
     return () => client.off('error', fail);
   });
 
-/** The rows of an answer; an error where it does not come in time. */
+/** The rows of a result; errors if the result takes too long. */
 export const query = (
   db: ClientBase | Pool,
   timeoutMs: number,
@@ -142,7 +74,77 @@ export const query = (
     map(({ rows }: { readonly rows: readonly QueryResultRow[] }) => rows),
   );
 
-/** The SQLSTATE of an error, or of what caused it: handlers and their libraries wrap errors. */
+/** How transactions begin. */
+interface TransactionOptions {
+  readonly begin: string;
+  /** How long the database may take to begin, commit or roll back a transaction, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The name of the processor, for errors. */
+  readonly processor: string;
+}
+
+/** How often a transaction is repeated because the database requires it. */
+const maxRepeats = 20;
+
+/** The longest wait before the first repeat, in milliseconds. The wait is random, so that two transactions do not collide again. */
+const repeatDelayMs = 10;
+
+/** Transactions on one connection. One that cannot be ended fails with a {@link StoreError}: its connection is lost. */
+export function transactionsOn(
+  client: PoolClient,
+  { begin, timeoutMs, processor }: TransactionOptions,
+): Transactions<PoolClient> {
+  const commitError = (reason: string, cause?: unknown): StoreError =>
+    new StoreError('commit', processor, reason, cause);
+  const run = (sql: string): Observable<unknown> => defer(() => client.query(sql)).pipe(timeout(timeoutMs));
+  const begin$ = run(begin).pipe(mapError((error) => commitError('a transaction could not be begun', error)));
+  const commit$ = run('COMMIT').pipe(
+    map((result) => {
+      // the database reports a rollback if a statement failed and the handler ignored that
+      if (!isCommit(result)) throw commitError('the transaction was rolled back');
+    }),
+    // a broken rule is the handler's failure; any other failure is the database's, and may be temporary
+    mapError((error) => {
+      if (isStoreError(error)) return error;
+      return isRuleViolation(error)
+        ? new HandlerFailure(error, 0)
+        : commitError('the transaction was not committed', error);
+    }),
+  );
+  const rollback$ = run('ROLLBACK').pipe(mapError((error) => commitError('the connection was lost', error)));
+  return {
+    transact: (work) =>
+      concat(
+        begin$.pipe(ignoreElements()),
+        defer(() => work(client)).pipe(
+          toArray(),
+          concatMap((values) => commit$.pipe(concatMap(() => values))),
+          catchError((error: unknown) => rollback$.pipe(concatMap(() => throwError(() => error)))),
+        ),
+      ).pipe(
+        retry({
+          delay: (error: unknown, count) => {
+            if (!mustRepeat(error) || count > maxRepeats) throw error;
+            return timer(Math.random() * repeatDelayMs * count);
+          },
+        }),
+      ),
+  };
+}
+
+const isCommit = (result: unknown): boolean =>
+  typeof result === 'object' && result !== null && 'command' in result && result.command === 'COMMIT';
+
+/** Whether a rule of the database is broken, perhaps checked only by the commit: `integrity_constraint_violation`, or PL/pgSQL's errors. */
+const isRuleViolation = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
+
+/** Whether the database requires the transaction to be repeated: `serialization_failure`, `deadlock_detected`. */
+const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
+
+/** Whether an earlier statement of the transaction failed and the handler ignored that: `in_failed_sql_transaction`. */
+export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error) === '25P02';
+
+/** The SQLSTATE of an error or of its causes: handlers and their libraries wrap errors. */
 function sqlStateOf(error: unknown): string | undefined {
   let link = error;
   for (let depth = 0; depth < 10 && typeof link === 'object' && link !== null; depth += 1) {

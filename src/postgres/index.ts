@@ -1,5 +1,5 @@
 /**
- * Keeps the place of processors in PostgreSQL, in the transactions in which their handlers work.
+ * Saves the cursors of processors in PostgreSQL, in the transactions in which their handlers work.
  *
  * @module canton-rx/postgres
  */

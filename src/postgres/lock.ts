@@ -14,47 +14,48 @@ import {
   take,
 } from 'rxjs';
 import type { Transactions } from '../process/CheckpointStore.js';
-import { query, connect, type Connection, transactionsOn } from './connection.js';
+import { connect, type Connection, query, transactionsOn } from './connection.js';
 import type { Tables } from './tables.js';
 
-/** What is held, and how. */
-interface Holding {
+/** The lock on a processor's name, and the transactions under it. */
+interface LockOptions {
   readonly tables: Tables;
   readonly name: string;
   readonly isolation: string;
   readonly timeoutMs: number;
-  /** How often to look whether the name is free. */
+  /** How often to try the lock, in milliseconds. */
   readonly pollMs: number;
 }
 
-/** The name is held, by a connection. */
-interface Held {
+/** A connection that holds the lock. */
+interface HeldLock {
   readonly client: PoolClient;
   readonly transactions: Transactions<PoolClient>;
 }
 
 /**
- * Holds a processor's name: by a lock that the database lets go of when the connection ends, and by a number that goes up
- * with every holder. A transaction of one that has lost the lock unawares does not get past that number.
+ * Holds a processor's name: by an advisory lock, which the database releases when the connection ends, and by a fencing
+ * token, a number that each holder increments. A holder that has lost the lock without knowing it cannot save a cursor,
+ * since its token is no longer the current one.
  */
-export const acquireLock = (pool: Pool, how: Holding): Observable<Held> =>
-  connect(pool, how.timeoutMs).pipe(
+export const acquireLock = (pool: Pool, options: LockOptions): Observable<HeldLock> =>
+  connect(pool, options.timeoutMs).pipe(
     switchMap((connection) =>
-      locked(connection, how).pipe(switchMap((fence) => whileConnected(connection, how, fence))),
+      nextFence(connection, options).pipe(switchMap((fence) => whileConnected(connection, options, fence))),
     ),
   );
 
 /**
- * A machine that is gone says no good-bye: the database is to notice within half a minute, not after hours; and also where
- * it waits for something itself, as far as it can (since 14). In seconds, the last in milliseconds.
+ * A machine that is gone does not close its connections: the database must notice within half a minute, not after hours,
+ * also while it waits for something itself (since version 14). In seconds, the last one in milliseconds.
  */
 const keepAliveSettings = `SELECT set_config(wanted.name, wanted.value, false)
   FROM (VALUES ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'),
     ('client_connection_check_interval', '5000')) AS wanted (name, value)
   JOIN pg_settings USING (name)`;
 
-/** Waits for the lock, and emits the number of its holder. */
-const locked = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: Holding): Observable<string> => {
+/** Waits for the lock, then increments the fencing token and emits it. */
+const nextFence = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: LockOptions): Observable<string> => {
   const lock = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS "isLocked"';
   const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) VALUES ($1, 1)
     ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
@@ -67,29 +68,29 @@ const locked = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: Hol
   );
 };
 
-/** Transactions that carry the number; errors when the connection breaks, but not in one, which fails by itself. */
+/** Transactions that carry the fencing token. Errors when the connection breaks outside of one; one that is open fails by itself. */
 function whileConnected(
   { client, lost$ }: Connection,
-  { name, isolation, timeoutMs }: Holding,
+  { name, isolation, timeoutMs }: LockOptions,
   fence: string,
-): Observable<Held> {
-  let isBusy = false;
+): Observable<HeldLock> {
+  let isInTransaction = false;
   const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL canton_rx.fence = '${fence}'`;
   const transactions = transactionsOn(client, { begin, timeoutMs, processor: name });
   const transact: Transactions<PoolClient>['transact'] = (work) =>
     defer(() => {
-      isBusy = true;
+      isInTransaction = true;
       return transactions.transact(work);
     }).pipe(
       finalize(() => {
-        isBusy = false;
+        isInTransaction = false;
       }),
     );
-  const lostIdle$ = lost$.pipe(
+  const lostWhileIdle$ = lost$.pipe(
     catchError((error: unknown) => {
-      if (isBusy) return NEVER;
+      if (isInTransaction) return NEVER;
       throw error;
     }),
   );
-  return merge([{ client, transactions: { transact } }], lostIdle$);
+  return merge([{ client, transactions: { transact } }], lostWhileIdle$);
 }

@@ -1,6 +1,5 @@
 import type { ClientBase, Pool, PoolClient } from 'pg';
 import {
-  catchError,
   concatMap,
   defer,
   dematerialize,
@@ -15,47 +14,49 @@ import {
   tap,
 } from 'rxjs';
 import { StoreError } from '../errors/process.js';
+import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { TransactionalStore } from '../process/CheckpointStore.js';
 import type { Cursor } from '../process/Cursor.js';
-import { query, connect, isSpoilt, transactionsOn } from './connection.js';
+import { connect, isFailedTransaction, query, transactionsOn } from './connection.js';
 import { acquireLock } from './lock.js';
-import { type Tables, tablesIn, ensureTables } from './tables.js';
+import { ensureTables, type Tables, tablesIn } from './tables.js';
 
-/** How a store uses the database. */
+/** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
   /**
-   * The database. A processor keeps one of its connections for as long as it works, or waits for another to end; a pool
-   * in transaction mode in between (PgBouncer, say) keeps no locks, and only the check at each commit is left then.
+   * The database. A processor uses one connection of the pool for as long as it works, or waits for another processor to
+   * end. A proxy that pools by transaction, such as PgBouncer, keeps no locks: then only the check at each commit prevents
+   * two processors of one name from working at the same time.
    */
   readonly pool: Pool;
   /**
-   * The schema of the tables, a plain name.
+   * The schema of the tables: lower-case letters, digits and underscores.
    *
    * @defaultValue 'public'
    */
   readonly schema?: string | undefined;
   /**
-   * Whether to make the tables where they are missing; {@link postgresTables} has the SQL for those who do it themselves.
+   * Whether to create the tables if they are missing. {@link postgresTables} has the SQL for migrations.
    *
    * @defaultValue true
    */
   readonly createTables?: boolean | undefined;
   /**
-   * The isolation of the transactions. Where the database fails one because of others, it is done once more.
+   * The isolation level of the transactions. One that fails because of a concurrent transaction is repeated.
    *
    * @defaultValue 'READ COMMITTED'
    */
   readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE' | undefined;
   /**
-   * How often a processor that waits for another of its name looks whether that has ended, in milliseconds.
+   * How often a processor tries to get its name while another one holds it, in milliseconds.
    *
    * @defaultValue 1000
    */
   readonly pollMs?: number | undefined;
   /**
-   * How long the database may take to begin or end a transaction, or for a lock, in milliseconds. Then the connection is
-   * taken for lost.
+   * How long the database may take to begin or end a transaction, or for a lock, in milliseconds. After that the
+   * connection counts as lost.
    *
    * @defaultValue 30000
    */
@@ -63,11 +64,11 @@ export interface PostgresStoreOptions {
 }
 
 /**
- * Keeps the place of processors in PostgreSQL (12 and later), in the transactions in which their handlers work: what a
- * handler does with its `tx`, and that it has done so, are committed together or not at all. Of several processors of one
- * name, one works; when it ends, the next goes on, and no update takes effect twice.
+ * Saves the cursors of processors in PostgreSQL (12 and later), in the transactions in which their handlers work. What a
+ * handler does with its `tx` is committed together with the cursor, or not at all. Of several processors of one name, one
+ * works; when it ends, another one continues, and no update takes effect twice.
  *
- * @throws TypeError for a schema that is no plain name
+ * @throws TypeError for a schema that is not a plain name
  * @example
  * ```ts
  * import { acsDelta, type Ledger } from 'canton-rx';
@@ -87,14 +88,14 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
   const { timeoutMs = 30_000 } = options;
   const tables = tablesIn(schema);
   const { cursors, parked } = tables;
-  const ask = (db: ClientBase | Pool, sql: string, values: readonly unknown[]): ReturnType<typeof query> =>
+  const run = (db: ClientBase | Pool, sql: string, values: readonly unknown[]): ReturnType<typeof query> =>
     query(db, timeoutMs, sql, values);
-  // by name: another connection, for the place alone, might never come where each of the pool holds a name
+  // a cursor is loaded over the connection that holds the name: the pool may have no other one left
   const holders = new Map<string, PoolClient>();
-  const made$ = defer(() => (createTables ? ensureTables(pool, schema, timeoutMs) : of(true)));
+  const tablesReady$ = defer(() => (createTables ? ensureTables(pool, schema, timeoutMs) : of(true)));
   return {
     hold: (name) =>
-      made$.pipe(
+      tablesReady$.pipe(
         switchMap(() => acquireLock(pool, { tables, name, isolation, timeoutMs, pollMs })),
         tap(({ client }) => holders.set(name, client)),
         map(({ transactions }) => transactions),
@@ -102,9 +103,9 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
       ),
     transactions: {
       transact: (work) =>
-        made$.pipe(
+        tablesReady$.pipe(
           switchMap(() => connect(pool, timeoutMs)),
-          // connected until the work is over
+          // the connection never completes: the end of the work, as a value, ends both
           switchMap(({ client }) => {
             const begin = `BEGIN ISOLATION LEVEL ${isolation}`;
             return transactionsOn(client, { begin, timeoutMs, processor: 'parked' }).transact(work).pipe(materialize());
@@ -114,28 +115,28 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
     },
     load: (name) =>
       defer(() =>
-        ask(holders.get(name) ?? pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]),
+        run(holders.get(name) ?? pool, `SELECT cursor::text AS cursor FROM ${cursors} WHERE name = $1`, [name]),
       ).pipe(map(([row]): unknown => (typeof row?.['cursor'] === 'string' ? JSON.parse(row['cursor']) : undefined))),
     save: (name, cursor, tx) => saveCursor(tx, tables, name, cursor, timeoutMs),
     park: (name, offset, record, tx) =>
-      ask(
+      run(
         tx,
         `INSERT INTO ${parked} (name, "offset", record) VALUES ($1, $2, $3)
         ON CONFLICT (name, "offset") DO UPDATE SET record = excluded.record`,
         [name, offset, JSON.stringify(record)],
       ),
-    parked: (name) => made$.pipe(concatMap(() => readParked(pool, tables, name, timeoutMs))),
+    parked: (name) => tablesReady$.pipe(concatMap(() => readParked(pool, tables, name, timeoutMs))),
     unpark: (name, offset, tx) =>
-      ask(tx, `DELETE FROM ${parked} WHERE name = $1 AND "offset" = $2 RETURNING true`, [name, offset]).pipe(
+      run(tx, `DELETE FROM ${parked} WHERE name = $1 AND "offset" = $2 RETURNING true`, [name, offset]).pipe(
         map((rows) => rows.length === 1),
       ),
   };
 }
 
-/** The number of this transaction's holder; the database forgets it when the transaction ends, whoever ends it. */
+/** The fencing token of this transaction, which the database forgets when the transaction ends, even if the handler ends it. */
 const fence = `nullif(current_setting('canton_rx.fence', true), '')`;
 
-/** Saves a cursor in a transaction, if it is still the same one, and the name still held. */
+/** Saves a cursor, if the transaction is still open and the name still held. */
 const saveCursor = (
   tx: ClientBase,
   { cursors }: Tables,
@@ -146,27 +147,31 @@ const saveCursor = (
   const save = `UPDATE ${cursors} SET cursor = $2, saved_at = now()
     WHERE name = $1 AND fence = ${fence}::bigint RETURNING true`;
   return query(tx, timeoutMs, save, [name, JSON.stringify(cursor)]).pipe(
-    concatMap((rows) => (rows.length === 1 ? of(true) : refused(tx, name, timeoutMs))),
-    catchError((error: unknown) => {
-      throw isSpoilt(error)
-        ? new HandlerFailure(new Error('the handler left its transaction failed', { cause: error }), 0)
-        : error;
-    }),
+    concatMap((rows) => (rows.length === 1 ? of(true) : saveRefused(tx, name, timeoutMs))),
+    mapError((error) =>
+      isFailedTransaction(error)
+        ? new HandlerFailure(
+            new Error('a statement of the handler failed, and the handler ignored it', { cause: error }),
+            0,
+          )
+        : error,
+    ),
   );
 };
 
-const refused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
+/** Fails with the reason why no cursor was saved. */
+const saveRefused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
   query(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
     concatMap(([row]) => {
       if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'), 0);
-      throw new StoreError('save', name, 'another process holds the name by now');
+      throw new StoreError('save', name, 'another processor holds the name now');
     }),
   );
 
-/** How many records are read at a time. */
+/** The number of records per query. */
 const pageSize = 100;
 
-/** What was parked under a name, by ascending offset. */
+/** The records that are parked under a name, by ascending offset. */
 const readParked = (pool: Pool, { parked }: Tables, name: string, timeoutMs: number): Observable<unknown> => {
   const select = `SELECT "offset"::text AS "offset", record::text AS record FROM ${parked}
     WHERE name = $1 AND "offset" > $2 ORDER BY ${parked}."offset" LIMIT ${pageSize}`;

@@ -9,10 +9,10 @@ export interface Tables {
 }
 
 /**
- * The tables of {@link postgresStore}, as SQL: for those who create tables by migrations of their own. Creating them
- * again does nothing.
+ * The SQL that creates the tables of {@link postgresStore}, for schemas that are managed by migrations. It does nothing
+ * where the tables exist.
  *
- * @param schema - the schema that they are in
+ * @param schema - the schema of the tables
  * @example
  * ```ts
  * import { postgresTables } from 'canton-rx/postgres';
@@ -38,24 +38,23 @@ CREATE TABLE IF NOT EXISTS ${parked} (
 `;
 };
 
-/** The names of the tables in a schema; throws a TypeError for a schema that would have to be quoted. */
+/** The names of the tables in a schema. Throws a TypeError for a schema that would have to be quoted. */
 export function tablesIn(schema: string): Tables {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw new TypeError('schema is no plain name');
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
+    throw new TypeError('schema must be a plain name: lower-case letters, digits and underscores');
   return { cursors: `${schema}.canton_rx_cursors`, parked: `${schema}.canton_rx_parked` };
 }
 
-/** Makes the tables, unless they are there: those who may not make any can still use them. */
+/** Creates the tables if one is missing. A user without the right to create tables can use existing ones. */
 export const ensureTables = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> => {
   const { cursors, parked } = tablesIn(schema);
-  const look = 'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS "areThere"';
-  return query(pool, timeoutMs, look, [cursors, parked]).pipe(
-    concatMap(([row]) =>
-      // two that start at a time would both make them, and one fail
-      row?.['areThere'] === true
-        ? of(true)
-        : defer(() =>
-            pool.query(`SELECT pg_advisory_xact_lock(hashtextextended('${cursors}', 1));${postgresTables(schema)}`),
-          ).pipe(timeout(timeoutMs)),
-    ),
+  const exist = 'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exist';
+  return query(pool, timeoutMs, exist, [cursors, parked]).pipe(
+    concatMap(([row]) => {
+      if (row?.['exist'] === true) return of(true);
+      // locked, since one of two processes that create the same table at the same time would fail
+      const create = `SELECT pg_advisory_xact_lock(hashtextextended('${cursors}', 1));${postgresTables(schema)}`;
+      return defer(() => pool.query(create)).pipe(timeout(timeoutMs));
+    }),
   );
 };

@@ -2,32 +2,34 @@ import * as t from 'io-ts';
 import { mapOf } from '../codecs/internal/collection.js';
 import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
+import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
+import { CursorError } from '../errors/process.js';
 import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
 import { isLater, timesOf } from '../operators/internal/times.js';
 
-/** How far a processor has come, as a {@link CheckpointStore} keeps it: plain JSON. */
+/** The progress of a processor, as a {@link CheckpointStore} saves it: plain JSON. */
 export interface Cursor {
-  /** Of this record's form. */
+  /** The version of this format. */
   readonly version: 1;
-  /** Everything up to here has been handled, or does not concern the processor. */
+  /** Every update up to here has been handled, or does not concern the processor. */
   readonly offset: Offset;
-  /** The last update at or before the offset; it tells whether the ledger is still the same one. */
+  /** The last update at or before the offset. It proves, after a restart, that the ledger is still the same. */
   readonly lastUpdate?: LastUpdate | undefined;
-  /** The latest record time of each synchronizer, by its id. */
+  /** The latest record time of each synchronizer, by the synchronizer's id. */
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
-  /** The participant whose offsets these are, where it says its id. */
+  /** The participant to which the offsets belong; absent if it does not report its id. */
   readonly participantId?: string | undefined;
-  /** Stands for what the request selects: the same for the same updates, whatever the order of parties and filters. */
+  /** A hash of what the request selects. The order of parties and filters does not change it. */
   readonly selection: string;
 }
 
-/** An update by place and id. */
+/** An update by offset and id. */
 export interface LastUpdate {
-  /** Where it stands. */
+  /** The offset of the update. */
   readonly offset: Offset;
-  /** Its id, the same on every participant. */
+  /** The id of the update, which is the same on every participant. */
   readonly updateId: string;
 }
 
@@ -42,20 +44,20 @@ export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
 });
 
 /**
- * The cursor behind some updates, or at an offset behind them. One that goes back is of a ledger that was reset: nothing that
- * was known of it is true any more.
+ * The cursor after some updates, or at an offset after them. An offset before the cursor belongs to a ledger that was reset:
+ * the record times and the last update of the cursor are dropped.
  */
 export function cursorAfter(cursor: Cursor, updates: readonly (Update | InvalidUpdate)[], offset?: Offset): Cursor {
   const reached = offset ?? updates.at(-1)?.offset ?? cursor.offset;
-  const isBack = reached < cursor.offset;
-  const recordTimes = new Map(isBack ? [] : Object.entries(cursor.recordTimes));
-  let lastUpdate = isBack ? undefined : cursor.lastUpdate;
+  const isReset = reached < cursor.offset;
+  const recordTimes = new Map(isReset ? [] : Object.entries(cursor.recordTimes));
+  let lastUpdate = isReset ? undefined : cursor.lastUpdate;
   for (const update of updates) {
     if (update._tag === 'InvalidUpdate') continue;
     if ('updateId' in update) lastUpdate = { offset: update.offset, updateId: update.updateId };
     for (const { synchronizerId, recordTime } of timesOf(update)) {
-      const before = recordTimes.get(synchronizerId);
-      if (before === undefined || isLater(recordTime, before)) recordTimes.set(synchronizerId, recordTime);
+      const latest = recordTimes.get(synchronizerId);
+      if (latest === undefined || isLater(recordTime, latest)) recordTimes.set(synchronizerId, recordTime);
     }
   }
   return {
@@ -64,4 +66,11 @@ export function cursorAfter(cursor: Cursor, updates: readonly (Update | InvalidU
     lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= reached ? lastUpdate : undefined,
     recordTimes: Object.fromEntries(recordTimes),
   };
+}
+
+/** Decodes a record of a processor's store. Throws a {@link CursorError} for one that does not decode. */
+export function decodeRecord<A>(codec: t.Decoder<unknown, A>, processor: string, record: unknown): A {
+  const result = codec.decode(record);
+  if (result._tag === 'Right') return result.right;
+  throw new CursorError('unreadable', processor, problemsOf(result.left).map(formatProblem).join(', '));
 }

@@ -1,59 +1,58 @@
 import type * as t from 'io-ts';
 import { catchError, concatMap, defer, EMPTY, from, map, type Observable, of } from 'rxjs';
-import { optional, text, whole } from '../codecs/internal/field.js';
+import { optional, text, integer } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
-import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import { Offset, Timestamp } from '../codecs/scalars.js';
 import { type Update, UpdateElement } from '../codecs/Update.js';
-import { CursorError } from '../errors/process.js';
 import { mapError } from '../http/retry.js';
-import { toObservable, HandlerFailure } from './callHandler.js';
+import { HandlerFailure, toObservable } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
+import { decodeRecord } from './Cursor.js';
 import type { Handler, Work } from './ProcessOptions.js';
-import type { Handling } from './Processor.js';
+import type { AnyHandler } from './Processor.js';
 
-/** What has become of an update that was parked. */
+/** The result for an update that was parked. */
 export interface Unparked {
-  /** The update, and why it was put aside. */
+  /** The update, and why it was parked. */
   readonly parked: Parked;
-  /** Whether it has been handled, and taken away. */
+  /** Whether it has been handled and removed from the store. */
   readonly isHandled: boolean;
-  /** What the handler failed with this time. */
+  /** The error of the handler, or of the store; absent if there was none. */
   readonly error?: unknown;
 }
 
-/** An update that could not be handled and was put aside. */
+/** An update that could not be handled, as a store keeps it. */
 export interface Parked {
-  /** Where it stands on the ledger. */
+  /** The offset of the update. */
   readonly offset: Offset;
-  /** Its id, where it has one. */
+  /** The id of the update, if it has one. */
   readonly updateId?: string | undefined;
   /** The update; absent for one that does not decode. */
   readonly update?: Update | undefined;
   /** Why it could not be handled: the message of the handler's last error, or what does not decode. */
   readonly reason: string;
-  /** How many times it was tried. */
+  /** The number of attempts. */
   readonly attempts: number;
-  /** When it was put aside, by this machine's clock. */
+  /** When it was parked, by this machine's clock. */
   readonly parkedAt: Timestamp;
 }
 
-/** Codec of `Parked`; it encodes to plain JSON with the update in the wire's own form. */
+/** Codec of `Parked`; it encodes to plain JSON, with the update as the ledger service sent it. */
 export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
   offset: Offset,
   updateId: optional(text),
   update: optional(UpdateElement),
   reason: text,
-  attempts: whole('Attempts', 0, Infinity, 'a whole number'),
+  attempts: integer('Attempts', 0, Infinity, 'a whole number'),
   parkedAt: Timestamp,
 });
 
 /**
- * Has a handler work on what a processor has parked, by ascending offset, and emits what becomes of each. What is handled
- * is taken away, in the handler's transaction where the store has them; what fails stays, and the next one has its turn.
- * So does what does not decode: read it from the ledger by its offset.
+ * Calls a handler with the updates that a processor has parked, by ascending offset, and emits the result for each. An
+ * update that is handled is removed, in the handler's transaction if the store has transactions. One that fails stays
+ * parked, and the next one follows. One that does not decode stays, too: read it from the ledger by its offset.
  *
- * The processor of that name may be working meanwhile: it is far beyond these updates, and they are handled out of turn.
+ * The processor of that name may run at the same time. It is far beyond these updates, which are handled out of order.
  *
  * @throws TypeError for a store that cannot park
  * @example
@@ -68,7 +67,7 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
  * ```
  */
 export function handleParked(store: CheckpointStore, name: string, handler: Handler): Observable<Unparked>;
-/** Has a handler work on what was parked, in transactions. */
+/** Calls a handler with the updates that a processor has parked, each in a transaction. */
 export function handleParked<Tx>(
   store: TransactionalStore<Tx>,
   name: string,
@@ -80,29 +79,30 @@ export function handleParked(
   handle: (work: never, tx: never) => unknown,
 ): Observable<Unparked> {
   const { transactions } = store;
-  if (store.parked === undefined || store.unpark === undefined) throw new TypeError('a store that can park is needed');
-  const handling: Handling = { handle };
-  const taken = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
+  if (store.parked === undefined || store.unpark === undefined)
+    throw new TypeError('handleParked needs a store with parked and unpark');
+  const handler: AnyHandler = { handle };
+  const unpark = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
     from(store.unpark?.(name, offset, tx) ?? [false]);
-  const handled = (parked: Parked): Observable<Unparked> => {
-    const update = workIn(parked);
-    if (update === undefined) return of({ parked, isHandled: false });
-    const done: Unparked = { parked, isHandled: true };
-    const work = (tx: unknown): Observable<unknown> => defer(() => toObservable(handling.handle(update, tx)));
+  const handleOne = (parked: Parked): Observable<Unparked> => {
+    const work = toWork(parked);
+    if (work === undefined) return of({ parked, isHandled: false });
+    const handled: Unparked = { parked, isHandled: true };
+    const call = (tx: unknown): Observable<unknown> => defer(() => toObservable(handler.handle(work, tx)));
     if (transactions === undefined)
-      return work(undefined).pipe(
-        concatMap(() => taken(parked, undefined)),
-        map(() => done),
+      return call(undefined).pipe(
+        concatMap(() => unpark(parked, undefined)),
+        map(() => handled),
       );
-    // taken away first: whoever else would handle it waits, and finds it gone
+    // removed first, so that a concurrent call waits for this transaction and then does not find the update
     return transactions.transact((tx) =>
-      taken(parked, tx).pipe(concatMap((wasThere) => (wasThere ? work(tx).pipe(map(() => done)) : EMPTY))),
+      unpark(parked, tx).pipe(concatMap((wasParked) => (wasParked ? call(tx).pipe(map(() => handled)) : EMPTY))),
     );
   };
   return defer(() => from(store.parked?.(name) ?? EMPTY)).pipe(
     concatMap((record) => {
-      const parked = decoded(name, record);
-      return handled(parked).pipe(
+      const parked = decodeRecord(Parked, name, record);
+      return handleOne(parked).pipe(
         mapError((error) => (error instanceof HandlerFailure ? error.cause : error)),
         catchError((error: unknown) => of<Unparked>({ parked, isHandled: false, error })),
       );
@@ -110,11 +110,5 @@ export function handleParked(
   );
 }
 
-/** The update, if it is one that handlers get. */
-const workIn = ({ update }: Parked): Work | undefined => (update?._tag === 'OffsetCheckpoint' ? undefined : update);
-
-function decoded(name: string, record: unknown): Parked {
-  const result = Parked.decode(record);
-  if (result._tag === 'Right') return result.right;
-  throw new CursorError('unreadable', name, problemsOf(result.left).map(formatProblem).join(', '));
-}
+/** The update, unless it is absent or of a kind that handlers do not get. */
+const toWork = ({ update }: Parked): Work | undefined => (update?._tag === 'OffsetCheckpoint' ? undefined : update);

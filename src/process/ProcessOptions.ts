@@ -5,104 +5,126 @@ import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 
-/** How a processor works. */
+/** Options of a processor. */
 export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'> {
-  /** By which the store knows the processor. Needed beside `store`, and goes with it. */
+  /** The name under which the store knows the processor. Required with `store`, and a TypeError without it. */
   readonly name?: string | undefined;
-  /** Where the processor keeps its place. Default: nowhere; each subscription begins at the request's `beginExclusive`. */
+  /**
+   * Where the processor saves its cursor. Without a transaction, an update is handled again after a restart if its cursor
+   * was not saved: because the process was killed, or because the store failed until the time to stop was over.
+   *
+   * @defaultValue no store: each subscription begins at the request's `beginExclusive`
+   */
   readonly store?: CheckpointStore | TransactionalStore<Tx> | undefined;
-  /** Which updates concern the handler. Default: all. The place moves on over those that do not. */
+  /**
+   * Selects the updates that the handler gets. The cursor moves past the others.
+   *
+   * @defaultValue all updates
+   */
   readonly select?: ((update: Work) => boolean) | undefined;
   /**
-   * After how much work the place is saved, and a transaction committed: behind so many updates, or behind the one that is
-   * handled when so many milliseconds are over. A page that ends is saved in any case.
+   * How often the cursor is saved, and a transaction committed: after so many updates, or after the update that is being
+   * handled when so many milliseconds have passed. The end of a page always commits.
    *
-   * @defaultValue a page, and 1000 ms
+   * @defaultValue after a page, and after 1000 ms
    */
   readonly commitEvery?: CommitEvery | undefined;
-  /** Of {@link BatchProcessOptions} alone. */
+  /** Only in {@link BatchProcessOptions}. */
   readonly batch?: undefined;
   /**
-   * How often a handler that fails is tried again. `giveUpAfterMs` counts its attempts and the waits between them.
+   * How often a handler that fails is retried. `giveUpAfterMs` limits the time of its attempts and of the waits between
+   * them.
    *
-   * @defaultValue the ledger's, for at most 60000 ms
+   * @defaultValue the ledger's policy, for at most 60000 ms
    */
   readonly handlerRetry?: RetryPolicy | undefined;
   /**
-   * What an update does that cannot be handled: `'stop'` ends with a `HandlerError`; `'skip'` goes on without it; `'park'`
-   * puts it aside in the store, and goes on. With the latter two, so do updates that do not decode.
+   * What happens when an update cannot be handled. `'stop'` ends the processor with a `HandlerError`; `'skip'` continues
+   * without the update; `'park'` saves the update in the store and continues. `'skip'` and `'park'` apply to updates that
+   * do not decode, too; with `'stop'` these end the processor with a `DecodeError`.
    *
    * @defaultValue 'stop'
    */
   readonly onPoison?: 'stop' | 'skip' | 'park' | undefined;
-  /** Stops the processor, which completes once the handler that runs is done and the place is saved. */
+  /** Stops the processor. It completes after the running handler is done and the cursor is saved. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long the running handler, and the saving behind it, may go on once the processor is stopped or unsubscribed, in
-   * milliseconds. Then they are abandoned.
+   * How long the running handler, and then the commit with its retries, may take after the processor is stopped or
+   * unsubscribed, in milliseconds. After that they are abandoned; updates that were handled but not committed are handled
+   * again after a restart.
    *
    * @defaultValue 10000
    */
   readonly stopWithinMs?: number | undefined;
   /**
-   * How long the store may take for one call, in milliseconds, before it is taken for failed, and asked again.
+   * How long one call of the store may take, in milliseconds. After that the call has failed, and is retried.
    *
    * @defaultValue 30000
    */
   readonly storeTimeoutMs?: number | undefined;
 }
 
-/** How a processor works whose handler takes several updates at once. */
+/** Options of a processor whose handler takes several updates at once. */
 export interface BatchProcessOptions<Tx = void> extends Omit<ProcessOptions<Tx>, 'batch' | 'commitEvery'> {
   /**
-   * Hands updates over in arrays of `size`, or of fewer `withinMs` after the first of them came. A batch is committed as a
-   * whole; one that fails is handed over once more, one update at a time.
+   * Calls the handler with arrays of `size` updates, or with fewer `withinMs` milliseconds after the first of them arrived.
+   * A batch is committed as a whole. After a batch fails, its updates are handled one at a time.
    */
   readonly batch: BatchOptions;
-  /** Not beside `batch`. */
+  /** Not allowed with `batch`, which is also the unit of a commit. */
   readonly commitEvery?: undefined;
 }
 
-/** Either of the two, with whatever transactions. */
+/** Options of any processor, with any kind of transaction. */
 export type AnyProcessOptions = ProcessOptions<unknown> | BatchProcessOptions<unknown>;
 
-/** How much work there is between two commits. */
+/** How many updates, and how much time, there is between two commits. */
 export interface CommitEvery {
-  /** The most updates. Default: a page. */
+  /**
+   * The maximum number of updates.
+   *
+   * @defaultValue a page
+   */
   readonly updates?: number | undefined;
-  /** After how many milliseconds the update that is handled is the last. Default: 1000. */
+  /**
+   * The time in milliseconds after which the update that is being handled is the last one before the commit.
+   *
+   * @defaultValue 1000
+   */
   readonly ms?: number | undefined;
 }
 
-/** How updates are put together. */
+/** How updates are grouped. */
 export interface BatchOptions {
-  /** The most updates in a batch. */
+  /** The maximum number of updates in a batch. */
   readonly size: number;
   /** How long the first update of a batch waits for others at most, in milliseconds. */
   readonly withinMs: number;
 }
 
-/** What a handler gets: any update; a checkpoint only moves the processor's place. */
+/** An update that a handler gets: any but a checkpoint, which only moves the cursor. */
 export type Work = Exclude<Update, OffsetCheckpoint>;
 
 /**
- * Handles one update. What it returns is awaited: an Observable until it completes, a Promise until it is fulfilled. `tx`
- * is the open transaction of a {@link TransactionalStore}; handlers leave it open. One that uses it is a
- * `Handler<PoolClient>`, say, and needs such a store.
+ * Handles one update. The processor waits for the result: for an Observable until it completes, for a Promise until it is
+ * fulfilled. An error, or a rejection, is a failure, and is retried.
+ *
+ * `tx` is the open transaction of a {@link TransactionalStore}, which the processor commits; the handler must not end it. A
+ * handler that uses it is, for example, a `Handler<PoolClient>`, and needs such a store.
  */
 export type Handler<Tx = unknown> = (update: Work, tx: Tx) => unknown;
 
-/** Handles several updates at once, in order; at least one. To be awaited, many Promises are one: `Promise.all(…)`. */
+/** Handles one or more updates, in order. Several Promises must be returned as one: `Promise.all(…)`. */
 export type BatchHandler<Tx = unknown> = (updates: readonly Work[], tx: Tx) => unknown;
 
-/** How far a processor has come: what is at or before the offset has been handled, and the store knows. */
+/** A commit: the updates at or before the offset are handled, and the store has saved that. */
 export interface Committed {
-  /** Everything up to here has been handled, or does not concern the processor. */
+  /** Every update up to here has been handled, or does not concern the processor. */
   readonly offset: Offset;
-  /** The latest record time of each synchronizer, by its id. */
+  /** The latest record time of each synchronizer, by the synchronizer's id. */
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
-  /** How many updates were handled since the commit before; 0 where only the place has moved, and in the first that tells where it begins. */
+  /** The number of updates handled since the last commit; 0 if only the cursor moved, and in the first, which emits where the processor begins. */
   readonly handled: number;
-  /** Whether everything has been handled that the ledger was seen to have. */
+  /** Whether everything has been handled that the ledger was known to have. */
   readonly isCaughtUp: boolean;
 }

@@ -19,86 +19,71 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLater } from '../operators/internal/times.js';
 import type { Committed } from './ProcessOptions.js';
 
-/** How a processor is doing: plain JSON, for a health endpoint. */
+/** The status of a processor: plain JSON, for a health endpoint. */
 export interface ProcessStatus {
   /**
-   * Whether it has begun: a processor is `waiting` while another one of its name works, while it finds its place, and while
-   * the store or the ledger cannot be reached for that. Then, whether it has handled everything that the ledger was seen
-   * to have.
+   * `'waiting'` before the first commit: while another processor holds the name, and while the store or the ledger cannot be
+   * reached to resume. Then `'caughtUp'` if everything has been handled that the ledger was known to have, and
+   * `'catchingUp'` otherwise.
    */
   readonly state: 'waiting' | 'catchingUp' | 'caughtUp';
-  /** Up to where everything is handled; absent while it waits. */
+  /** The offset up to which everything is handled; absent while the processor waits. */
   readonly offset?: Offset;
-  /** Where the ledger ended when it was seen last. */
+  /** The last known ledger end; absent until it was read. */
   readonly ledgerEnd?: Offset;
-  /** How many offsets lie between the two; not each of them is an update, or one that the request selects. */
+  /** The number of offsets between `offset` and `ledgerEnd`; not each of them is an update, or one that the request selects. */
   readonly lagOffsets?: number;
-  /** Since when the ledger was seen to end beyond that, in milliseconds since the epoch; absent where it was not. */
+  /** Since when the ledger end is known to be after `offset`, in milliseconds since the epoch; absent while it is not. */
   readonly behindSince?: number;
-  /** When the ledger's end was seen last, in milliseconds since the epoch; absent while it was not. */
+  /** When the ledger end was read last, in milliseconds since the epoch; absent until it was read. */
   readonly seenAt?: number;
-  /** The latest record time of all that was handled. */
+  /** The latest record time of all updates that were handled. */
   readonly recordTime?: Timestamp;
   /**
-   * How long ago that was, in milliseconds, by this machine's clock. On a quiet ledger it grows until the participant's next
-   * checkpoint, mostly for a minute at most.
+   * The age of `recordTime` in milliseconds, by this machine's clock. On a quiet ledger it grows until the participant's next
+   * checkpoint, usually for a minute at most.
    */
   readonly recordTimeLagMs?: number;
-  /** How many updates were handled since it was subscribed. */
+  /** The number of updates handled since the processor was subscribed. */
   readonly handled: number;
-  /** How many of them a second, over the last ten seconds. */
+  /** The updates handled per second, over the last ten seconds. */
   readonly updatesPerSecond: number;
-  /** When it has committed last, in milliseconds since the epoch; absent while it has not. */
+  /** When the processor committed last, in milliseconds since the epoch; absent before the first commit. */
   readonly committedAt?: number;
-  /** When all this was so, in milliseconds since the epoch. */
+  /** When this status was taken, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 /** When a processor counts as ready. */
 export interface ReadyOptions {
   /**
-   * How many offsets it may be behind, where it has not caught up.
+   * By how many offsets a processor may lag that has not caught up.
    *
    * @defaultValue 0
    */
   readonly maxLagOffsets?: number | undefined;
   /**
-   * For how long the ledger may not have been seen, and for how long it may have ended beyond what is handled, in
-   * milliseconds. On a quiet ledger the place follows the end within a minute.
+   * How old the last reading of the ledger end may be, and how long the ledger end may have been after what is handled, in
+   * milliseconds. On a quiet ledger the cursor follows the ledger end within a minute.
    *
    * @defaultValue 60000
    */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Whether one that waits for another of its name to end is ready: to take over, that is.
+   * Whether a processor is ready that waits, for example as a standby for another one of its name.
    *
    * @defaultValue true
    */
   readonly isStandbyReady?: boolean | undefined;
 }
 
-/** What is known so far. */
-interface Tally {
-  readonly last?: Committed;
-  readonly committedAt?: number;
-  readonly handled: number;
-  /** How many updates in each of the last seconds. */
-  readonly bySecond: ReadonlyMap<number, number>;
-  readonly ledgerEnd?: Offset;
-  readonly seenAt?: number;
-  /** An end of the ledger that is not reached yet, and since when it is known. */
-  readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
-}
-
-const nothing: Tally = { handled: 0, bySecond: new Map() };
-
 /**
- * Turns a processor's commits into its status, emitted at each commit and every `everyMs`. Ends as the processor does; that
- * the ledger's end cannot be had is no error, the status then does without. A health endpoint serves the
- * latest.
+ * Turns the commits of a processor into its status, emitted at each commit and every `everyMs`; a health endpoint serves the
+ * latest. Completes and errors with the processor. A failure to read the ledger end is no error: the status then keeps the
+ * last known one.
  *
- * @param ledgerEnd$ - `ledger.ledgerEnd()`: subscribed each time that the end is looked at
- * @param options - `everyMs`: how often to look, in milliseconds; 5000 by default
+ * @param ledgerEnd$ - `ledger.ledgerEnd()`; subscribed for each reading of the ledger end
+ * @param options - `everyMs`: the time between two readings, in milliseconds; 5000 by default
  * @example
  * ```ts
  * import { acsDelta, createLedger, isReady, toStatus } from 'canton-rx';
@@ -121,42 +106,82 @@ export const toStatus =
   (committed$) =>
     committed$.pipe(
       connect((shared$) => {
-        const looks$ = timer(0, everyMs).pipe(
+        const end$ = timer(0, everyMs).pipe(
           exhaustMap(() => ledgerEnd$.pipe(catchError(() => of(undefined)))),
           takeUntil(shared$.pipe(ignoreElements(), endWith(true))),
         );
         return merge(
-          shared$.pipe(map((last) => (tally: Tally) => withCommit(tally, last))),
-          looks$.pipe(map((end) => (tally: Tally) => withLook(tally, end))),
+          shared$.pipe(map((committed) => (tally: Tally) => withCommit(tally, committed))),
+          end$.pipe(map((ledgerEnd) => (tally: Tally) => withLedgerEnd(tally, ledgerEnd))),
         ).pipe(
-          scan((tally, change) => change(tally), nothing),
-          startWith(nothing),
-          map(statusOf),
+          scan((tally, change) => change(tally), noTally),
+          startWith(noTally),
+          map(toProcessStatus),
         );
       }),
     );
 
-/** Over how many seconds a rate is taken. */
+/**
+ * Whether a processor is ready, for a readiness probe: it knows the ledger end, and has caught up, lags a little, or is a
+ * standby. A processor may also wait because its store does not answer: `diagnostics$` reports that, and finally the
+ * processor errors.
+ *
+ * @example
+ * ```ts
+ * import { isReady } from 'canton-rx';
+ *
+ * const seen = { ledgerEnd: 27, seenAt: Date.now(), handled: 3, updatesPerSecond: 0.3, at: Date.now() };
+ * isReady({ state: 'caughtUp', offset: 27, lagOffsets: 0, ...seen }); // true
+ * isReady({ state: 'catchingUp', offset: 7, lagOffsets: 20, ...seen }); // false
+ * ```
+ */
+export function isReady(
+  { state, lagOffsets = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
+  { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
+): boolean {
+  const now = asyncScheduler.now();
+  if (now - seenAt > maxAgeMs) return false;
+  if (state === 'waiting') return isStandbyReady;
+  const isNear = lagOffsets <= maxLagOffsets;
+  return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
+}
+
+/** What the commits and the ledger ends have shown so far. */
+interface Tally {
+  readonly last?: Committed;
+  readonly committedAt?: number;
+  readonly handled: number;
+  /** The number of updates handled in each of the last seconds, by the second. */
+  readonly bySecond: ReadonlyMap<number, number>;
+  readonly ledgerEnd?: Offset;
+  readonly seenAt?: number;
+  /** A ledger end that is not handled yet, and since when it is known. */
+  readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
+}
+
+const noTally: Tally = { handled: 0, bySecond: new Map() };
+
+/** The number of seconds over which the rate is taken. */
 const rateSeconds = 10;
 
 function withCommit(tally: Tally, last: Committed): Tally {
   const now = asyncScheduler.now();
   const second = secondOf(now);
   const recent = [...tally.bySecond].filter(([at]) => at > second - rateSeconds);
-  const sofar = tally.bySecond.get(second) ?? 0;
+  const handledBefore = tally.bySecond.get(second) ?? 0;
   return {
     ...tally,
     last,
     committedAt: now,
     handled: tally.handled + last.handled,
-    bySecond: new Map(recent).set(second, sofar + last.handled),
+    bySecond: new Map(recent).set(second, handledBefore + last.handled),
     behind: last.offset >= (tally.behind?.end ?? 0) ? undefined : tally.behind,
   };
 }
 
 const secondOf = (ms: number): number => Math.floor(ms / 1_000);
 
-function withLook(tally: Tally, ledgerEnd: Offset | undefined): Tally {
+function withLedgerEnd(tally: Tally, ledgerEnd: Offset | undefined): Tally {
   if (ledgerEnd === undefined) return tally;
   const now = asyncScheduler.now();
   const isBehind = tally.last !== undefined && ledgerEnd > tally.last.offset;
@@ -168,7 +193,8 @@ function withLook(tally: Tally, ledgerEnd: Offset | undefined): Tally {
   };
 }
 
-function statusOf({ last, committedAt, handled, bySecond, ledgerEnd, seenAt, behind }: Tally): ProcessStatus {
+function toProcessStatus(tally: Tally): ProcessStatus {
+  const { last, committedAt, handled, bySecond, ledgerEnd, seenAt, behind } = tally;
   const at = asyncScheduler.now();
   const recent = [...bySecond].filter(([second]) => second > secondOf(at) - rateSeconds);
   const [recordTime] = Object.values(last?.recordTimes ?? {}).sort((a, b) => (isLater(a, b) ? -1 : 1));
@@ -190,29 +216,4 @@ function statusOf({ last, committedAt, handled, bySecond, ledgerEnd, seenAt, beh
 function stateOf(last: Committed | undefined): ProcessStatus['state'] {
   if (last === undefined) return 'waiting';
   return last.isCaughtUp ? 'caughtUp' : 'catchingUp';
-}
-
-/**
- * Whether a processor is where it should be, for a readiness probe: it sees the ledger, and has caught up, or nearly, or
- * stands by. One that waits may also do so for a store that does not answer: that shows in `events$`, and as an error in
- * the end.
- *
- * @example
- * ```ts
- * import { isReady } from 'canton-rx';
- *
- * const seen = { ledgerEnd: 27, seenAt: Date.now(), handled: 3, updatesPerSecond: 0.3, at: Date.now() };
- * isReady({ state: 'caughtUp', offset: 27, lagOffsets: 0, ...seen }); // true
- * isReady({ state: 'catchingUp', offset: 7, lagOffsets: 20, ...seen }); // false
- * ```
- */
-export function isReady(
-  { state, lagOffsets = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
-  { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
-): boolean {
-  const now = asyncScheduler.now();
-  if (now - seenAt > maxAgeMs) return false;
-  if (state === 'waiting') return isStandbyReady;
-  const isNear = lagOffsets <= maxLagOffsets;
-  return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
 }

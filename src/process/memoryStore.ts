@@ -3,10 +3,10 @@ import type { CheckpointStore } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
 
 /**
- * A store in memory, for tests and for what may begin anew with each process. It keeps copies: nobody changes what was
- * saved.
+ * A store in memory, for tests and for processors that may begin again with each process. It stores copies: changing a
+ * record that was saved or loaded does not change the store.
  *
- * @returns a store that is empty, and shares nothing with others
+ * @returns an empty store that shares nothing with others
  *
  * @example
  * ```ts
@@ -22,11 +22,11 @@ import type { Cursor } from './Cursor.js';
  */
 export function memoryStore(): Required<CheckpointStore> {
   const cursors = new Map<string, Cursor>();
-  const aside = new Map<string, Map<Offset, unknown>>();
-  const asideOf = (name: string): Map<Offset, unknown> => {
-    const found = aside.get(name) ?? new Map<Offset, unknown>();
-    aside.set(name, found);
-    return found;
+  const parkedByName = new Map<string, Map<Offset, unknown>>();
+  const parkedOf = (name: string): Map<Offset, unknown> => {
+    const parked = parkedByName.get(name) ?? new Map<Offset, unknown>();
+    parkedByName.set(name, parked);
+    return parked;
   };
   return {
     load: (name) => [structuredClone(cursors.get(name))],
@@ -35,10 +35,10 @@ export function memoryStore(): Required<CheckpointStore> {
       return [];
     },
     park: (name, offset, parked) => {
-      asideOf(name).set(offset, structuredClone(parked));
+      parkedOf(name).set(offset, structuredClone(parked));
       return [];
     },
-    parked: (name) => [...asideOf(name)].sort(([a], [b]) => a - b).map(([, parked]) => structuredClone(parked)),
-    unpark: (name, offset) => [asideOf(name).delete(offset)],
+    parked: (name) => [...parkedOf(name)].sort(([a], [b]) => a - b).map(([, parked]) => structuredClone(parked)),
+    unpark: (name, offset) => [parkedOf(name).delete(offset)],
   };
 }

@@ -25,50 +25,49 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { reportTo } from '../diagnostics/Diagnostic.js';
 import { isStoreError } from '../errors/process.js';
 import { InvalidRequestError } from '../errors/request.js';
-import { type Feed, createFeed } from '../feed/Feed.js';
+import { createFeed, type Feed } from '../feed/Feed.js';
 import type { Service } from '../feed/Service.js';
 import { reportEnd } from '../feed/updates.js';
 import { validateRequest } from '../http/exchange.js';
-import { clampTimer, type Retrying, retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
+import { clampTimer, type RetrySettings, retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
 import { acquireStore, type HeldStore } from './heldStore.js';
+import { type AnyHandler, processorSettings, type Stop } from './Processor.js';
 import type { AnyProcessOptions, Committed } from './ProcessOptions.js';
-import { type Handling, processorSettings, type Stop } from './Processor.js';
 import { resumePoint } from './resume.js';
 import { work } from './work.js';
 
-/** The longest wait before a store is asked again: it is near, and all the work waits for it. */
-const longestWaitMs = 5_000;
+/** The longest wait before a call of a store is retried, in milliseconds: a store is near, and all work waits for it. */
+const maxStoreDelayMs = 5_000;
 
-/** Holds the processor's name, finds its place, works from there, and stops in an orderly way. */
+/** Acquires the store, resumes from its cursor, handles the updates from there, and stops gracefully. */
 export function process(
   service: Service,
   request: UpdatesRequest,
-  handling: Handling,
+  handler: AnyHandler,
   options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
 ): Observable<Committed> {
-  const rules = processorSettings(options, ledgerRetry);
+  const settings = processorSettings(options, ledgerRetry);
   const policy = retryPolicy(ledgerRetry, options.retry);
-  const report = reportTo(service.diagnostics);
-  const retrying = { retry: { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, longestWaitMs) }, report };
+  const { report } = service.link;
+  const retrying = { retry: { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, maxStoreDelayMs) }, report };
   return stopGracefully(
     (stop) =>
       whileStoreHeld(
         acquireStore(options, retrying),
-        (kept) =>
+        (store) =>
           defer(() => {
-            const feedFrom = feedsOf(service, request, options, ledgerRetry);
-            const run = { ...rules, ...kept, ...stop, ...handling, report, path: service.learned.updatesPath };
+            const feedFrom = feedFactory(service, request, options, ledgerRetry);
+            const processor = { ...settings, ...store, ...stop, ...handler, report, path: service.updatesPath };
             const feed = feedFrom();
-            return resumePoint(feed, options, kept.load$).pipe(
+            return resumePoint(feed, options, store.load$).pipe(
               reportEnd(feed),
-              // from here on the feed itself tells
+              // one value: from here on the feed of the work reports its own end
               takeLast(1),
-              concatMap((begin) => work(run, feedFrom(begin.cursor.offset), begin, options.batch)),
+              concatMap((start) => work(processor, feedFrom(start.cursor.offset), start, options.batch)),
             );
           }),
         retrying,
@@ -80,112 +79,110 @@ export function process(
 }
 
 /**
- * Work that is not cut off: when its subscriber leaves, or a signal says so, it is told to stop, and goes on by itself
- * until it has completed, or the time for that is over.
+ * Runs work that is not cut off. When its subscriber unsubscribes, or a signal aborts, the work is asked to stop, and
+ * continues until it completes or the time to stop is over.
  */
 const stopGracefully = <A>(
-  work: (stop: Stop) => Observable<A>,
-  withinMs: number,
+  run: (stop: Stop) => Observable<A>,
+  stopWithinMs: number,
   signal: AbortSignal | undefined,
 ): Observable<A> =>
   defer(() => {
     let isStopped = signal?.aborted ?? false;
-    const left$ = new Subject<void>();
-    const stop$ = merge(left$, signal === undefined ? NEVER : abortion(signal)).pipe(
+    const unsubscribed$ = new Subject<void>();
+    const stop$ = merge(unsubscribed$, signal === undefined ? NEVER : aborted(signal)).pipe(
       take(1),
       tap(() => {
         isStopped = true;
       }),
-      // also for what begins to wait only then
+      // replayed for whatever subscribes after the stop
       shareReplay({ bufferSize: 1, refCount: true }),
     );
-    return work({ stop$, isStopped: () => isStopped }).pipe(
-      takeUntil(stop$.pipe(delay(clampTimer(withinMs)))),
+    return run({ stop$, isStopped: () => isStopped }).pipe(
+      takeUntil(stop$.pipe(delay(clampTimer(stopWithinMs)))),
       share({
         resetOnRefCountZero: () => {
-          left$.next();
+          unsubscribed$.next();
           return NEVER;
         },
       }),
     );
   });
 
-const abortion = (signal: AbortSignal): Observable<unknown> =>
+const aborted = (signal: AbortSignal): Observable<unknown> =>
   defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
 
-/** Who has waited so long for the name without a failure is healthy: failures of a whole year do not add up. */
-const healthyMs = 60_000;
+/** How long a wait for the name without a failure counts as healthy, in milliseconds: rare failures must not add up. */
+const healthyWaitMs = 60_000;
 
 /**
- * Works while a name is held, and lets go of it when the work is over. When the store fails, all of that begins anew, for as
- * long as the policy says; told to stop, it does so at once, unless it is in the middle of work.
+ * Runs work while the store is held, and releases the store after it. When the store fails, both begin again, for as long
+ * as the policy allows. A stop ends this at once, unless a transaction is open.
  */
 function whileStoreHeld(
-  keeping$: Observable<HeldStore>,
-  work: (kept: HeldStore) => Observable<Committed>,
-  retrying: Retrying,
+  store$: Observable<HeldStore>,
+  run: (store: HeldStore) => Observable<Committed>,
+  retrying: RetrySettings,
   { stop$, isStopped }: Stop,
 ): Observable<Committed> {
-  let isWorking = false;
-  let last: Committed | undefined;
-  const marked = (transactions: Transactions<unknown>): Transactions<unknown> => ({
+  const state: { isInTransaction: boolean; last: Committed | undefined } = { isInTransaction: false, last: undefined };
+  const track = (transactions: Transactions<unknown>): Transactions<unknown> => ({
     transact: (inside) =>
       defer(() => {
-        isWorking = true;
+        state.isInTransaction = true;
         return transactions.transact(inside);
       }).pipe(
         finalize(() => {
-          isWorking = false;
+          state.isInTransaction = false;
         }),
       ),
   });
-  const sign$: Observable<Committed | undefined> = interval(healthyMs).pipe(map(() => undefined));
-  const held = (kept: HeldStore): Observable<Committed | undefined> =>
-    work({ ...kept, transactions: marked(kept.transactions) });
-  return keeping$.pipe(
+  const waiting$: Observable<Committed | undefined> = interval(healthyWaitMs).pipe(map(() => undefined));
+  const working = (store: HeldStore): Observable<Committed | undefined> =>
+    run({ ...store, transactions: track(store.transactions) });
+  return store$.pipe(
     startWith(undefined),
-    // a sign of health each while, until it is held; from then on, the commits are
-    switchMap((kept) => (kept === undefined ? sign$ : held(kept)).pipe(materialize())),
+    // each value renews the retry budget: an undefined now and then while waiting, the commits afterwards
+    switchMap((store) => (store === undefined ? waiting$ : working(store)).pipe(materialize())),
     dematerialize(),
-    // what was told before the store failed is no news, and no sign of health
-    filter((committed) => committed === undefined || isNews(committed, last)),
+    // a repeated commit, after the store has failed, must not renew the budget
+    filter((committed) => committed === undefined || isProgress(committed, state.last)),
     tap((committed) => {
-      last = committed ?? last;
+      state.last = committed ?? state.last;
     }),
-    // what has been tried again in its place is not tried once more; nor by a processor that is to stop
+    // an error with `retried` was retried where it occurred
     retryTransient(retrying, (error) => isStoreError(error) && error.retried === undefined && !isStopped()),
     filter((committed) => committed !== undefined),
-    takeUntil(stop$.pipe(filter(() => !isWorking))),
+    takeUntil(stop$.pipe(filter(() => !state.isInTransaction))),
   );
 }
 
-const isNews = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
+const isProgress = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
   handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;
 
 /**
- * The feeds of a processor: of what its request selects, from an offset on. One range at a time: what is read ahead beyond
- * the next page would wait in memory for a handler that is slow.
+ * Creates the feeds of a processor, from the start of its request or from an offset. Such a feed polls over HTTP and reads
+ * one range at a time: what is pushed or prefetched would wait in memory for a slow handler.
  */
-function feedsOf(
+function feedFactory(
   service: Service,
   request: UpdatesRequest,
   options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
-): (from?: Offset) => Feed {
+): (beginExclusive?: Offset) => Feed {
   const range = validateRequest(UpdatesRequest, request);
   if (range.descendingOrder === true)
     throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
   const onInvalid = (options.onPoison ?? 'stop') === 'stop' ? 'fail' : 'emit';
-  // one feed to whoever watches: it asks where to begin, and then reads from there
-  const report = reportTo(service.diagnostics, (service.feeds += 1));
-  return (from = range.beginExclusive) => {
+  // the feed that resumes and the feed of the work share one number in diagnostics
+  const report = service.reportForNewFeed();
+  return (beginExclusive = range.beginExclusive) => {
     const { endInclusive } = range;
     const rest = {
       ...range,
-      beginExclusive: from,
-      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, from) }),
+      beginExclusive,
+      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, beginExclusive) }),
     };
-    // nor is it pushed anything, whatever else stands in the options
     return createFeed(
       service,
       rest,

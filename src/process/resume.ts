@@ -1,8 +1,8 @@
 import { catchError, concatMap, defer, first, forkJoin, map, type Observable, of, repeat } from 'rxjs';
+import { toHex } from '../codecs/internal/bytes.js';
 import { isRecord } from '../codecs/internal/Codec.js';
 import { text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
-import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { isApiError } from '../errors/ApiError.js';
 import { isDecodeError, isPrunedError } from '../errors/feed.js';
@@ -13,35 +13,35 @@ import type { Feed } from '../feed/Feed.js';
 import { requestPage, isBeyondEnd } from '../feed/pageRequest.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
-import { type Retrying, retryTransient } from '../http/retry.js';
-import { Cursor } from './Cursor.js';
+import { type RetrySettings, retryTransient } from '../http/retry.js';
+import { Cursor, decodeRecord } from './Cursor.js';
 import type { AnyProcessOptions } from './ProcessOptions.js';
 
 /** Where a processor begins. */
-export interface Beginning {
+export interface ResumePoint {
   readonly cursor: Cursor;
+  /** Whether the cursor need not be saved before the first update. */
   readonly isStored: boolean;
 }
 
-/** Where to begin: at the stored cursor, if there is one and it is of this ledger and request. */
+/** The stored cursor, after checks that it belongs to this ledger and request; otherwise the start of the request. */
 export const resumePoint = (
   feed: Feed,
   { store, name = '' }: AnyProcessOptions,
   load$: Observable<unknown>,
-): Observable<Beginning> => {
-  // kept nowhere, it is of this ledger and request
-  if (store === undefined) return of({ cursor: newCursor(feed.request, undefined, ''), isStored: true });
+): Observable<ResumePoint> => {
+  if (store === undefined) return of({ cursor: initialCursor(feed.request, undefined, ''), isStored: true });
   return forkJoin([load$, participantIdOf(feed.service.link, feed), selectionHash(feed.request)]).pipe(
     concatMap(([stored, participantId, selection]) => {
-      const asked = newCursor(feed.request, participantId, selection);
-      if (stored === undefined || stored === null) return of({ cursor: asked, isStored: false });
-      const cursor = validateCursor(name, stored, asked);
-      return verifySameLedger(feed, name, cursor).pipe(map((): Beginning => ({ cursor, isStored: true })));
+      const initial = initialCursor(feed.request, participantId, selection);
+      if (stored === undefined || stored === null) return of({ cursor: initial, isStored: false });
+      const cursor = validateCursor(name, stored, initial);
+      return verifySameLedger(feed, name, cursor).pipe(map((): ResumePoint => ({ cursor, isStored: true })));
     }),
   );
 };
 
-const newCursor = (
+const initialCursor = (
   { beginExclusive }: UpdatesRequest,
   participantId: string | undefined,
   selection: string,
@@ -57,84 +57,84 @@ const path = '/v2/parties/participant-id';
 
 const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
 
-/** The id of the participant; `undefined` from a service that does not tell it, or not to this user. */
-const participantIdOf = (link: Link, retrying: Retrying): Observable<string | undefined> =>
+/** The id of the participant; `undefined` if the service does not report it, or not to this user. */
+const participantIdOf = (link: Link, retrying: RetrySettings): Observable<string | undefined> =>
   exchange(link, { method: 'GET', path }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
-    retryTransient(retrying),
+    retryTransient(retrying, (error) => !isUnauthorizedError(error)),
     catchError((error: unknown) => {
-      const isUntold = isDecodeError(error) || isUnauthorizedError(error) || (isApiError(error) && !isTransient(error));
-      if (isUntold) return of(undefined);
+      const isUnavailable =
+        isDecodeError(error) || isUnauthorizedError(error) || (isApiError(error) && !isTransient(error));
+      if (isUnavailable) return of(undefined);
       throw error;
     }),
   );
 
-/** What stands for the updates that a request selects: the same, whatever the order in which it names parties and filters. */
+/** A hash of what a request selects. The order of parties and filters does not change it. */
 const selectionHash = ({ updateFormat, filter }: UpdatesRequest): Observable<string> =>
-  defer(() => crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical({ updateFormat, filter })))).pipe(
-    map((hash) => `sha256:${Array.from(new Uint8Array(hash), hex).join('')}`),
+  defer(() => crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson({ updateFormat, filter })))).pipe(
+    map((hash) => `sha256:${toHex(new Uint8Array(hash))}`),
   );
 
 /**
- * JSON in which neither keys nor the elements of lists have an order. Flags are left out: they say how much is told of an
- * update, not of which; and so is what is as good as absent.
+ * JSON with sorted keys and sorted lists. Flags are left out, since they select the content of an update and not the
+ * updates; so is `null`, which is the same as an absent field.
  */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).sort().join()}]`;
   if (!isRecord(value)) return JSON.stringify(value);
   const entries = Object.entries(value).filter(
     ([, content]) => content !== undefined && content !== null && typeof content !== 'boolean',
   );
   return `{${entries
-    .map(([key, content]) => `${JSON.stringify(key)}:${canonical(content)}`)
+    .map(([key, content]) => `${JSON.stringify(key)}:${canonicalJson(content)}`)
     .sort()
     .join()}}`;
 }
 
-const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
-
-/** The stored cursor, if it is a good one and of the same participant and request. */
+/** The stored cursor. Throws a {@link CursorError} for one of another participant or request. */
 function validateCursor(name: string, stored: unknown, { participantId, selection }: Cursor): Cursor {
-  const result = Cursor.decode(stored);
-  if (result._tag === 'Left')
-    throw new CursorError('unreadable', name, problemsOf(result.left).map(formatProblem).join(', '));
-  const cursor = result.right;
+  const cursor = decodeRecord(Cursor, name, stored);
   const isOther = participantId !== undefined && (cursor.participantId ?? participantId) !== participantId;
   if (isOther)
-    throw new CursorError('participant', name, `it is of ${cursor.participantId ?? '?'}, this is ${participantId}`);
+    throw new CursorError(
+      'participant',
+      name,
+      `it belongs to ${cursor.participantId ?? '?'}, and this participant is ${participantId}`,
+    );
   if (cursor.selection !== selection)
     throw new CursorError(
       'selection',
       name,
-      'it was saved for other parties, filters or shapes than the request names',
+      'it was saved for a request with other parties, filters or transaction shapes',
     );
-  // one that was saved while the participant did not tell its id gets it
+  // one that was saved while the participant did not report its id gets the id
   return participantId === undefined ? cursor : { ...cursor, participantId };
 }
 
-/** How long to wait before that is asked once more, in milliseconds. */
-const onceMoreMs = 500;
+/** The wait before the second check of the last update, in milliseconds. */
+const recheckDelayMs = 500;
 
-/** Looks whether the last update still stands where it stood: a ledger that was restored and has grown again has another one there. */
+/** Checks that the last update is still at its offset: a ledger that was restored, and has grown since, has another one there. */
 function verifySameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
   if (lastUpdate === undefined) return of(true);
   const { offset, updateId } = lastUpdate;
-  // which may lie beyond the end of what is asked for now
-  const there = { ...feed, request: { ...feed.request, endInclusive: offset } };
-  return requestPage(there, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
+  // the offset may be after the end of the request
+  const check = { ...feed, request: { ...feed.request, endInclusive: offset } };
+  return requestPage(check, { beginExclusive: offset - 1, endInclusive: offset }, { limit: 2 }).pipe(
     map(({ updates, failure }) => {
       if (failure !== undefined) throw failure;
       return updates.some((update) => 'updateId' in update && update.updateId === updateId);
     }),
-    // an answer may have less than there is: asked once more, lest a good cursor be refused
-    repeat({ count: 2, delay: onceMoreMs }),
-    first((isThere) => isThere, false),
-    map((isThere) => {
-      if (!isThere) throw new CursorError('ledger', name, `update ${updateId} is not at offset ${offset} any more`);
+    // a page may be incomplete: a second request keeps a valid cursor from being refused
+    repeat({ count: 2, delay: recheckDelayMs }),
+    first((isFound) => isFound, false),
+    map((isFound) => {
+      if (!isFound) throw new CursorError('ledger', name, `update ${updateId} is no longer at offset ${offset}`);
       return true;
     }),
     catchError((error: unknown) => {
-      // gone as it is, or told by the feed in its own way
+      // a pruned update cannot be checked, and the feed itself reports a ledger that ends before the cursor
       if (isPrunedError(error) || isBeyondEnd(error)) return of(true);
       throw error;
     }),

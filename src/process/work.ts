@@ -24,73 +24,74 @@ import {
 import type { Feed } from '../feed/Feed.js';
 import { steps } from '../feed/updates.js';
 import { clampTimer } from '../http/retry.js';
-import { type Chunk, chunkOf, commitChunk } from './commit.js';
+import { type Chunk, commitChunk, toChunk } from './commit.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
 import type { Processor } from './Processor.js';
-import type { Beginning } from './resume.js';
+import type { ResumePoint } from './resume.js';
 
 /**
- * Works on the updates of a feed, and commits. A page is asked for when no more than another page, or less than two batches,
- * waits to be handled: one is worked on while the next is on its way, and no more are held, however slowly that goes.
+ * Handles the updates of a feed, and emits the commits. Requests the next page while no more than a page, or less than two
+ * batches, is pending: the handler works while the next page is on its way, and memory stays flat however slow it is.
  */
 export const work = (
-  run: Processor,
+  processor: Processor,
   feed: Feed,
-  begin: Beginning,
+  start: ResumePoint,
   batch: BatchOptions | undefined,
 ): Observable<Committed> =>
   defer(() => {
-    const most = Math.max(feed.maxPageSize, 2 * (batch?.size ?? 1) - 1);
-    const waiting$ = new BehaviorSubject(0);
-    const weigh = (by: number): void => {
-      waiting$.next(waiting$.value + by);
+    const state = { cursor: start.cursor, isStored: start.isStored, reached: start.cursor.offset };
+    const maxPending = Math.max(feed.maxPageSize, 2 * (batch?.size ?? 1) - 1);
+    const pending$ = new BehaviorSubject(0);
+    const addPending = (count: number): void => {
+      pending$.next(pending$.value + count);
     };
-    // queued, so that it looks only when what has just come is counted
-    const atMost$ = (most: number): Observable<unknown> =>
-      waiting$.pipe(
+    // queued, so that updates that have just arrived are counted first
+    const whenPending = (atMost: number): Observable<unknown> =>
+      pending$.pipe(
         observeOn(queueScheduler),
-        first(() => waiting$.value <= most),
+        first(() => pending$.value <= atMost),
       );
-    let { cursor, isStored } = begin;
-    let reached = cursor.offset;
+    const chunk$ = steps(feed, whenPending(maxPending)).pipe(
+      map(toChunk),
+      tap((chunk) => {
+        state.reached = chunk.reached;
+        addPending(chunk.updates.length);
+      }),
+      // the error of the feed follows the updates before it
+      catchError((error: unknown) =>
+        of<Chunk>({ updates: [], reached: state.reached, isCaughtUp: false, failure: { error } }),
+      ),
+      // queued as the handler is: a synchronous page would otherwise interrupt the one before it
+      observeOn(queueScheduler),
+      batch === undefined ? identity : toBatches(batch, whenPending),
+      takeUntil(processor.stop$),
+    );
     const commit = (chunk: Chunk): Observable<Committed> =>
-      commitChunk(run, cursor, chunk).pipe(
+      commitChunk(processor, state.cursor, chunk).pipe(
         tap((progress) => {
-          ({ cursor } = progress);
-          isStored = true;
-          weigh(-progress.taken);
+          state.cursor = progress.cursor;
+          state.isStored = true;
+          addPending(-progress.done);
         }),
         map(({ committed }) => committed),
         filter((committed) => committed !== undefined),
       );
-    const chunk$ = steps(feed, atMost$(most)).pipe(
-      map(chunkOf),
-      tap((chunk) => {
-        ({ reached } = chunk);
-        weigh(chunk.updates.length);
-      }),
-      // what ends the feed has its turn behind what came before
-      catchError((error: unknown) => of<Chunk>({ updates: [], reached, isCaughtUp: false, failure: { error } })),
-      // queued, as the handling is: a page that came at once would come in the middle of the one before
-      observeOn(queueScheduler),
-      batch === undefined ? identity : inBatches(batch, atMost$),
-      takeUntil(run.stop$),
-    );
     return chunk$.pipe(
       tap((chunk) => {
-        weigh(emptiness(chunk));
+        addPending(emptyWeight(chunk));
       }),
       concatMap((chunk) => {
-        if (run.isStopped()) return EMPTY;
-        const isNews = chunk.updates.length > 0 || chunk.reached !== cursor.offset || !isStored;
-        const told$ = isNews ? commit(chunk) : toldAgain(chunk, cursor);
-        // queued, for what takes no time would nest
-        return concat(told$, endOf(run, chunk)).pipe(
+        if (processor.isStopped()) return EMPTY;
+        const mustSave = chunk.updates.length > 0 || chunk.reached !== state.cursor.offset || !state.isStored;
+        const committed$ = mustSave ? commit(chunk) : of(unchanged(chunk, state.cursor));
+        return concat(committed$, feedFailure(processor, chunk)).pipe(
           tap({
             complete: () => {
-              weigh(-emptiness(chunk));
+              addPending(-emptyWeight(chunk));
             },
           }),
+          // queued, since synchronous commits would nest
           subscribeOn(queueScheduler),
         );
       }),
@@ -98,48 +99,48 @@ export const work = (
   });
 
 /**
- * Puts updates together until there are as many as a batch takes, or the first of them has waited long enough.
+ * Groups updates until a batch is full, or the first of them has waited long enough.
  *
- * @param free$ - emits once no more than so many updates wait for the handler: while it is busy, there is time for others
+ * @param whenPending - emits when at most so many updates are pending: until the handler is free, a batch may still grow
  */
-const inBatches =
+const toBatches =
   (
     { size, withinMs }: BatchOptions,
-    free$: (updates: number) => Observable<unknown>,
+    whenPending: (atMost: number) => Observable<unknown>,
   ): MonoTypeOperatorFunction<Chunk> =>
   (source) =>
     defer(() => {
-      let held: Chunk | undefined;
-      let heldSince = 0;
+      const state: { partial: Chunk | undefined; partialSince: number } = { partial: undefined, partialSince: 0 };
       return source.pipe(
-        // what comes in time is put to what is held, whose timer is set anew
+        // a chunk that arrives in time joins the partial batch, and replaces its timer
         switchMap((chunk) => {
-          if (held === undefined) heldSince = asyncScheduler.now();
-          const { full, rest } = split(held === undefined ? chunk : joined(held, chunk), size);
-          if (full.length > 0) heldSince = asyncScheduler.now();
-          held = rest;
+          const { partial } = state;
+          const { full, rest } = split(partial === undefined ? chunk : append(partial, chunk), size);
+          if (partial === undefined || full.length > 0) state.partialSince = asyncScheduler.now();
+          state.partial = rest;
           if (rest === undefined) return of(...full);
-          // nothing to wait with, or nothing more to wait for
-          const isDue = rest.updates.length === 0 || rest.isLast === true || rest.failure !== undefined;
-          const waitMs = heldSince + withinMs - asyncScheduler.now();
-          const due$ = defer(() => {
-            held = undefined;
+          const rest$ = defer(() => {
+            state.partial = undefined;
             return of(rest);
           });
+          const isDue = rest.updates.length === 0 || rest.isLast === true || rest.failure !== undefined;
+          if (isDue) return concat(full, rest$);
+          const waitMs = Math.min(Math.max(0, state.partialSince + withinMs - asyncScheduler.now()), withinMs);
           return concat(
             full,
-            isDue
-              ? due$
-              : timer(clampTimer(Math.min(Math.max(0, waitMs), withinMs))).pipe(
-                  concatMap(() => free$(rest.updates.length)),
-                  concatMap(() => due$),
-                ),
+            timer(clampTimer(waitMs)).pipe(
+              concatMap(() => whenPending(rest.updates.length)),
+              concatMap(() => rest$),
+            ),
           );
         }),
       );
     });
 
-/** Full batches, and what is left: a chunk that is the last says how far the ledger is read, also without an update. */
+/**
+ * Full batches, and the rest. A chunk that ends with a full batch has no rest: the last batch then carries how far the feed
+ * has read.
+ */
 function split(chunk: Chunk, size: number): { readonly full: readonly Chunk[]; readonly rest: Chunk | undefined } {
   const { updates } = chunk;
   const count = Math.floor(updates.length / size);
@@ -148,27 +149,31 @@ function split(chunk: Chunk, size: number): { readonly full: readonly Chunk[]; r
     return { updates: part, reached: part.at(-1)?.offset ?? chunk.reached, isCaughtUp: false };
   });
   const rest = updates.slice(count * size);
-  const isNews = rest.length > 0 || count === 0 || chunk.failure !== undefined;
+  const hasRest = rest.length > 0 || count === 0 || chunk.failure !== undefined;
   const last = full.at(-1);
-  if (isNews || last === undefined) return { full, rest: { ...chunk, updates: rest } };
+  if (hasRest || last === undefined) return { full, rest: { ...chunk, updates: rest } };
   return {
     full: [...full.slice(0, -1), { ...last, reached: chunk.reached, isCaughtUp: chunk.isCaughtUp }],
     rest: undefined,
   };
 }
 
-const joined = (held: Chunk, chunk: Chunk): Chunk => ({ ...chunk, updates: [...held.updates, ...chunk.updates] });
+const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, updates: [...partial.updates, ...chunk.updates] });
 
-/** A chunk without updates counts as one: a quiet ledger would be asked on and on while a handler hangs. */
-const emptiness = ({ updates }: Chunk): number => (updates.length === 0 ? 1 : 0);
+/** An empty chunk counts as one update: otherwise a quiet ledger would be polled on and on while a handler hangs. */
+const emptyWeight = ({ updates }: Chunk): number => (updates.length === 0 ? 1 : 0);
 
-/** Nothing is to be saved, but whether the processor has caught up may be new. */
-const toldAgain = ({ isCaughtUp }: Chunk, { offset, recordTimes }: Beginning['cursor']): Observable<Committed> =>
-  of({ offset, recordTimes, handled: 0, isCaughtUp });
+/** A commit for which nothing has to be saved: only whether the processor has caught up may have changed. */
+const unchanged = ({ isCaughtUp }: Chunk, { offset, recordTimes }: ResumePoint['cursor']): Committed => ({
+  offset,
+  recordTimes,
+  handled: 0,
+  isCaughtUp,
+});
 
-/** What ends the feed, unless the processor was stopped and perhaps has not come so far. */
-const endOf = (run: Processor, { failure }: Chunk): Observable<never> =>
+/** Fails with the error of the feed, unless the processor is stopped: the updates before the error may not be committed. */
+const feedFailure = (processor: Processor, { failure }: Chunk): Observable<never> =>
   defer(() => {
-    if (failure !== undefined && !run.isStopped()) throw failure.error;
+    if (failure !== undefined && !processor.isStopped()) throw failure.error;
     return EMPTY;
   });

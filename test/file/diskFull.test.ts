@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { fileStore } from '../../src/file/index.js';
-import { cursorAt, got } from '../process/storeContract.js';
+import { cursorAt, lastValue } from '../process/storeContract.js';
 
-/** A disk of 64 kB, where one may mount. */
+/** A disk of 64 kB, if the user may mount one. */
 const disk = join(mkdtempSync(join(tmpdir(), 'canton-rx-disk-')), 'disk');
 mkdirSync(disk);
 const mounted = ((): boolean => {
@@ -15,7 +15,7 @@ const mounted = ((): boolean => {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk], { stdio: 'ignore' });
     return true;
   } catch {
-    console.warn('not run on a disk that is full: nothing may be mounted here');
+    console.warn('skipped, since this user may not mount a disk');
     return false;
   }
 })();
@@ -24,18 +24,18 @@ afterAll(() => {
   rmSync(join(disk, '..'), { recursive: true, force: true });
 });
 
-describe('on a disk that is full', () => {
-  (mounted ? it : it.skip)('a save fails, changes nothing, and succeeds once there is room', async () => {
+describe('fileStore on a full disk', () => {
+  (mounted ? it : it.skip)('rejects a save, changes nothing, and saves again when there is space', async () => {
     const store = fileStore(disk);
-    await got(store.save('a', cursorAt(1), undefined));
+    await lastValue(store.save('a', cursorAt(1), undefined));
     await writeFile(join(disk, 'filler'), Buffer.alloc(100_000)).catch(() => undefined);
     for (let turn = 0; turn < 3; turn++) {
-      await expect(got(store.save('a', cursorAt(2), undefined))).rejects.toMatchObject({ code: 'ENOSPC' });
+      await expect(lastValue(store.save('a', cursorAt(2), undefined))).rejects.toMatchObject({ code: 'ENOSPC' });
       expect((await readdir(disk)).sort()).toEqual(['a.json', 'filler']);
-      expect(await got(fileStore(disk).load('a'))).toEqual(cursorAt(1));
+      expect(await lastValue(fileStore(disk).load('a'))).toEqual(cursorAt(1));
     }
     await rm(join(disk, 'filler'));
-    await got(store.save('a', cursorAt(2), undefined));
-    expect(await got(fileStore(disk).load('a'))).toEqual(cursorAt(2));
+    await lastValue(store.save('a', cursorAt(2), undefined));
+    expect(await lastValue(fileStore(disk).load('a'))).toEqual(cursorAt(2));
   });
 });

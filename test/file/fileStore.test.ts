@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from } from 'rxjs';
 import { CursorError } from '../../src/errors/process.js';
 import { fileStore } from '../../src/file/index.js';
-import { all, cursorAt, got, itIsAStore } from '../process/storeContract.js';
+import { allValues, cursorAt, lastValue, testStore } from '../process/storeContract.js';
 import { folders } from './folders.js';
 
 const folder = folders();
@@ -13,13 +13,13 @@ const conflict = expect.objectContaining({ _tag: 'CursorError', reason: 'conflic
 const unreadable = expect.objectContaining({ _tag: 'CursorError', reason: 'unreadable', processor: 'a' });
 
 describe('fileStore', () => {
-  itIsAStore(async () => fileStore(await folder()));
+  testStore(async () => fileStore(await folder()));
 
-  it('has one file for a name, and one for each update put aside, for the owner alone', async () => {
+  it('has one file for a cursor, and one for each parked update, readable by the owner only', async () => {
     const base = await folder();
     const store = fileStore(base);
-    await got(store.save('a', cursorAt(1), undefined));
-    await got(store.park('a', 7, { offset: 7 }, undefined));
+    await lastValue(store.save('a', cursorAt(1), undefined));
+    await lastValue(store.park('a', 7, { offset: 7 }, undefined));
     expect((await readdir(base, { recursive: true })).sort()).toEqual([
       'a.json',
       'a.parked',
@@ -30,82 +30,82 @@ describe('fileStore', () => {
     expect(await Promise.all(modes)).toEqual([0, 0]);
   });
 
-  it('is found again by another process', async () => {
+  it('has the same content for another process', async () => {
     const base = await folder();
-    await got(fileStore(base).save('a', cursorAt(1), undefined));
-    await got(fileStore(base).park('a', 7, { offset: 7 }, undefined));
-    expect(await got(fileStore(base).load('a'))).toEqual(cursorAt(1));
-    expect(await all(fileStore(base).parked('a'))).toEqual([{ offset: 7 }]);
-    expect(await got(fileStore(base).unpark('a', 7, undefined))).toBe(true);
+    await lastValue(fileStore(base).save('a', cursorAt(1), undefined));
+    await lastValue(fileStore(base).park('a', 7, { offset: 7 }, undefined));
+    expect(await lastValue(fileStore(base).load('a'))).toEqual(cursorAt(1));
+    expect(await allValues(fileStore(base).parked('a'))).toEqual([{ offset: 7 }]);
+    expect(await lastValue(fileStore(base).unpark('a', 7, undefined))).toBe(true);
   });
 
-  it('reads what was put aside one by one', async () => {
+  it('reads parked updates one by one', async () => {
     const base = await folder();
     const store = fileStore(base);
-    for (const offset of [1, 2]) await got(store.park('a', offset, { offset }, undefined));
+    for (const offset of [1, 2]) await lastValue(store.park('a', offset, { offset }, undefined));
     await writeFile(join(base, 'a.parked', '0000000000000002.json'), '{"off');
     expect(await firstValueFrom(from(store.parked('a')))).toEqual({ offset: 1 });
-    await expect(all(store.parked('a'))).rejects.toEqual(unreadable);
+    await expect(allValues(store.parked('a'))).rejects.toEqual(unreadable);
   });
 
-  it('passes over what is taken away while it is read, and over files of others', async () => {
+  it('skips updates that are removed while it reads, and other files', async () => {
     const base = await folder();
     const store = fileStore(base);
-    for (const offset of [1, 2, 3]) await got(store.park('a', offset, { offset }, undefined));
+    for (const offset of [1, 2, 3]) await lastValue(store.park('a', offset, { offset }, undefined));
     await writeFile(join(base, 'a.parked', '.DS_Store'), '');
     const seen: unknown[] = [];
     await from(store.parked('a')).forEach((parked) => {
       seen.push(parked);
-      void got(store.unpark('a', 2, undefined));
+      void lastValue(store.unpark('a', 2, undefined));
     });
     expect(seen).toContainEqual({ offset: 3 });
-    expect(await all(store.parked('a'))).toEqual([{ offset: 1 }, { offset: 3 }]);
+    expect(await allValues(store.parked('a'))).toEqual([{ offset: 1 }, { offset: 3 }]);
   });
 
-  describe('a file that is not whole', () => {
+  describe('a file that is not JSON', () => {
     it.each(['', ' ', '{"version":1,"off', '\0\0\0\0', 'undefined'])('is refused: %j', async (text) => {
       const base = await folder();
       await writeFile(join(base, 'a.json'), text);
       const store = fileStore(base);
-      await expect(got(store.load('a'))).rejects.toEqual(unreadable);
-      await expect(got(store.load('a'))).rejects.toBeInstanceOf(CursorError);
+      await expect(lastValue(store.load('a'))).rejects.toEqual(unreadable);
+      await expect(lastValue(store.load('a'))).rejects.toBeInstanceOf(CursorError);
     });
 
-    it('can be replaced by who has put things right', async () => {
+    it('can be replaced by a save', async () => {
       const base = await folder();
       await writeFile(join(base, 'a.json'), '');
-      await got(fileStore(base).save('a', cursorAt(3), undefined));
-      expect(await got(fileStore(base).load('a'))).toEqual(cursorAt(3));
+      await lastValue(fileStore(base).save('a', cursorAt(3), undefined));
+      expect(await lastValue(fileStore(base).load('a'))).toEqual(cursorAt(3));
     });
 
     it('is not quoted', async () => {
       const base = await folder();
       await writeFile(join(base, 'a.json'), 'secret');
-      await expect(got(fileStore(base).load('a'))).rejects.toThrow(
-        `What is stored of the processor is refused: ${join(base, 'a.json')} is not JSON.`,
+      await expect(lastValue(fileStore(base).load('a'))).rejects.toThrow(
+        `The stored state of the processor is rejected: ${join(base, 'a.json')} is not JSON.`,
       );
     });
   });
 
-  describe('a folder that is not as it should be', () => {
+  describe('a bad folder', () => {
     const calls = (base: string): readonly (() => Promise<unknown>)[] => {
       const store = fileStore(base);
       return [
-        () => got(store.load('a')),
-        () => got(store.save('a', cursorAt(1), undefined)),
-        () => got(store.park('a', 1, {}, undefined)),
-        () => all(store.parked('a')),
-        () => got(store.unpark('a', 1, undefined)),
+        () => lastValue(store.load('a')),
+        () => lastValue(store.save('a', cursorAt(1), undefined)),
+        () => lastValue(store.park('a', 1, {}, undefined)),
+        () => allValues(store.parked('a')),
+        () => lastValue(store.unpark('a', 1, undefined)),
       ];
     };
 
-    it('is an error where it is missing', async () => {
+    it('is an error if it is missing', async () => {
       const base = join(await folder(), 'missing');
       for (const call of calls(base)) await expect(call()).rejects.toMatchObject({ code: 'ENOENT' });
       await expect(stat(base)).rejects.toMatchObject({ code: 'ENOENT' });
     });
 
-    it('is an error where it goes missing later, and no conflict; once it is back, so is the store', async () => {
+    it('is an error, not a conflict, if it goes missing later, and works when it is back', async () => {
       const base = join(await folder(), 'base');
       await mkdir(base);
       const all = calls(base);
@@ -117,89 +117,89 @@ describe('fileStore', () => {
       for (const call of all) await call();
     });
 
-    it('is an error where it is a file', async () => {
+    it('is an error if it is a file', async () => {
       const base = join(await folder(), 'file');
       await writeFile(base, '');
       for (const call of calls(base)) await expect(call()).rejects.toMatchObject({ code: 'ENOTDIR' });
     });
 
-    (process.getuid?.() === 0 ? it.skip : it)('is an error where it must not be read', async () => {
+    (process.getuid?.() === 0 ? it.skip : it)('is an error if it cannot be read', async () => {
       const base = await folder();
       await chmod(base, 0);
       for (const call of calls(base)) await expect(call()).rejects.toMatchObject({ code: 'EACCES' });
       await chmod(base, 0o700);
     });
 
-    it('is an error where the cursor is a folder', async () => {
+    it('is an error if the cursor is a folder', async () => {
       const base = await folder();
       await mkdir(join(base, 'a.json'));
-      await expect(got(fileStore(base).load('a'))).rejects.toMatchObject({ code: 'EISDIR' });
+      await expect(lastValue(fileStore(base).load('a'))).rejects.toMatchObject({ code: 'EISDIR' });
     });
   });
 
-  describe('two that save under one name', () => {
-    it('are told: who saves second does not overwrite', async () => {
+  describe('two stores that save under one name', () => {
+    it('conflict: the second save does not overwrite', async () => {
       const base = await folder();
       const [first, second] = [fileStore(base), fileStore(base)];
-      await got(first.save('a', cursorAt(1), undefined));
-      expect(await got(second.load('a'))).toEqual(cursorAt(1));
-      await got(second.save('a', cursorAt(2), undefined));
+      await lastValue(first.save('a', cursorAt(1), undefined));
+      expect(await lastValue(second.load('a'))).toEqual(cursorAt(1));
+      await lastValue(second.save('a', cursorAt(2), undefined));
       for (let turn = 0; turn < 2; turn++) {
-        await expect(got(first.save('a', cursorAt(5), undefined))).rejects.toEqual(conflict);
+        await expect(lastValue(first.save('a', cursorAt(5), undefined))).rejects.toEqual(conflict);
       }
-      await got(second.save('a', cursorAt(3), undefined));
-      expect(await got(second.load('a'))).toEqual(cursorAt(3));
+      await lastValue(second.save('a', cursorAt(3), undefined));
+      expect(await lastValue(second.load('a'))).toEqual(cursorAt(3));
     });
 
-    it('are told where both found nothing', async () => {
+    it('conflict if both loaded nothing', async () => {
       const base = await folder();
       const [first, second] = [fileStore(base), fileStore(base)];
-      expect([await got(first.load('a')), await got(second.load('a'))]).toEqual([undefined, undefined]);
-      await got(first.save('a', cursorAt(1), undefined));
-      await expect(got(second.save('a', cursorAt(2), undefined))).rejects.toEqual(conflict);
+      expect([await lastValue(first.load('a')), await lastValue(second.load('a'))]).toEqual([undefined, undefined]);
+      await lastValue(first.save('a', cursorAt(1), undefined));
+      await expect(lastValue(second.save('a', cursorAt(2), undefined))).rejects.toEqual(conflict);
     });
 
-    it('are told where one has removed the file', async () => {
+    it('conflict if one has removed the file', async () => {
       const base = await folder();
       const store = fileStore(base);
-      await got(store.save('a', cursorAt(1), undefined));
+      await lastValue(store.save('a', cursorAt(1), undefined));
       await rm(join(base, 'a.json'));
-      await expect(got(store.save('a', cursorAt(2), undefined))).rejects.toEqual(conflict);
+      await expect(lastValue(store.save('a', cursorAt(2), undefined))).rejects.toEqual(conflict);
       expect(await readdir(base)).toEqual([]);
     });
 
-    it('may go on from what they load then', async () => {
+    it('continue after they load the cursor again', async () => {
       const base = await folder();
       const [first, second] = [fileStore(base), fileStore(base)];
-      await got(first.save('a', cursorAt(1), undefined));
-      await got(second.save('a', cursorAt(2), undefined));
-      await expect(got(first.save('a', cursorAt(3), undefined))).rejects.toEqual(conflict);
-      expect(await got(first.load('a'))).toEqual(cursorAt(2));
-      await got(first.save('a', cursorAt(3), undefined));
-      await expect(got(second.save('a', cursorAt(4), undefined))).rejects.toEqual(conflict);
+      await lastValue(first.save('a', cursorAt(1), undefined));
+      await lastValue(second.save('a', cursorAt(2), undefined));
+      await expect(lastValue(first.save('a', cursorAt(3), undefined))).rejects.toEqual(conflict);
+      expect(await lastValue(first.load('a'))).toEqual(cursorAt(2));
+      await lastValue(first.save('a', cursorAt(3), undefined));
+      await expect(lastValue(second.save('a', cursorAt(4), undefined))).rejects.toEqual(conflict);
     });
 
-    it('are no conflict under two names', async () => {
+    it('do not conflict under two names', async () => {
       const base = await folder();
       const [first, second] = [fileStore(base), fileStore(base)];
       for (let offset = 0; offset < 3; offset++) {
-        await got(first.save('a', cursorAt(offset), undefined));
-        await got(second.save('A', cursorAt(offset), undefined));
+        await lastValue(first.save('a', cursorAt(offset), undefined));
+        await lastValue(second.save('A', cursorAt(offset), undefined));
       }
     });
   });
 
-  describe('what a crash left', () => {
+  describe('a temporary file of a crash', () => {
     const torn = (file: string): string => `${file}.0123456789abcdef.tmp`;
 
     it.each([
-      ['load', (base: string) => got(fileStore(base).load('a'))],
-      ['save', (base: string) => got(fileStore(base).save('a', cursorAt(2), undefined))],
-      ['parked', (base: string) => all(fileStore(base).parked('a'))],
-    ])('does no harm, and is gone after %s', async (_, call) => {
+      ['load', (base: string) => lastValue(fileStore(base).load('a'))],
+      ['save', (base: string) => lastValue(fileStore(base).save('a', cursorAt(2), undefined))],
+      ['parked', (base: string) => allValues(fileStore(base).parked('a'))],
+    ])('does no harm, and is removed by %s', async (_, call) => {
       const base = await folder();
-      await got(fileStore(base).save('a', cursorAt(1), undefined));
-      await got(fileStore(base).park('a', 1, { offset: 1 }, undefined));
+      await lastValue(fileStore(base).save('a', cursorAt(1), undefined));
+      await lastValue(fileStore(base).park('a', 1, { offset: 1 }, undefined));
       const foreign = ['b.json.0123456789abcdef.tmp', 'a.json.tmp', 'a.json.orig', 'aa.json.0123456789abcdef.tmp'];
       for (const file of [torn('a.json'), ...foreign]) await writeFile(join(base, file), '{"vers');
       await writeFile(join(base, 'a.parked', torn('0000000000000001.json')), '{"off');
@@ -209,14 +209,14 @@ describe('fileStore', () => {
     });
   });
 
-  it('takes relative folders from where the process was then', async () => {
+  it('resolves a relative folder when it is created', async () => {
     const base = await folder();
     const before = process.cwd();
     process.chdir(base);
     try {
       const store = fileStore('.');
       process.chdir(before);
-      await got(store.save('a', cursorAt(1), undefined));
+      await lastValue(store.save('a', cursorAt(1), undefined));
     } finally {
       process.chdir(before);
     }

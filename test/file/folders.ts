@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
 
-/** Makes empty folders, which are removed when the tests of the file are over. */
+/** Creates empty folders, which are removed after the tests of the file. */
 export function folders(): () => Promise<string> {
-  const made: string[] = [];
-  afterAll(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true }))));
+  const created: string[] = [];
+  afterAll(() => Promise.all(created.map((folder) => rm(folder, { recursive: true, force: true }))));
   return async () => {
     const folder = await mkdtemp(join(tmpdir(), 'canton-rx-file-'));
-    made.push(folder);
+    created.push(folder);
     return folder;
   };
 }

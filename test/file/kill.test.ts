@@ -9,7 +9,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { fileStore } from '../../src/file/index.js';
 import { Cursor } from '../../src/process/Cursor.js';
-import { got } from '../process/storeContract.js';
+import { effort } from '../helpers/effort.js';
+import { lastValue } from '../process/storeContract.js';
 import { folders } from './folders.js';
 
 const folder = folders();
@@ -26,16 +27,16 @@ beforeAll(async () => {
   });
 });
 
-/** Lets a process save until it has said so `lines` times, kills it a little later, and emits the last offset that it said. */
-async function lifeOf(base: string, lines: number, turns: number): Promise<number> {
+/** Runs a process until it has printed `lines` offsets, kills it `turns` turns later, and resolves to the last printed offset. */
+async function saveUntilKilled(base: string, lines: number, turns: number): Promise<number> {
   const child = spawn(process.execPath, [saver, base], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   let last = 0;
-  let left = lines;
+  let remaining = lines;
   for await (const line of createInterface(child.stdout)) {
     last = Number(line);
-    left -= 1;
-    if (left !== 0) continue;
+    remaining -= 1;
+    if (remaining !== 0) continue;
     for (let turn = 0; turn < turns; turn++) await setImmediate();
     child.kill('SIGKILL');
   }
@@ -45,18 +46,18 @@ async function lifeOf(base: string, lines: number, turns: number): Promise<numbe
 
 describe('a process that is killed while it saves', () => {
   it.concurrent.each([1, 2, 3, 4])(
-    'leaves a whole cursor that is never older than the last one that was saved: %d',
+    'leaves a complete cursor, not older than the last one that was saved: run %d',
     async () => {
       const base = await folder();
-      for (let life = 0; life < 10; life++) {
-        const last = await lifeOf(base, 1 + Math.floor(Math.random() * 20), Math.floor(Math.random() * 400));
+      for (let life = 0; life < effort(3, 10); life++) {
+        const last = await saveUntilKilled(base, 1 + Math.floor(Math.random() * 20), Math.floor(Math.random() * 400));
         const cursor: unknown = JSON.parse(await readFile(join(base, 'a.json'), 'utf8'));
-        if (!Cursor.is(cursor)) throw new Error('no cursor');
+        if (!Cursor.is(cursor)) throw new Error('not a cursor');
         expect(cursor.offset - last).toBeGreaterThanOrEqual(0);
         expect(cursor.offset - last).toBeLessThanOrEqual(1);
         expect(Object.keys(cursor.recordTimes)).toHaveLength(cursor.offset % 50);
       }
-      await got(fileStore(base).load('a'));
+      await lastValue(fileStore(base).load('a'));
       expect(await readdir(base)).toEqual(['a.json']);
     },
   );

@@ -4,14 +4,14 @@ import { firstValueFrom, from, lastValueFrom } from 'rxjs';
 import { fileStore } from '../../src/file/index.js';
 import { Cursor } from '../../src/process/Cursor.js';
 
-/** Runs as a process of its own: goes on from the cursor in a folder for ever, and prints each offset once it is saved. */
+/** A process that saves one cursor after the other, from the one in a folder on, and prints each offset after it is saved. */
 const [, , folder = ''] = argv;
 const store = fileStore(folder);
-const found: unknown = await firstValueFrom(from(store.load('a')));
-let offset = Cursor.is(found) ? found.offset : 0;
+const loaded: unknown = await firstValueFrom(from(store.load('a')));
+let offset = Cursor.is(loaded) ? loaded.offset : 0;
 for (;;) {
   offset += 1;
-  // of changing length, so that a torn file cannot pass for a whole one
+  // of varying length, so that a file with parts of two cursors is not valid JSON
   const recordTimes = Object.fromEntries(
     Array.from({ length: offset % 50 }, (_, i) => [`s${i}`, '2026-07-24T10:00:00Z']),
   );

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect } from '@jest/globals';
-import { inChromium, itInChromium } from '../helpers/inChromium.js';
 import type { SeenInBrowser } from './inBrowser.js';
+import { runInChromium, itInChromium } from '../helpers/browser.js';
 
-describe('in Chromium', () => {
-  itInChromium('two stores of one database keep places, and give way when it is deleted', async () => {
-    const { msPerSave, ...seen } = await inChromium<SeenInBrowser>(join(import.meta.dirname, 'inBrowser.ts'));
+describe('indexedDbStore in Chromium', () => {
+  itInChromium('shares a database between two stores, and closes it when it is deleted', async () => {
+    const { msPerSave, ...seen } = await runInChromium<SeenInBrowser>(join(import.meta.dirname, 'inBrowser.ts'));
     const cursor = { version: 1, recordTimes: {}, selection: 'any' };
     expect(seen).toEqual({
       before: [undefined],

@@ -9,13 +9,13 @@ import { startSandbox } from '../../src/sandbox/index.js';
 import { natsServer, type NatsServerOptions } from '../helpers/natsServer.js';
 import type { TestServer } from '../helpers/servers.js';
 
-/** What a test has of a server. */
+/** A server for tests, and connections to it. */
 export interface Nats {
   readonly server: TestServer;
-  /** A connection that is closed with the test; it waits for a server as long as that takes. */
+  /** A connection that is closed after the test. It reconnects without a limit. */
   connect(options?: NodeConnectionOptions): Promise<NatsConnection>;
-  /** A name for a stream that no other test has. */
-  name(): string;
+  /** The name of a stream that no other test has. */
+  newName(): string;
 }
 
 /** One server for the tests of a `describe`. */
@@ -31,25 +31,25 @@ export function withNats(options?: NatsServerOptions): Nats {
   });
   afterAll(() => server?.stop());
   const running = (): TestServer => {
-    if (server === undefined) throw new Error('no server');
+    if (server === undefined) throw new Error('the server is not started');
     return server;
   };
   return {
     get server() {
       return running();
     },
-    connect: async (how = {}) => {
-      const always = { maxReconnectAttempts: -1, reconnectTimeWait: 20, timeout: 2000 };
-      const connection = await connect({ servers: running().url, ...always, ...how });
+    connect: async (options = {}) => {
+      const reconnecting = { maxReconnectAttempts: -1, reconnectTimeWait: 20, timeout: 2000 };
+      const connection = await connect({ servers: running().url, ...reconnecting, ...options });
       open.push(connection);
       return connection;
     },
-    name: () => `ledger${(names += 1)}`,
+    newName: () => `ledger${(names += 1)}`,
   };
 }
 
-/** That many updates of mixed traffic, as a feed emits them. */
-export async function generated(count: number): Promise<readonly Work[]> {
+/** Generates updates of mixed traffic, and reads them as a feed emits them. */
+export async function generateUpdates(count: number): Promise<readonly Work[]> {
   const sandbox = await startSandbox();
   try {
     const endInclusive = sandbox.generate(count);
@@ -63,25 +63,27 @@ export async function generated(count: number): Promise<readonly Work[]> {
   }
 }
 
-/** The cursor behind an update. */
+/** The cursor after an update. */
 export const cursorAt = (offset: number): Cursor => ({ version: 1, offset, recordTimes: {}, selection: 'all' });
 
-/** How a processor is played. */
-export interface Played {
+/** How a relay is run. */
+export interface RelayRun {
   readonly size?: number;
   /** Called before each batch. */
   readonly before?: (offset: number) => unknown;
-  /** Whether a batch is not followed by a save, as if the process had ended in between. */
+  /** Whether the run ends after a batch and before its save, like a process that crashes. */
   readonly isUnsaved?: (offset: number) => boolean;
 }
 
-/** Does with a relay what `process` does: loads, hands over what comes after, again until that succeeds, and saves. */
-export async function processed(
+/** Runs a relay as `process` does: loads, calls the handler with the updates after the cursor, retries it, and saves. */
+export async function runRelay(
   relay: NatsRelay,
   updates: readonly Work[],
-  { size = 100, before, isUnsaved = () => false }: Played = {},
+  { size = 100, before, isUnsaved = () => false }: RelayRun = {},
 ): Promise<void> {
-  const loaded = await persistently(() => firstValueFrom(from(relay.store.load('relay')), { defaultValue: undefined }));
+  const loaded = await retryUntilSuccess(() =>
+    firstValueFrom(from(relay.store.load('relay')), { defaultValue: undefined }),
+  );
   const cursor = Cursor.decode(loaded);
   const begin = cursor._tag === 'Right' ? cursor.right.offset : 0;
   const rest = updates.filter(({ offset }) => offset > begin);
@@ -89,14 +91,14 @@ export async function processed(
     const batch = rest.slice(at, at + size);
     const offset = batch.at(-1)?.offset ?? 0;
     await before?.(offset);
-    await persistently(() => relay.handler(batch, undefined) as Promise<unknown>);
+    await retryUntilSuccess(() => relay.handler(batch, undefined) as Promise<unknown>);
     if (isUnsaved(offset)) return;
-    await persistently(() => firstValueFrom(from(relay.store.save('relay', cursorAt(offset), undefined))));
+    await retryUntilSuccess(() => firstValueFrom(from(relay.store.save('relay', cursorAt(offset), undefined))));
   }
 }
 
-/** Until it succeeds; the test's own timeout ends it. */
-async function persistently<A>(work: () => Promise<A>): Promise<A> {
+/** Retries until success. The timeout of the test is the limit. */
+async function retryUntilSuccess<A>(work: () => Promise<A>): Promise<A> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await work();
@@ -106,8 +108,8 @@ async function persistently<A>(work: () => Promise<A>): Promise<A> {
   }
 }
 
-/** A relay, with the stream as an operator would make it. */
-export async function relayTo(
+/** A relay on a stream that exists already, as an operator would create it. */
+export async function createRelay(
   options: NatsRelayOptions,
   config: Partial<StreamConfig> = {},
 ): Promise<NatsRelay & { readonly jsm: JetStreamManager }> {
@@ -117,15 +119,16 @@ export async function relayTo(
   return { ...natsRelay(options), jsm };
 }
 
-/** What stands in a stream, read message by message, without the library's reader. */
-export async function stored(jsm: JetStreamManager, stream: string): Promise<readonly Work[]> {
+/** The updates in a stream, read message by message, without the library's reader. */
+export async function readStream(jsm: JetStreamManager, stream: string): Promise<readonly Work[]> {
   const { state } = await jsm.streams.info(stream);
   const updates: Work[] = [];
   for (let seq = Math.max(state.first_seq, 1); seq <= state.last_seq; seq += 1) {
     const message = await jsm.streams.getMessage(stream, { seq });
     if (message === null) continue;
     const decoded = UpdateElement.decode(message.json());
-    if (decoded._tag === 'Left' || decoded.right._tag === 'OffsetCheckpoint') throw new Error(`no update at ${seq}`);
+    if (decoded._tag === 'Left' || decoded.right._tag === 'OffsetCheckpoint')
+      throw new Error(`message ${seq} is not an update`);
     updates.push(decoded.right);
   }
   return updates;

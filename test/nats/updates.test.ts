@@ -15,18 +15,18 @@ import {
 } from 'rxjs';
 import { isHandlerError, type Update, type Work } from '../../src/index.js';
 import { natsRelay, natsUpdates, type NatsUpdatesOptions } from '../../src/nats/index.js';
-import { notePlace, placesOf, readPlace } from '../../src/nats/consumer.js';
+import { savePlace, placeBucket, readPlace } from '../../src/nats/consumer.js';
 import { updateArbitrary } from '../helpers/arbitraries/index.js';
+import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
-import { attentively } from '../helpers/attentively.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { until } from '../helpers/servers.js';
-import { generated, processed, relayTo, withNats } from './support.js';
+import { repeatIfStalled, until } from '../helpers/time.js';
+import { generateUpdates, runRelay, createRelay, withNats } from './support.js';
 
 let updates: readonly Work[] = [];
 
 const isWork = (update: Update): update is Work => update._tag !== 'OffsetCheckpoint';
-/** Whatever an update may contain, at ascending offsets. */
+/** Updates with any content, at ascending offsets. */
 const feeds: fc.Arbitrary<readonly Work[]> = fc
   .array(updateArbitrary.filter(isWork), { minLength: 1, maxLength: 20 })
   .map((feed) =>
@@ -36,17 +36,17 @@ const feeds: fc.Arbitrary<readonly Work[]> = fc
     }),
   );
 
-describeWithNats('a reader', () => {
+describeWithNats('natsUpdates', () => {
   const nats = withNats();
   beforeAll(async () => {
-    updates = await generated(300);
+    updates = await generateUpdates(300);
   });
 
-  /** A stream with some of the updates, and how it is read. */
-  const relayed = async (count: number): Promise<NatsUpdatesOptions> => {
+  /** Relays updates to a new stream, and returns the options to read it. */
+  const relayUpdates = async (count: number): Promise<NatsUpdatesOptions> => {
     const connection = await nats.connect();
-    const stream = nats.name();
-    await processed(natsRelay({ connection, stream }), updates.slice(0, count));
+    const stream = nats.newName();
+    await runRelay(natsRelay({ connection, stream }), updates.slice(0, count));
     return { connection, stream, durable: 'reader' };
   };
   const read = (options: NatsUpdatesOptions, count: number): Promise<readonly Work[]> =>
@@ -57,35 +57,35 @@ describeWithNats('a reader', () => {
       (reason: unknown) => reason,
     );
 
-  it('emits what a relay published, whatever it is', async () => {
+  it('emits the updates that a relay has published, whatever their content', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const connection = await nats.connect();
-        const stream = nats.name();
+        const stream = nats.newName();
         await natsRelay({ connection, stream }).handler(feed, undefined);
         const seen = await lastValueFrom(
           natsUpdates({ connection, stream, durable: 'reader' }).pipe(take(feed.length), toArray()),
         );
         expect(seen).toEqual(feed);
       }),
-      { numRuns: 25 },
+      { numRuns: effort(10, 25) },
     );
   });
 
-  it('goes on where the subscription before ended, and waits for what is published later', async () => {
-    const options = await relayed(100);
+  it('continues where the last subscription ended, and waits for later updates', async () => {
+    const options = await relayUpdates(100);
     expect(await read(options, 30)).toEqual(updates.slice(0, 30));
     expect(await read(options, 30)).toEqual(updates.slice(30, 60));
     const seen = observe(natsUpdates(options));
     await until(() => seen.values.length === 40);
-    await processed(natsRelay(options), updates);
+    await runRelay(natsRelay(options), updates);
     await until(() => seen.values.length === 240);
     seen.subscription.unsubscribe();
     expect(seen.values).toEqual(updates.slice(60));
   });
 
-  it('asks nothing before it is subscribed, and begins where it is told', async () => {
-    const options = await relayed(100);
+  it('requests nothing before it is subscribed, and begins where the options say', async () => {
+    const options = await relayUpdates(100);
     const { consumers, streams } = await jetstreamManager(options.connection);
     void natsUpdates(options);
     expect((await streams.info(options.stream)).state.consumer_count).toBe(0);
@@ -94,15 +94,15 @@ describeWithNats('a reader', () => {
     await streams.purge(options.stream, { seq: 51 });
     expect(await read({ ...options, durable: 'late', begin: 'earliest' }, 10)).toEqual(updates.slice(50, 60));
     expect(await error(natsUpdates({ ...options, durable: 'all' }))).toMatchObject({ reason: 'gap' });
-    await processed(natsRelay(options), updates.slice(0, 101));
+    await runRelay(natsRelay(options), updates.slice(0, 101));
     await until(() => fresh.values.length === 1);
     fresh.subscription.unsubscribe();
     expect(fresh.values).toEqual(updates.slice(100, 101));
     expect((await consumers.info(options.stream, 'late')).config.max_ack_pending).toBe(1);
   });
 
-  it('hands each update to the handler and waits for it, before the next and before it emits', async () => {
-    const options = await relayed(20);
+  it('waits for the handler of an update before it emits the update and calls the next', async () => {
+    const options = await relayUpdates(20);
     const log: string[] = [];
     const handler = (update: Work): unknown => {
       log.push(`begin ${update.offset}`);
@@ -124,8 +124,8 @@ describeWithNats('a reader', () => {
     expect(log).toEqual([...all, 'over']);
   });
 
-  it('tries a handler again, then errors, and the update comes first to the next subscriber', async () => {
-    const options = await relayed(5);
+  it('retries a handler, then errors, and delivers the update to the next subscriber first', async () => {
+    const options = await relayUpdates(5);
     const handlerRetry = { baseDelayMs: 1, giveUpAfterMs: 60 };
     const third = updates[2];
     let calls = 0;
@@ -143,8 +143,8 @@ describeWithNats('a reader', () => {
     expect(await read(options, 3)).toEqual(updates.slice(2, 5));
   });
 
-  it('gives back at once what an unsubscribed handler has not done', async () => {
-    const options = await relayed(2);
+  it('releases an update at once when it is unsubscribed while the handler runs', async () => {
+    const options = await relayUpdates(2);
     let isStopped = false;
     let calls = 0;
     const handler = (): Observable<never> => {
@@ -158,10 +158,10 @@ describeWithNats('a reader', () => {
     expect(await read(options, 2)).toEqual(updates.slice(0, 2));
   });
 
-  it('keeps what its handler takes long for', async () => {
+  it('keeps an update for as long as its handler runs', async () => {
     const ackWaitMs = 600;
-    const handled = await attentively(ackWaitMs / 2, async () => {
-      const options = { ...(await relayed(3)), ackWaitMs };
+    const handled = await repeatIfStalled(ackWaitMs / 2, async () => {
+      const options = { ...(await relayUpdates(3)), ackWaitMs };
       const seen: number[] = [];
       const handler = ({ offset }: Work): Promise<void> => wait(seen.push(offset) === 1 ? 3 * ackWaitMs : 1);
       const both = [observe(natsUpdates(options, handler)), observe(natsUpdates(options, handler))];
@@ -172,15 +172,15 @@ describeWithNats('a reader', () => {
     expect(handled).toEqual(offsets(updates.slice(0, 3)));
   });
 
-  it('is shared by replicas: each update goes to one of them, in order', async () => {
-    const options = await relayed(300);
+  it('delivers each update to one of several replicas, in order', async () => {
+    const options = await relayUpdates(300);
     const { consumers } = await jetstreamManager(options.connection);
     const handledOffsets: number[] = [];
     let running = 0;
     const handler = async ({ offset }: Work): Promise<void> => {
       running += 1;
       expect(running).toBe(1);
-      // the first to be there does not do all before the others are
+      // the first replica waits until another one has subscribed
       if (handledOffsets.length === 0)
         await until(async () => (await consumers.info(options.stream, options.durable)).num_waiting > 0);
       await Promise.resolve();
@@ -199,11 +199,11 @@ describeWithNats('a reader', () => {
     expect(replicas.filter(({ values }) => values.length > 0).length).toBeGreaterThan(1);
   });
 
-  it('keeps the order when one replica falls silent', async () => {
-    const options = { ...(await relayed(50)), ackWaitMs: 300 };
+  it('keeps the order when a replica becomes silent', async () => {
+    const options = { ...(await relayUpdates(50)), ackWaitMs: 300 };
     const silent = await nats.connect();
     const order: number[] = [];
-    // its connection is cut, with an update in its hands
+    // its connection is closed while it handles an update
     const dying = observe(
       natsUpdates({ ...options, connection: silent }, ({ offset }) => {
         order.push(offset);
@@ -224,8 +224,8 @@ describeWithNats('a reader', () => {
     other.subscription.unsubscribe();
   });
 
-  it('errors where messages were removed that nobody has read, and not where they were read', async () => {
-    const options = await relayed(100);
+  it('errors if messages were removed before they were read, and not if they were read before', async () => {
+    const options = await relayUpdates(100);
     await read(options, 30);
     const { streams } = await jetstreamManager(options.connection);
     await streams.purge(options.stream, { seq: 31 });
@@ -233,13 +233,13 @@ describeWithNats('a reader', () => {
     await streams.purge(options.stream, { seq: 61 });
     const failure = await error(natsUpdates(options));
     expect(failure).toMatchObject({ _tag: 'RelayError', reason: 'gap' });
-    expect(String(failure)).toContain('from 41 on, before 61');
-    // it stays so
+    expect(String(failure)).toContain('messages 41 to 60');
+    // also in the next subscription
     expect(await error(natsUpdates(options))).toMatchObject({ reason: 'gap' });
   });
 
-  it('sees a message that was removed from the midst, while it runs and when it starts', async () => {
-    const options = await relayed(20);
+  it('errors if a message in the middle of the stream was removed', async () => {
+    const options = await relayUpdates(20);
     const { streams } = await jetstreamManager(options.connection);
     await streams.deleteMessage(options.stream, 7);
     const seen = observe(natsUpdates(options));
@@ -248,21 +248,21 @@ describeWithNats('a reader', () => {
     expect(seen.error).toMatchObject({ reason: 'gap' });
   });
 
-  it('errors where the durable was deleted, and goes on where it stood when it is subscribed again', async () => {
-    const options = await relayed(10);
+  it('errors if the durable was deleted, and continues at its place when it is subscribed again', async () => {
+    const options = await relayUpdates(10);
     const { consumers } = await jetstreamManager(options.connection);
     const seen = observe(natsUpdates(options));
     await until(() => seen.values.length === 10);
     await consumers.delete(options.stream, 'reader');
     await until(() => seen.error !== undefined);
     expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'durable' });
-    await processed(natsRelay(options), updates.slice(0, 20));
+    await runRelay(natsRelay(options), updates.slice(0, 20));
     expect(await read(options, 10)).toEqual(updates.slice(10, 20));
     expect(await read({ ...options, durable: 'another' }, 1)).toEqual(updates.slice(0, 1));
   });
 
-  it('errors where the stream is missing or deleted', async () => {
-    const options = await relayed(10);
+  it('errors if the stream is missing or deleted', async () => {
+    const options = await relayUpdates(10);
     expect(await error(natsUpdates({ ...options, stream: 'none' }))).toMatchObject({ reason: 'stream' });
     const seen = observe(natsUpdates(options));
     await until(() => seen.values.length === 10);
@@ -271,8 +271,8 @@ describeWithNats('a reader', () => {
     expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'durable' });
   });
 
-  it('refuses a consumer of another kind, and times that make no sense', async () => {
-    const options = await relayed(1);
+  it('refuses a consumer with other settings, invalid names, and times that are not positive', async () => {
+    const options = await relayUpdates(1);
     const { consumers } = await jetstreamManager(options.connection);
     await consumers.add(options.stream, { durable_name: 'reader', ack_policy: 'explicit' });
     expect(await error(natsUpdates(options))).toMatchObject({ reason: 'durable' });
@@ -282,14 +282,14 @@ describeWithNats('a reader', () => {
     expect(() => natsUpdates({ ...options, handlerRetry: { giveUpAfterMs: -1 } })).toThrow(TypeError);
   });
 
-  it('errors at what is no update, or out of order, and goes no further', async () => {
+  it('errors at a message that is no update, or out of order, and emits nothing after it', async () => {
     for (const [body, tag] of [
       ['{"update":{"Transaction":{"value":{"offset":9}}}}', 'DecodeError'],
       ['hello', 'DecodeError'],
       ['{"update":{"OffsetCheckpoint":{"value":{"offset":9,"synchronizerTimes":[]}}}}', 'DecodeError'],
       ['{"update":{"Later":{"value":{"offset":1}}}}', 'OrderError'],
     ]) {
-      const options = await relayed(5);
+      const options = await relayUpdates(5);
       await jetstream(options.connection).publish(`${options.stream}.updates`, body);
       const seen = observe(natsUpdates(options));
       await until(() => seen.error !== undefined);
@@ -299,19 +299,19 @@ describeWithNats('a reader', () => {
     }
   });
 
-  it('does not go back to the place of a replica that fell silent', async () => {
-    const { connection, stream } = await relayed(1);
-    const places = placesOf(jetstream(connection), stream, () => Promise.resolve(1));
-    const first = await notePlace(places, 'reader', { sequence: 1, offset: 1 }, 0);
-    const other = await notePlace(places, 'reader', { sequence: 2, offset: 2 }, first.revision);
-    const late = await notePlace(places, 'reader', { sequence: 1, offset: 1 }, first.revision);
+  it('does not move back to the place of a replica that was silent', async () => {
+    const { connection, stream } = await relayUpdates(1);
+    const places = placeBucket(jetstream(connection), stream, () => Promise.resolve(1));
+    const first = await savePlace(places, 'reader', { sequence: 1, offset: 1 }, 0);
+    const other = await savePlace(places, 'reader', { sequence: 2, offset: 2 }, first.revision);
+    const late = await savePlace(places, 'reader', { sequence: 1, offset: 1 }, first.revision);
     expect(late).toEqual(other);
-    const next = await notePlace(places, 'reader', { sequence: 3, offset: 3 }, first.revision);
+    const next = await savePlace(places, 'reader', { sequence: 3, offset: 3 }, first.revision);
     expect(await readPlace(places, 'reader')).toEqual(next);
   });
 
   it('errors when the connection is closed', async () => {
-    const options = await relayed(1);
+    const options = await relayUpdates(1);
     const seen = observe(natsUpdates(options));
     await until(() => seen.values.length === 1);
     await options.connection.close();
@@ -320,14 +320,14 @@ describeWithNats('a reader', () => {
   });
 });
 
-describeWithNats('a reader whose server is killed', () => {
+describeWithNats('natsUpdates while its server is killed', () => {
   const nats = withNats();
 
-  it('hands on everything, in order, while a relay publishes', async () => {
-    const all = await generated(1500);
+  it('emits every update, in order, while a relay publishes', async () => {
+    const all = await generateUpdates(effort(600, 1_500));
     const connection = await nats.connect();
-    const stream = nats.name();
-    const relay = await relayTo({ connection, stream, timeoutMs: 500 });
+    const stream = nats.newName();
+    const relay = await createRelay({ connection, stream, timeoutMs: 500 });
     const options = { connection: await nats.connect(), stream, durable: 'reader', timeoutMs: 500, ackWaitMs: 1000 };
     const handledOffsets: number[] = [];
     const seen = observe(
@@ -335,7 +335,7 @@ describeWithNats('a reader whose server is killed', () => {
         handledOffsets.push(offset);
       }),
     );
-    const publishing = processed(relay, all, { size: 20 });
+    const publishing = runRelay(relay, all, { size: 20 });
     for (const share of [0.1, 0.4, 0.7]) {
       await until(() => seen.values.length > share * all.length || seen.error !== undefined);
       await nats.server.crash();
@@ -345,29 +345,30 @@ describeWithNats('a reader whose server is killed', () => {
     await until(() => seen.values.length === all.length || seen.error !== undefined, 60_000);
     expect(seen.error).toBeUndefined();
     expect(offsets(seen.values)).toEqual(offsets(all));
-    // within a subscription also the handler sees each once
+    // within one subscription, the handler gets each update once, too
     expect(handledOffsets).toEqual(offsets(all));
     seen.subscription.unsubscribe();
   });
 });
 
-describeWithNats('throughput', () => {
+describeWithNats('the relay and its reader', () => {
   const nats = withNats();
 
-  it('is far from where it would hurt', async () => {
-    const all = await generated(10_000);
+  it('send few messages for each update', async () => {
+    const all = await generateUpdates(effort(2_000, 10_000));
     const connection = await nats.connect();
     const reading = await nats.connect();
-    const stream = nats.name();
+    const stream = nats.newName();
     const begin = performance.now();
-    await processed(natsRelay({ connection, stream }), all);
+    await runRelay(natsRelay({ connection, stream }), all);
     const published = performance.now();
+    const readCount = effort(500, 2_000);
     const read$ = natsUpdates({ connection: reading, stream, durable: 'reader' }, () => undefined);
-    await firstValueFrom(read$.pipe(take(2_000), toArray()));
-    const rates = [all.length / (published - begin), 2_000 / (performance.now() - published)];
-    console.log(`relayed and read, a second: ${rates.map((rate) => Math.round(rate * 1000)).join(', ')}`);
-    // what that comes from, on any machine: a message to publish an update, and three to ask for it, note and acknowledge it
+    await firstValueFrom(read$.pipe(take(readCount), toArray()));
+    const rates = [all.length / (published - begin), readCount / (performance.now() - published)];
+    console.log(`updates relayed and read per second: ${rates.map((rate) => Math.round(rate * 1000)).join(', ')}`);
+    // on any machine: one message to publish an update, and three to fetch it, save the place and acknowledge it
     expect(connection.stats().outMsgs / all.length).toBeLessThan(1.1);
-    expect(reading.stats().outMsgs / 2_000).toBeLessThan(3.1);
+    expect(reading.stats().outMsgs / readCount).toBeLessThan(3.1);
   });
 });

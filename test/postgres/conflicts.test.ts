@@ -1,94 +1,40 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Pool } from 'pg';
+import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
-import {
-  acsDelta,
-  createLedger,
-  type Handler,
-  isHandlerError,
-  isStoreError,
-  type Diagnostic,
-  type ProcessOptions,
-} from '../../src/index.js';
+import { type Handler, isHandlerError, isStoreError } from '../../src/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
-import { comesToBe } from '../helpers/comesToBe.js';
-import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
-import { sandboxes } from '../helpers/sandboxes.js';
-import { until } from '../helpers/servers.js';
-import { cuttingProxy } from './cuttingProxy.js';
+import { effort } from '../helpers/effort.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { eventually, until } from '../helpers/time.js';
+import { cuttingProxy, insert, poolOf, request, sandboxWorlds, withDatabase } from './support.js';
 
-const sandbox = sandboxes();
+const world = sandboxWorlds();
 
-describeWithPostgres('postgresStore and others', () => {
-  let server: PostgresServer;
-  let pool: Pool;
+describeWithPostgres('postgresStore beside other users of the database', () => {
+  const database = withDatabase();
+  const { seen, options } = database;
 
-  beforeAll(async () => {
-    server = await postgresServer();
-  });
-  afterAll(async () => {
-    await server.stop();
-  });
-  beforeEach(async () => {
-    pool = new Pool({ connectionString: server.url, max: 12 });
-    pool.on('error', () => undefined);
-    await pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, seen, total, owner');
-    await pool.query('CREATE TABLE seen (n serial, "offset" bigint PRIMARY KEY)');
-    await pool.query('CREATE TABLE total (id int PRIMARY KEY, n int NOT NULL)');
-    await pool.query('INSERT INTO total VALUES (1, 0), (2, 0)');
-  });
-  afterEach(async () => {
-    await pool.end();
-  });
-
-  const insert: Handler<PoolClient> = ({ offset }, tx) => tx.query('INSERT INTO seen ("offset") VALUES ($1)', [offset]);
-  const seen = async (): Promise<readonly number[]> => {
-    const { rows } = await pool.query<{ offset: string }>('SELECT "offset"::text AS "offset" FROM seen ORDER BY n');
-    return rows.map(({ offset }) => Number(offset));
-  };
   const totals = async (): Promise<readonly number[]> => {
-    const { rows } = await pool.query<{ n: number }>('SELECT n FROM total ORDER BY id');
+    const { rows } = await database.pool.query<{ n: number }>('SELECT n FROM total ORDER BY id');
     return rows.map(({ n }) => n);
-  };
-  const request = (endInclusive?: number) => ({
-    beginExclusive: 0,
-    updateFormat: acsDelta({ parties: 'any' }),
-    ...(endInclusive !== undefined && { endInclusive }),
-  });
-  const options = (more: Omit<ProcessOptions<PoolClient>, 'batch'> = {}) => ({
-    name: 'seen',
-    store: postgresStore({ pool, pollMs: 20 }),
-    ...more,
-  });
-  const world = async (updates: number) => {
-    const service = await sandbox();
-    service.generate(updates, { seed: 5 });
-    const ledger = createLedger({ baseUrl: service.url, retry: { baseDelayMs: 5, maxDelayMs: 50 } });
-    const all = (await lastValueFrom(ledger.updates(request(service.ledgerEnd)).pipe(toArray()))).map(
-      ({ offset }) => offset,
-    );
-    const events: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((event) => events.push(event));
-    return { service, ledger, all, events };
   };
 
   it.each(['REPEATABLE READ', 'SERIALIZABLE'] as const)(
-    'does a transaction once more that another has come in the way of: %s',
+    'repeats a transaction that fails because of a concurrent one: %s',
     async (isolation) => {
       const { service, ledger, all } = await world(60);
       let others = 0;
       const handler: Handler<PoolClient> = async (update, tx) => {
         const { rows } = await tx.query<{ n: number }>('SELECT n FROM total WHERE id = 1');
-        // another writer commits in between, now and then
+        // sometimes another writer commits in between
         if (update.offset % 7 === 0 && others < 15) {
           others += 1;
-          await pool.query('UPDATE total SET n = n + 1 WHERE id = 1');
+          await database.pool.query('UPDATE total SET n = n + 1 WHERE id = 1');
         }
         await tx.query('UPDATE total SET n = $1 WHERE id = 1', [(rows[0]?.n ?? 0) + 1]);
-        await insert(update, tx);
+        await insert()(update, tx);
       };
-      const store = postgresStore({ pool, pollMs: 20, isolation });
+      const store = postgresStore({ pool: database.pool, pollMs: 20, isolation });
       await lastValueFrom(
         ledger.process(request(service.ledgerEnd), handler, options({ store, commitEvery: { updates: 1 } })),
       );
@@ -99,17 +45,17 @@ describeWithPostgres('postgresStore and others', () => {
     },
   );
 
-  it('does the transactions of two processors again that wait for each other', async () => {
+  it('repeats the transactions of two processors after a deadlock', async () => {
     const { service, ledger, all } = await world(40);
-    await pool.query(`ALTER DATABASE postgres SET deadlock_timeout = '10ms'`);
-    const begun = new Set<number>();
+    await database.pool.query(`ALTER DATABASE postgres SET deadlock_timeout = '10ms'`);
+    const started = new Set<number>();
     const crossing =
       (first: number, second: number): Handler<PoolClient> =>
       async (_, tx) => {
         await tx.query('UPDATE total SET n = n + 1 WHERE id = $1', [first]);
-        // the first time, each waits for the other to have locked what it wants next
-        begun.add(first);
-        await until(() => begun.has(second));
+        // the first time, each waits until the other has locked the row that it needs next
+        started.add(first);
+        await until(() => started.has(second));
         await tx.query('UPDATE total SET n = n + 1 WHERE id = $1', [second]);
       };
     const ends = [crossing(1, 2), crossing(2, 1)].map((handler, n) =>
@@ -123,9 +69,9 @@ describeWithPostgres('postgresStore and others', () => {
     );
     await Promise.all(ends);
     expect(await totals()).toEqual([2 * all.length, 2 * all.length]);
-    // a server process tells now and then, or when it ends
+    // a server process reports its statistics from time to time, and when it ends
     await until(async () => {
-      const { rows } = await pool.query<{ deadlocks: string }>(
+      const { rows } = await database.pool.query<{ deadlocks: string }>(
         `SELECT pg_stat_clear_snapshot(), deadlocks FROM pg_stat_database WHERE datname = current_database()`,
       );
       return Number(rows[0]?.deadlocks) > 0;
@@ -133,13 +79,15 @@ describeWithPostgres('postgresStore and others', () => {
   });
 
   it.each(['stop', 'park'] as const)(
-    'takes what cannot be committed for the work of its handler: %s',
+    'treats a commit that breaks a rule as a failure of the handler: %s',
     async (onPoison) => {
       const { service, ledger, all } = await world(30);
-      await pool.query('CREATE TABLE owner ("offset" bigint REFERENCES seen ("offset") DEFERRABLE INITIALLY DEFERRED)');
+      await database.pool.query(
+        'CREATE TABLE owner ("offset" bigint REFERENCES seen ("offset") DEFERRABLE INITIALLY DEFERRED)',
+      );
       const poison = all[13] ?? 0;
       const handler: Handler<PoolClient> = async (update, tx) => {
-        await insert(update, tx);
+        await insert()(update, tx);
         if (update.offset === poison) await tx.query('INSERT INTO owner VALUES (-1)');
       };
       const how = options({ handlerRetry: { giveUpAfterMs: 0 }, onPoison });
@@ -151,87 +99,85 @@ describeWithPostgres('postgresStore and others', () => {
     },
   );
 
-  it('takes a commit that the database refuses time and again for its failure', async () => {
+  it('treats a commit that the database refuses repeatedly as a failure of the database', async () => {
     const { service, ledger, all } = await world(10);
-    await pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+    await database.pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '40001'; END $$`);
-    await pool.query(`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON seen DEFERRABLE INITIALLY DEFERRED
+    await database.pool.query(`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON seen DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW WHEN (NEW."offset" = ${all[5] ?? 0}) EXECUTE FUNCTION refuse()`);
-    const done = lastValueFrom(ledger.process(request(service.ledgerEnd), insert, options()));
-    const event = await firstValueFrom(ledger.diagnostics$);
-    expect(event).toBeDefined();
+    const done = lastValueFrom(ledger.process(request(service.ledgerEnd), insert(), options()));
+    const diagnostic = await firstValueFrom(ledger.diagnostics$);
+    expect(diagnostic).toBeDefined();
     const scheduled = await new Promise<unknown>((resolve, reject) => {
-      ledger.diagnostics$.subscribe((told) => {
-        if (told._tag === 'RetryScheduled') resolve(told.cause);
+      ledger.diagnostics$.subscribe((diagnostic) => {
+        if (diagnostic._tag === 'RetryScheduled') resolve(diagnostic.cause);
       });
       done.catch(reject);
     });
     expect(isStoreError(scheduled)).toBe(true);
-    await pool.query('DROP TRIGGER refused ON seen');
+    await database.pool.query('DROP TRIGGER refused ON seen');
     await done;
     expect(await seen()).toEqual(all);
   });
 
-  it.each(['before', 'behind'] as const)(
-    'neither loses nor repeats anything when connections are cut %s a COMMIT',
+  it.each(['before', 'after'] as const)(
+    'neither loses nor repeats an update when connections are cut %s a COMMIT',
     async (when) => {
-      const { service, ledger, all, events } = await world(400);
-      const proxy = await cuttingProxy(server.url, when, 3);
-      const cut = new Pool({ connectionString: proxy.url, max: 5 });
-      cut.on('error', () => undefined);
+      const { service, ledger, all, diagnostics } = await world(effort(150, 400));
+      const proxy = await cuttingProxy(database.server.url, when, 3);
+      const cut = poolOf(proxy.url, 5);
       const store = postgresStore({ pool: cut, pollMs: 5 });
       const committed = await lastValueFrom(
         ledger
-          .process(request(service.ledgerEnd), insert, options({ store, commitEvery: { updates: 5 } }))
+          .process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 5 } }))
           .pipe(toArray()),
       );
       await cut.end();
       proxy.close();
       expect(await seen()).toEqual(all);
-      expect(proxy.cuts()).toBeGreaterThan(20);
+      expect(proxy.cuts()).toBeGreaterThan(effort(5, 20));
       const offsets = committed.map(({ offset }) => offset);
       expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
-      expect(events.filter((event) => event._tag === 'RetryScheduled').length).toBeGreaterThanOrEqual(20);
+      expect(diagnostics.filter(({ _tag }) => _tag === 'RetryScheduled').length).toBeGreaterThanOrEqual(effort(5, 20));
     },
   );
 
   it.each([1, 2])('works in a pool of %i connections', async (max) => {
     const { service, ledger, all } = await world(50);
-    const small = new Pool({ connectionString: server.url, max });
-    small.on('error', () => undefined);
+    const small = poolOf(database.server.url, max);
     const store = postgresStore({ pool: small, pollMs: 5, timeoutMs: 60_000 });
     const half = all[25] ?? 0;
     for (const end of [half, service.ledgerEnd])
-      await lastValueFrom(ledger.process(request(end), insert, options({ store, retry: { giveUpAfterMs: 0 } })));
+      await lastValueFrom(ledger.process(request(end), insert(), options({ store, retry: { giveUpAfterMs: 0 } })));
     await small.end();
     expect(await seen()).toEqual(all);
   });
 
-  it('does not wait for ever for the tables to be made by another', async () => {
+  it('does not wait without a limit while another process creates the tables', async () => {
     const { ledger } = await world(1);
-    const other = await pool.connect();
+    const other = await database.pool.connect();
     await other.query(`SELECT pg_advisory_lock(hashtextextended('public.canton_rx_cursors', 1))`);
-    const store = postgresStore({ pool, timeoutMs: 100 });
-    const failing = lastValueFrom(ledger.process(request(), insert, options({ store, retry: { giveUpAfterMs: 0 } })));
+    const store = postgresStore({ pool: database.pool, timeoutMs: 100 });
+    const failing = lastValueFrom(ledger.process(request(), insert(), options({ store, retry: { giveUpAfterMs: 0 } })));
     await expect(failing).rejects.toMatchObject({ _tag: 'StoreError', operation: 'hold' });
     other.release(true);
   });
 
-  it('leaves no connections behind, whenever it is left', async () => {
+  it('leaves no connection or lock open, whenever it is unsubscribed', async () => {
     const { ledger } = await world(30);
-    const store = postgresStore({ pool, pollMs: 5 });
-    for (let n = 0; n < 200; n += 1) {
+    const store = postgresStore({ pool: database.pool, pollMs: 5 });
+    for (let n = 0; n < effort(50, 200); n += 1) {
       const subscriptions = [1, 2].map(() =>
         ledger.process(request(), () => undefined, options({ store, commitEvery: { updates: 7 } })).subscribe(),
       );
       await new Promise((resolve) => setTimeout(resolve, n % 25));
       for (const subscription of subscriptions) subscription.unsubscribe();
     }
-    await until(() => pool.waitingCount === 0 && pool.totalCount === pool.idleCount);
-    await comesToBe(
-      async () => (await pool.query<object>(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`)).rows,
+    await until(() => database.pool.waitingCount === 0 && database.pool.totalCount === database.pool.idleCount);
+    await eventually(
+      async () => (await database.pool.query<object>(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`)).rows,
       [],
     );
-    expect(pool.totalCount).toBe(pool.idleCount);
+    expect(database.pool.totalCount).toBe(database.pool.idleCount);
   });
 });

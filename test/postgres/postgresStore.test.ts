@@ -1,72 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Pool } from 'pg';
-import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
-import {
-  acsDelta,
-  createLedger,
-  handleParked,
-  type Handler,
-  isHandlerError,
-  isStoreError,
-  type Diagnostic,
-  type ProcessOptions,
-} from '../../src/index.js';
+import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
+import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
+import { handleParked, type Handler, isHandlerError, isStoreError } from '../../src/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
-import { describeWithPostgres, postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
-import { sandboxes } from '../helpers/sandboxes.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { insert, offsetsOf, poolOf, request, sandboxWorlds, withDatabase } from './support.js';
 
-const sandbox = sandboxes();
+const world = sandboxWorlds();
 
 describeWithPostgres('postgresStore', () => {
-  let server: PostgresServer;
-  let pool: Pool;
+  const database = withDatabase();
+  const { seen, options } = database;
 
-  beforeAll(async () => {
-    server = await postgresServer();
-  });
-  afterAll(async () => {
-    await server.stop();
-  });
-  beforeEach(async () => {
-    pool = new Pool({ connectionString: server.url, max: 12 });
-    pool.on('error', () => undefined);
-    await pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, seen');
-    await pool.query('CREATE TABLE seen (n serial, "offset" bigint PRIMARY KEY, who text)');
-  });
-  afterEach(async () => {
-    await pool.end();
-  });
-
-  const insert =
-    (who = 'one'): Handler<PoolClient> =>
-    ({ offset }, tx) =>
-      tx.query('INSERT INTO seen ("offset", who) VALUES ($1, $2)', [offset, who]);
-  const seen = async (): Promise<readonly number[]> => {
-    const { rows } = await pool.query<{ offset: string }>('SELECT "offset"::text AS "offset" FROM seen ORDER BY n');
-    return rows.map(({ offset }) => Number(offset));
-  };
-  const request = (endInclusive?: number) => ({
-    beginExclusive: 0,
-    updateFormat: acsDelta({ parties: 'any' }),
-    ...(endInclusive !== undefined && { endInclusive }),
-  });
-  const options = (more: Omit<ProcessOptions<PoolClient>, 'batch'> = {}) => ({
-    name: 'seen',
-    store: postgresStore({ pool, pollMs: 20 }),
-    ...more,
-  });
-  const world = async (updates: number) => {
-    const service = await sandbox();
-    service.generate(updates, { seed: 5 });
-    const ledger = createLedger({ baseUrl: service.url, retry: { baseDelayMs: 5, maxDelayMs: 50 } });
-    const all = (await lastValueFrom(ledger.updates(request(service.ledgerEnd)).pipe(toArray()))).map(
-      ({ offset }) => offset,
-    );
-    return { service, ledger, all };
-  };
-
-  it('commits what handlers do together with the place, and goes on from there', async () => {
+  it('commits the effects of handlers together with the cursor, and resumes from it', async () => {
     const { service, ledger, all } = await world(450);
     const half = all[200] ?? 0;
     await lastValueFrom(ledger.process(request(half), insert(), options()));
@@ -79,7 +25,7 @@ describeWithPostgres('postgresStore', () => {
     expect(Math.max(...committed.map(({ handled }) => handled))).toBe(30);
   });
 
-  it('takes back what a handler did before it failed, and keeps what came before', async () => {
+  it('rolls back the effects of a handler that fails, and keeps those of earlier updates', async () => {
     const { service, ledger, all } = await world(60);
     const poison = all[33] ?? 0;
     const handler: Handler<PoolClient> = async (update, tx) => {
@@ -94,10 +40,10 @@ describeWithPostgres('postgresStore', () => {
     expect(await seen()).toEqual(all.slice(0, 33));
   });
 
-  it('parks what cannot be handled in the same transaction', async () => {
+  it('parks an update that cannot be handled, in the same transaction as the cursor', async () => {
     const { service, ledger, all } = await world(60);
     const poison = all[33] ?? 0;
-    const store = postgresStore({ pool, pollMs: 20 });
+    const store = postgresStore({ pool: database.pool, pollMs: 20 });
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
       if (update.offset === poison) throw new Error('no such account');
@@ -106,31 +52,31 @@ describeWithPostgres('postgresStore', () => {
     await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, how));
     expect(await seen()).toEqual(all.filter((offset) => offset !== poison));
     const again = handleParked(store, 'seen', insert('again')).pipe(toArray());
-    const [unparked, gone] = [await lastValueFrom(again), await lastValueFrom(again)];
+    const [unparked, rest] = [await lastValueFrom(again), await lastValueFrom(again)];
     expect(unparked).toMatchObject([
       { isHandled: true, parked: { offset: poison, reason: 'no such account', attempts: 1 } },
     ]);
-    expect(gone).toEqual([]);
+    expect(rest).toEqual([]);
     expect(await seen()).toEqual([...all.filter((offset) => offset !== poison), poison]);
   });
 
-  it('does a transaction once more where the database asks for it', async () => {
+  it('repeats a transaction if the database requires it', async () => {
     const { service, ledger, all } = await world(40);
-    let left = 3;
+    let failures = 3;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
-      if (update.offset === all[20] && (left -= 1) >= 0)
+      if (update.offset === all[20] && (failures -= 1) >= 0)
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`);
     };
     await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, options()));
-    expect(left).toBe(-1);
+    expect(failures).toBe(-1);
     expect(await seen()).toEqual(all);
   });
 
   it.each([
-    ['swallows an error of the database', 'SELECT 1/0', 'the handler left its transaction failed'],
+    ['ignores an error of the database', 'SELECT 1/0', 'a statement of the handler failed, and the handler ignored it'],
     ['ends its transaction itself', 'COMMIT', 'the handler has ended its transaction'],
-  ])('names a handler that %s', async (_, sql, reason) => {
+  ])('fails with the offset of a handler that %s', async (_, sql, reason) => {
     const { service, ledger, all } = await world(10);
     const handler: Handler<PoolClient> = async ({ offset }, tx) => {
       if (offset === all[4]) await tx.query(sql).catch(() => undefined);
@@ -143,37 +89,36 @@ describeWithPostgres('postgresStore', () => {
     expect(isHandlerError(error) && error.cause).toMatchObject({ message: reason });
   });
 
-  it('has one of two work, and the other go on when that ends', async () => {
+  it('lets one of two processors work, and the other continue after it', async () => {
     const { service, ledger, all } = await world(300);
     const half = all[150] ?? 0;
     const first$ = ledger.process(request(), insert('one'), options({ commitEvery: { updates: 10 } }));
     const second$ = ledger.process(request(service.ledgerEnd), insert('two'), options());
     const isHalf = firstValueFrom(first$.pipe(filter(({ offset }) => offset >= half)));
-    // it begins when the first has its name
+    // the second begins after the first holds the name
     await firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'PageReceived')));
     await Promise.all([isHalf, lastValueFrom(second$)]);
     expect(await seen()).toEqual(all);
-    const { rows } = await pool.query('SELECT DISTINCT who FROM seen ORDER BY who');
+    const { rows } = await database.pool.query('SELECT DISTINCT who FROM seen ORDER BY who');
     expect(rows).toEqual([{ who: 'one' }, { who: 'two' }]);
   });
 
   it.each([
-    ['the connection is ended under a handler', 'running'],
-    ['the connection is ended while nothing is done', 'idle'],
-  ])('goes on where it was when %s', async (_, when) => {
-    const { service, ledger } = await world(100);
-    const told: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((event) => told.push(event));
+    ['the connection breaks while a handler runs', 'running'],
+    ['the connection breaks while the processor is idle', 'idle'],
+  ])('resumes from the last commit when %s', async (_, when) => {
+    const { service, ledger, diagnostics } = await world(100);
     const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`;
     let left = 2;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
-      if (when === 'running' && update.offset > 50 && (left -= 1) >= 0) await pool.query(terminate);
+      if (when === 'running' && update.offset > 50 && (left -= 1) >= 0) await database.pool.query(terminate);
     };
     const idle = firstValueFrom(
       ledger.process(request(), handler, options()).pipe(
         tap({
-          next: ({ isCaughtUp }) => isCaughtUp && when === 'idle' && (left -= 1) >= 0 && void pool.query(terminate),
+          next: ({ isCaughtUp }) =>
+            isCaughtUp && when === 'idle' && (left -= 1) >= 0 && void database.pool.query(terminate),
         }),
         filter(({ isCaughtUp, offset }) => isCaughtUp && offset === service.ledgerEnd && left <= 0),
       ),
@@ -183,54 +128,50 @@ describeWithPostgres('postgresStore', () => {
       service.generate(50, { seed: 6 });
     }
     await idle;
-    const all = await lastValueFrom(ledger.updates(request(service.ledgerEnd)).pipe(toArray()));
-    expect(await seen()).toEqual(all.map(({ offset }) => offset));
-    expect(told.some((event) => event._tag === 'RetryScheduled' && isStoreError(event.cause))).toBe(true);
+    expect(await seen()).toEqual(await offsetsOf(ledger, service.ledgerEnd));
+    expect(diagnostics.some((one) => one._tag === 'RetryScheduled' && isStoreError(one.cause))).toBe(true);
   });
 
-  it('is not outrun by one that has taken its name', async () => {
-    const { service, ledger, all } = await world(200);
-    let isStolen = false;
+  it('saves no cursor after another processor has taken the name', async () => {
+    const { service, ledger, all, diagnostics } = await world(200);
+    let isNameTaken = false;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
-      if (update.offset > 60 && !isStolen) {
-        isStolen = true;
-        await pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
+      if (update.offset > 60 && !isNameTaken) {
+        isNameTaken = true;
+        await database.pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
       }
     };
-    const told: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((event) => told.push(event));
     await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, options({ commitEvery: { updates: 20 } })));
     expect(await seen()).toEqual(all);
-    expect(told).toContainEqual(
-      expect.objectContaining({ cause: expect.objectContaining({ reason: 'another process holds the name by now' }) }),
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({ cause: expect.objectContaining({ reason: 'another processor holds the name now' }) }),
     );
   });
 
-  it('goes on after the database was away', async () => {
+  it('continues after the database was restarted', async () => {
     const { service, ledger, all } = await world(300);
-    const store = postgresStore({ pool, pollMs: 20 });
-    const away: Promise<unknown>[] = [];
+    const store = postgresStore({ pool: database.pool, pollMs: 20 });
+    const restarts: Promise<unknown>[] = [];
     await lastValueFrom(
       ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 5 } })).pipe(
         tap(({ offset }) => {
-          if (offset > 100 && away.length === 0) away.push(server.crash().then(() => server.start()));
+          if (offset > 100 && restarts.length === 0)
+            restarts.push(database.server.crash().then(() => database.server.start()));
         }),
       ),
     );
-    await Promise.all(away);
-    expect(away).toHaveLength(1);
+    await Promise.all(restarts);
+    expect(restarts).toHaveLength(1);
     expect(await seen()).toEqual(all);
   });
 
   it.each([
-    ['is locked by another', 'LOCK TABLE canton_rx_cursors IN ACCESS EXCLUSIVE MODE'],
-    ['has its row locked by another', 'SELECT * FROM canton_rx_cursors FOR UPDATE'],
-  ])('goes on after its table %s for longer than it waits', async (_, lock) => {
+    ['is locked by another connection', 'LOCK TABLE canton_rx_cursors IN ACCESS EXCLUSIVE MODE'],
+    ['has its row locked by another connection', 'SELECT * FROM canton_rx_cursors FOR UPDATE'],
+  ])('continues after its table %s for longer than the timeout', async (_, lock) => {
     const { service, ledger, all } = await world(200);
-    const told: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((event) => told.push(event));
-    const other = await pool.connect();
+    const other = await database.pool.connect();
     let locks = 0;
     const handler: Handler<PoolClient> = async (update, tx) => {
       await insert()(update, tx);
@@ -240,51 +181,50 @@ describeWithPostgres('postgresStore', () => {
       isLocked$.next(true);
     };
     const isLocked$ = new Subject<true>();
-    // on a machine that is slow it may give up before, too
-    const isGivenUp = firstValueFrom(
+    // only after the lock: on a slow machine it may time out before, too
+    const hasTimedOut = firstValueFrom(
       isLocked$.pipe(concatMap(() => ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'RetryScheduled')))),
     );
-    const store = postgresStore({ pool, pollMs: 20, timeoutMs: 300 });
+    const store = postgresStore({ pool: database.pool, pollMs: 20, timeoutMs: 300 });
     const done = lastValueFrom(
       ledger.process(request(service.ledgerEnd), handler, options({ store, commitEvery: { updates: 10 } })),
     );
-    await isGivenUp;
+    await hasTimedOut;
     await other.query('COMMIT');
     other.release();
     await done;
     expect(await seen()).toEqual(all);
   });
 
-  it('goes on after the database did not answer at all', async () => {
+  it('continues after the database did not answer at all', async () => {
     const { service, ledger, all } = await world(200);
-    // the handlers' own queries are not the store's to give up
-    const patient = new Pool({ connectionString: server.url, max: 12, query_timeout: 450 });
-    patient.on('error', () => undefined);
+    // the timeout of the store does not apply to the queries of handlers
+    const patient = poolOf(database.server.url, 12, { query_timeout: 450 });
     const store = postgresStore({ pool: patient, pollMs: 20, timeoutMs: 300 });
-    const hung: Promise<unknown>[] = [];
+    const pauses: Promise<unknown>[] = [];
     await lastValueFrom(
       ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 10 } })).pipe(
         filter(({ offset }) => offset > 60),
         tap(() => {
-          if (hung.length > 0) return;
+          if (pauses.length > 0) return;
           const isNoticed$ = ledger.diagnostics$.pipe(
             filter(({ _tag }) => _tag === 'RetryScheduled'),
             take(3),
             toArray(),
           );
-          hung.push(
-            server.pause(),
-            lastValueFrom(isNoticed$).then(() => server.resume()),
+          pauses.push(
+            database.server.pause(),
+            lastValueFrom(isNoticed$).then(() => database.server.resume()),
           );
         }),
       ),
     );
-    await Promise.all(hung);
+    await Promise.all(pauses);
     await patient.end();
     expect(await seen()).toEqual(all);
   });
 
-  it('is begun by many at a time on an empty database', async () => {
+  it('creates its tables once when several processors start at the same time', async () => {
     const { service, ledger, all } = await world(30);
     const each = Array.from({ length: 5 }, (_, index) =>
       lastValueFrom(
@@ -294,7 +234,7 @@ describeWithPostgres('postgresStore', () => {
     expect((await Promise.all(each)).map(({ offset }) => offset)).toEqual(each.map(() => all.at(-1)));
   });
 
-  it('refuses the place of another participant', async () => {
+  it('refuses the cursor of another participant', async () => {
     const { service, ledger } = await world(30);
     await lastValueFrom(ledger.process(request(service.ledgerEnd), insert(), options()));
     service.configure({ participantId: 'other::1220' });

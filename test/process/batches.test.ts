@@ -1,26 +1,21 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { throwError, timer } from 'rxjs';
 import type { Work } from '../../src/process/ProcessOptions.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
-import { canton, failed, type Asked } from '../helpers/scripted.js';
+import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo } from '../helpers/world.js';
-import { hashAtOnce, name, PlainStore, until, workshop } from './support.js';
+import { marbles } from '../helpers/time.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
+import { mockPlatform, name, PlainStore, until, processWorld } from './support.js';
 
-beforeEach(() => {
-  hashAtOnce();
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+mockPlatform();
 
-/** Takes so many milliseconds for a batch, and keeps what it got. */
-function batchWorker(tookMs = 0) {
+/** A handler that takes some milliseconds for a batch, and records the batches. */
+function recordBatches(durationMs = 0) {
   const batches: number[][] = [];
   const handle = (works: readonly Work[]): unknown => {
     batches.push(offsets(works));
-    return tookMs === 0 ? undefined : timer(tookMs);
+    return durationMs === 0 ? undefined : timer(durationMs);
   };
   return { batches, handle };
 }
@@ -28,13 +23,13 @@ function batchWorker(tookMs = 0) {
 const sizes = (batches: readonly (readonly number[])[]): number[] => batches.map(({ length }) => length);
 
 describe('batches', () => {
-  it.each([0, 30])('are full across pages, and committed as a whole (%i ms each)', (tookMs) => {
+  it.each([0, 30])('are full across pages, and committed as a whole (%i ms each)', (durationMs) => {
     marbles(({ flush }) => {
-      const { workInBatches } = workshop(100);
+      const { processBatches } = processWorld(100);
       const store = new PlainStore();
-      const { batches, handle } = batchWorker(tookMs);
+      const { batches, handle } = recordBatches(durationMs);
       const batch = { size: 25, withinMs: 500 };
-      const seen = observe(workInBatches(handle, { store, name, maxPageSize: 10, batch }).pipe(until(20_000)));
+      const seen = observe(processBatches(handle, { store, name, maxPageSize: 10, batch }).pipe(until(20_000)));
       flush();
       expect(batches.flat()).toEqual(upTo(100));
       expect(sizes(batches)).toEqual([25, 25, 25, 25]);
@@ -47,24 +42,24 @@ describe('batches', () => {
     [5, 10],
     [5, 0],
     [0, 0],
-  ])('are several of a page (that takes %i ms, and each batch %i)', (latencyMs, tookMs) => {
+  ])('divide a page (each page takes %i ms, each batch %i)', (latencyMs, durationMs) => {
     marbles(({ flush }) => {
-      const { workInBatches } = workshop(50, { latencyMs });
-      const { batches, handle } = batchWorker(tookMs);
-      observe(workInBatches(handle, { batch: { size: 7, withinMs: 300 } }).pipe(until(5_000)));
+      const { processBatches } = processWorld(50, { latencyMs });
+      const { batches, handle } = recordBatches(durationMs);
+      observe(processBatches(handle, { batch: { size: 7, withinMs: 300 } }).pipe(until(5_000)));
       flush();
       expect(batches.flat()).toEqual(upTo(50));
       expect(sizes(batches)).toEqual([7, 7, 7, 7, 7, 7, 7, 1]);
     });
   });
 
-  it('wait for more only so long from their first update on', () => {
+  it('wait for more updates until their first one has waited long enough', () => {
     marbles(({ flush }) => {
-      const { ledger, workInBatches } = workshop();
+      const { ledger, processBatches } = processWorld();
       const times: number[] = [];
-      const { batches, handle } = batchWorker();
+      const { batches, handle } = recordBatches();
       const seen = observe(
-        workInBatches(
+        processBatches(
           (works) => {
             times.push(works.length);
             return handle(works);
@@ -86,16 +81,16 @@ describe('batches', () => {
     });
   });
 
-  it('are handed over before an error of the feed', () => {
+  it('are handled before an error of the feed', () => {
     marbles(({ flush }) => {
-      const isLate = ({ body }: Asked): boolean => Number(body['beginExclusive']) >= 20;
-      const { workInBatches } = workshop(40, {
-        fault: (asked) => (isLate(asked) ? failed(400, canton('INVALID_ARGUMENT', 8)) : undefined),
+      const isLate = ({ body }: ServiceRequest): boolean => Number(body['beginExclusive']) >= 20;
+      const { processBatches } = processWorld(40, {
+        fault: (request) => (isLate(request) ? errorReply(400, errorBody('INVALID_ARGUMENT', 8)) : undefined),
       });
       const store = new PlainStore();
-      const { batches, handle } = batchWorker(10);
+      const { batches, handle } = recordBatches(10);
       const batch = { size: 15, withinMs: 60_000 };
-      const seen = observe(workInBatches(handle, { store, name, maxPageSize: 10, batch }));
+      const seen = observe(processBatches(handle, { store, name, maxPageSize: 10, batch }));
       flush();
       expect(batches.flat()).toEqual(upTo(20));
       expect(store.cursor).toMatchObject({ offset: 20 });
@@ -105,9 +100,9 @@ describe('batches', () => {
     });
   });
 
-  it('of a processor that is stopped are not followed by an error of the feed behind them', () => {
+  it('of a stopped processor are not followed by an error of the feed after them', () => {
     marbles(({ flush }) => {
-      const { ledger, workInBatches } = workshop(5);
+      const { ledger, processBatches } = processWorld(5);
       ledger.append(6, { update: { Transaction: { value: { offset: 6 } } } });
       const store = new PlainStore();
       const controller = new AbortController();
@@ -118,19 +113,19 @@ describe('batches', () => {
         return timer(100);
       };
       const options = { store, name, batch: { size: 2, withinMs: 10 }, signal: controller.signal };
-      const seen = observe(workInBatches(handle, options));
+      const seen = observe(processBatches(handle, options));
       flush();
       expect(seen).toMatchObject({ error: undefined, completed: true });
       expect(store.cursor).toMatchObject({ offset: 2 });
     });
   });
 
-  it('are handed over at once where the request ends', () => {
+  it('are handled at once at the end of the request', () => {
     marbles(({ flush }) => {
-      const { workInBatches } = workshop(40);
-      const { batches, handle } = batchWorker(10);
+      const { processBatches } = processWorld(40);
+      const { batches, handle } = recordBatches(10);
       const batch = { size: 15, withinMs: 60_000 };
-      const seen = observe(workInBatches(handle, { batch }, { endInclusive: 20 }));
+      const seen = observe(processBatches(handle, { batch }, { endInclusive: 20 }));
       flush();
       expect(sizes(batches)).toEqual([15, 5]);
       expect(seen).toMatchObject({ completed: true, error: undefined });
@@ -138,19 +133,19 @@ describe('batches', () => {
     });
   });
 
-  it('that fail are handed over once more, one at a time, and only what fails alone is given up', () => {
+  it('that fail are repeated one update at a time, and only the update that fails alone is skipped', () => {
     marbles(({ flush }) => {
-      const { workInBatches, client } = workshop(20);
+      const { processBatches, client } = processWorld(20);
       const store = new PlainStore();
-      const { batches, handle } = batchWorker();
-      const told = observe(client.diagnostics$);
+      const { batches, handle } = recordBatches();
+      const diagnostics = observe(client.diagnostics$);
       const fails = (works: readonly Work[]): unknown => {
         void handle(works);
         return works.some(({ offset }) => offset === 7) ? throwError(() => new Error('mine')) : undefined;
       };
       const batch = { size: 5, withinMs: 100 };
       const handlerRetry = { giveUpAfterMs: 0 };
-      observe(workInBatches(fails, { store, name, batch, handlerRetry, onPoison: 'skip' }).pipe(until(5_000)));
+      observe(processBatches(fails, { store, name, batch, handlerRetry, onPoison: 'skip' }).pipe(until(5_000)));
       flush();
       expect(batches.map((all) => [all.at(0), all.length])).toEqual([
         [1, 5],
@@ -164,17 +159,19 @@ describe('batches', () => {
         [16, 5],
       ]);
       expect(offsets(store.saves)).toEqual([0, 5, 6, 7, 8, 9, 10, 15, 20]);
-      expect(told.values.filter(({ _tag }) => _tag === 'UpdateSkipped')).toMatchObject([{ offset: 7, attempts: 1 }]);
+      expect(diagnostics.values.filter(({ _tag }) => _tag === 'UpdateSkipped')).toMatchObject([
+        { offset: 7, attempts: 1 },
+      ]);
     });
   });
 
-  it('hold what is selected; nothing is handed over of a batch of which nothing is', () => {
+  it('have only selected updates, and the handler gets no empty batch', () => {
     marbles(({ flush }) => {
-      const { workInBatches } = workshop(20);
+      const { processBatches } = processWorld(20);
       const store = new PlainStore();
-      const { batches, handle } = batchWorker();
+      const { batches, handle } = recordBatches();
       const select = ({ offset }: Work): boolean => offset > 7;
-      observe(workInBatches(handle, { store, name, select, batch: { size: 5, withinMs: 100 } }).pipe(until(5_000)));
+      observe(processBatches(handle, { store, name, select, batch: { size: 5, withinMs: 100 } }).pipe(until(5_000)));
       flush();
       expect(sizes(batches)).toEqual([3, 5, 5]);
       expect(store.cursor).toMatchObject({ offset: 20 });

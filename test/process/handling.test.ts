@@ -1,21 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ignoreElements, lastValueFrom, of, timer } from 'rxjs';
 import type { Work } from '../../src/process/ProcessOptions.js';
-import { marbles } from '../helpers/marbles.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';
-import { checkpoint, novelty, transaction } from '../helpers/wire.js';
-import { hashAtOnce, name, PlainStore, until, worker, workshop } from './support.js';
+import { checkpoint, unknownVariant, transaction } from '../helpers/wire.js';
+import { marbles } from '../helpers/time.js';
+import { mockPlatform, name, PlainStore, until, recordingHandler, processWorld } from './support.js';
 
-beforeEach(() => {
-  hashAtOnce();
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+mockPlatform();
 
-/** A transaction of a time, of a synchronizer of its own. */
+/** A transaction with a record time and a synchronizer. */
 const timed = (offset: number, recordTime: string, synchronizerId: string): object =>
   JSON.parse(
     JSON.stringify(transaction(offset))
@@ -24,13 +18,13 @@ const timed = (offset: number, recordTime: string, synchronizerId: string): obje
   ) as object;
 
 describe('a handler', () => {
-  it('gets each update once, in order, and only when it is done with the one before', () => {
+  it('gets each update once, in order, and only after the one before is handled', () => {
     marbles(({ flush }) => {
-      const { ledger, work } = workshop(450);
-      const { handled, begun, handle } = worker(3);
+      const { ledger, process } = processWorld(450);
+      const { handled, started: begun, handle } = recordingHandler(3);
       let most = 0;
       const seen = observe(
-        work((update) => {
+        process((update) => {
           most = Math.max(most, begun.length - handled.length);
           return handle(update);
         }).pipe(until(30_000)),
@@ -61,11 +55,11 @@ describe('a handler', () => {
     ['an Observable', (act) => of(act())],
     ['an Observable that emits nothing', (act) => of(act()).pipe(ignoreElements())],
   ])('may return %s', async (_, how) => {
-    const { work } = workshop(7, { latencyMs: 0 });
+    const { process } = processWorld(7, { latencyMs: 0 });
     const begun: number[] = [];
     const done: number[] = [];
     const last = await lastValueFrom(
-      work(
+      process(
         ({ offset }) => {
           begun.push(offset);
           expect(done).toHaveLength(begun.length - 1);
@@ -79,27 +73,27 @@ describe('a handler', () => {
     expect(last).toMatchObject({ offset: 7, handled: 7 });
   });
 
-  it('never sees a checkpoint, but the place moves on over it', () => {
+  it('gets no checkpoint, but the cursor moves past it', () => {
     marbles(({ flush }) => {
-      const { ledger, work } = workshop();
+      const { ledger, process } = processWorld();
       const store = new PlainStore();
       ledger.append(3, transaction(3));
       ledger.append(5, checkpoint(5));
-      const { handled, handle } = worker();
-      observe(work(handle, { store, name }).pipe(until(1_000)));
+      const { handled, handle } = recordingHandler();
+      observe(process(handle, { store, name }).pipe(until(1_000)));
       flush();
       expect(handled).toEqual([3]);
       expect(store.cursor).toMatchObject({ offset: 5, lastUpdate: { offset: 3, updateId: '12203' } });
     });
   });
 
-  it('gets what is selected, and the place moves on over the rest', () => {
+  it('gets the selected updates, and the cursor moves past the others', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(10);
+      const { process } = processWorld(10);
       const store = new PlainStore();
-      const { handled, handle } = worker();
+      const { handled, handle } = recordingHandler();
       const seen = observe(
-        work(handle, { store, name, select: ({ offset }) => offset % 5 === 0 && offset < 10 }).pipe(until(1_000)),
+        process(handle, { store, name, select: ({ offset }) => offset % 5 === 0 && offset < 10 }).pipe(until(1_000)),
       );
       flush();
       expect(handled).toEqual([5]);
@@ -108,47 +102,47 @@ describe('a handler', () => {
     });
   });
 
-  it('gets variants that nobody knows', () => {
+  it('gets updates of unknown variants', () => {
     marbles(({ flush }) => {
-      const { ledger, work } = workshop();
-      ledger.append(1, novelty(1));
+      const { ledger, process } = processWorld();
+      ledger.append(1, unknownVariant(1));
       const tags: Work['_tag'][] = [];
-      observe(work(({ _tag }) => tags.push(_tag)).pipe(until(1_000)));
+      observe(process(({ _tag }) => tags.push(_tag)).pipe(until(1_000)));
       flush();
       expect(tags).toEqual(['UnknownUpdate']);
     });
   });
 });
 
-describe('the place', () => {
-  it('moves on over what matches nothing', () => {
+describe('the cursor', () => {
+  it('moves past offsets without an update of the request', () => {
     marbles(({ flush }) => {
-      const { ledger, work } = workshop(3);
+      const { ledger, process } = processWorld(3);
       ledger.end = 5_000;
       const store = new PlainStore();
-      observe(work(worker().handle, { store, name }).pipe(until(1_000)));
+      observe(process(recordingHandler().handle, { store, name }).pipe(until(1_000)));
       flush();
       expect(store.cursor).toMatchObject({ offset: 5_000, lastUpdate: { offset: 3 } });
     });
   });
 
-  it('is not saved again and again while nothing happens', () => {
+  it('is not saved repeatedly while nothing happens', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(3);
+      const { process } = processWorld(3);
       const store = new PlainStore();
-      const seen = observe(work(worker().handle, { store, name }).pipe(until(3_600_000)));
+      const seen = observe(process(recordingHandler().handle, { store, name }).pipe(until(3_600_000)));
       flush();
-      // where it begins, and behind the page
+      // at the start, and after the page
       expect(store.saves.map(({ offset }) => offset)).toEqual([0, 3]);
       expect(seen.values.length).toBeLessThan(5);
     });
   });
 
-  it('is kept with all that tells whether it is still the right one', () => {
+  it('has what is needed to verify it after a restart', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(3);
+      const { process } = processWorld(3);
       const store = new PlainStore();
-      observe(work(worker().handle, { store, name }).pipe(until(1_000)));
+      observe(process(recordingHandler().handle, { store, name }).pipe(until(1_000)));
       flush();
       expect(store.cursor).toEqual({
         version: 1,
@@ -161,14 +155,16 @@ describe('the place', () => {
     });
   });
 
-  it('is told first where it begins, stored or not', () => {
+  it('is emitted first, with or without a store', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(9);
-      const unstored = observe(work(worker().handle, {}, { beginExclusive: 4 }).pipe(until(1_000)));
+      const { process } = processWorld(9);
+      const unstored = observe(process(recordingHandler().handle, {}, { beginExclusive: 4 }).pipe(until(1_000)));
       const store = new PlainStore();
-      const stored = observe(work(worker().handle, { store, name }, { beginExclusive: 4 }).pipe(until(1_000)));
+      const stored = observe(
+        process(recordingHandler().handle, { store, name }, { beginExclusive: 4 }).pipe(until(1_000)),
+      );
       flush();
-      const again = observe(work(worker().handle, { store, name }).pipe(until(1_000)));
+      const again = observe(process(recordingHandler().handle, { store, name }).pipe(until(1_000)));
       flush();
       const begin = { offset: 4, recordTimes: {}, handled: 0, isCaughtUp: false };
       expect(unstored.values[0]).toEqual(begin);
@@ -178,13 +174,13 @@ describe('the place', () => {
     });
   });
 
-  it('is told with the latest record time of each synchronizer, which never goes back', () => {
+  it('has the latest record time of each synchronizer, which never decreases', () => {
     marbles(({ flush }) => {
-      const { ledger, work } = workshop();
+      const { ledger, process } = processWorld();
       ledger.append(1, timed(1, '2026-01-01T10:00:00.5Z', 'a'));
       ledger.append(2, timed(2, '2026-01-01T10:00:00Z', 'a'));
       ledger.append(3, timed(3, '2025-01-01T10:00:00Z', 'b'));
-      const seen = observe(work(worker().handle, { commitEvery: { updates: 1 } }).pipe(until(1_000)));
+      const seen = observe(process(recordingHandler().handle, { commitEvery: { updates: 1 } }).pipe(until(1_000)));
       flush();
       const latest = seen.values.filter(({ handled }) => handled > 0).map(({ recordTimes }) => recordTimes);
       expect(latest).toEqual([
@@ -197,66 +193,68 @@ describe('the place', () => {
 });
 
 describe('commits', () => {
-  it('come behind so many updates, and behind the page', () => {
+  it('follow a number of updates, and the end of a page', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(25);
+      const { process } = processWorld(25);
       const store = new PlainStore();
       const options = { store, name, maxPageSize: 10, commitEvery: { updates: 4 } };
-      const seen = observe(work(worker().handle, options).pipe(until(1_000)));
+      const seen = observe(process(recordingHandler().handle, options).pipe(until(1_000)));
       flush();
       const expected = [4, 8, 10, 14, 18, 20, 24, 25];
       expect(offsets(store.saves)).toEqual([0, ...expected]);
-      const told = seen.values.filter(({ handled }) => handled > 0);
-      expect(offsets(told)).toEqual(expected);
-      expect(told.map(({ handled }) => handled)).toEqual([4, 4, 2, 4, 4, 2, 4, 1]);
-      expect(told.map(({ isCaughtUp }) => isCaughtUp)).toEqual([...Array<boolean>(7).fill(false), true]);
+      const commits = seen.values.filter(({ handled }) => handled > 0);
+      expect(offsets(commits)).toEqual(expected);
+      expect(commits.map(({ handled }) => handled)).toEqual([4, 4, 2, 4, 4, 2, 4, 1]);
+      expect(commits.map(({ isCaughtUp }) => isCaughtUp)).toEqual([...Array<boolean>(7).fill(false), true]);
     });
   });
 
-  it('come behind the update that is handled when so much time is over', () => {
+  it('follow the update that is being handled when the time has passed', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(10);
+      const { process } = processWorld(10);
       const store = new PlainStore();
-      observe(work(worker(100).handle, { store, name, commitEvery: { ms: 250 } }).pipe(until(5_000)));
+      observe(process(recordingHandler(100).handle, { store, name, commitEvery: { ms: 250 } }).pipe(until(5_000)));
       flush();
       expect(offsets(store.saves)).toEqual([0, 3, 6, 9, 10]);
     });
   });
 
-  it('come every second by default', () => {
+  it('follow every second by default', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(10);
+      const { process } = processWorld(10);
       const store = new PlainStore();
-      observe(work(worker(400).handle, { store, name }).pipe(until(10_000)));
+      observe(process(recordingHandler(400).handle, { store, name }).pipe(until(10_000)));
       flush();
       expect(offsets(store.saves)).toEqual([0, 3, 6, 9, 10]);
     });
   });
 
-  it('are told when they are made', () => {
+  it('are emitted after the save', () => {
     marbles(({ flush }) => {
-      const { work } = workshop(3);
+      const { process } = processWorld(3);
       const store = new PlainStore(undefined, 70);
-      const seen = observe(work(worker(100).handle, { store, name, commitEvery: { updates: 1 } }).pipe(until(2_000)));
+      const seen = observe(
+        process(recordingHandler(100).handle, { store, name, commitEvery: { updates: 1 } }).pipe(until(2_000)),
+      );
       flush();
-      const told = seen.values.flatMap(({ handled }, i) => (handled > 0 ? [seen.times[i] ?? 0] : []));
-      expect(told.map((at) => at - (told[0] ?? 0))).toEqual([0, 170, 340]);
+      const times = seen.values.flatMap(({ handled }, i) => (handled > 0 ? [seen.times[i] ?? 0] : []));
+      expect(times.map((at) => at - (times[0] ?? 0))).toEqual([0, 170, 340]);
     });
   });
 
   it('end with the request', () => {
     marbles(({ flush }) => {
-      const { work, service } = workshop(500);
+      const { process, service } = processWorld(500);
       const store = new PlainStore();
-      const { handled, handle } = worker();
-      const seen = observe(work(handle, { store, name }, { endInclusive: 300 }));
+      const { handled, handle } = recordingHandler();
+      const seen = observe(process(handle, { store, name }, { endInclusive: 300 }));
       flush();
       expect(seen).toMatchObject({ completed: true, error: undefined });
       expect(seen.values.at(-1)).toMatchObject({ offset: 300 });
       expect(handled).toEqual(upTo(300));
       expect(service.open).toBe(0);
-      const again = observe(work(handle, { store, name }, { endInclusive: 300 }));
-      const less = observe(work(handle, { store, name }, { endInclusive: 200 }));
+      const again = observe(process(handle, { store, name }, { endInclusive: 300 }));
+      const less = observe(process(handle, { store, name }, { endInclusive: 200 }));
       flush();
       expect(handled).toHaveLength(300);
       expect(again).toMatchObject({ completed: true, error: undefined });

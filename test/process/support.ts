@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { jest } from '@jest/globals';
+import { afterEach, beforeEach, jest } from '@jest/globals';
 import { defer, delay, map, of, takeUntil, tap, timer, type Observable, type ObservableInput } from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
 import type { UpdateFormat } from '../../src/codecs/UpdateFormat.js';
@@ -16,83 +16,89 @@ import type {
 import type { Cursor } from '../../src/process/Cursor.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
-/** Hashing takes a turn of the real clock, for which virtual time does not wait. */
-export const hashAtOnce = (): void => {
-  jest.spyOn(crypto.subtle, 'digest').mockImplementation((_, bytes) => {
-    const hash$: unknown = of(
-      createHash('sha256')
-        .update(new Uint8Array(bytes as ArrayBuffer))
-        .digest(),
-    );
-    return hash$ as Promise<ArrayBuffer>;
+/** For the tests of a file: hashing is synchronous, since virtual time does not wait for it, and `Math.random` gives 0.5. */
+export function mockPlatform(): void {
+  beforeEach(() => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    jest.spyOn(crypto.subtle, 'digest').mockImplementation((_, bytes) => {
+      const hash$: unknown = of(
+        createHash('sha256')
+          .update(new Uint8Array(bytes as ArrayBuffer))
+          .digest(),
+      );
+      return hash$ as Promise<ArrayBuffer>;
+    });
   });
-};
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+}
 
-/** What is asked for: from 0 and without an end, unless the test says otherwise. */
-export interface Wanted {
+/** Fields of a request: from 0 and without an end, unless the test says otherwise. */
+export interface TestRequest {
   readonly beginExclusive?: Offset;
   readonly endInclusive?: Offset;
   readonly updateFormat?: UpdateFormat;
 }
 
-const requestOf = ({ beginExclusive = 0, endInclusive, ...rest }: Wanted = {}): UpdatesRequest => ({
+const requestOf = ({ beginExclusive = 0, endInclusive, ...rest }: TestRequest = {}): UpdatesRequest => ({
   beginExclusive,
   updateFormat,
   ...(endInclusive !== undefined && { endInclusive }),
   ...rest,
 });
 
-/** A world whose ledger is worked on. */
-export interface Workshop extends World {
-  readonly work: <Tx = void>(
+/** A ledger with processors of its updates. */
+export interface ProcessWorld extends World {
+  readonly process: <Tx = void>(
     handler: Handler<NoInfer<Tx>>,
     options?: ProcessOptions<Tx>,
-    request?: Wanted,
+    request?: TestRequest,
   ) => Observable<Committed>;
-  readonly workInBatches: <Tx = void>(
+  readonly processBatches: <Tx = void>(
     handler: BatchHandler<NoInfer<Tx>>,
     options: BatchProcessOptions<Tx>,
-    request?: Wanted,
+    request?: TestRequest,
   ) => Observable<Committed>;
 }
 
-/** A ledger of so many updates, and who works on it. */
-export function workshop(updates = 0, options: WorldOptions = {}): Workshop {
-  const given = world({ latencyMs: 5, participantId: 'participant1::1220ab', ...options });
-  fill(given.ledger, ...upTo(updates));
-  const { client } = given;
+/** A ledger with some updates, and processors of them. */
+export function processWorld(updates = 0, options: WorldOptions = {}): ProcessWorld {
+  const created = world({ latencyMs: 5, participantId: 'participant1::1220ab', ...options });
+  fill(created.ledger, ...upTo(updates));
+  const { client } = created;
   return {
-    ...given,
-    work: (handler, how, request) => client.process(requestOf(request), handler, how),
-    workInBatches: (handler, how, request) => client.process(requestOf(request), handler, how),
+    ...created,
+    process: (handler, processOptions, request) => client.process(requestOf(request), handler, processOptions),
+    processBatches: (handler, processOptions, request) => client.process(requestOf(request), handler, processOptions),
   };
 }
 
-/** What is done with a store. */
+/** A call of a store. */
 export type Call = 'load' | 'save' | 'park';
 
-/** What goes wrong with a call, by its number among those of its kind; nothing otherwise. */
+/** The result of a faulty call, by its number among the calls of its kind; `undefined` if the call works. */
 export type StoreFault = (call: Call, count: number) => ObservableInput<unknown> | undefined;
 
-/** A store without transactions, as small as it may be. */
+/** A minimal store without transactions. */
 export class PlainStore implements CheckpointStore {
-  /** What is saved, as JSON. */
+  /** The saved record, as JSON. */
   json: string | undefined;
   readonly saves: Cursor[] = [];
-  readonly aside = new Map<Offset, unknown>();
+  readonly parkedUpdates = new Map<Offset, unknown>();
   readonly calls: Record<Call, number> = { load: 0, save: 0, park: 0 };
 
   constructor(
     private readonly fault: StoreFault = () => undefined,
-    private readonly tookMs = 0,
+    private readonly delayMs = 0,
   ) {}
 
   get cursor(): Cursor | undefined {
     return this.json === undefined ? undefined : (JSON.parse(this.json) as Cursor);
   }
 
-  /** As if a record had been saved long ago. */
-  with(record: unknown): this {
+  /** Sets the saved record. */
+  withRecord(record: unknown): this {
     this.json = JSON.stringify(record);
     return this;
   }
@@ -109,35 +115,35 @@ export class PlainStore implements CheckpointStore {
   }
 
   park(_: string, offset: Offset, parked: unknown): Observable<unknown> {
-    return this.call('park', () => this.aside.set(offset, JSON.parse(JSON.stringify(parked)) as unknown));
+    return this.call('park', () => this.parkedUpdates.set(offset, JSON.parse(JSON.stringify(parked)) as unknown));
   }
 
   private call(call: Call, act: () => unknown): Observable<unknown> {
     return defer((): ObservableInput<unknown> => {
-      const wrong = this.fault(call, (this.calls[call] += 1));
-      if (wrong !== undefined) return wrong;
-      return this.tookMs === 0 ? defer(() => of(act())) : of(true).pipe(delay(this.tookMs), map(act));
+      const faulty = this.fault(call, (this.calls[call] += 1));
+      if (faulty !== undefined) return faulty;
+      return this.delayMs === 0 ? defer(() => of(act())) : of(true).pipe(delay(this.delayMs), map(act));
     });
   }
 }
 
-/** A handler that takes so many milliseconds, and what it has handled. */
-export function worker(tookMs = 0): {
+/** A handler that takes some milliseconds, and records the offsets that it has started and handled. */
+export function recordingHandler(durationMs = 0): {
   readonly handled: Offset[];
-  readonly begun: Offset[];
+  readonly started: Offset[];
   readonly handle: (work: Work) => unknown;
 } {
   const begun: Offset[] = [];
   const handled: Offset[] = [];
   const handle = ({ offset }: Work): unknown => {
     begun.push(offset);
-    if (tookMs === 0) return handled.push(offset);
-    return timer(tookMs).pipe(tap(() => handled.push(offset)));
+    if (durationMs === 0) return handled.push(offset);
+    return timer(durationMs).pipe(tap(() => handled.push(offset)));
   };
-  return { handled, begun, handle };
+  return { handled, started: begun, handle };
 }
 
-/** Stops a processor at a virtual time. */
+/** Unsubscribes after a virtual time. */
 export const until =
   (ms: number) =>
   <A>(source: Observable<A>): Observable<A> =>

@@ -3,30 +3,30 @@ import { StoreError } from '../../src/errors/process.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
 
-/** What a handler does in a transaction, and where its place goes. */
+/** A transaction: the effects of handlers, parked updates, and the cursor. */
 export interface Tx {
   readonly effects: number[];
-  readonly aside: Map<number, unknown>;
+  readonly parked: Map<number, unknown>;
   json: string | undefined;
 }
 
-/** What becomes of a transaction: it is committed, or fails; or the database asks for it once more. */
+/** The result of a commit: done; failed; done, but reported as failed (`'lost'`); or to be repeated (`'again'`). */
 export type Fate = 'committed' | 'failed' | 'lost' | 'again';
 
-/** Effects and places in the memory of a test, committed together; `fate$` says how, and when. */
+/** A transactional store in memory. `fate$` determines the result and the time of each commit. */
 export class MemoryTransactions implements TransactionalStore<Tx> {
-  begun = 0;
+  transactionCount = 0;
   holders = 0;
-  /** The most that held the name, or were in a transaction, at a time. */
-  mostHolders = 0;
-  mostOpen = 0;
+  /** The maximum number of holders, and of open transactions, at the same time. */
+  maxHolders = 0;
+  maxOpen = 0;
   private open = 0;
 
   constructor(
     private readonly fate$: (n: number) => Observable<Fate> = () => of('committed'),
     /** Emits when the name is lost. */
     private readonly lost$: Observable<unknown> = NEVER,
-    readonly committed: Tx = { effects: [], aside: new Map(), json: undefined },
+    readonly committed: Tx = { effects: [], parked: new Map(), json: undefined },
   ) {}
 
   get cursor(): Cursor | undefined {
@@ -45,13 +45,13 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
   }
 
   park(_: string, offset: number, parked: unknown, tx: Tx): Observable<unknown> {
-    return defer(() => of(tx.aside.set(offset, parked)));
+    return defer(() => of(tx.parked.set(offset, parked)));
   }
 
   hold(): Observable<Transactions<Tx>> {
     return new Observable((subscriber) => {
       this.holders += 1;
-      this.mostHolders = Math.max(this.mostHolders, this.holders);
+      this.maxHolders = Math.max(this.maxHolders, this.holders);
       subscriber.add(() => {
         this.holders -= 1;
       });
@@ -68,7 +68,7 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
     transact: <A>(work: (tx: Tx) => Observable<A>): Observable<A> =>
       new Observable<A>((subscriber) => {
         this.open += 1;
-        this.mostOpen = Math.max(this.mostOpen, this.open);
+        this.maxOpen = Math.max(this.maxOpen, this.open);
         subscriber.add(() => {
           this.open -= 1;
         });
@@ -78,8 +78,8 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
 
   private attempt<A>(work: (tx: Tx) => Observable<A>): Observable<A> {
     return defer(() => {
-      const tx: Tx = { effects: [], aside: new Map(), json: undefined };
-      const n = (this.begun += 1);
+      const tx: Tx = { effects: [], parked: new Map(), json: undefined };
+      const n = (this.transactionCount += 1);
       return work(tx).pipe(
         last(undefined, undefined),
         concatMap((result) =>
@@ -87,7 +87,7 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
             concatMap((fate) => {
               if (fate === 'again') return this.attempt(work);
               if (fate === 'failed') throw new StoreError('commit', '', 'the database is gone');
-              // what the client does not learn
+              // with 'lost', the client gets an error although the transaction is committed
               this.commit(tx);
               if (fate === 'lost') throw new StoreError('commit', '', 'the connection is lost');
               return result === undefined ? [] : [result];
@@ -100,16 +100,16 @@ export class MemoryTransactions implements TransactionalStore<Tx> {
 
   private commit(tx: Tx): void {
     this.committed.effects.push(...tx.effects);
-    for (const [offset, parked] of tx.aside) this.committed.aside.set(offset, parked);
+    for (const [offset, parked] of tx.parked) this.committed.parked.set(offset, parked);
     this.committed.json = tx.json ?? this.committed.json;
   }
 }
 
-/** A handler whose effects are in the transaction. */
-export const effecting =
-  (done$: (offset: number) => Observable<unknown> = () => of(true)) =>
+/** A handler that records its effect in the transaction. */
+export const recordEffect =
+  (work$: (offset: number) => Observable<unknown> = () => of(true)) =>
   ({ offset }: { readonly offset: number }, tx: Tx): Observable<unknown> =>
-    done$(offset).pipe(
+    work$(offset).pipe(
       map(() => offset),
       tap(() => tx.effects.push(offset)),
     );

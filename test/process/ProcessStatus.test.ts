@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { distinctUntilChanged, ignoreElements, map, of, tap } from 'rxjs';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
-import { marbles } from '../helpers/marbles.js';
+import { marbles } from '../helpers/time.js';
 
 const recordTimes = { a: '1970-01-01T00:00:01Z', b: '1970-01-01T00:00:00.5Z' };
 const commit = (offset: number, handled: number, isCaughtUp = false): Committed => ({
@@ -21,7 +21,7 @@ describe('toStatus', () => {
     ...(ledgerEnd !== undefined && { ledgerEnd, seenAt: at }),
   });
 
-  it('waits, catches up and has caught up', () => {
+  it('is waiting, then catching up, then caught up', () => {
     marbles(({ cold, expectObservable }) => {
       const committed$ = cold('-- 998ms a 999ms b 999ms |', { a: commit(40, 30), b: commit(50, 10, true) });
       const status$ = committed$.pipe(toStatus(of(50), { everyMs: 60_000 }));
@@ -55,7 +55,7 @@ describe('toStatus', () => {
     });
   });
 
-  it('looks at the ledger end every so often, one look at a time', () => {
+  it('reads the ledger end at an interval, one request at a time', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const committed$ = cold<Committed>('-----------|');
       const end$ = cold('     ---(e|)', { e: 7 });
@@ -65,7 +65,7 @@ describe('toStatus', () => {
     });
   });
 
-  it('does without the ledger end where it cannot be had', () => {
+  it('has no ledger end if it cannot be read', () => {
     marbles(({ cold, expectObservable }) => {
       const end$ = cold<number>('     -#');
       const status$ = cold<Committed>('--|').pipe(toStatus(end$));
@@ -73,14 +73,14 @@ describe('toStatus', () => {
     });
   });
 
-  it('ends with the error of its processor', () => {
+  it('errors with its processor', () => {
     marbles(({ cold, expectObservable }) => {
       const status$ = cold<Committed>('-#').pipe(toStatus(cold('-----(e|)', { e: 7 })));
       expectObservable(status$).toBe('w#', { w: waiting(0) });
     });
   });
 
-  it('tells since when it is behind, until it gets to where the ledger ended then', () => {
+  it('has behindSince until the processor reaches the ledger end of that time', () => {
     marbles(({ cold, expectObservable }) => {
       const committed$ = cold('a-----b-c-|', { a: commit(10, 1, true), b: commit(12, 1), c: commit(20, 1) });
       const end$ = cold('     (e|)', { e: 15 });
@@ -93,7 +93,7 @@ describe('toStatus', () => {
     });
   });
 
-  it('forgets a rate after ten seconds', () => {
+  it('takes the rate over the last ten seconds', () => {
     const rates: number[] = [];
     marbles(({ cold, expectObservable }) => {
       const committed$ = cold<Committed>('a 19999ms |', { a: commit(10, 100, true) });
@@ -113,23 +113,23 @@ describe('isReady', () => {
   const now = Date.now();
   const status: ProcessStatus = { state: 'caughtUp', seenAt: now, handled: 0, updatesPerSecond: 0, at: now };
 
-  it('says of one that has just begun that it is not', () => {
+  it('is false for a processor that has just started', () => {
     expect(isReady({ state: 'waiting', handled: 0, updatesPerSecond: 0, at: now })).toBe(false);
   });
 
   it.each<[string, Partial<ProcessStatus>, Parameters<typeof isReady>[1], boolean]>([
-    ['one that has caught up', {}, {}, true],
-    ['one that catches up', { state: 'catchingUp', lagOffsets: 1 }, {}, false],
-    ['one that is nearly there', { state: 'catchingUp', lagOffsets: 10 }, { maxLagOffsets: 10 }, true],
-    ['one that is not quite there', { state: 'catchingUp', lagOffsets: 11 }, { maxLagOffsets: 10 }, false],
-    ['one of which nobody knows how far it is', { state: 'catchingUp' }, { maxLagOffsets: 10 }, false],
-    ['one that stands by', { state: 'waiting' }, {}, true],
-    ['one that stands by, where that is not enough', { state: 'waiting' }, { isStandbyReady: false }, false],
-    ['one that has not seen the ledger for a while', { seenAt: now - 61_000 }, {}, false],
-    ['one that stands by and has not seen it', { state: 'waiting', seenAt: now - 61_000 }, {}, false],
-    ['one that is a little behind', { lagOffsets: 5, behindSince: now - 50_000 }, {}, true],
-    ['one that has been behind for long', { lagOffsets: 5, behindSince: now - 61_000 }, {}, false],
-  ])('says of %s whether it is', (_, changes, options, expected) => {
+    ['has caught up', {}, {}, true],
+    ['is catching up', { state: 'catchingUp', lagOffsets: 1 }, {}, false],
+    ['lags within the limit', { state: 'catchingUp', lagOffsets: 10 }, { maxLagOffsets: 10 }, true],
+    ['lags beyond the limit', { state: 'catchingUp', lagOffsets: 11 }, { maxLagOffsets: 10 }, false],
+    ['lags by an unknown number of offsets', { state: 'catchingUp' }, { maxLagOffsets: 10 }, false],
+    ['is a standby', { state: 'waiting' }, {}, true],
+    ['is a standby, if that is not enough', { state: 'waiting' }, { isStandbyReady: false }, false],
+    ['has not read the ledger end for a while', { seenAt: now - 61_000 }, {}, false],
+    ['is a standby and has not read the ledger end', { state: 'waiting', seenAt: now - 61_000 }, {}, false],
+    ['has caught up and been behind for a short time', { lagOffsets: 5, behindSince: now - 50_000 }, {}, true],
+    ['has caught up and been behind for a long time', { lagOffsets: 5, behindSince: now - 61_000 }, {}, false],
+  ])('of a processor that %s', (_, changes, options, expected) => {
     expect(isReady({ ...status, ...changes }, options)).toBe(expected);
   });
 });

@@ -1,13 +1,19 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { fileNameOf } from '../../src/file/paths.js';
+import { pathsOf } from '../../src/file/paths.js';
+import { effort } from '../helpers/effort.js';
 import { folders } from './folders.js';
 
 const folder = folders();
+const numRuns = effort(400, 2_000);
+const base = resolve('folder');
 
-/** Names as people give them, and as only a test does. */
+/** The file name of a name's cursor, without its extension. */
+const fileNameOf = (name: string): string => relative(base, pathsOf(base, name).cursor).replace(/\.json$/, '');
+
+/** Ordinary and hostile names. */
 const names = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string({ unit: 'binary', maxLength: 300 }),
@@ -17,10 +23,10 @@ const names = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 95, maxLength: 105 }),
   fc.constantFrom('con', 'CON', '%63on', 'com1', 'nul', 'lpt9', '', '%', '.', '..', '~', 'a.parked', 'a.json'),
 );
-/** As UTF-8 has it. */
+/** The name in UTF-8, which has no lone surrogates. */
 const wellFormed = (name: string): string => Buffer.from(name).toString();
-/** What may be taken for a name: one like it. */
-const alike = (name: string): readonly string[] => [
+/** Names that may be confused with a name. */
+const similar = (name: string): readonly string[] => [
   name.toUpperCase(),
   name.toLowerCase(),
   name.normalize('NFC'),
@@ -35,27 +41,27 @@ const alike = (name: string): readonly string[] => [
   name.slice(0, -1),
 ];
 
-describe('fileNameOf', () => {
-  it('gives different names to different names, also where case is not told apart', () => {
+describe('the paths of a name', () => {
+  it('differ from those of any other name, also on a file system that ignores case', () => {
     fc.assert(
       fc.property(names, names, (name, other) => {
-        for (const second of [other, ...alike(name)]) {
+        for (const second of [other, ...similar(name)]) {
           const isSame = fileNameOf(second).toLowerCase() === fileNameOf(name).toLowerCase();
           expect({ name, second, isSame }).toEqual({ name, second, isSame: second === name });
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     );
   });
 
-  it('gives names that every file system takes, and that lead nowhere else', () => {
+  it('are valid on every file system, and inside the folder', () => {
     fc.assert(
       fc.property(names, (name) => {
         const file = fileNameOf(name);
         expect(file).toMatch(/^[a-z0-9_%-]{1,100}$/);
         expect(file).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)$/);
       }),
-      { numRuns: 2_000 },
+      { numRuns },
     );
   });
 
@@ -69,18 +75,19 @@ describe('fileNameOf', () => {
     ['', '%'],
     ['nul', '%6eul'],
     ['x'.repeat(100), 'x'.repeat(100)],
-  ])('escapes what it must: %j', (name, file) => {
+  ])('escape what a file name cannot have: %j', (name, file) => {
     expect(fileNameOf(name)).toBe(file);
   });
 
-  it('gives as many files and folders as there are names', async () => {
-    const base = await folder();
+  it('can all be created in one folder', async () => {
+    const created = await folder();
     const distinct =
       fc.sample(fc.uniqueArray(names, { minLength: 60, maxLength: 120 }), { numRuns: 1, seed: 1 })[0] ?? [];
     for (const name of distinct) {
-      await writeFile(join(base, `${fileNameOf(name)}.json`), '', { flag: 'wx' });
-      await mkdir(join(base, `${fileNameOf(name)}.parked`));
+      const { cursor, parked } = pathsOf(created, name);
+      await writeFile(cursor, '', { flag: 'wx' });
+      await mkdir(parked);
     }
-    expect(await readdir(base)).toHaveLength(2 * distinct.length);
+    expect(await readdir(created)).toHaveLength(2 * distinct.length);
   });
 });

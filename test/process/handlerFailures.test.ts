@@ -1,0 +1,182 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { concatMap, of, throwError, timer, type Observable } from 'rxjs';
+import type { Work } from '../../src/process/ProcessOptions.js';
+import { observe } from '../helpers/observe.js';
+import { upTo } from '../helpers/world.js';
+import { marbles } from '../helpers/time.js';
+import { mockPlatform, name, PlainStore, until, recordingHandler, processWorld } from './support.js';
+import { recordEffect, MemoryTransactions, type Tx } from './transactionalStore.js';
+
+mockPlatform();
+
+const mine = new Error('mine');
+const ways: readonly (readonly [string, () => unknown])[] = [
+  [
+    'throws',
+    () => {
+      throw mine;
+    },
+  ],
+  ['errors', () => throwError(() => mine)],
+  ['errors later', () => timer(10).pipe(concatMap(() => throwError(() => mine)))],
+];
+
+describe('a handler that fails', () => {
+  it.each(ways)('for a while is retried, and no update is lost: it %s', (_, fail) => {
+    marbles(({ flush }) => {
+      const { process, client } = processWorld(10);
+      const store = new PlainStore();
+      const { handled, handle } = recordingHandler();
+      const diagnostics = observe(client.diagnostics$);
+      let failures = 0;
+      observe(
+        process((update) => (update.offset === 5 && (failures += 1) <= 4 ? fail() : handle(update)), {
+          store,
+          name,
+        }).pipe(until(30_000)),
+      );
+      flush();
+      expect(handled).toEqual(upTo(10));
+      const tries = diagnostics.values.filter(({ _tag }) => _tag === 'HandlerFailed');
+      expect(tries).toMatchObject(
+        [1, 2, 3, 4].map((n) => ({ offset: 5, failures: n, delayMs: 125 * 2 ** (n - 1), cause: mine })),
+      );
+    });
+  });
+
+  it.each(ways)('ends the processor after giveUpAfterMs, with the updates before it committed: it %s', (_, fail) => {
+    marbles(({ flush }) => {
+      const { process, service } = processWorld(10);
+      const store = new PlainStore();
+      const { handled, handle } = recordingHandler();
+      let tries = 0;
+      const times = { handlerRetry: { baseDelayMs: 1_000, maxDelayMs: 1_000, giveUpAfterMs: 5_000 } };
+      const seen = observe(
+        process(
+          (update) => {
+            if (update.offset !== 5) return handle(update);
+            tries += 1;
+            return fail();
+          },
+          { store, name, ...times },
+        ),
+      );
+      flush();
+      expect(handled).toEqual([1, 2, 3, 4]);
+      expect(store.cursor).toMatchObject({ offset: 4 });
+      expect(seen.error).toMatchObject({
+        _tag: 'HandlerError',
+        offset: 5,
+        updateId: '12205',
+        attempts: tries,
+        cause: mine,
+      });
+      expect(seen.endedAt).toBeLessThanOrEqual(5_100);
+      expect(tries).toBeGreaterThanOrEqual(10);
+      expect(service.open).toBe(0);
+    });
+  });
+
+  it('is not retried if giveUpAfterMs is 0', () => {
+    marbles(({ flush }) => {
+      const handle = jest.fn(({ offset }: Work) => (offset === 5 ? throwError(() => mine) : undefined));
+      const seen = observe(processWorld(10).process(handle, { handlerRetry: { giveUpAfterMs: 0 } }));
+      flush();
+      expect(handle).toHaveBeenCalledTimes(5);
+      expect(seen.error).toMatchObject({ _tag: 'HandlerError', offset: 5, attempts: 1 });
+    });
+  });
+
+  it.each(['skip', 'park'] as const)('has its update skipped or parked, and the others handled: %s', (onPoison) => {
+    marbles(({ flush }) => {
+      const { process, client } = processWorld(10);
+      const store = new PlainStore();
+      const { handled, handle } = recordingHandler();
+      const diagnostics = observe(client.diagnostics$);
+      const options = { store, name, onPoison, handlerRetry: { giveUpAfterMs: 0 } } as const;
+      const seen = observe(
+        process(
+          (update) => ([1, 5, 10].includes(update.offset) ? throwError(() => mine) : handle(update)),
+          options,
+        ).pipe(until(1_000)),
+      );
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(handled).toEqual([2, 3, 4, 6, 7, 8, 9]);
+      expect(store.cursor).toMatchObject({ offset: 10 });
+      const _tag = onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped';
+      expect(diagnostics.values.filter((diagnostic) => diagnostic._tag === _tag)).toMatchObject(
+        [1, 5, 10].map((offset) => ({ offset, attempts: 1, cause: mine })),
+      );
+      expect([...store.parkedUpdates.keys()]).toEqual(onPoison === 'park' ? [1, 5, 10] : []);
+      if (onPoison === 'park')
+        expect(store.parkedUpdates.get(5)).toMatchObject({
+          offset: 5,
+          updateId: '12205',
+          reason: 'mine',
+          attempts: 1,
+          update: { update: { Transaction: {} } },
+        });
+    });
+  });
+
+  it('in a transaction has the updates before it rolled back, and handled again without it', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(10);
+      const store = new MemoryTransactions();
+      const options = { store, name, onPoison: 'park', handlerRetry: { giveUpAfterMs: 3_000 } } as const;
+      const fail = (offset: number): Observable<unknown> => (offset === 5 ? throwError(() => mine) : of(true));
+      observe(process(recordEffect(fail), options).pipe(until(10_000)));
+      flush();
+      expect(store.committed.effects).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10]);
+      expect([...store.committed.parked.keys()]).toEqual([5]);
+      expect(store.cursor).toMatchObject({ offset: 10 });
+      expect(store.maxOpen).toBe(1);
+    });
+  });
+
+  it('in a transaction has its own effects rolled back, and is called once if giveUpAfterMs is 0', () => {
+    marbles(({ flush }) => {
+      const store = new MemoryTransactions();
+      const started: number[] = [];
+      const half = ({ offset }: Work, tx: Tx): unknown => {
+        started.push(offset);
+        tx.effects.push(offset);
+        return offset === 5 ? throwError(() => mine) : undefined;
+      };
+      const seen = observe(processWorld(10).process(half, { store, name, handlerRetry: { giveUpAfterMs: 0 } }));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'HandlerError', offset: 5, attempts: 1 });
+      expect(store.committed.effects).toEqual([1, 2, 3, 4]);
+      expect(started.filter((offset) => offset === 5)).toHaveLength(1);
+    });
+  });
+});
+
+/** An update without required fields. */
+const broken = (offset: number): object => ({ update: { Transaction: { value: { offset } } } });
+
+describe('an update that does not decode', () => {
+  it.each(['skip', 'park', 'stop'] as const)('is treated like one that cannot be handled: %s', (onPoison) => {
+    marbles(({ flush }) => {
+      const { ledger, process } = processWorld(3);
+      ledger.append(4, broken(4));
+      ledger.append(6, broken(6));
+      const store = new PlainStore();
+      const { handled, handle } = recordingHandler();
+      const seen = observe(process(handle, { store, name, onPoison }).pipe(until(2_000)));
+      flush();
+      expect(handled).toEqual([1, 2, 3]);
+      expect(store.cursor).toMatchObject({ offset: onPoison === 'stop' ? 3 : 6, lastUpdate: { offset: 3 } });
+      expect([...store.parkedUpdates.keys()]).toEqual(onPoison === 'park' ? [4, 6] : []);
+      if (onPoison === 'stop') expect(seen.error).toMatchObject({ _tag: 'DecodeError', offset: 4 });
+      else expect(seen.error).toBeUndefined();
+      if (onPoison === 'park')
+        expect(store.parkedUpdates.get(4)).toMatchObject({
+          offset: 4,
+          attempts: 1,
+          reason: expect.stringContaining('decode'),
+        });
+    });
+  });
+});
