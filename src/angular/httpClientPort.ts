@@ -30,90 +30,98 @@ import type { HttpPort, HttpResponse } from '../http/HttpPort.js';
 import { pathOf } from '../http/kyPort.js';
 import { outsideZone } from './zone.js';
 
-/** The port of Angular's HttpClient. To be called where `inject()` can be. */
+/**
+ * A port that sends requests through Angular's HttpClient. Must be called in an injection context.
+ *
+ * @internal
+ */
 export function httpClientPort(): HttpPort {
   const client = inject(HttpClient);
-  const inTurn = yieldToStability(inject(ApplicationRef));
+  const yielding = yieldToStability(inject(ApplicationRef));
   const zone = inject(NgZone);
-  // XMLHttpRequest does not know it, and each request would be warned of
-  const onlyHere = inject(HttpBackend) instanceof FetchBackend && ({ redirect: 'manual' } as const);
+  // the backend of XMLHttpRequest warns of this option on each request
+  const redirect = inject(HttpBackend) instanceof FetchBackend && ({ redirect: 'manual' } as const);
   return ({ method, url, headers, body }) => {
     const path = pathOf(url);
-    const answer$ = client
+    const response$ = client
       .request(method, url, {
-        ...onlyHere,
+        ...redirect,
         body,
         headers: { ...headers },
         observe: 'response',
         responseType: 'text',
-        // what a ledger says now, it does not say when the page is there
+        // an answer on the server is out of date when the browser has the page
         transferCache: false,
       })
       .pipe(
-        map(responseOf),
-        catchError((error: unknown) => answerOf(error, path)),
+        map(toHttpResponse),
+        catchError((error: unknown) => responseOfError(error, path)),
       );
-    if (!path.includes('/v2/updates')) return answer$;
-    // HttpClient has ended its task by then
-    return inTurn(url.includes('stream_idle_timeout_ms='), answer$).pipe(observeOn(asapScheduler), outsideZone(zone));
+    if (!path.includes('/v2/updates')) return response$;
+    const isPoll = url.includes('stream_idle_timeout_ms=');
+    // emits after HttpClient has ended its pending task
+    return yielding(isPoll, response$).pipe(observeOn(asapScheduler), outsideZone(zone));
   };
 }
 
-const startMs = 30_000;
+/** How long after its first poll an application is starting, unless it is stable before, in milliseconds. */
+const startupMs = 30_000;
 
-/** How long polls wait for one another at most, and for how long they do so from the first on, in milliseconds. */
-const longestMsGivingWay = 15_000;
+/** How long a poll waits for other requests while the application is starting, in milliseconds. */
+const maxTurnMs = 15_000;
 
-/** Has requests wait for their turn, so that those of feeds, which have no end, let an application be stable between them. */
+/**
+ * Delays requests for updates so that the application can become stable between them. Each of them keeps it unstable, and
+ * a feed always has one open.
+ */
 function yieldToStability(app: ApplicationRef): <A>(isPoll: boolean, source: Observable<A>) => Observable<A> {
-  // how many are under way
-  const open$ = new BehaviorSubject(0);
-  let begunAt: number | undefined;
+  const openRequests$ = new BehaviorSubject(0);
+  let startedAt: number | undefined;
   let hasBeenStable = false;
-  const moment$ = whenStable(app).pipe(
+  const yielded$ = whenStable(app).pipe(
     tap((isStable) => {
       hasBeenStable ||= isStable;
     }),
   );
   const isStarting = (): boolean => {
-    begunAt ??= asyncScheduler.now();
-    return !hasBeenStable && asyncScheduler.now() < begunAt + startMs;
+    startedAt ??= asyncScheduler.now();
+    return !hasBeenStable && asyncScheduler.now() < startedAt + startupMs;
   };
   const turn = (isPoll: boolean): Observable<unknown> => {
-    if (open$.value === 0) return moment$;
-    // of several at a time, only the first gives way; but by turns polls would keep the application from ever being stable
+    if (openRequests$.value === 0) return yielded$;
+    // only the first of concurrent requests yields, but during the start, overlapping polls would keep it unstable
     if (!isPoll || !isStarting()) return of(true);
-    const allOver$ = open$.pipe(filter((open) => open === 0));
-    return race(allOver$, timer(longestMsGivingWay)).pipe(
+    const allEnded$ = openRequests$.pipe(filter((open) => open === 0));
+    return race(allEnded$, timer(maxTurnMs)).pipe(
       take(1),
-      concatMap(() => moment$),
+      concatMap(() => yielded$),
     );
   };
   return (isPoll, source) =>
     defer(() => turn(isPoll)).pipe(
       concatMap(() => {
-        open$.next(open$.value + 1);
+        openRequests$.next(openRequests$.value + 1);
         return source.pipe(
           finalize(() => {
-            open$.next(open$.value - 1);
+            openRequests$.next(openRequests$.value - 1);
           }),
         );
       }),
     );
 }
 
-/** Within which an application is stable that has nothing to do but to render, in milliseconds. */
-const longestMs = 50;
+/** Time enough for an application to become stable that only has to render, in milliseconds. */
+const maxRenderMs = 50;
 
-/** Emits once, when an application is stable, or is not for a while: whether it is. */
+/** Emits `true` once the application is stable, or `false` after a time in which it is not. */
 const whenStable = (app: ApplicationRef): Observable<boolean> =>
-  // others that wait for it are told first
-  race(app.isStable.pipe(filter(Boolean), observeOn(asapScheduler)), timer(longestMs).pipe(map(() => false))).pipe(
+  // other subscribers of `isStable` are notified first
+  race(app.isStable.pipe(filter(Boolean), observeOn(asapScheduler)), timer(maxRenderMs).pipe(map(() => false))).pipe(
     take(1),
   );
 
-/** The answer as the library has it, from what Angular makes of one. */
-const responseOf = (response: AngularResponse<unknown> | HttpErrorResponse): HttpResponse => {
+/** The response of HttpClient in the form of a port. */
+const toHttpResponse = (response: AngularResponse<unknown> | HttpErrorResponse): HttpResponse => {
   const { headers, status } = response;
   const text: unknown = 'body' in response ? response.body : response.error;
   return {
@@ -125,27 +133,28 @@ const responseOf = (response: AngularResponse<unknown> | HttpErrorResponse): Htt
   };
 };
 
-/** What HttpClient takes for an error is an answer of another status, unless there was none, or it was not read. */
-function answerOf(error: unknown, path: string): Observable<HttpResponse> {
+/** HttpClient fails with each status other than 2xx, which is a response for a port. Any other error is passed on. */
+function responseOfError(error: unknown, path: string): Observable<HttpResponse> {
   if (!(error instanceof HttpErrorResponse)) return throwError(() => error);
-  if (isWhole(error)) return of(responseOf(error));
-  const maxBytes = bodyLimitOf(error.error);
+  if (isComplete(error)) return of(toHttpResponse(error));
+  const maxBytes = exceededLimit(error.error);
   return throwError(() => (maxBytes === undefined ? error : new AnswerTooLargeError(path, maxBytes)));
 }
 
-/** An answer that broke off has the status that it began with, and an error in place of its text. */
-const isWhole = ({ status, error }: HttpErrorResponse): boolean =>
+/** Whether a response was read to its end: one that broke off has its status, but an error in place of the text. */
+const isComplete = ({ status, error }: HttpErrorResponse): boolean =>
   status > 0 && (typeof error === 'string' || error === null);
 
-/** Of Angular 22 for a body that is larger than it reads; negative where its site has a page on it. */
-const tooLarge = 2825;
+/** The code of Angular 22 for a body beyond its limit; negative where angular.dev documents the error. */
+const bodyLimitCode = 2825;
 
-/** What it reads on a server by default, in bytes. It says how much only where it is built for development. */
-const byDefault = 2 ** 20;
+/** The limit on a server by default, in bytes. Only development builds of Angular have it in the message. */
+const defaultBodyLimit = 2 ** 20;
 
-/** How much Angular reads of a body, if that is what an answer was too large for. */
-function bodyLimitOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('code' in error) || Math.abs(Number(error.code)) !== tooLarge) return undefined;
-  const [, bytes = byDefault] = /\((\d+) bytes\)/.exec(error.message) ?? [];
+/** The limit that a body has exceeded, if that is the error. */
+function exceededLimit(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if (Math.abs(Number(error.code)) !== bodyLimitCode) return undefined;
+  const [, bytes = defaultBodyLimit] = /\((\d+) bytes\)/.exec(error.message) ?? [];
   return Number(bytes);
 }

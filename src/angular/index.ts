@@ -1,5 +1,5 @@
 /**
- * The ledger in Angular's dependency injection. Needs `@angular/core` and `@angular/common`, 17 or later, beside
+ * A ledger for Angular's dependency injection. Needs `@angular/core` and `@angular/common`, version 17 or later, beside
  * `canton-rx`.
  *
  * @module canton-rx/angular

@@ -16,33 +16,28 @@ import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { httpClientPort } from './httpClientPort.js';
 import { ledgerInZone } from './zone.js';
 
-/** What {@link provideLedger} is told beside its options; made by functions that begin with `with`. */
+/** A feature of {@link provideLedger}, created by a function whose name begins with `with`. */
 export interface LedgerFeature {
-  /** What the feature is made of. */
+  /** The providers of the feature. */
   readonly providers: readonly Provider[];
 }
 
-/** The port that a feature brings, if one does. */
-const PORT = new InjectionToken<HttpPort | undefined>('HttpPort of canton-rx');
-
-/** Whether feeds are read where pages are rendered. */
-const SERVER_FEEDS = new InjectionToken<boolean>('server feeds of canton-rx');
-
 /**
- * Provides a ledger to an application, or to a route. It is created when it is first injected, once, and sends nothing by
- * itself.
+ * Provides a ledger to an application or to a route. The ledger is created once, when it is first injected, and sends no
+ * requests by itself.
  *
- * Feeds, of `updates` and of `process`, run outside Angular's zone and emit within it, as handlers work within it: a feed does
- * not keep an application from being stable, with zone.js or without. Whatever else the options have called, a token
- * provider, a store or `onGap`, is called outside. On a server that renders pages feeds neither emit nor complete, unless
- * {@link withServerFeeds} says otherwise; all else works there.
+ * Feeds, those of `updates` and of `process`, run outside Angular's zone. They emit and call handlers within it, so a feed
+ * does not keep an application unstable, with zone.js or without. Other callbacks of the options, such as a token
+ * provider, a store or `onGap`, are called outside the zone. On a server that renders pages, feeds neither emit nor
+ * complete, unless {@link withServerFeeds} is given; everything else works there.
  *
- * A feed that nobody has unsubscribed is unsubscribed when the injector is destroyed that provides the ledger, and says
- * nothing more.
+ * When the injector that provides the ledger is destroyed, its feeds are unsubscribed. They do not emit or complete after
+ * that.
  *
- * @param options - as of `createLedger`, or a function that returns them and may call `inject()`
+ * @param options - the options of `createLedger`, or a function that returns them and may call `inject()`
  * @param features - {@link withAngularHttp}, {@link withServerFeeds}
- * @throws TypeError when the ledger is first injected, for options that make no sense
+ * @returns the providers, for `providers` of an application or of a route
+ * @throws TypeError for invalid options, when the ledger is first injected
  *
  * @example
  * ```ts
@@ -65,7 +60,7 @@ export const provideLedger = (
   ...features: readonly LedgerFeature[]
 ): EnvironmentProviders =>
   makeEnvironmentProviders([
-    // its own features alone: not those of an injector above, nor of a ledger that this one replaces
+    // defaults, so that features of a parent injector or of a replaced ledger have no effect on this one
     { provide: PORT, useValue: undefined },
     { provide: SERVER_FEEDS, useValue: false },
     features.map(({ providers }) => [...providers]),
@@ -73,18 +68,18 @@ export const provideLedger = (
       provide: LEDGER,
       useFactory: () => {
         const port = inject(PORT);
-        const given = typeof options === 'function' ? options() : options;
+        const ledgerOptions = typeof options === 'function' ? options() : options;
         const isServer = isPlatformServer(inject(PLATFORM_ID));
         const hasFeeds = !isServer || inject(SERVER_FEEDS);
-        const ledger = createLedger({ ...given, port: given.port ?? port });
+        const ledger = createLedger({ ...ledgerOptions, port: ledgerOptions.port ?? port });
         return ledgerInZone(ledger, { zone: inject(NgZone), destroyRef: inject(DestroyRef), isServer, hasFeeds });
       },
     },
   ]);
 
 /**
- * What the ledger of {@link provideLedger} is injected by; `injectLedger()` is shorter. In tests another ledger may be
- * provided under it.
+ * The injection token of the ledger that {@link provideLedger} provides. `injectLedger()` is shorter. Tests may provide
+ * another ledger for it.
  *
  * @example
  * ```ts
@@ -101,10 +96,11 @@ export const provideLedger = (
 export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
 
 /**
- * The ledger that {@link provideLedger} provides. To be called where `inject()` can be: in a constructor, in the
- * initializer of a field, in a factory.
+ * Injects the ledger that {@link provideLedger} provides. Must be called in an injection context: in a constructor, in a
+ * field initializer or in a factory.
  *
- * @throws Angular's error NG0201 where none is provided, and NG0203 where nothing can be injected
+ * @returns the ledger
+ * @throws Angular's error NG0201 where no ledger is provided, and NG0203 outside an injection context
  * @example
  * ```ts
  * import '@angular/compiler'; // outside Angular's own builds
@@ -119,19 +115,20 @@ export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
 export const injectLedger = (): Ledger => inject(LEDGER);
 
 /**
- * Sends the ledger's requests through Angular's `HttpClient`, which must be provided with `provideHttpClient()`: its
- * interceptors see them, and `HttpTestingController` can answer them. An interceptor sees each request of a feed, also those
- * that are repeated; one that retries by itself, or shows every failure, had better let them pass.
+ * Sends the requests of the ledger through Angular's `HttpClient`, which must be provided with `provideHttpClient()`.
+ * Interceptors then see them, and `HttpTestingController` can answer them. An interceptor sees each request of a feed,
+ * retries included; an interceptor that retries, or shows every error to the user, should leave them out.
  *
- * `fetch` and `maxAnswerBytes` of the options have no effect beside it, and `port` goes before it. What Angular 22 does not read
- * on a server, beyond 1 MiB by default, is an `AnswerTooLargeError`. Answers are never put
- * into the transfer cache. Redirects are refused by fetch from Angular 20 on; XMLHttpRequest, and fetch before that, follow
- * them.
+ * The options `fetch` and `maxAnswerBytes` have no effect with it, and the option `port` replaces it. A body beyond the
+ * limit that Angular 22 has on a server, 1 MiB by default, is an `AnswerTooLargeError`. Answers are never put into the
+ * transfer cache. Fetch refuses redirects from Angular 20 on; XMLHttpRequest, and fetch before that, follow them.
  *
- * `HttpClient` keeps an application unstable while a request is under way. A feed gives way between two polls, so that
- * `whenStable` resolves after an idle timeout of the feed at most. Polls of several feeds wait for one another to that end until
- * the application has been stable once, and come by turns from then on. Without this feature a feed does not count at all.
+ * `HttpClient` keeps an application unstable while a request is open. A feed therefore yields between two polls, so that
+ * `whenStable` resolves after one idle timeout of the feed at most. For that, the polls of several feeds wait for each
+ * other until the application has been stable once, and after that they take turns. Without this feature, feeds do not
+ * affect stability.
  *
+ * @returns the feature, for {@link provideLedger}
  * @example
  * ```ts
  * import '@angular/compiler'; // outside Angular's own builds
@@ -146,11 +143,16 @@ export const injectLedger = (): Ledger => inject(LEDGER);
  */
 export const withAngularHttp = (): LedgerFeature => ({ providers: [{ provide: PORT, useFactory: httpClientPort }] });
 
+/** The port of {@link withAngularHttp}, if that is given. */
+const PORT = new InjectionToken<HttpPort | undefined>('HttpPort of canton-rx');
+
 /**
- * Has feeds read on the server that renders pages, too, where `updates` and `process` otherwise neither emit nor complete.
- * Nothing waits for them: a page is rendered with what has come until it is stable. Over HttpClient it is stable between
- * two requests of the feed. Feeds end with the application, once the page is rendered.
+ * Enables feeds on a server that renders pages, where `updates` and `process` otherwise neither emit nor complete. The
+ * rendering does not wait for them: a page shows what feeds have emitted until the application is stable. With
+ * {@link withAngularHttp} it becomes stable between two requests of a feed. Feeds end with the application, when the page
+ * is rendered.
  *
+ * @returns the feature, for {@link provideLedger}
  * @example
  * ```ts
  * import '@angular/compiler'; // outside Angular's own builds
@@ -160,3 +162,6 @@ export const withAngularHttp = (): LedgerFeature => ({ providers: [{ provide: PO
  * ```
  */
 export const withServerFeeds = (): LedgerFeature => ({ providers: [{ provide: SERVER_FEEDS, useValue: true }] });
+
+/** Whether feeds emit on a server that renders pages. */
+const SERVER_FEEDS = new InjectionToken<boolean>('server feeds of canton-rx');

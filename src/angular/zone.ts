@@ -6,56 +6,65 @@ import {
   materialize,
   type MonoTypeOperatorFunction,
   NEVER,
+  noop,
   Observable,
   timer,
   using,
 } from 'rxjs';
+import { clampTimer } from '../http/retry.js';
 import type { Ledger } from '../ledger/Ledger.js';
 
-/** Subscribes outside Angular's zone: what the source schedules neither renders nor keeps the application unstable. */
-export const outsideZone =
-  <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
-  (source) =>
-    new Observable((subscriber) => zone.runOutsideAngular(() => source.subscribe(subscriber)));
-
-/** Where a ledger is used. */
-interface Surroundings {
+/** The environment in which a ledger is provided. */
+interface LedgerEnvironment {
   readonly zone: NgZone;
-  /** Of the injector that provides it. */
+  /** Of the injector that provides the ledger. */
   readonly destroyRef: DestroyRef;
-  /** Whether pages are rendered here, for somebody elsewhere. */
+  /** Whether the application is rendered on a server. */
   readonly isServer: boolean;
-  /** Whether feeds are read at all. */
+  /** Whether feeds emit at all. */
   readonly hasFeeds: boolean;
 }
 
 /**
- * A ledger whose feeds run outside Angular's zone and emit within it: they have no end, and an application that waits for
- * them is never stable. Nor do they outlive the injector: on a server they would go on when the page was sent long ago.
- * What answers once is waited for, so that a page is rendered with the answer.
+ * A ledger whose feeds run outside Angular's zone and emit within it, since an application that waits for a feed without an
+ * end is never stable. Feeds end with the injector: on a server they would otherwise continue after the page was sent.
+ * Single requests keep the application unstable until they are answered, so that a page is rendered with the answer.
+ *
+ * @internal
  */
-export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFeeds }: Surroundings): Ledger {
-  const around = <A>(source: Observable<A>): Observable<A> => source.pipe(outsideZone(zone), insideZone(zone));
+export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFeeds }: LedgerEnvironment): Ledger {
+  const throughZone = <A>(source: Observable<A>): Observable<A> => source.pipe(outsideZone(zone), insideZone(zone));
   const feed = <A>(source: Observable<A>): Observable<A> =>
-    hasFeeds ? around(source).pipe(untilDestroyed(destroyRef)) : NEVER;
-  // the fetch of Node.js has one timer for all its connections: in the zone, feeds would keep it going there
-  const once = <A>(source: Observable<A>): Observable<A> =>
-    isServer ? around(source).pipe(trackPendingTask()) : source;
-  // the types are those of the last overload; what is given and returned is handed on as it is
-  const updates = (...asked: Parameters<Ledger['updates']>) => feed(ledger.updates(...asked));
+    hasFeeds ? throughZone(source).pipe(untilDestroyed(destroyRef)) : NEVER;
+  // the fetch of Node.js has one timer for all connections: in the zone, the connections of feeds would keep it pending
+  const singleRequest = <A>(source: Observable<A>): Observable<A> =>
+    isServer ? throughZone(source).pipe(trackPendingTask()) : source;
+  // `Parameters` has the types of the last overload only, and the arguments are passed on unchanged
+  const updates = (...args: Parameters<Ledger['updates']>) => feed(ledger.updates(...args));
   const process = (...[request, handler, options]: Parameters<Ledger['process']>) =>
-    feed(ledger.process(request, handlingInside(zone, handler), options));
+    feed(ledger.process(request, handlerInZone(zone, handler), options));
   return {
     ...ledger,
     updates: updates as Ledger['updates'],
     process: process as Ledger['process'],
-    executeAndWaitForTransaction: (...asked) => once(ledger.executeAndWaitForTransaction(...asked)),
-    prepare: (...asked) => once(ledger.prepare(...asked)),
-    submit: (...asked) => once(ledger.submit(...asked)),
-    ledgerEnd: () => once(ledger.ledgerEnd()),
+    executeAndWaitForTransaction: (...args) => singleRequest(ledger.executeAndWaitForTransaction(...args)),
+    prepare: (...args) => singleRequest(ledger.prepare(...args)),
+    submit: (...args) => singleRequest(ledger.submit(...args)),
+    ledgerEnd: () => singleRequest(ledger.ledgerEnd()),
     diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)),
   };
 }
+
+/**
+ * Subscribes outside Angular's zone: the timers and requests of the source then neither trigger change detection nor keep
+ * the application unstable.
+ *
+ * @internal
+ */
+export const outsideZone =
+  <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
+  (source) =>
+    new Observable((subscriber) => zone.runOutsideAngular(() => source.subscribe(subscriber)));
 
 /** Emits within Angular's zone, wherever the source emits. */
 const insideZone =
@@ -63,54 +72,49 @@ const insideZone =
   (source) =>
     source.pipe(
       materialize(),
-      concatMap((told) => entering(zone, told)),
+      concatMap((notification) => emitInZone(zone, notification)),
       dematerialize(),
     );
 
-const entering = <A>(zone: NgZone, value: A): Observable<A> =>
+const emitInZone = <A>(zone: NgZone, value: A): Observable<A> =>
   new Observable((subscriber) => {
     zone.run(() => {
-      // what comes at once is rendered at once: a zone with a microtask to do renders behind it, and not on each leave
-      if (NgZone.isInAngularZone()) queueMicrotask(nothing);
+      // a zone with a pending microtask renders after it instead of on each exit: a page of updates is rendered once
+      if (NgZone.isInAngularZone()) queueMicrotask(noop);
       subscriber.next(value);
       subscriber.complete();
     });
   });
 
-const nothing = (): void => undefined;
-
 /**
- * Unsubscribes from the source when an injector is destroyed. It does not complete then: whoever waits for the end of a feed
- * would take a part of it for all of it. Subscribed later, it errors with Angular's NG0205.
+ * Unsubscribes from the source when an injector is destroyed. It does not complete then, since a subscriber that waits for
+ * the end of a feed would take a part for the whole. A subscription after that errors with Angular's NG0205.
  */
 const untilDestroyed =
   <A>(destroyRef: DestroyRef): MonoTypeOperatorFunction<A> =>
   (source) =>
     new Observable((subscriber) => {
-      const forget = destroyRef.onDestroy(() => {
+      const unregister = destroyRef.onDestroy(() => {
         subscriber.unsubscribe();
       });
-      subscriber.add(forget);
+      subscriber.add(unregister);
       return source.subscribe(subscriber);
     });
 
-/** The longest that a timer of the platform takes. */
-const longestMs = 2 ** 31 - 1;
-
-/** A task of the zone in which it is subscribed, for as long as the source takes: it may itself run elsewhere. */
+/** Keeps a task pending in the zone of the subscription until the source ends, although the source runs outside it. */
 const trackPendingTask =
   <A>(): MonoTypeOperatorFunction<A> =>
   (source) =>
     using(
-      () => timer(longestMs).subscribe(),
+      () => timer(clampTimer(Infinity)).subscribe(),
       () => source,
     );
 
-/** A handler that works within Angular's zone, also with the Observable that it returns. */
-const handlingInside =
-  <Work, Tx>(zone: NgZone, handle: (work: Work, tx: Tx) => unknown) =>
+/** A handler that runs within Angular's zone, as does the Observable that it returns. */
+const handlerInZone =
+  <Work, Tx>(zone: NgZone, handler: (work: Work, tx: Tx) => unknown) =>
   (work: Work, tx: Tx): unknown => {
-    const result = zone.run(() => handle(work, tx));
+    const result = zone.run(() => handler(work, tx));
     if (!isObservable(result)) return result;
     return new Observable((subscriber) => zone.run(() => result.subscribe(subscriber)));
   };

@@ -1,6 +1,6 @@
 import type { Counter, Gauge, Histogram, Meter, ObservableGauge, UpDownCounter } from '@opentelemetry/api';
 
-/** What is measured. */
+/** The instruments of one meter. */
 export interface Instruments {
   readonly meter: Meter;
   readonly requests: Histogram;
@@ -22,14 +22,8 @@ export interface Instruments {
   readonly lagTime: ObservableGauge;
 }
 
-/** Limits of buckets in seconds: an answer takes milliseconds, a poll waits for as long as nothing comes. */
-const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 7.5, 10, 20, 30];
-
-/** A submission takes seconds; where its outcome has to be found out, a minute. */
-const submissionSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-
-/** The instruments of a meter; each name is made once, however many ledgers there are. */
-export function instrumentsOf(meter: Meter): Instruments {
+/** Creates the instruments of a meter, which returns the same instrument for the same name to every ledger. */
+export function createInstruments(meter: Meter): Instruments {
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(`canton_rx.${name}`, { unit: `{${unit}}`, description });
   const seconds = (name: string, buckets: number[], description: string): Histogram =>
@@ -40,38 +34,40 @@ export function instrumentsOf(meter: Meter): Instruments {
     });
   return {
     meter,
-    requests: seconds('request.duration', requestSeconds, 'How long requests to the participant take'),
+    requests: seconds('request.duration', requestBuckets, 'Duration of requests to the participant'),
     polls: counter('polls', 'request', 'Requests for updates'),
-    updates: counter('updates', 'update', 'Updates that were emitted, or handled by a processor'),
-    retries: counter(
-      'retries',
-      'retry',
-      'Transient failures after which a feed, a submission or a store is asked again',
-    ),
-    sockets: counter('sockets.closed', 'socket', 'WebSockets that ended, or were not to be had'),
-    gaps: counter('gaps', 'gap', 'Feeds that cannot be read on without a gap'),
+    updates: counter('updates', 'update', 'Updates emitted by feeds or handled by processors'),
+    retries: counter('retries', 'retry', 'Retries of feeds, submissions and stores after transient failures'),
+    sockets: counter('sockets.closed', 'socket', 'WebSockets that closed or did not open'),
+    gaps: counter('gaps', 'gap', 'Feeds that cannot continue without a gap'),
     feedFailures: counter('feed.failures', 'feed', 'Feeds that ended with an error'),
     pageLimit: meter.createGauge('canton_rx.page_limit', {
       unit: '{update}',
-      description: 'The most updates that are asked for, as the participant has taught',
+      description: 'Largest page that feeds request, after the participant refused a larger one',
     }),
     undecodable: counter('decode.failures', 'failure', 'Answers and updates that do not decode'),
-    handlerFailures: counter('handler.failures', 'failure', 'Failures of a handler that is tried again'),
-    skipped: counter('updates.skipped', 'update', 'Updates that a processor went on without'),
-    parked: counter('updates.parked', 'update', 'Updates that a processor put aside'),
-    submissions: counter('submissions', 'submission', 'Submissions by what became of them'),
-    submissionTimes: seconds('submission.duration', submissionSeconds, 'How long submissions take to their outcome'),
+    handlerFailures: counter('handler.failures', 'failure', 'Failures of a handler that are followed by a retry'),
+    skipped: counter('updates.skipped', 'update', 'Updates that a processor skipped'),
+    parked: counter('updates.parked', 'update', 'Updates that a processor parked'),
+    submissions: counter('submissions', 'submission', 'Submissions by outcome'),
+    submissionTimes: seconds('submission.duration', submissionBuckets, 'Duration of submissions until their outcome'),
     feeds: meter.createUpDownCounter('canton_rx.feeds.active', {
       unit: '{feed}',
-      description: 'Feeds without an end that somebody is subscribed to',
+      description: 'Subscribed feeds and processors that have no end',
     }),
     lagOffsets: meter.createObservableGauge('canton_rx.lag.offsets', {
       unit: '{offset}',
-      description: 'How far the slowest feed is behind the ledger end that was read last',
+      description: 'Offsets between the slowest feed and the ledger end that was read last',
     }),
     lagTime: meter.createObservableGauge('canton_rx.lag.record_time', {
       unit: 's',
-      description: 'How old the newest record time is that the slowest feed has seen of a synchronizer',
+      description: 'Age of the newest record time of a synchronizer in the slowest feed',
     }),
   };
 }
+
+/** Bucket boundaries in seconds: most answers take milliseconds, a poll waits until its idle timeout. */
+const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 7.5, 10, 20, 30];
+
+/** Bucket boundaries in seconds: a submission takes seconds, and minutes where its outcome is recovered. */
+const submissionBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

@@ -2,25 +2,25 @@ import { type Attributes, type Context, type SpanOptions, trace } from '@opentel
 import { Offset } from '../codecs/scalars.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { countEvent } from './counting.js';
+import { countDiagnostic } from './counting.js';
 import type { Followers } from './lag.js';
 import type { Recorder } from './Recorder.js';
 
 /** One use of a ledger, such as a subscription to a feed, as telemetry sees it. */
 export interface Operation {
-  /** In which context its requests are made, and what comes of them goes on. */
+  /** The context in which its requests are made and in which their results are emitted. */
   readonly context: () => Context;
-  /** Whether its polls go on for ever: each is then a trace of its own, with a link to that of the subscriber. */
+  /** Whether each of its requests is a trace of its own, linked to the trace of the subscriber, as a feed may have no end. */
   readonly isFeed: boolean;
-  /** What its metrics have in common, beside the ledger's. */
+  /** The attributes that its metrics have beside those of the ledger. */
   readonly attributes: Attributes;
   /** Called with the JSON of each answer. */
-  readonly answered: (path: string, json: unknown) => void;
-  /** Called with everything that happens to it. */
-  readonly told: (event: Diagnostic) => void;
+  readonly onAnswer: (path: string, json: unknown) => void;
+  /** Called with each diagnostic of the operation. */
+  readonly onEvent: (event: Diagnostic) => void;
 }
 
-/** A ledger that is traced. */
+/** A ledger with telemetry, as its operations share it. */
 export interface Tracing {
   /** The ledger without telemetry. */
   readonly plain: Ledger;
@@ -32,36 +32,36 @@ export interface Tracing {
   readonly handlerSpans: boolean;
 }
 
-/** Where a span belongs: in what it is part of; of a feed, which may go on for ever, it is a trace of its own, with a link. */
-export function rootContext(home: Context, { isFeed }: Operation): Pick<SpanOptions, 'root' | 'links'> {
-  const subscriber = trace.getSpanContext(home);
-  const isLinked = isFeed && subscriber !== undefined && trace.isSpanContextValid(subscriber);
-  return { root: isFeed, links: isLinked ? [{ context: subscriber }] : [] };
-}
-
-/** What tells one operation from another. */
-interface Facts {
+/** The properties in which operations differ. */
+interface OperationOptions {
   readonly context: () => Context;
   readonly isFeed?: boolean;
   readonly attributes?: Attributes;
-  readonly told?: (event: Diagnostic) => void;
+  readonly onEvent?: (event: Diagnostic) => void;
 }
 
-/** An operation, whose events are counted, and whose answers tell where the ledger ends. */
-export const operationOf = (
+/** Creates an operation whose diagnostics are counted and whose answers report the ledger end. */
+export const createOperation = (
   { recorder, followers }: Tracing,
-  { context, isFeed = false, attributes = {}, told = () => undefined }: Facts,
+  { context, isFeed = false, attributes = {}, onEvent = () => undefined }: OperationOptions,
 ): Operation => ({
   context,
   isFeed,
   attributes,
-  answered: (path, json) => {
+  onAnswer: (path, json) => {
     if (path !== '/v2/state/ledger-end' || typeof json !== 'object' || json === null) return;
     const end: unknown = 'offset' in json ? json.offset : undefined;
-    if (Offset.is(end)) followers.endsAt(end);
+    if (Offset.is(end)) followers.setLedgerEnd(end);
   },
-  told: (event) => {
-    countEvent(recorder, attributes, event);
-    told(event);
+  onEvent: (event) => {
+    countDiagnostic(recorder, attributes, event);
+    onEvent(event);
   },
 });
+
+/** The parent of the span of a request: the active span, or for a feed none, with a link to the active span. */
+export function parentOptions(outer: Context, { isFeed }: Operation): Pick<SpanOptions, 'root' | 'links'> {
+  const subscriber = trace.getSpanContext(outer);
+  const isLinked = isFeed && subscriber !== undefined && trace.isSpanContextValid(subscriber);
+  return { root: isFeed, links: isLinked ? [{ context: subscriber }] : [] };
+}

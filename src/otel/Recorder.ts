@@ -3,7 +3,6 @@ import {
   type Context,
   createNoopMeter,
   INVALID_SPAN_CONTEXT,
-  type Meter,
   type MeterProvider,
   metrics,
   type Span,
@@ -11,68 +10,83 @@ import {
   trace,
   type TracerProvider,
 } from '@opentelemetry/api';
+import { asyncScheduler } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { type Instruments, instrumentsOf } from './Instruments.js';
+import { createInstruments, type Instruments } from './Instruments.js';
 
-/** How spans and measurements of one ledger are made; nothing of it throws. */
-export interface Recorder {
-  /** What tells the ledger from others. */
-  readonly ledger: Attributes;
-  /** Starts a span; one that does nothing where that fails. */
-  readonly startSpan: (name: string, options: SpanOptions, context: Context) => Span;
-  /** Measures. */
-  readonly measure: (use: (instruments: Instruments, ledger: Attributes) => void) => void;
-  /** Of which kind an error is; one of a bounded number. */
-  readonly errorType: (error: unknown) => string;
-  /** A synchronizer's id; one of a bounded number. */
-  readonly synchronizer: (id: string) => string;
-}
-
-/** Where spans and metrics go. */
+/** The providers of spans and metrics. */
 export interface Telemetry {
-  /** Gives the tracer. Default: the one that the program has registered with `@opentelemetry/api`. */
+  /** Provides the tracer. Default: the provider that the program registered with `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider | undefined;
   /**
-   * Gives the meter. Default: the one that the program has registered with `@opentelemetry/api`; one that is registered
-   * while feeds go on gets what they do from then on.
+   * Provides the meter. Default: the provider that the program registered with `@opentelemetry/api`. Feeds that run
+   * before it is registered are measured from that time on.
    */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * Whether `process` gives each call of its handler a span. Has no effect on {@link traceHandler}.
+   * Whether each call of a handler of `process` has a span. Has no effect on {@link traceHandler}.
    *
    * @defaultValue true
    */
   readonly handlerSpans?: boolean | undefined;
 }
 
-/** Lets so many different texts through, and calls all others `_OTHER`: a service that runs wild must not fill a meter. */
-export function atMostDistinct(most: number): (text: string) => string {
-  const known = new Set<string>();
-  return (text) => {
-    if (known.size < most) known.add(text);
-    return known.has(text) ? text : '_OTHER';
+/** Starts the spans and records the measurements of one ledger. Its methods do not throw. */
+export interface Recorder {
+  /** Attributes that identify the ledger, on every span and measurement. */
+  readonly ledger: Attributes;
+  /** Starts a span. Returns a span without effect where the tracer fails. */
+  readonly startSpan: (name: string, options: SpanOptions, context: Context) => Span;
+  /** Calls `use` with the instruments, if there is a meter. */
+  readonly measure: (use: (instruments: Instruments, ledger: Attributes) => void) => void;
+  /** The value of `error.type` for an error, from a bounded set. */
+  readonly errorType: (error: unknown) => string;
+  /** The value of `canton.synchronizer.id` for a synchronizer, from a bounded set. */
+  readonly synchronizerLabel: (synchronizerId: string) => string;
+}
+
+/** Creates the recorder of a ledger, which is identified by `ledger`. */
+export function createRecorder({ tracerProvider, meterProvider }: Telemetry, ledger: Attributes): Recorder {
+  let instruments: Instruments | undefined;
+  const boundedErrorType = limitDistinct(maxErrorTypes);
+  return {
+    ledger,
+    startSpan: (name, options, context) =>
+      safely(() => {
+        const span = (tracerProvider ?? trace).getTracer(scope).startSpan(name, options, context);
+        // fails here rather than at a later use, if the span is unusable
+        span.spanContext();
+        return span;
+      }) ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
+    measure: (use) =>
+      safely(() => {
+        instruments ??= currentInstruments(meterProvider);
+        if (instruments !== undefined) use(instruments, ledger);
+      }),
+    errorType: (error) => boundedErrorType(errorTypeOf(error)),
+    synchronizerLabel: limitDistinct(maxSynchronizers),
   };
 }
 
 /**
- * What kind of error it is, for `error.type`: the ledger's code or the system's, an HTTP status, or the name of the error.
- * Never its message, which may quote what nobody is to read.
+ * The kind of an error, for `error.type`: the code of the ledger or of the system, an HTTP status, or the name of the
+ * error. Never its message, which may quote payloads or credentials.
  */
 export function errorTypeOf(error: unknown): string {
   if (!isLedgerError(error)) return error instanceof Error && isName(error.name) ? error.name : '_OTHER';
   const code = 'code' in error ? error.code : undefined;
-  // NA is of whom keeps it to himself
+  // a participant answers NA in place of a code that it withholds
   if (isCode(code) && code !== 'NA') return code;
   return error._tag === 'ApiError' ? String(error.status) : error._tag;
 }
 
-/** A name, and nothing that somebody wrote for people to read. */
+/** Whether a value is an identifier, and not text for people. */
 const isName = (u: unknown): u is string => typeof u === 'string' && /^[A-Za-z_]\w{0,79}$/.test(u);
 
-/** As the ledger and the system write theirs, and no text, token or key. */
+/** Whether a value has the form of a code of the ledger or of the system, and not of text, a token or a key. */
 const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(u);
 
-/** Does something for telemetry, which must not break what it is about: `undefined` where that fails. */
+/** Calls a function of telemetry; returns `undefined` where it throws, since telemetry must not break the program. */
 export function safely<A>(measure: () => A): A | undefined {
   try {
     return measure();
@@ -81,38 +95,42 @@ export function safely<A>(measure: () => A): A | undefined {
   }
 }
 
-/** There are about two hundred codes of the ledger, of which a program meets a few. */
-const mostErrorTypes = 100;
-
-/** By which a backend tells what is of this library. */
-const scope = 'canton-rx';
-
-/** A participant is connected to a few. */
-const mostSynchronizers = 50;
-
-/** The recorder of a ledger at an address. */
-export function recorderOf({ tracerProvider, meterProvider }: Telemetry, ledger: Attributes): Recorder {
-  let instruments: Instruments | undefined;
-  const bounded = atMostDistinct(mostErrorTypes);
-  return {
-    ledger,
-    startSpan: (name, options, context) =>
-      safely(() => {
-        const span = (tracerProvider ?? trace).getTracer(scope).startSpan(name, options, context);
-        // what has no context would fail wherever it is asked for it
-        span.spanContext();
-        return span;
-      }) ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
-    measure: (use) =>
-      safely(() => {
-        instruments ??= measuring((meterProvider ?? metrics).getMeter(scope));
-        if (instruments !== undefined) use(instruments, ledger);
-      }),
-    synchronizer: atMostDistinct(mostSynchronizers),
-    errorType: (error) => bounded(errorTypeOf(error)),
+/** Returns a function that calls `end` the first time that it is called. */
+export const once = <Args extends readonly unknown[]>(end: (...args: Args) => void): ((...args: Args) => void) => {
+  let hasEnded = false;
+  return (...args) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    end(...args);
   };
+};
+
+/** Starts a stopwatch; returns a function that reads it, in seconds. */
+export function stopwatch(): () => number {
+  const startedAt = asyncScheduler.now();
+  return () => Math.max(0, asyncScheduler.now() - startedAt) / 1_000;
 }
 
-/** Of the meter that does nothing there are no instruments: a program may register its SDK after its feeds have begun. */
-const measuring = (meter: Meter): Instruments | undefined =>
-  meter === createNoopMeter() ? undefined : instrumentsOf(meter);
+/** The name of the tracer and of the meter. */
+const scope = 'canton-rx';
+
+/** The ledger has about two hundred codes, of which a program meets a few. */
+const maxErrorTypes = 100;
+
+/** A participant is connected to a few. */
+const maxSynchronizers = 50;
+
+/** None for the meter without effect: a program may register its SDK after its feeds have started. */
+function currentInstruments(meterProvider: MeterProvider | undefined): Instruments | undefined {
+  const meter = (meterProvider ?? metrics).getMeter(scope);
+  return meter === createNoopMeter() ? undefined : createInstruments(meter);
+}
+
+/** Returns the first `max` distinct texts unchanged and `_OTHER` for all others, which bounds the series of a meter. */
+function limitDistinct(max: number): (text: string) => string {
+  const known = new Set<string>();
+  return (text) => {
+    if (known.size < max) known.add(text);
+    return known.has(text) ? text : '_OTHER';
+  };
+}

@@ -1,22 +1,14 @@
 import type { Attributes } from '@opentelemetry/api';
+import type { Update } from '../codecs/Update.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isDecodeError } from '../errors/feed.js';
 import { isOutcomeUnknownError } from '../errors/submission.js';
+import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
+import { synchronizersOf } from '../operators/internal/times.js';
 import type { Recorder } from './Recorder.js';
 
-/** Counts what does not decode. */
-export const countUndecodable = ({ measure }: Recorder, attributes: Attributes): void => {
-  measure(({ undecodable }, ledger) => {
-    undecodable.add(1, { ...ledger, ...attributes });
-  });
-};
-
-/** Whether an error is one of decoding, or says that the last thing that was heard was one. */
-export const isUndecodable = (error: unknown): boolean =>
-  isDecodeError(isOutcomeUnknownError(error) ? error.lastError : error);
-
-/** Counts what has happened to an operation. */
-export function countEvent(recorder: Recorder, attributes: Attributes, event: Diagnostic): void {
+/** Counts a diagnostic of an operation. */
+export function countDiagnostic(recorder: Recorder, attributes: Attributes, event: Diagnostic): void {
   const { measure, errorType } = recorder;
   measure((instruments, ledger) => {
     const common = { ...ledger, ...attributes };
@@ -29,7 +21,7 @@ export function countEvent(recorder: Recorder, attributes: Attributes, event: Di
         instruments.sockets.add(1, { ...common, 'error.type': errorType(event.cause) });
         break;
       case 'PageLimitLearned':
-        // of the ledger, whichever of its feeds has learned it
+        // the limit belongs to the ledger, whichever of its feeds reports it
         instruments.pageLimit.record(event.pageLimit, ledger);
         break;
       case 'GapFound':
@@ -47,11 +39,12 @@ export function countEvent(recorder: Recorder, attributes: Attributes, event: Di
       default:
     }
   });
-  const isDecoding = event._tag !== 'HandlerFailed' && 'cause' in event && isUndecodable(event.cause);
-  if (isDecoding) countUndecodable(recorder, attributes);
+  // the error of a handler is the program's own, whatever its type
+  if (event._tag !== 'HandlerFailed' && 'cause' in event && isUndecodable(event.cause))
+    countUndecodable(recorder, attributes);
 }
 
-/** Counts a feed or a processor that has ended with an error. */
+/** Counts a feed or a processor that ended with an error. */
 export function countFailure(recorder: Recorder, attributes: Attributes, error: unknown): void {
   const { measure, errorType } = recorder;
   measure(({ feedFailures }, ledger) => {
@@ -59,3 +52,52 @@ export function countFailure(recorder: Recorder, attributes: Attributes, error: 
   });
   if (isUndecodable(error)) countUndecodable(recorder, attributes);
 }
+
+/** Counts an answer or an update that does not decode. */
+export const countUndecodable = ({ measure }: Recorder, attributes: Attributes): void => {
+  measure(({ undecodable }, ledger) => {
+    undecodable.add(1, { ...ledger, ...attributes });
+  });
+};
+
+/** Whether an error is a `DecodeError`, or an unknown outcome whose last error was one. */
+export const isUndecodable = (error: unknown): boolean =>
+  isDecodeError(isOutcomeUnknownError(error) ? error.lastError : error);
+
+/** Counts updates. Adds them to the meter on `flush`, since one addition for each update costs as much as reading it. */
+interface UpdateCounter {
+  readonly count: (update: Update | InvalidUpdate) => void;
+  readonly flush: () => void;
+}
+
+/** Creates a counter of updates by variant and synchronizer. */
+export function createUpdateCounter({ measure, synchronizerLabel }: Recorder, attributes: Attributes): UpdateCounter {
+  const counts = new Map<string, { readonly by: Attributes; count: number }>();
+  return {
+    count: (update) => {
+      const synchronizerId = synchronizerOf(update);
+      const synchronizer = synchronizerId && synchronizerLabel(synchronizerId);
+      const key = `${update._tag} ${synchronizer ?? ''}`;
+      const entry = counts.get(key);
+      if (entry !== undefined) entry.count += 1;
+      else counts.set(key, { by: updateAttributes(update._tag, synchronizer), count: 1 });
+    },
+    flush: () => {
+      measure(({ updates }, ledger) => {
+        for (const { by, count } of counts.values()) updates.add(count, { ...ledger, ...attributes, ...by });
+      });
+      counts.clear();
+    },
+  };
+}
+
+/** None for a checkpoint, which concerns all synchronizers, and none for an unknown variant. */
+const synchronizerOf = (update: Update | InvalidUpdate): string | undefined =>
+  update._tag === 'Transaction' || update._tag === 'Reassignment' || update._tag === 'TopologyTransaction'
+    ? synchronizersOf(update)[0]
+    : undefined;
+
+const updateAttributes = (variant: string, synchronizer: string | undefined): Attributes => ({
+  'canton.update.variant': variant,
+  ...(synchronizer !== undefined && { 'canton.synchronizer.id': synchronizer }),
+});

@@ -1,52 +1,44 @@
 import { type Attributes, context } from '@opentelemetry/api';
 import { defer, type Observable, tap } from 'rxjs';
-import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { type Listeners, reportTo } from '../diagnostics/Diagnostic.js';
 import type { Service } from '../feed/Service.js';
-import type { InvalidUpdate, UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { HttpRequest } from '../http/HttpPort.js';
-import { ledgerOf, serviceOf } from '../ledger/createLedger.js';
+import { bindLedger, createService } from '../ledger/createLedger.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
-import type {
-  AnyProcessOptions,
-  BatchHandler,
-  BatchProcessOptions,
-  Committed,
-  Handler,
-  ProcessOptions,
-} from '../process/ProcessOptions.js';
+import type { AnyProcessOptions } from '../process/ProcessOptions.js';
 import type { AnyHandler } from './handler.js';
-import { followersOf } from './lag.js';
-import { type Operation, operationOf, type Tracing } from './Operation.js';
+import { createFollowers } from './lag.js';
+import { createOperation, type Operation, type Tracing } from './Operation.js';
 import { tracedProcess } from './process.js';
-import { type Recorder, recorderOf, safely, type Telemetry } from './Recorder.js';
-import { requestsOf } from './requests.js';
-import { socketsOf } from './sockets.js';
+import { createRecorder, type Recorder, safely, type Telemetry } from './Recorder.js';
+import { traceRequests } from './requests.js';
+import { traceSockets } from './sockets.js';
 import { tracedSubmission } from './submissions.js';
 import { tracedUpdates } from './updates.js';
 
 /**
- * A ledger as that of `createLedger`, with spans and metrics of what it does, by the API of OpenTelemetry. Each request is
- * a span and carries `traceparent` to the participant, so that what is submitted is committed in the caller's trace.
+ * Creates a ledger like `createLedger`, with spans and metrics by the API of OpenTelemetry. Each request has a span and
+ * sends `traceparent` to the participant, so that a submission is committed in the trace of its caller.
  *
- * It is made in place of a ledger, and not beside one, since only so each request is known to belong to a subscription and
- * to its span; with a context manager or without one, as in browsers.
+ * Use it in place of `createLedger`. A wrapper around a ledger could not assign each request to its subscription; this
+ * function does, with a context manager or without one, as in browsers.
  *
- * - A request is a child of the span that was active at `subscribe`. Those of a feed, which may go on for ever, are traces
- *   of their own, with a link to it.
- * - A submission is a span from its subscription to its outcome, with its requests as children, linked to the trace of the
- *   committed transaction. Verifiers and signers run in it.
+ * - The span of a request is a child of the span that was active at `subscribe`. The requests of a feed, which may have no
+ *   end, are traces of their own, with a link to that span.
+ * - The span of a submission lasts from its subscription to its outcome, with its requests as children and a link to the
+ *   trace of the committed transaction. Verifiers and signers run in it.
  * - Each call of a handler of `process` is a trace of its own, linked to the traces in which its updates were submitted.
- * - Nothing that instrumentations of `fetch` make of the same requests comes in addition.
+ * - Instrumentations of `fetch` create no spans for these requests.
  *
- * The program brings the SDK; without one, this does next to nothing. No span or metric has a token, a signature, contents
- * of a contract or words of an error. Telemetry that fails changes nothing for the ledger's user.
+ * The program registers the SDK; without one, telemetry has almost no cost. No span or metric contains a token, a
+ * signature, a payload or the message of an error. An error of telemetry does not change what the ledger does.
  *
- * @param options - as of `createLedger`
- * @param telemetry - where spans and metrics go; to what the program has registered by default
- * @throws TypeError as `createLedger` does
+ * @param options - the options of `createLedger`
+ * @param telemetry - the providers of spans and metrics; by default those that the program has registered
+ * @returns the ledger
+ * @throws TypeError for the same options as `createLedger`
  * @example
  * ```ts
  * import { createTracedLedger } from 'canton-rx/otel';
@@ -58,103 +50,73 @@ import { tracedUpdates } from './updates.js';
  * ```
  */
 export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry = {}): Ledger {
-  const service = serviceOf(options);
-  const recorder = recorderOf(telemetry, serverOf(service.link.baseUrl));
-  const plain = ledgerOf(service, options.retry);
+  const service = createService(options);
+  const recorder = createRecorder(telemetry, serverAttributes(service.link.baseUrl));
+  const plain = bindLedger(service, options.retry);
   const tracing: Tracing = {
     plain,
-    ledgerFor: (operation) => ledgerOf(tracedService(service, operation, recorder), options.retry),
+    ledgerFor: (operation) => bindLedger(tracedService(service, operation, recorder), options.retry),
     recorder,
-    followers: followersOf(recorder),
+    followers: createFollowers(recorder),
     handlerSpans: telemetry.handlerSpans ?? true,
   };
-  /** What takes one request. */
-  const asked = <A>(ask: (ledger: Ledger) => Observable<A>): Observable<A> =>
+  const singleRequest = <A>(call: (ledger: Ledger) => Observable<A>): Observable<A> =>
     defer(() => {
-      const home = context.active();
-      return ask(tracing.ledgerFor(operationOf(tracing, { context: () => home })));
+      const outer = context.active();
+      return call(tracing.ledgerFor(createOperation(tracing, { context: () => outer })));
     });
-  function read(request: UpdatesRequest, how?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
-  function read(request: UpdatesRequest, how: UpdatesOptions): Observable<Update | InvalidUpdate>;
-  function read(request: UpdatesRequest, how: UpdatesOptions = {}): Observable<Update | InvalidUpdate> {
-    return tracedUpdates(tracing, request, how);
-  }
-  function work<Tx = void>(
-    request: UpdatesRequest,
-    handler: BatchHandler<NoInfer<Tx>>,
-    how: BatchProcessOptions<Tx>,
-  ): Observable<Committed>;
-  function work<Tx = void>(
-    request: UpdatesRequest,
-    handler: Handler<NoInfer<Tx>>,
-    how?: ProcessOptions<Tx>,
-  ): Observable<Committed>;
-  function work(
-    request: UpdatesRequest,
-    handler: (work: never, tx: never) => unknown,
-    how: AnyProcessOptions = {},
-  ): Observable<Committed> {
-    return tracedProcess(tracing, request, handler as AnyHandler, how);
-  }
+  const updates = (request: UpdatesRequest, updatesOptions: UpdatesOptions = {}) =>
+    tracedUpdates(tracing, request, updatesOptions);
+  const process = (request: UpdatesRequest, handler: AnyHandler, processOptions: AnyProcessOptions = {}) =>
+    tracedProcess(tracing, request, handler, processOptions);
   return {
-    updates: read,
-    process: work,
-    submit: (request, signer, how) =>
+    // the overloads of a ledger only relate the types of their arguments
+    updates: updates as Ledger['updates'],
+    process: process as Ledger['process'],
+    submit: (request, signer, submitOptions) =>
       tracedSubmission(tracing, 'submit', { 'canton.command.id': request.commandId }, (ledger) =>
-        ledger.submit(request, signer, how),
+        ledger.submit(request, signer, submitOptions),
       ),
-    executeAndWaitForTransaction: (request, how) =>
-      tracedSubmission(tracing, 'execute', {}, (ledger) => ledger.executeAndWaitForTransaction(request, how)),
-    prepare: (request) => asked((ledger) => ledger.prepare(request)),
-    ledgerEnd: () => asked((ledger) => ledger.ledgerEnd()),
+    executeAndWaitForTransaction: (request, executeOptions) =>
+      tracedSubmission(tracing, 'execute', {}, (ledger) =>
+        ledger.executeAndWaitForTransaction(request, executeOptions),
+      ),
+    prepare: (request) => singleRequest((ledger) => ledger.prepare(request)),
+    ledgerEnd: () => singleRequest((ledger) => ledger.ledgerEnd()),
     diagnostics$: plain.diagnostics$,
   };
 }
 
 /**
- * A ledger's service, as one operation is to see it: with requests of its own, and with events that come by here on their
- * way to the ledger's. All that feeds find out about the service they share.
+ * The service of a ledger as one operation uses it: its requests are traced, and its diagnostics are passed to the operation
+ * and to the ledger. What feeds learn about the service is shared.
  */
 function tracedService(service: Service, operation: Operation, recorder: Recorder): Service {
-  const events: Listeners = {
-    observed: true,
-    next: (event) => {
-      safely(() => {
-        operation.told(event);
-      });
-      service.diagnostics.next(event);
-    },
-    asObservable: () => service.diagnostics.asObservable(),
-  };
   const statuses = new WeakMap<HttpRequest, number>();
-  return {
-    ...service,
-    diagnostics: events,
-    link: {
-      ...service.link,
-      report: reportTo(events),
-      port: (request) =>
-        service.link.port(request).pipe(
-          tap(({ status }) => {
-            statuses.set(request, status);
-          }),
-        ),
-      socketPort: socketsOf(operation, recorder, service.link),
-      around: requestsOf(operation, recorder, (request) => statuses.get(request)),
-    },
-    get feeds() {
-      return service.feeds;
-    },
-    set feeds(count) {
-      service.feeds = count;
-    },
+  const { link } = service;
+  const tracedLink = {
+    ...link,
+    port: (request: HttpRequest) =>
+      link.port(request).pipe(
+        tap(({ status }) => {
+          statuses.set(request, status);
+        }),
+      ),
+    socketPort: traceSockets(operation, recorder, link),
+    interceptor: traceRequests(operation, recorder, (request) => statuses.get(request)),
   };
+  return service.over(tracedLink, (event) => {
+    safely(() => {
+      operation.onEvent(event);
+    });
+  });
 }
 
-/** By which one ledger is told from another: the server at which it is. */
-export function serverOf(baseUrl: string): Attributes {
+/** The attributes that identify a ledger: the address and the port of its server. */
+function serverAttributes(baseUrl: string): Attributes {
   const { hostname, port, protocol } = new URL(baseUrl);
-  const usual = protocol === 'https:' ? 443 : 80;
-  // IPv6 without the brackets of a URL
-  return { 'server.address': hostname.replace(/^\[|\]$/g, ''), 'server.port': port === '' ? usual : Number(port) };
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  // an IPv6 address without the brackets of a URL
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return { 'server.address': address, 'server.port': port === '' ? defaultPort : Number(port) };
 }

@@ -1,94 +1,66 @@
 import { type Attributes, context, type Context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { from, isObservable, type Observable, tap } from 'rxjs';
 import type { BatchHandler, Handler, Work } from '../process/ProcessOptions.js';
-import { errorTypeOf, type Recorder, recorderOf, safely, type Telemetry } from './Recorder.js';
+import { createRecorder, errorTypeOf, type Recorder, safely, type Telemetry } from './Recorder.js';
 import { inContext, linkTo } from './traceContext.js';
 
-/** A handler, whatever it takes. */
+/** A handler of updates or of batches. */
 export type AnyHandler = (work: Work | readonly Work[], tx: unknown) => unknown;
 
 /** One call of a handler. */
-export interface Watched {
-  /** In which it works. */
+export interface HandlerCall {
+  /** The context in which the handler runs. */
   readonly inner: Context;
-  /** In which what comes after it goes on. */
+  /** The context in which its result is emitted. */
   readonly outer: Context;
-  /** Called once, when it is over, with what it has failed with. */
+  /** Called once, when the call has ended, with the error that it failed with. */
   readonly end: (failure?: { readonly error: unknown }) => void;
 }
 
-/** Gives a call of a handler a span. */
-export function handlingSpan(
-  work: Work | readonly Work[],
-  home: Context,
-  attributes: Attributes,
-  recorder: Pick<Recorder, 'startSpan'>,
-): Watched {
-  const span = startHandling(work, home, attributes, recorder);
-  return {
-    inner: trace.setSpan(home, span),
-    outer: home,
-    end: (failure) => {
-      safely(() => {
-        if (failure === undefined) return;
-        span.setAttribute('error.type', errorTypeOf(failure.error));
-        span.setStatus({ code: SpanStatusCode.ERROR });
-      });
-      safely(() => {
-        span.end();
-      });
-    },
-  };
+/**
+ * Wraps a handler so that each call runs in a span. The span starts a new trace, with a link to the trace in which each
+ * update was submitted and to the span that is active when the handler is called. The results and errors of the handler
+ * are unchanged.
+ *
+ * The ledger of {@link createTracedLedger} does this for the handlers of `process`. Use this function for `handleParked`
+ * and for updates from other sources.
+ *
+ * @param handler - a handler of updates, or of batches
+ * @param telemetry - the provider of the spans; `meterProvider` has no effect
+ * @returns the handler in a span
+ * @example
+ * ```ts
+ * import { handleParked, memoryStore } from 'canton-rx';
+ * import { traceHandler } from 'canton-rx/otel';
+ *
+ * const handler = traceHandler((update) => {
+ *   console.log(update.offset);
+ * });
+ * handleParked(memoryStore(), 'balances', handler).subscribe();
+ * ```
+ */
+export function traceHandler<Tx = unknown>(handler: Handler<Tx>, telemetry?: Telemetry): Handler<Tx>;
+/** Wraps a handler of batches so that each call runs in a span. */
+export function traceHandler<Tx = unknown>(handler: BatchHandler<Tx>, telemetry?: Telemetry): BatchHandler<Tx>;
+export function traceHandler(
+  handler: (work: never, tx: never) => unknown,
+  telemetry: Telemetry = {},
+): (work: never, tx: never) => unknown {
+  const recorder = createRecorder(telemetry, {});
+  return instrumentHandler(handler as AnyHandler, (work) => startHandlerCall(work, context.active(), {}, recorder));
 }
 
-/** The span of one call of a handler: a trace of its own, linked to those of its updates and to the processor's. */
-function startHandling(
-  work: Work | readonly Work[],
-  home: Context,
-  attributes: Attributes,
-  recorder: Pick<Recorder, 'startSpan'>,
-): Span {
-  const updates = [work].flat();
-  const [first] = updates;
-  const processor = trace.getSpanContext(home);
-  const isLinked = processor !== undefined && trace.isSpanContextValid(processor);
-  const isBatch = Array.isArray(work);
-  return recorder.startSpan(
-    isBatch ? 'process updates' : 'process update',
-    {
-      kind: SpanKind.CONSUMER,
-      root: true,
-      links: [...updates.flatMap((update) => linkTo(update) ?? []), ...(isLinked ? [{ context: processor }] : [])],
-      attributes: {
-        ...attributes,
-        ...(first !== undefined && { 'canton.offset': first.offset }),
-        ...(isBatch && {
-          'canton.updates.count': updates.length,
-          'canton.updates.last_offset': updates.at(-1)?.offset,
-        }),
-        ...(!isBatch && first !== undefined && oneOf(first)),
-      },
-    },
-    home,
-  );
-}
-
-const oneOf = (update: Work): Attributes => ({
-  'canton.update.variant': update._tag,
-  ...('updateId' in update && { 'canton.update.id': update.updateId }),
-});
-
-/** Tells when each call of a handler begins and is over. What comes of it is what the handler returns. */
+/** Wraps a handler so that `start` is called before each call, and the `end` that it returns after it. */
 export const instrumentHandler =
-  (handler: AnyHandler, begin: (work: Work | readonly Work[]) => Watched): AnyHandler =>
+  (handler: AnyHandler, start: (work: Work | readonly Work[]) => HandlerCall): AnyHandler =>
   (work, tx) => {
-    const watched = begin(work);
-    const { inner, end } = watched;
+    const call = start(work);
+    const { inner, end } = call;
     try {
       const result = context.with(inner, () => handler(work, tx));
-      if (isObservable(result)) return untilOver(result, watched);
-      if (isIterated(result)) return untilOver(from(result), watched);
-      if (isPromise(result)) return settled(result, watched);
+      if (isObservable(result)) return instrumentObservable(result, call);
+      if (isAsyncIterable(result)) return instrumentObservable(from(result), call);
+      if (isPromise(result)) return instrumentPromise(result, call);
       end();
       return result;
     } catch (error) {
@@ -97,7 +69,7 @@ export const instrumentHandler =
     }
   };
 
-const untilOver = (result$: Observable<unknown>, { inner, outer, end }: Watched): Observable<unknown> =>
+const instrumentObservable = (result$: Observable<unknown>, { inner, outer, end }: HandlerCall): Observable<unknown> =>
   result$.pipe(
     tap({
       complete: () => {
@@ -113,13 +85,13 @@ const untilOver = (result$: Observable<unknown>, { inner, outer, end }: Watched)
     inContext(inner, outer),
   );
 
-const isIterated = (u: unknown): u is AsyncIterable<unknown> =>
+const isAsyncIterable = (u: unknown): u is AsyncIterable<unknown> =>
   typeof u === 'object' && u !== null && Symbol.asyncIterator in u;
 
 const isPromise = (u: unknown): u is PromiseLike<unknown> =>
   typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function';
 
-async function settled(result: PromiseLike<unknown>, { end }: Watched): Promise<unknown> {
+async function instrumentPromise(result: PromiseLike<unknown>, { end }: HandlerCall): Promise<unknown> {
   try {
     const value = await result;
     end();
@@ -130,32 +102,64 @@ async function settled(result: PromiseLike<unknown>, { end }: Watched): Promise<
   }
 }
 
-/**
- * Has a handler work in a span of its own: a new trace for each update or batch, with a link to the trace in which each
- * update was submitted, and to the span that is active when the handler is called. What the handler does is in that span;
- * what it throws or fails with goes on as it is.
- *
- * A ledger of {@link createTracedLedger} does so by itself; this is for `handleParked`, and for updates that come otherwise.
- *
- * @param telemetry - where the spans go; `meterProvider` has no effect
- * @example
- * ```ts
- * import { handleParked, memoryStore } from 'canton-rx';
- * import { traceHandler } from 'canton-rx/otel';
- *
- * const handler = traceHandler((update) => {
- *   console.log(update.offset);
- * });
- * handleParked(memoryStore(), 'balances', handler).subscribe();
- * ```
- */
-export function traceHandler<Tx = unknown>(handler: Handler<Tx>, telemetry?: Telemetry): Handler<Tx>;
-/** Has a handler of batches work in a span of its own. */
-export function traceHandler<Tx = unknown>(handler: BatchHandler<Tx>, telemetry?: Telemetry): BatchHandler<Tx>;
-export function traceHandler(
-  handler: (work: never, tx: never) => unknown,
-  telemetry: Telemetry = {},
-): (work: never, tx: never) => unknown {
-  const recorder = recorderOf(telemetry, {});
-  return instrumentHandler(handler as AnyHandler, (work) => handlingSpan(work, context.active(), {}, recorder));
+/** Starts the span of a call of a handler. */
+export function startHandlerCall(
+  work: Work | readonly Work[],
+  outer: Context,
+  attributes: Attributes,
+  recorder: Pick<Recorder, 'startSpan'>,
+): HandlerCall {
+  const span = startHandlerSpan(work, outer, attributes, recorder);
+  return {
+    inner: trace.setSpan(outer, span),
+    outer,
+    end: (failure) => {
+      safely(() => {
+        if (failure === undefined) return;
+        span.setAttribute('error.type', errorTypeOf(failure.error));
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      });
+      safely(() => {
+        span.end();
+      });
+    },
+  };
+}
+
+/** A trace of its own, linked to the traces of its updates and to the trace of the processor. */
+function startHandlerSpan(
+  work: Work | readonly Work[],
+  outer: Context,
+  attributes: Attributes,
+  recorder: Pick<Recorder, 'startSpan'>,
+): Span {
+  const updates = [work].flat();
+  const processor = trace.getSpanContext(outer);
+  const isLinked = processor !== undefined && trace.isSpanContextValid(processor);
+  return recorder.startSpan(
+    Array.isArray(work) ? 'process updates' : 'process update',
+    {
+      kind: SpanKind.CONSUMER,
+      root: true,
+      links: [...updates.flatMap((update) => linkTo(update) ?? []), ...(isLinked ? [{ context: processor }] : [])],
+      attributes: { ...attributes, ...workAttributes(updates, Array.isArray(work)) },
+    },
+    outer,
+  );
+}
+
+function workAttributes(updates: readonly Work[], isBatch: boolean): Attributes {
+  const [first] = updates;
+  const offset = first !== undefined && { 'canton.offset': first.offset };
+  if (isBatch)
+    return {
+      ...offset,
+      'canton.updates.count': updates.length,
+      'canton.updates.last_offset': updates.at(-1)?.offset,
+    };
+  return {
+    ...offset,
+    ...(first !== undefined && { 'canton.update.variant': first._tag }),
+    ...(first !== undefined && 'updateId' in first && { 'canton.update.id': first.updateId }),
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * Traces and metrics of a ledger, by the API of OpenTelemetry. Needs `@opentelemetry/api` beside `canton-rx`, and does
- * next to nothing while a program has no SDK of it.
+ * Traces and metrics of a ledger with OpenTelemetry. Needs `@opentelemetry/api` beside `canton-rx`, and has almost no cost
+ * while the program has registered no SDK.
  *
  * @module canton-rx/otel
  */

@@ -1,82 +1,60 @@
-import type { Attributes, BatchObservableCallback } from '@opentelemetry/api';
+import type { Attributes, BatchObservableCallback, BatchObservableResult } from '@opentelemetry/api';
 import type { SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { type Recorder, safely } from './Recorder.js';
 
-/** The feeds without an end that somebody is subscribed to, of one ledger. */
+/** The subscribed feeds of one ledger that have no end. */
 export interface Followers {
   readonly add: (follower: Follower) => void;
-  /** Tells that something has happened to one: there may be a meter by now. */
-  readonly goesOn: (follower: Follower) => void;
+  /** Counts a follower that could not be counted when it was added, since there was no meter. */
+  readonly touch: (follower: Follower) => void;
   readonly remove: (follower: Follower) => void;
-  /** Tells where the ledger ends. */
-  readonly endsAt: (end: Offset) => void;
+  readonly setLedgerEnd: (end: Offset) => void;
 }
 
-/** How far a feed without an end has come. */
+/** The progress of a feed that has no end. */
 export interface Follower {
-  /** Its processor, if it has one with a name. */
+  /** The name of its processor, if it has one. */
   readonly attributes: Attributes;
   cursor: Offset | undefined;
   /** The newest record time of each synchronizer. */
   readonly recordTimes: Map<string, Timestamp>;
 }
 
-/** How far feeds are behind that have the same attributes: that of them which is behind most. */
+/** The lag of the slowest of the feeds that have the same attributes. */
 interface Lag {
-  /** The attributes, as text. */
+  /** The attributes as JSON. */
   readonly key: string;
   readonly attributes: Attributes;
-  /** Absent where the end of the ledger, or where they stand, is not known. */
+  /** Absent where the ledger end or the cursor is not known. */
   readonly offsets: number | undefined;
-  /** By synchronizer. */
+  /** The age of the newest record time in seconds, by synchronizer. */
   readonly seconds: ReadonlyMap<string, number>;
 }
 
-/** How far feeds are behind the end of the ledger, and their record times behind the clock. */
-export function lagsOf(followers: readonly Follower[], end: Offset | undefined, nowMs: number): readonly Lag[] {
-  const lags = new Map<string, Lag>();
-  for (const { attributes, cursor, recordTimes } of followers) {
-    const key = JSON.stringify(attributes);
-    const { offsets: most, seconds = new Map<string, number>() } = lags.get(key) ?? {};
-    const merged = new Map(seconds);
-    for (const [synchronizer, recordTime] of recordTimes) {
-      const behind = Math.max(0, nowMs - Date.parse(recordTime)) / 1_000;
-      merged.set(synchronizer, Math.max(behind, merged.get(synchronizer) ?? 0));
-    }
-    const behind = end === undefined || cursor === undefined ? undefined : Math.max(0, end - cursor);
-    lags.set(key, {
-      key,
-      attributes,
-      offsets: behind === undefined ? most : Math.max(behind, most ?? 0),
-      seconds: merged,
-    });
-  }
-  return [...lags.values()];
-}
-
-/** Observes how far they are behind, for as long as there are any: a meter would hold on to them. */
-export function followersOf({ measure, ledger }: Recorder): Followers {
+/** Creates the followers of a ledger. Their lag is observed only while there are any, since a meter retains its callbacks. */
+export function createFollowers({ measure, ledger }: Recorder): Followers {
   const all = new Set<Follower>();
   const counted = new Set<Follower>();
-  let end: Offset | undefined;
+  let ledgerEnd: Offset | undefined;
   let observed: readonly Lag[] = [];
   let stop: (() => void) | undefined;
   const observe = (): void => {
     measure(({ meter, lagOffsets, lagTime }) => {
+      const observeLag = (result: BatchObservableResult, { attributes, offsets, seconds }: Lag): void => {
+        const common: Attributes = { ...ledger, ...attributes };
+        if (offsets !== undefined) result.observe(lagOffsets, offsets, common);
+        for (const [synchronizer, value] of seconds)
+          result.observe(lagTime, value, { ...common, 'canton.synchronizer.id': synchronizer });
+      };
       const callback: BatchObservableCallback = (result) => {
-        const lags = lagsOf([...all], end, Date.now());
-        const over = observed.filter(({ key }) => !lags.some((lag) => lag.key === key));
+        const lags = computeLags([...all], ledgerEnd, Date.now());
+        const ended = observed.filter(({ key }) => !lags.some((lag) => lag.key === key));
         safely(() => {
-          for (const { attributes, offsets, seconds } of [...lags, ...over.map(noLag)]) {
-            const common: Attributes = { ...ledger, ...attributes };
-            if (offsets !== undefined) result.observe(lagOffsets, offsets, common);
-            for (const [synchronizer, value] of seconds)
-              result.observe(lagTime, value, { ...common, 'canton.synchronizer.id': synchronizer });
-          }
+          for (const lag of [...lags, ...ended.map(zeroLag)]) observeLag(result, lag);
         });
         observed = lags;
-        // not while the meter goes through its callbacks
+        // a callback must not be removed while the meter iterates over its callbacks
         if (all.size === 0) queueMicrotask(stopIfIdle);
       };
       meter.addBatchObservableCallback(callback, [lagOffsets, lagTime]);
@@ -90,7 +68,7 @@ export function followersOf({ measure, ledger }: Recorder): Followers {
     safely(stop);
     stop = undefined;
   };
-  const goesOn = (follower: Follower): void => {
+  const touch = (follower: Follower): void => {
     if (!all.has(follower) || counted.has(follower)) return;
     measure(({ feeds }) => {
       counted.add(follower);
@@ -101,9 +79,9 @@ export function followersOf({ measure, ledger }: Recorder): Followers {
   return {
     add: (follower) => {
       all.add(follower);
-      goesOn(follower);
+      touch(follower);
     },
-    goesOn,
+    touch,
     remove: (follower) => {
       all.delete(follower);
       if (!counted.delete(follower)) return;
@@ -111,24 +89,47 @@ export function followersOf({ measure, ledger }: Recorder): Followers {
         feeds.add(-1, { ...ledger, ...follower.attributes });
       });
     },
-    endsAt: (offset) => {
-      end = offset;
+    setLedgerEnd: (end) => {
+      ledgerEnd = end;
     },
   };
 }
 
-/** Nobody is behind any more: told once, for meters go on telling what they were told last. */
-const noLag = (lag: Lag): Lag => ({
+/** Updates the newest record times of a feed, which emits the times of each synchronizer in order. */
+export function updateRecordTimes(
+  { recordTimes }: Follower,
+  times: readonly SynchronizerTime[],
+  { synchronizerLabel }: Recorder,
+): void {
+  for (const { synchronizerId, recordTime } of times) recordTimes.set(synchronizerLabel(synchronizerId), recordTime);
+}
+
+/** The lags of the followers, one for each set of attributes. */
+function computeLags(followers: readonly Follower[], ledgerEnd: Offset | undefined, nowMs: number): readonly Lag[] {
+  const lags = new Map<string, Lag>();
+  for (const { attributes, cursor, recordTimes } of followers) {
+    const key = JSON.stringify(attributes);
+    const { offsets: maxOffsets, seconds = new Map<string, number>() } = lags.get(key) ?? {};
+    const maxSeconds = new Map(seconds);
+    for (const [synchronizer, recordTime] of recordTimes) {
+      const age = Math.max(0, nowMs - Date.parse(recordTime)) / 1_000;
+      maxSeconds.set(synchronizer, Math.max(age, maxSeconds.get(synchronizer) ?? 0));
+    }
+    // a feed may be beyond the ledger end that was read last
+    const offsets = ledgerEnd === undefined || cursor === undefined ? undefined : Math.max(0, ledgerEnd - cursor);
+    lags.set(key, {
+      key,
+      attributes,
+      offsets: offsets === undefined ? maxOffsets : Math.max(offsets, maxOffsets ?? 0),
+      seconds: maxSeconds,
+    });
+  }
+  return [...lags.values()];
+}
+
+/** Zero, observed once after the last feed has ended: a meter keeps exporting the last value of a gauge. */
+const zeroLag = (lag: Lag): Lag => ({
   ...lag,
   offsets: lag.offsets && 0,
   seconds: new Map([...lag.seconds.keys()].map((synchronizer) => [synchronizer, 0])),
 });
-
-/** Notes how far synchronizers have come; a feed tells each one's times in their order. */
-export function noteTimes(
-  { recordTimes }: Follower,
-  times: readonly SynchronizerTime[],
-  { synchronizer }: Recorder,
-): void {
-  for (const { synchronizerId, recordTime } of times) recordTimes.set(synchronizer(synchronizerId), recordTime);
-}

@@ -3,74 +3,75 @@ import { defer, finalize, type Observable, tap } from 'rxjs';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { AnyProcessOptions, Committed, ProcessOptions } from '../process/ProcessOptions.js';
-import { countFailure } from './counting.js';
-import { type AnyHandler, handlingSpan, type Watched, instrumentHandler } from './handler.js';
-import { type Follower, noteTimes } from './lag.js';
-import { operationOf, type Tracing } from './Operation.js';
-import { isEndless, countUpdates } from './updates.js';
+import { countFailure, createUpdateCounter } from './counting.js';
+import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './handler.js';
+import { type Follower, updateRecordTimes } from './lag.js';
+import { createOperation, type Tracing } from './Operation.js';
 
-/** A processor of a ledger that is traced. */
+/** `ledger.process` with telemetry. */
 export function tracedProcess(
   tracing: Tracing,
   request: UpdatesRequest,
   handler: AnyHandler,
-  how: AnyProcessOptions,
+  options: AnyProcessOptions,
 ): Observable<Committed> {
   const { plain, ledgerFor, recorder, followers, handlerSpans } = tracing;
-  // throws for options that make no sense
-  void processOf(plain)(request, handler, how);
-  const attributes: Attributes = how.name === undefined ? {} : { 'canton_rx.processor.name': how.name };
+  // throws for invalid options
+  void processOf(plain)(request, handler, options);
+  const attributes: Attributes = options.name === undefined ? {} : { 'canton_rx.processor.name': options.name };
   return defer(() => {
-    const home = context.active();
-    const tally = countUpdates(recorder, attributes);
+    const outer = context.active();
+    const counter = createUpdateCounter(recorder, attributes);
     const follower: Follower = { attributes, cursor: undefined, recordTimes: new Map() };
-    let hasLeft = false;
-    const counted = instrumentHandler(handler, (work) => {
-      const plainly: Watched = { inner: home, outer: home, end: () => undefined };
-      const { end, ...contexts } = handlerSpans ? handlingSpan(work, home, attributes, recorder) : plainly;
+    let isFinalized = false;
+    const counting = instrumentHandler(handler, (work) => {
+      const untraced: HandlerCall = { inner: outer, outer, end: () => undefined };
+      const { end, ...contexts } = handlerSpans ? startHandlerCall(work, outer, attributes, recorder) : untraced;
       return {
         ...contexts,
         end: (failure) => {
           end(failure);
-          if (failure === undefined) for (const update of [work].flat()) tally.count(update);
-          // a processor is stopped in good order, when nobody listens any more
-          if (hasLeft) tally.tell();
+          if (failure === undefined) for (const update of [work].flat()) counter.count(update);
+          // a processor lets the running handler finish after its subscriber has unsubscribed
+          if (isFinalized) counter.flush();
         },
       };
     });
-    if (isEndless(request)) followers.add(follower);
-    const told = (): void => {
-      followers.goesOn(follower);
+    // an invalid request is refused by the processor
+    const { endInclusive }: Partial<UpdatesRequest> = { ...request };
+    if (typeof endInclusive !== 'number') followers.add(follower);
+    const onEvent = (): void => {
+      followers.touch(follower);
     };
-    const operation = operationOf(tracing, { context: () => home, isFeed: true, attributes, told });
-    return processOf(ledgerFor(operation))(request, counted, how).pipe(
+    const operation = createOperation(tracing, { context: () => outer, isFeed: true, attributes, onEvent });
+    return processOf(ledgerFor(operation))(request, counting, options).pipe(
       tap({
         next: ({ offset, recordTimes }) => {
-          tally.tell();
+          counter.flush();
           follower.cursor = offset;
           const times = Object.entries(recordTimes).map(([synchronizerId, recordTime]) => ({
             synchronizerId,
             recordTime,
           }));
-          noteTimes(follower, times, recorder);
+          updateRecordTimes(follower, times, recorder);
         },
         error: (error: unknown) => {
           countFailure(recorder, attributes, error);
         },
       }),
       finalize(() => {
-        hasLeft = true;
-        tally.tell();
+        isFinalized = true;
+        counter.flush();
         followers.remove(follower);
       }),
     );
   });
 }
 
-type AnyProcess = (request: UpdatesRequest, handler: AnyHandler, how: AnyProcessOptions) => Observable<Committed>;
+type AnyProcess = (request: UpdatesRequest, handler: AnyHandler, options: AnyProcessOptions) => Observable<Committed>;
 
-/** A ledger's `process` for handlers and options of which no type says that they belong together. */
+/** A ledger's `process` for a handler and options whose types do not show that they match. */
 const processOf =
   (ledger: Ledger): AnyProcess =>
-  (request, handler, how) =>
-    ledger.process(request, handler, how as ProcessOptions<unknown>);
+  (request, handler, options) =>
+    ledger.process(request, handler, options as ProcessOptions<unknown>);

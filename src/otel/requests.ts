@@ -7,51 +7,43 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import { asyncScheduler, defer, map, tap } from 'rxjs';
-import type { Call } from '../http/exchange.js';
+import { defer, map, tap } from 'rxjs';
 import type { HttpRequest } from '../http/HttpPort.js';
-import type { Around } from '../http/Link.js';
-import { type Operation, rootContext } from './Operation.js';
-import { type Recorder, safely } from './Recorder.js';
+import type { Call, Interceptor } from '../http/Link.js';
+import { type Operation, parentOptions } from './Operation.js';
+import { once, type Recorder, safely, stopwatch } from './Recorder.js';
 import { headersFor, inContext } from './traceContext.js';
 
-/** What has come of a request; nothing where its subscriber has left. */
-interface Answered {
+/** The result of a request; neither `json` nor `error` where its subscriber unsubscribed before the answer. */
+interface RequestOutcome {
   /** The HTTP status, if there was an answer. */
   readonly status: number | undefined;
   readonly json?: unknown;
   readonly error?: unknown;
 }
 
-/** By which instrumentations of `fetch` know what is traced already: it would be twice, with two `traceparent`. */
-const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
-
-/** Gives each request of an operation a span, sends the span's context along, and measures what comes of it. */
-export const requestsOf =
-  (operation: Operation, recorder: Recorder, statusOf: (request: HttpRequest) => number | undefined): Around =>
+/** Traces the requests of an operation: starts a span for each, sends its context in the headers, and measures it. */
+export const traceRequests =
+  (operation: Operation, recorder: Recorder, statusOf: (request: HttpRequest) => number | undefined): Interceptor =>
   (call, request, send, read) =>
     defer(() => {
-      const home = operation.context();
-      const span = startRequest(call, request, home, operation, recorder);
-      const traced = trace.setSpan(home, span);
-      const sent = { ...request, headers: { ...request.headers, ...headersFor(traced) } };
-      const startedAt = asyncScheduler.now();
-      let isOver = false;
-      const elapsed = (): number => Math.max(0, asyncScheduler.now() - startedAt) / 1_000;
-      const end = (outcome: Omit<Answered, 'status'>, seconds = elapsed()): void => {
-        // who takes the answer may leave at once
-        if (isOver) return;
-        isOver = true;
-        endRequest(span, call, { ...outcome, status: statusOf(sent) }, seconds, operation, recorder);
-      };
-      return send(sent).pipe(
-        // what it takes to read is not the participant's
+      const outer = operation.context();
+      const span = startRequestSpan(call, request, outer, operation, recorder);
+      const inner = trace.setSpan(outer, span);
+      const tracedRequest = { ...request, headers: { ...request.headers, ...headersFor(inner) } };
+      const elapsed = stopwatch();
+      // once, since a subscriber may unsubscribe when it receives the answer
+      const end = once((outcome: Omit<RequestOutcome, 'status'>, seconds: number = elapsed()) => {
+        endRequestSpan(span, call, { ...outcome, status: statusOf(tracedRequest) }, seconds, operation, recorder);
+      });
+      return send(tracedRequest).pipe(
+        // the time to decode the answer is not part of the duration
         map((json) => ({ json, seconds: elapsed(), value: read(json) })),
         tap({
           next: ({ json, seconds, value }) => {
-            end({ json, ...flawOf(value) }, seconds);
+            end({ json, ...pageFailure(value) }, seconds);
             safely(() => {
-              operation.answered(call.path, json);
+              operation.onAnswer(call.path, json);
             });
           },
           error: (error: unknown) => {
@@ -62,43 +54,51 @@ export const requestsOf =
           },
         }),
         map(({ value }) => value),
-        inContext(traced.setValue(suppressTracing, true), home),
+        inContext(inner.setValue(suppressTracing, true), outer),
       );
     });
 
-/** The span of a request. */
-function startRequest(
+/** The key by which instrumentations of `fetch` skip a request: otherwise it has two spans and two `traceparent`. */
+const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
+
+/** The error of a page whose first elements are valid. */
+const pageFailure = (value: unknown): Pick<RequestOutcome, 'error'> | undefined =>
+  typeof value === 'object' && value !== null && 'failure' in value && value.failure instanceof Error
+    ? { error: value.failure }
+    : undefined;
+
+/** The paths at which updates are served. */
+const updatesPaths: readonly string[] = ['/v2/updates/flats', '/v2/updates'];
+
+function startRequestSpan(
   call: Call,
   { method, url }: HttpRequest,
-  home: Context,
+  outer: Context,
   operation: Operation,
   recorder: Recorder,
 ): Span {
+  const isPoll = updatesPaths.includes(call.path);
   return recorder.startSpan(
-    isPoll(call) ? 'poll updates' : `${method} ${call.path}`,
+    isPoll ? 'poll updates' : `${method} ${call.path}`,
     {
       kind: SpanKind.CLIENT,
-      ...rootContext(home, operation),
+      ...parentOptions(outer, operation),
       attributes: {
         'http.request.method': method,
         'url.full': url,
         'url.template': call.path,
         ...recorder.ledger,
         ...operation.attributes,
-        ...(isPoll(call) && pollAttributes(call)),
+        ...(isPoll && pollAttributes(call)),
       },
     },
-    home,
+    outer,
   );
 }
 
-/** Whether updates are asked for. */
-const isPoll = ({ path }: Pick<Call, 'path'>): boolean => path === '/v2/updates/flats' || path === '/v2/updates';
-
-/** What a request for updates asks for. */
+/** The range, the limit and the idle timeout of a request for updates. */
 function pollAttributes({ query = {}, body }: Call): Attributes {
-  const range: Readonly<Record<string, unknown>> = { ...(typeof body === 'object' ? body : undefined) };
-  const { beginExclusive, endInclusive } = range;
+  const { beginExclusive, endInclusive } = fieldsOf(body);
   return {
     ...(typeof beginExclusive === 'number' && { 'canton.updates.begin_exclusive': beginExclusive }),
     ...(typeof endInclusive === 'number' && { 'canton.updates.end_inclusive': endInclusive }),
@@ -109,29 +109,30 @@ function pollAttributes({ query = {}, body }: Call): Attributes {
   };
 }
 
-/** Ends the span of a request, and measures it. */
-function endRequest(
+/** Ends the span of a request, and records its measurements. */
+function endRequestSpan(
   span: Span,
   call: Call,
-  answered: Answered,
+  outcome: RequestOutcome,
   seconds: number,
   { attributes }: Operation,
   { measure, errorType }: Recorder,
 ): void {
-  const { status } = answered;
-  const facts: Attributes = {
+  const { status } = outcome;
+  const isPoll = updatesPaths.includes(call.path);
+  const outcomeAttributes: Attributes = {
     ...(status !== undefined && { 'http.response.status_code': status }),
-    ...('error' in answered && { 'error.type': errorType(answered.error) }),
+    ...('error' in outcome && { 'error.type': errorType(outcome.error) }),
   };
-  const page = isPoll(call) && 'json' in answered ? pageAttributes(answered.json) : {};
-  const result = resultOf(answered, page['canton.updates.count']);
+  const page = isPoll && 'json' in outcome ? pageAttributes(outcome.json) : {};
+  const result = resultOf(outcome, page['canton.updates.count']);
   measure(({ requests, polls }, ledger) => {
-    const common = { ...ledger, ...attributes, 'url.template': call.path, ...facts };
+    const common = { ...ledger, ...attributes, 'url.template': call.path, ...outcomeAttributes };
     requests.record(seconds, { 'http.request.method': call.method, ...common, 'canton_rx.result': result });
-    if (isPoll(call)) polls.add(1, { ...common, 'canton_rx.result': result });
+    if (isPoll) polls.add(1, { ...common, 'canton_rx.result': result });
   });
   safely(() => {
-    span.setAttributes({ ...facts, ...page, 'canton_rx.result': result });
+    span.setAttributes({ ...outcomeAttributes, ...page, 'canton_rx.result': result });
     if (result === 'failed') span.setStatus({ code: SpanStatusCode.ERROR });
   });
   safely(() => {
@@ -139,7 +140,13 @@ function endRequest(
   });
 }
 
-/** What the answer to a request for updates has: how many elements, and where the last one stands. */
+function resultOf(outcome: RequestOutcome, count: unknown): 'failed' | 'empty' | 'answered' | 'aborted' {
+  if ('error' in outcome) return 'failed';
+  if ('json' in outcome) return count === 0 ? 'empty' : 'answered';
+  return 'aborted';
+}
+
+/** The number of elements in the answer to a request for updates, and the offset of the last. */
 function pageAttributes(json: unknown): Attributes {
   if (!Array.isArray(json)) return {};
   const elements: readonly unknown[] = json;
@@ -150,7 +157,7 @@ function pageAttributes(json: unknown): Attributes {
   };
 }
 
-/** Undecoded: `{"update": {"Transaction": {"value": {"offset": 7}}}}`. */
+/** The offset of an element before it is decoded: `{"update": {"Transaction": {"value": {"offset": 7}}}}`. */
 function offsetOf(element: unknown): number | undefined {
   const [variant] = Object.values(fieldsOf(fieldsOf(element)['update']));
   const { offset } = fieldsOf(fieldsOf(variant)['value']);
@@ -158,15 +165,3 @@ function offsetOf(element: unknown): number | undefined {
 }
 
 const fieldsOf = (u: unknown): Readonly<Record<string, unknown>> => ({ ...(typeof u === 'object' ? u : undefined) });
-
-function resultOf(answered: Answered, count: unknown): 'failed' | 'empty' | 'answered' | 'aborted' {
-  if ('error' in answered) return 'failed';
-  if ('json' in answered) return count === 0 ? 'empty' : 'answered';
-  return 'aborted';
-}
-
-/** The error that stands behind what is good of a page. */
-const flawOf = (value: unknown): Pick<Answered, 'error'> | undefined =>
-  typeof value === 'object' && value !== null && 'failure' in value && value.failure instanceof Error
-    ? { error: value.failure }
-    : undefined;

@@ -4,12 +4,12 @@ import { toConnectionError } from '../http/exchange.js';
 import { pathOf } from '../http/kyPort.js';
 import type { Link } from '../http/Link.js';
 import type { SocketPort } from '../http/SocketPort.js';
-import { type Operation, rootContext } from './Operation.js';
-import { type Recorder, safely } from './Recorder.js';
+import { type Operation, parentOptions } from './Operation.js';
+import { once, type Recorder, safely } from './Recorder.js';
 import { headersFor, inContext } from './traceContext.js';
 
-/** Gives the upgrade of each WebSocket a span, up to where it is open, and sends the span's context along. */
-export const socketsOf =
+/** Traces the WebSockets of an operation: starts a span for each upgrade, which ends when the socket is open. */
+export const traceSockets =
   (
     operation: Operation,
     recorder: Recorder,
@@ -17,33 +17,30 @@ export const socketsOf =
   ): SocketPort =>
   (request) =>
     defer(() => {
-      const home = operation.context();
+      const outer = operation.context();
       const path = pathOf(request.url);
       const attributes = {
         'http.request.method': 'GET',
         'url.full': request.url,
-        // behind the address, which is shorter by two letters for a socket
+        // the path after the base URL, whose `http` is two letters longer than the `ws` of a socket
         'url.template': request.url.slice(baseUrl.length - 2),
         ...recorder.ledger,
         ...operation.attributes,
       };
-      const options = { kind: SpanKind.CLIENT, attributes, ...rootContext(home, operation) };
-      const span = recorder.startSpan('open socket', options, home);
-      const traced = trace.setSpan(home, span);
-      let isOver = false;
-      const end = (failure?: { readonly error: unknown }): void => {
-        if (isOver) return;
-        isOver = true;
+      const options = { kind: SpanKind.CLIENT, attributes, ...parentOptions(outer, operation) };
+      const span = recorder.startSpan('open socket', options, outer);
+      const inner = trace.setSpan(outer, span);
+      const end = once((failure?: { readonly error: unknown }) => {
         safely(() => {
           if (failure !== undefined) {
-            // as the feed has it
+            // the same error type as in the diagnostics of the feed
             span.setAttribute('error.type', recorder.errorType(toConnectionError(path, failure.error)));
             span.setStatus({ code: SpanStatusCode.ERROR });
           }
           span.end();
         });
-      };
-      return socketPort({ ...request, headers: { ...request.headers, ...headersFor(traced) } }).pipe(
+      });
+      return socketPort({ ...request, headers: { ...request.headers, ...headersFor(inner) } }).pipe(
         tap({
           next: ({ _tag }) => {
             if (_tag === 'Open') end();
@@ -51,7 +48,7 @@ export const socketsOf =
           error: (error: unknown) => {
             end({ error });
           },
-          // without a word, before it was open
+          // a socket that completes before it is open has failed
           complete: () => {
             end({ error: undefined });
           },
@@ -59,6 +56,6 @@ export const socketsOf =
             end();
           },
         }),
-        inContext(traced, home),
+        inContext(inner, outer),
       );
     });

@@ -1,23 +1,23 @@
 import { type Attributes, context, type Context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { asyncScheduler, defer, type Observable, tap } from 'rxjs';
+import { defer, type Observable, tap } from 'rxjs';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { countUndecodable, isUndecodable } from './counting.js';
-import { operationOf, type Tracing } from './Operation.js';
-import { type Recorder, safely } from './Recorder.js';
+import { createOperation, type Tracing } from './Operation.js';
+import { once, type Recorder, safely, stopwatch } from './Recorder.js';
 import { inContext, linkTo } from './traceContext.js';
 
-/** What has come of a submission; nothing where its subscriber has left. */
-interface Submitted {
+/** The result of a submission; neither field where its subscriber unsubscribed before the outcome. */
+interface SubmissionResult {
   readonly transaction?: Transaction;
   readonly error?: unknown;
 }
 
 /**
- * A submission to a ledger that is traced. It keeps from one subscription to the next what may have been committed, so that
- * it is made once; of subscriptions at the same time, the latest gets the requests in its trace.
+ * A submission with telemetry. All its subscriptions share one operation, since a submission that may have been committed
+ * is repeated unchanged by the next subscription. Of concurrent subscriptions, the latest has the requests in its trace.
  */
 export function tracedSubmission(
   tracing: Tracing,
@@ -27,9 +27,9 @@ export function tracedSubmission(
 ): Observable<Transaction> {
   const { ledgerFor, recorder } = tracing;
   let inner: Context | undefined;
-  const operation = operationOf(tracing, {
+  const operation = createOperation(tracing, {
     context: () => inner ?? context.active(),
-    told: (event) => {
+    onEvent: (event) => {
       safely(() => {
         const span = inner && trace.getSpan(inner);
         const step = submissionSpanEvent(event, recorder.errorType);
@@ -40,21 +40,18 @@ export function tracedSubmission(
   });
   const transaction$ = submission(ledgerFor(operation));
   return defer(() => {
-    const home = context.active();
+    const outer = context.active();
     const span = recorder.startSpan(
       name,
       { kind: SpanKind.INTERNAL, attributes: { ...recorder.ledger, ...attributes } },
-      home,
+      outer,
     );
-    inner = trace.setSpan(home, span);
-    const startedAt = asyncScheduler.now();
-    let isOver = false;
-    const end = (submitted: Submitted): void => {
-      // who takes the transaction may leave at once
-      if (isOver) return;
-      isOver = true;
-      endSubmission(span, submitted, Math.max(0, asyncScheduler.now() - startedAt) / 1_000, recorder);
-    };
+    inner = trace.setSpan(outer, span);
+    const elapsed = stopwatch();
+    // once, since a subscriber may unsubscribe when it receives the transaction
+    const end = once((result: SubmissionResult) => {
+      endSubmissionSpan(span, result, elapsed(), recorder);
+    });
     return transaction$.pipe(
       tap({
         next: (transaction) => {
@@ -67,19 +64,19 @@ export function tracedSubmission(
           end({});
         },
       }),
-      inContext(inner, home),
+      inContext(inner, outer),
     );
   });
 }
 
-/** A step on a submission's way, as an event of its span. */
-interface SubmissionStep {
+/** An event of the span of a submission. */
+interface SpanEvent {
   readonly name: string;
   readonly attributes?: Attributes;
 }
 
-/** The step that an event tells of; none for what is told otherwise. */
-function submissionSpanEvent(event: Diagnostic, errorType: (error: unknown) => string): SubmissionStep | undefined {
+/** The span event of a diagnostic, if it is a step of the submission. */
+function submissionSpanEvent(event: Diagnostic, errorType: (error: unknown) => string): SpanEvent | undefined {
   switch (event._tag) {
     case 'SubmissionPrepared':
       return { name: 'prepared' };
@@ -108,22 +105,22 @@ function submissionSpanEvent(event: Diagnostic, errorType: (error: unknown) => s
   }
 }
 
-/** Ends the span of a submission with its outcome, linked to the trace of the transaction, and measures it. */
-function endSubmission(span: Span, submitted: Submitted, seconds: number, recorder: Recorder): void {
+/** Ends the span of a submission with its outcome and a link to the trace of the transaction, and measures it. */
+function endSubmissionSpan(span: Span, result: SubmissionResult, seconds: number, recorder: Recorder): void {
   const { measure, errorType } = recorder;
-  const facts = {
-    'canton.submission.outcome': outcomeOf(submitted),
-    ...('error' in submitted && { 'error.type': errorType(submitted.error) }),
+  const attributes = {
+    'canton.submission.outcome': outcomeOf(result),
+    ...('error' in result && { 'error.type': errorType(result.error) }),
   };
   measure(({ submissions, submissionTimes }, ledger) => {
-    submissions.add(1, { ...ledger, ...facts });
-    submissionTimes.record(seconds, { ...ledger, ...facts });
+    submissions.add(1, { ...ledger, ...attributes });
+    submissionTimes.record(seconds, { ...ledger, ...attributes });
   });
-  if (isUndecodable(submitted.error)) countUndecodable(recorder, {});
+  if (isUndecodable(result.error)) countUndecodable(recorder, {});
   safely(() => {
-    const { transaction } = submitted;
-    span.setAttributes(facts);
-    if ('error' in submitted) span.setStatus({ code: SpanStatusCode.ERROR });
+    const { transaction } = result;
+    span.setAttributes(attributes);
+    if ('error' in result) span.setStatus({ code: SpanStatusCode.ERROR });
     if (transaction === undefined) return;
     span.setAttributes({ 'canton.update.id': transaction.updateId, 'canton.offset': transaction.offset });
     const link = linkTo(transaction);
@@ -134,11 +131,11 @@ function endSubmission(span: Span, submitted: Submitted, seconds: number, record
   });
 }
 
-/** What became of a submission, for a span and a meter: `failed` is of what was not sent, or not heard. */
-function outcomeOf(submitted: Submitted): string {
-  const { error, transaction } = submitted;
+/** The value of `canton.submission.outcome`; `failed` for any other error, such as the error of a signer. */
+function outcomeOf(result: SubmissionResult): string {
+  const { error, transaction } = result;
   if (transaction !== undefined) return 'committed';
-  if (!('error' in submitted)) return 'abandoned';
+  if (!('error' in result)) return 'abandoned';
   if (!isLedgerError(error)) return 'failed';
   switch (error._tag) {
     case 'SubmissionRejectedError':

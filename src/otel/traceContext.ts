@@ -12,19 +12,19 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import { safely } from './Recorder.js';
 
-/** What may tell the trace in which it was submitted: any update. */
+/** A value that may contain the trace in which it was submitted, such as an update. */
 export interface Traced {
-  /** The trace; absent where the participant tells none. */
+  /** The trace; absent where the participant sends none. */
   readonly traceContext?: TraceContext;
 }
 
 /**
- * The context in which an update was submitted, for a span that is to go on in its trace, as its child. Where much comes of
- * one trace, or long after it, rather {@link linkTo} it.
+ * The context in which an update was submitted. A span that is started in it continues the trace of the submission, as a
+ * child. Use {@link linkTo} instead where one trace has many such spans, or where they start long after the submission.
  *
  * @param update - any update; checkpoints and unknown variants have no trace
- * @param base - what else is in the context; the active one by default
- * @returns the context; `base` as it is where the update tells no trace
+ * @param base - the context to which the span context is added; the active context by default
+ * @returns the context; `base` unchanged where the update has no trace
  * @example
  * ```ts
  * import { context, trace } from '@opentelemetry/api';
@@ -45,10 +45,10 @@ export function contextOf(update: Traced | object, base: Context = context.activ
 }
 
 /**
- * A link to the span in which an update was submitted, for a span of your own: `links`, or `span.addLink`.
+ * A link to the span in which an update was submitted, for the `links` or `addLink` of another span.
  *
  * @param update - any update; checkpoints and unknown variants have no trace
- * @returns the link; `undefined` where the update tells no trace, or none that W3C knows
+ * @returns the link; `undefined` where the update has no trace, or none that is valid by W3C Trace Context
  * @example
  * ```ts
  * import { trace } from '@opentelemetry/api';
@@ -58,7 +58,7 @@ export function contextOf(update: Traced | object, base: Context = context.activ
  * export function settle(transaction: Transaction): void {
  *   const link = linkTo(transaction);
  *   const span = trace.getTracer('shop').startSpan('settle', { links: link === undefined ? [] : [link] });
- *   // … your work
+ *   // ... your work
  *   span.end();
  * }
  * ```
@@ -69,8 +69,8 @@ export function linkTo(update: Traced | object): Link | undefined {
 }
 
 /**
- * The headers that carry a context to the participant: those of the program's propagator; and W3C's in any case, since
- * those are the ones that a participant understands.
+ * The headers that propagate a context to the participant: those of the program's propagator, and always those of W3C
+ * Trace Context, which are the ones that a participant reads.
  */
 export function headersFor(context: Context): Readonly<Record<string, string>> {
   const carrier: Record<string, string> = {};
@@ -93,8 +93,8 @@ export function headersFor(context: Context): Readonly<Record<string, string>> {
 }
 
 /**
- * Subscribes to a source in one context, and hands on what comes of it in another: what continues from there, perhaps
- * much later, is not to find itself in the span of a request that is over.
+ * Subscribes to the source in one context and emits in another. What the subscriber does next, perhaps much later, is
+ * then not part of the span of a request that has ended.
  */
 export const inContext =
   <A>(inner: Context, outer: Context): MonoTypeOperatorFunction<A> =>
@@ -121,14 +121,11 @@ export const inContext =
       ),
     );
 
-/** W3C's form, which has 55 characters; later versions may add to it, and ff is none. */
-const form = /^(?!ff)(?!00[^]{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
-
-/** The span in which an update was submitted, if it tells one. */
+/** The span in which an update was submitted, if the update has a valid one. */
 function spanContextOf(update: object): SpanContext | undefined {
-  const told: unknown = 'traceContext' in update ? update.traceContext : undefined;
-  const [, traceId = '', spanId = '', flags = '0'] = form.exec(textIn(told, 'traceparent')) ?? [];
-  const tracestate = textIn(told, 'tracestate');
+  const traceContext: unknown = 'traceContext' in update ? update.traceContext : undefined;
+  const [, traceId = '', spanId = '', flags = '0'] = traceparentFormat.exec(textIn(traceContext, 'traceparent')) ?? [];
+  const tracestate = textIn(traceContext, 'tracestate');
   const spanContext: SpanContext = {
     traceId,
     spanId,
@@ -139,9 +136,14 @@ function spanContextOf(update: object): SpanContext | undefined {
   return isSpanContextValid(spanContext) ? spanContext : undefined;
 }
 
-/** Not by its type alone: what a store has kept may be anything. */
-function textIn(told: unknown, key: 'traceparent' | 'tracestate'): string {
-  const fields: Readonly<Record<string, unknown>> = { ...(typeof told === 'object' ? told : undefined) };
+/** Version 00 has exactly 55 characters; later versions may append fields; version ff is invalid. */
+const traceparentFormat = /^(?!ff)(?!00[^]{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+
+/** A text field of a trace context, whose type is not certain: an update may come from a store. */
+function textIn(traceContext: unknown, key: 'traceparent' | 'tracestate'): string {
+  const fields: Readonly<Record<string, unknown>> = {
+    ...(typeof traceContext === 'object' ? traceContext : undefined),
+  };
   const text = fields[key];
   return typeof text === 'string' ? text : '';
 }

@@ -1,5 +1,5 @@
 /**
- * WebSockets of Node.js, by the package `ws`.
+ * WebSockets for Node.js, by the package `ws`.
  *
  * @module canton-rx/ws
  */

@@ -7,41 +7,32 @@ import { clampTimer, checkPositive, mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
 import { socketEvents } from '../http/webSocketPort.js';
 
-/** How sockets are kept. */
+/** Options of {@link wsPort}. */
 export interface WsPortOptions {
   /**
-   * How often the other side is asked whether it is still there, in milliseconds. A participant cuts a connection on which
-   * nothing came for 60 000, and asks nothing itself; a feed takes a socket without a sign of life for 30 000 for lost.
+   * The interval of pings, in milliseconds. A participant sends no pings, and closes a connection on which it has received
+   * nothing for 60 000 ms. A feed gives up a socket on which nothing, not even a pong, has arrived for 30 000 ms.
    *
    * @defaultValue 12000
    */
   readonly pingEveryMs?: number | undefined;
   /**
-   * The largest message that is read, in bytes. A larger one ends the socket, and is read by HTTP.
+   * The largest message that is accepted, in bytes. A larger message ends the socket; the feed then reads it over HTTP.
    *
    * @defaultValue 33554432, 32 MiB
    */
   readonly maxMessageBytes?: number | undefined;
-  /** Makes the connections, in place of Node's own: through a proxy, or with certificates of your own. */
+  /** The agent that opens the connections, in place of Node's own: for a proxy, or for other certificates. */
   readonly agent?: ClientOptions['agent'];
 }
 
-/** An option of `ws` from 8.19 on; before, it waits for half a minute. */
-interface Closing {
-  readonly closeTimeout: number;
-}
-
-/** How long the other side may take to end the connection behind a close, in milliseconds; nothing comes any more. */
-const closeMs = 1_000;
-
-/** More bytes than this make no string in Node.js: trying to would end the process. */
-const longestText = 2 ** 29 - 24;
-
 /**
- * The WebSockets of Node.js for a ledger's feeds, by the package `ws`: it sends the token and the ledger's other headers as
- * headers, and keeps idle sockets open with pings, neither of which a platform's own `WebSocket` can do.
+ * Creates the port for WebSockets in Node.js, by the package `ws`. It sends the token and the other headers of the ledger
+ * as headers, and keeps idle sockets open with pings. The platform's own `WebSocket` can do neither.
  *
- * @throws TypeError for options that make no sense
+ * @param options - the interval of pings, the largest message, the agent
+ * @returns the port, for the option `webSocket` of a ledger
+ * @throws TypeError for invalid options
  * @example
  * ```ts
  * import { acsDelta, createLedger } from 'canton-rx';
@@ -59,22 +50,22 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
   checkPositive({ pingEveryMs, maxMessageBytes });
   return ({ url, protocols, headers, message }) =>
     defer(() => {
-      const closing: Closing = { closeTimeout: closeMs };
+      const closeOptions: CloseOptions = { closeTimeout: closeTimeoutMs };
       const socket = new WebSocket(url, [...protocols], {
-        ...closing,
+        ...closeOptions,
         headers,
         agent,
-        // half a byte, or more than it counts to, would be no limit to ws
-        maxPayload: Math.ceil(Math.min(maxMessageBytes, longestText)),
-        // to another place no token is sent
+        // ws reads a fraction of a byte, or a number beyond 32 bits, as no limit
+        maxPayload: Math.ceil(Math.min(maxMessageBytes, maxStringBytes)),
+        // the token must not be sent to another server
         followRedirects: false,
         perMessageDeflate: false,
       });
-      // an error that nobody listens to would end the process; its end tells enough, and is not to wait for the other side
+      // an error without a listener would end the process; the close event follows at once
       socket.on('error', () => {
         socket.terminate();
       });
-      // a participant does not answer a close as long as there may be updates
+      // terminates, since a participant does not answer a close while there may be updates
       const signs$ = socketEvents(
         () => socket,
         message,
@@ -84,10 +75,21 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
       );
       return merge(signs$, pongs(socket), pings(socket, pingEveryMs)).pipe(
         takeWhile(({ _tag }) => _tag !== 'End', true),
-        mapError((error) => refusalOf(error, url)),
+        mapError((error) => upgradeError(error, url)),
       );
     });
 }
+
+/** An option of `ws` from 8.19 on; earlier versions wait for 30 s. */
+interface CloseOptions {
+  readonly closeTimeout: number;
+}
+
+/** How long the service may take to end the connection after a close, in milliseconds. */
+const closeTimeoutMs = 1_000;
+
+/** The longest string in Node.js: a longer message would end the process. */
+const maxStringBytes = 2 ** 29 - 24;
 
 const pings = (socket: WebSocket, everyMs: number): Observable<never> =>
   interval(clampTimer(everyMs)).pipe(
@@ -104,15 +106,15 @@ const pongs = (socket: WebSocket): Observable<SocketSign> =>
   ).pipe(map(() => ({ _tag: 'Alive' })));
 
 /**
- * Why a socket was not opened, where `ws` tells: by its words alone, of which a number goes further at most, since answers
- * may quote what was sent. Any other error as it is.
+ * The error of a refused upgrade. `ws` reports the reason in its message only, and only the status is taken from it, since
+ * an answer may quote the request. Any other error is returned unchanged.
  */
-export function refusalOf(error: unknown, url: string): unknown {
+function upgradeError(error: unknown, url: string): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
-  const words = cause instanceof Error ? cause.message : '';
-  const status = /^Unexpected server response: (\d{3})$/.exec(words)?.[1];
+  const message = cause instanceof Error ? cause.message : '';
+  const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1];
   if (status !== undefined) return new ConnectionError(pathOf(url), `the upgrade was answered with ${status}`);
-  if (/^Server sent .*subprotocol$/.test(words))
+  if (/^Server sent .*subprotocol$/.test(message))
     return new ConnectionError(pathOf(url), 'the upgrade was answered without the subprotocol');
   return error;
 }

@@ -1,15 +1,20 @@
 import { join } from 'node:path';
 import { describe, expect } from '@jest/globals';
-import { inChromium, itInChromium } from '../helpers/inChromium.js';
-import type { Seen } from './page.js';
+import type { Shown } from './page.js';
+import { runInChromium, itInChromium } from '../helpers/browser.js';
 
 describe('in a browser', () => {
   itInChromium(
-    'the async pipe and signals show a feed, with zone.js and without, and end it with the application',
+    'the async pipe and signals show a feed, with zone.js and without, until the application is destroyed',
     async () => {
-      const seen = await inChromium<Readonly<Record<string, Seen>>>(join(import.meta.dirname, 'page.ts'));
-      const well = { shown: 'offset 3', open: 1, openAfterwards: 0 };
-      expect(seen).toEqual({ pipeInZone: well, signalInZone: well, pipeZoneless: well, signalZoneless: well });
+      const seen = await runInChromium<Readonly<Record<string, Shown>>>(join(import.meta.dirname, 'page.ts'));
+      const expected = { shown: 'offset 3', open: 1, openAfterDestroy: 0 };
+      expect(seen).toEqual({
+        pipeInZone: expected,
+        signalInZone: expected,
+        pipeZoneless: expected,
+        signalZoneless: expected,
+      });
     },
   );
 });

@@ -3,16 +3,15 @@ import { provideHttpClient, withFetch, withInterceptors, type HttpInterceptorFn 
 import { ApplicationRef, PendingTasks } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { concatMap, filter, firstValueFrom, lastValueFrom, map, tap, timer, toArray } from 'rxjs';
+import { concatMap, filter, firstValueFrom, from, lastValueFrom, map, race, tap, timer, toArray } from 'rxjs';
 import { provideLedger, withAngularHttp } from '../../src/angular/index.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { httpServer } from '../helpers/httpServer.js';
 import { observe } from '../helpers/observe.js';
-import { sandboxes } from '../helpers/sandboxes.js';
-import { until } from '../helpers/servers.js';
+import { httpServer, sandboxes } from '../helpers/localServers.js';
+import { until } from '../helpers/time.js';
 import { all, ledgerOf } from './support.js';
 
 const sandbox = sandboxes();
@@ -20,7 +19,7 @@ afterEach(() => {
   TestBed.resetTestingModule();
 });
 
-const quick = { retry: { baseDelayMs: 1 } };
+const fastRetry = { retry: { baseDelayMs: 1 } };
 
 function overFetch(baseUrl: string, ...interceptors: readonly HttpInterceptorFn[]): Ledger {
   return ledgerOf(
@@ -29,7 +28,7 @@ function overFetch(baseUrl: string, ...interceptors: readonly HttpInterceptorFn[
   );
 }
 
-/** The offsets of all that there is. */
+/** The offsets of all updates of a sandbox. */
 const offsets = (
   ledger: Ledger,
   { ledgerEnd }: Sandbox,
@@ -42,20 +41,20 @@ const offsets = (
     ),
   );
 
-/** The same, read without Angular. */
+/** The offsets that a ledger without Angular reads. */
 const expected = (service: Sandbox): Promise<readonly number[]> =>
   offsets(createLedger({ baseUrl: service.url }), service);
 
 describe('a feed through HttpClient with fetch', () => {
-  it('reads all there is, in order, and each request passes the interceptors', async () => {
+  it('emits all updates in order, and each request passes the interceptors', async () => {
     const service = await sandbox();
     service.generate(500);
     const paths: string[] = [];
-    const noting: HttpInterceptorFn = (request, next) => {
+    const recording: HttpInterceptorFn = (request, next) => {
       paths.push(new URL(request.url).pathname);
       return next(request.clone({ setHeaders: { authorization: 'Bearer from-the-interceptor' } }));
     };
-    const ledger = overFetch(service.url, noting);
+    const ledger = overFetch(service.url, recording);
     const read = await offsets(ledger, service, { maxPageSize: 100 });
     expect(paths).toEqual(service.requests.map(({ path }) => path));
     expect(service.requests.map(({ authorized }) => authorized)).toEqual(paths.map(() => true));
@@ -63,14 +62,14 @@ describe('a feed through HttpClient with fetch', () => {
     expect(read.length).toBeGreaterThan(300);
   });
 
-  it('reads as much with parallel ranges', async () => {
+  it('emits the same updates with parallel ranges', async () => {
     const service = await sandbox();
     service.generate(500);
     const read = await offsets(overFetch(service.url), service, { maxPageSize: 50, parallelRanges: 4 });
     expect(read).toEqual(await expected(service));
   });
 
-  it('goes on after what goes wrong', async () => {
+  it('continues after failures', async () => {
     const service = await sandbox();
     service.generate(300);
     service.fault({ kind: 'status', status: 503 }, { path: /updates/, after: 1 });
@@ -81,7 +80,7 @@ describe('a feed through HttpClient with fetch', () => {
     ledger.diagnostics$.subscribe((event) => {
       if (event._tag === 'RetryScheduled') retries.push(event.cause._tag);
     });
-    const read = await offsets(ledger, service, { maxPageSize: 50, parallelRanges: 1, ...quick });
+    const read = await offsets(ledger, service, { maxPageSize: 50, parallelRanges: 1, ...fastRetry });
     expect(read).toEqual(await expected(service));
     expect(retries.sort()).toEqual(['ApiError', 'ConnectionError', 'ConnectionError']);
   });
@@ -89,11 +88,11 @@ describe('a feed through HttpClient with fetch', () => {
   it('aborts its request when it is unsubscribed', async () => {
     const service = await sandbox();
     const ledger = overFetch(service.url);
-    const polling = firstValueFrom(
+    const pollSent = firstValueFrom(
       ledger.diagnostics$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
     );
     const { subscription } = observe(ledger.updates(all));
-    await polling;
+    await pollSent;
     const arrived = (): boolean => service.requests.some(({ query }) => 'stream_idle_timeout_ms' in query);
     while (!arrived()) await new Promise(setImmediate);
     subscription.unsubscribe();
@@ -104,7 +103,7 @@ describe('a feed through HttpClient with fetch', () => {
     ]);
   });
 
-  it('lets the application be stable after each poll, again and again', async () => {
+  it('lets the application become stable after each poll', async () => {
     const service = await sandbox();
     const ledger = overFetch(service.url);
     const app = TestBed.inject(ApplicationRef);
@@ -116,40 +115,40 @@ describe('a feed through HttpClient with fetch', () => {
     subscription.unsubscribe();
   });
 
-  it('lets an application start that has several feeds, whose polls come by turns', async () => {
+  it('lets an application with several feeds become stable, whose polls overlap', async () => {
     const service = await sandbox({ profile: '3.4' });
     const ledger = overFetch(service.url);
     const app = TestBed.inject(ApplicationRef);
-    const started = TestBed.inject(PendingTasks).add();
+    const endStartup = TestBed.inject(PendingTasks).add();
     const feed = () => ledger.updates(all, { idleTimeoutMs: 1_500 });
     const polls = () => service.requests.filter(({ query }) => 'stream_idle_timeout_ms' in query).length;
     const { subscription } = observe(feed());
     await until(() => polls() > 0);
     subscription.add(timer(700).pipe(concatMap(feed)).subscribe());
     await until(() => polls() > 2);
-    started();
-    const stable = app.whenStable().then(() => 'stable');
-    expect(await Promise.race([stable, firstValueFrom(timer(20_000))])).toBe('stable');
+    endStartup();
+    const stable$ = from(app.whenStable()).pipe(map(() => 'stable'));
+    expect(await firstValueFrom(race(stable$, timer(20_000)))).toBe('stable');
     subscription.unsubscribe();
   });
 
-  it('follows no redirect: what is meant for the service is sent nowhere else', async () => {
-    const asked: string[] = [];
-    const elsewhere = await httpServer((request, response) => {
-      asked.push(request.url ?? '');
+  it('follows no redirect, so that its request is sent to no other server', async () => {
+    const redirected: string[] = [];
+    const otherServer = await httpServer((request, response) => {
+      redirected.push(request.url ?? '');
       response.end('{"offset":1}');
     });
     const service = await httpServer((_, response) => {
-      response.writeHead(307, { location: `${elsewhere.url}/elsewhere` }).end();
+      response.writeHead(307, { location: `${otherServer.url}/elsewhere` }).end();
     });
     const { url } = service;
     const seen = await firstValueFrom(overFetch(url).ledgerEnd()).catch((error: unknown) => error);
     expect(seen).toMatchObject({ _tag: 'ApiError', status: 307 });
-    expect(asked).toEqual([]);
-    await Promise.all([service.close(), elsewhere.close()]);
+    expect(redirected).toEqual([]);
+    await Promise.all([service.close(), otherServer.close()]);
   });
 
-  it('has work done by a handler that itself uses the ledger', async () => {
+  it('processes updates with a handler that uses the ledger', async () => {
     const service = await sandbox();
     service.generate(20);
     const ledger = overFetch(service.url);

@@ -13,26 +13,26 @@ import { toSignal } from '@angular/core/rxjs-interop';
 import { bootstrapApplication } from '@angular/platform-browser';
 import { delay, map, NEVER, take } from 'rxjs';
 import { injectLedger, provideLedger } from '../../src/angular/index.js';
-import { scripted } from '../helpers/scripted.js';
+import { scriptedService } from '../helpers/scripted.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
-import { fill } from '../helpers/world.js';
+import { fill, updateFormat } from '../helpers/world.js';
 
-/** What a page shows, and whether its feed still asks once the application is gone. */
-export interface Seen {
+/** The text of a page, and the open requests of its feed before and after the application is destroyed. */
+export interface Shown {
   readonly shown: string | undefined;
   readonly open: number;
-  readonly openAfterwards: number;
+  readonly openAfterDestroy: number;
 }
 
 const latest$ = () =>
   injectLedger()
-    .updates({ beginExclusive: 0 })
+    .updates({ beginExclusive: 0, updateFormat })
     .pipe(map(({ offset }) => `offset ${offset}`));
 
 class WithPipe {
   readonly latest$ = latest$();
 }
-// as its decorator does it
+// applies the decorator without a compiler
 Component({ selector: 'app-root', template: '{{ latest$ | async }}', imports: [AsyncPipe] })(WithPipe);
 
 class WithSignal {
@@ -40,11 +40,11 @@ class WithSignal {
 }
 Component({ selector: 'app-root', template: '{{ latest() }}' })(WithSignal);
 
-async function shown(root: Type<unknown>, detection: EnvironmentProviders): Promise<Seen> {
+async function show(root: Type<unknown>, detection: EnvironmentProviders): Promise<Shown> {
   const ledger = new VirtualLedger();
   fill(ledger, 1, 2, 3);
-  const service = scripted((asked) =>
-    'stream_idle_timeout_ms' in asked.query ? NEVER : ledger.answer(asked).pipe(take(1), delay(5)),
+  const service = scriptedService((request) =>
+    'stream_idle_timeout_ms' in request.query ? NEVER : ledger.reply(request).pipe(take(1), delay(5)),
   );
   const element = document.body.appendChild(document.createElement('app-root'));
   const { port } = service;
@@ -52,18 +52,18 @@ async function shown(root: Type<unknown>, detection: EnvironmentProviders): Prom
     providers: [detection, provideLedger({ baseUrl: 'http://ledger.example', port })],
   });
   while (!element.textContent.includes('offset 3')) await new Promise(requestAnimationFrame);
-  // resolves, although the feed goes on
+  // resolves although the feed continues
   await app.injector.get(ApplicationRef).whenStable();
   const { open } = service;
   const { textContent } = element;
   app.destroy();
-  return { shown: textContent, open, openAfterwards: service.open };
+  return { shown: textContent, open, openAfterDestroy: service.open };
 }
 
 const seen = {
-  pipeInZone: await shown(WithPipe, provideZoneChangeDetection()),
-  signalInZone: await shown(WithSignal, provideZoneChangeDetection()),
-  pipeZoneless: await shown(WithPipe, provideZonelessChangeDetection()),
-  signalZoneless: await shown(WithSignal, provideZonelessChangeDetection()),
+  pipeInZone: await show(WithPipe, provideZoneChangeDetection()),
+  signalInZone: await show(WithSignal, provideZoneChangeDetection()),
+  pipeZoneless: await show(WithPipe, provideZonelessChangeDetection()),
+  signalZoneless: await show(WithSignal, provideZonelessChangeDetection()),
 };
 Object.assign(globalThis, { seen });

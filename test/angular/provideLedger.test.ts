@@ -26,9 +26,10 @@ import {
 } from '../../src/angular/index.js';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
 import { observe } from '../helpers/observe.js';
-import { ok, scripted, type Scripted } from '../helpers/scripted.js';
+import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { fill, upTo } from '../helpers/world.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
+import { ok } from '../helpers/wire.js';
 import { all, ledgerOf } from './support.js';
 
 afterEach(() => {
@@ -38,26 +39,28 @@ afterEach(() => {
 const baseUrl = 'http://ledger.example';
 const server = { provide: PLATFORM_ID, useValue: 'server' };
 
-/** A service that ends at 3 and answers at once, but never what comes after. */
-function service(): Scripted {
+/** A service with three updates that answers synchronously, and never answers a poll. */
+function service(): ScriptedService {
   const ledger = new VirtualLedger();
   fill(ledger, 1, 2, 3);
-  return scripted((asked) => ('stream_idle_timeout_ms' in asked.query ? NEVER : ledger.answer(asked).pipe(take(1))));
+  return scriptedService((request) =>
+    'stream_idle_timeout_ms' in request.query ? NEVER : ledger.reply(request).pipe(take(1)),
+  );
 }
 
-const provided = ({ port }: Scripted, ...features: readonly LedgerFeature[]): EnvironmentProviders =>
+const provided = ({ port }: ScriptedService, ...features: readonly LedgerFeature[]): EnvironmentProviders =>
   provideLedger({ baseUrl, port }, ...features);
 
 describe('provideLedger', () => {
-  it('creates one ledger, and sends nothing by that', () => {
-    const asked = service();
-    const ledger = ledgerOf(provided(asked));
+  it('creates one ledger, which sends nothing by itself', () => {
+    const participant = service();
+    const ledger = ledgerOf(provided(participant));
     expect(TestBed.inject(LEDGER)).toBe(ledger);
-    expect(asked.asked).toEqual([]);
+    expect(participant.requests).toEqual([]);
   });
 
-  it('takes its options from a function that may inject, once', async () => {
-    const { port } = scripted(() => of(ok({ offset: 42 })));
+  it('calls a function of options once, in an injection context', async () => {
+    const { port } = scriptedService(() => of(ok({ offset: 42 })));
     const address = new InjectionToken<string>('address');
     let calls = 0;
     const ledger = ledgerOf(
@@ -80,29 +83,29 @@ describe('provideLedger', () => {
     expect(route.get(LEDGER)).toBe(ofRoute);
   });
 
-  it('gives a ledger its own features alone: none of the injector above, none of a ledger that it replaces', async () => {
-    const asked = service();
-    const byHttpClient = () => provideLedger({ baseUrl }, withAngularHttp(), withServerFeeds());
+  it('gives a ledger only its own features, not those of a parent injector or of a replaced ledger', async () => {
+    const participant = service();
+    const overHttpClient = () => provideLedger({ baseUrl }, withAngularHttp(), withServerFeeds());
     TestBed.configureTestingModule({
-      providers: [server, provideHttpClient(), provideHttpClientTesting(), byHttpClient()],
+      providers: [server, provideHttpClient(), provideHttpClientTesting(), overHttpClient()],
     });
-    const above = TestBed.inject(EnvironmentInjector);
+    const parent = TestBed.inject(EnvironmentInjector);
     const fetch = (): Promise<Response> => Promise.resolve(new Response('{"offset":42}'));
-    const below = createEnvironmentInjector([provideLedger({ baseUrl, fetch })], above);
-    const replacing = createEnvironmentInjector([byHttpClient(), provided(asked)], above);
+    const child = createEnvironmentInjector([provideLedger({ baseUrl, fetch })], parent);
+    const replacing = createEnvironmentInjector([overHttpClient(), provided(participant)], parent);
 
-    const end = firstValueFrom(below.get(LEDGER).ledgerEnd());
+    const end = firstValueFrom(child.get(LEDGER).ledgerEnd());
     TestBed.inject(HttpTestingController).verify();
     expect(await end).toBe(42);
     observe(replacing.get(LEDGER).updates(all)).subscription.unsubscribe();
-    expect(asked.asked).toEqual([]);
+    expect(participant.requests).toEqual([]);
   });
 
-  it('refuses options that make no sense when the ledger is injected', () => {
+  it('throws for invalid options when the ledger is injected', () => {
     expect(() => ledgerOf(provideLedger({ baseUrl: 'nowhere' }))).toThrow(TypeError);
   });
 
-  it('reads as a ledger does without it', async () => {
+  it('provides a ledger that reads updates', async () => {
     const ledger = ledgerOf(provided(service()));
     const offsets$ = ledger.updates(all).pipe(
       map(({ offset }) => offset),
@@ -112,23 +115,23 @@ describe('provideLedger', () => {
     expect(await firstValueFrom(offsets$)).toEqual([1, 2, 3]);
   });
 
-  it('asks for nothing more once the subscriber has enough, in the middle of what comes at once', () => {
-    const asked = service();
-    const { values, completed } = observe(ledgerOf(provided(asked)).updates(all).pipe(take(1)));
+  it('sends no more requests when the subscriber unsubscribes during a synchronous answer', () => {
+    const participant = service();
+    const { values, completed } = observe(ledgerOf(provided(participant)).updates(all).pipe(take(1)));
     expect(values).toHaveLength(1);
     expect(completed).toBe(true);
-    expect(asked.asked.filter(({ query }) => 'stream_idle_timeout_ms' in query)).toEqual([]);
-    expect(asked.open).toBe(0);
+    expect(participant.requests.filter(({ query }) => 'stream_idle_timeout_ms' in query)).toEqual([]);
+    expect(participant.open).toBe(0);
   });
 
-  it('hands on errors, and the TypeError of options at once', () => {
-    const ledger = ledgerOf(provided(scripted(() => of({ status: 400, headers: {}, text: 'no' }))));
+  it('passes on errors, and throws for invalid options at once', () => {
+    const ledger = ledgerOf(provided(scriptedService(() => of({ status: 400, headers: {}, text: 'no' }))));
     expect(observe(ledger.updates(all)).error).toMatchObject({ _tag: 'ApiError', status: 400 });
     expect(() => ledger.updates(all, { maxPageSize: 0 })).toThrow(TypeError);
     expect(() => ledger.process(all, () => 1, { maxPageSize: 0 })).toThrow(TypeError);
   });
 
-  it('has handlers do their work, whatever they return', async () => {
+  it('processes updates with handlers, whatever they return', async () => {
     const seen: string[] = [];
     const ledger = ledgerOf(provided(service()));
     const read = (handler: (offset: number) => unknown): Promise<unknown> =>
@@ -142,15 +145,15 @@ describe('provideLedger', () => {
     expect(seen).toEqual(['plain', 'observable', 'promise'].flatMap((kind) => upTo(3).map((n) => `${kind} ${n}`)));
   });
 
-  it('has batches handled, too', async () => {
+  it('processes batches', async () => {
     const sizes: number[] = [];
     const ledger = ledgerOf(provided(service()));
-    const how = { batch: { size: 3, withinMs: 1_000 } };
-    await lastValueFrom(ledger.process({ ...all, endInclusive: 3 }, (updates) => sizes.push(updates.length), how));
+    const options = { batch: { size: 3, withinMs: 1_000 } };
+    await lastValueFrom(ledger.process({ ...all, endInclusive: 3 }, (updates) => sizes.push(updates.length), options));
     expect(sizes).toEqual([3]);
   });
 
-  it('tells what happens', () => {
+  it('reports diagnostics', () => {
     const ledger = ledgerOf(provided(service()));
     const { values } = observe(ledger.diagnostics$.pipe(map(({ _tag }) => _tag)));
     observe(ledger.updates(all).pipe(take(1)));
@@ -158,47 +161,50 @@ describe('provideLedger', () => {
   });
 });
 
-describe('a subscription that belongs to an injector', () => {
+describe('a subscription of an injector', () => {
   const scope = (): EnvironmentInjector => createEnvironmentInjector([], TestBed.inject(EnvironmentInjector));
 
   it('aborts its request when the injector is destroyed, with takeUntilDestroyed', () => {
-    const asked = service();
-    const ledger = ledgerOf(provided(asked));
+    const participant = service();
+    const ledger = ledgerOf(provided(participant));
     const injector = scope();
     const { values, completed } = observe(ledger.updates(all).pipe(takeUntilDestroyed(injector.get(DestroyRef))));
-    expect({ read: values.length, open: asked.open }).toEqual({ read: 3, open: 1 });
+    expect({ read: values.length, open: participant.open }).toEqual({ read: 3, open: 1 });
     injector.destroy();
-    expect({ open: asked.open, aborted: asked.aborted.length, completed }).toMatchObject({ open: 0, aborted: 1 });
+    expect({ open: participant.open, aborted: participant.aborted.length, completed }).toMatchObject({
+      open: 0,
+      aborted: 1,
+    });
   });
 
-  it('is a signal with toSignal, and ends with it', () => {
-    const asked = service();
-    const ledger = ledgerOf(provided(asked));
+  it('ends with its signal, with toSignal', () => {
+    const participant = service();
+    const ledger = ledgerOf(provided(participant));
     const injector = scope();
     const latest = toSignal(ledger.updates(all), { injector: injector.get(Injector) });
     expect(latest()).toMatchObject({ _tag: 'Transaction', offset: 3 });
     injector.destroy();
-    expect(asked.aborted).toHaveLength(1);
+    expect(participant.aborted).toHaveLength(1);
   });
 });
 
 describe('a ledger whose injector is destroyed', () => {
-  it('reads no more, also where nobody unsubscribes, and takes what was read for the whole nowhere', () => {
-    const asked = service();
-    const ledger = ledgerOf(provided(asked));
+  it('unsubscribes its feeds, which neither complete nor fail', () => {
+    const participant = service();
+    const ledger = ledgerOf(provided(participant));
     const seen = [observe<unknown>(ledger.updates(all)), observe<unknown>(ledger.process(all, () => 1))];
-    expect(asked.open).toBe(2);
+    expect(participant.open).toBe(2);
     TestBed.resetTestingModule();
-    expect({ open: asked.open, aborted: asked.aborted.length }).toEqual({ open: 0, aborted: 2 });
+    expect({ open: participant.open, aborted: participant.aborted.length }).toEqual({ open: 0, aborted: 2 });
     expect(seen).toMatchObject(seen.map(() => ({ completed: false, error: undefined })));
     const late = observe(ledger.updates(all));
     expect(late.error).toMatchObject({ code: -205 });
-    expect(asked.open).toBe(0);
+    expect(participant.open).toBe(0);
   });
 
-  it('lets what answers once answer, lest a submission be cut off', () => {
+  it('does not abort single requests, such as a submission', () => {
     const answers = new Subject<HttpResponse>();
-    const { port } = scripted(() => answers);
+    const { port } = scriptedService(() => answers);
     const ledger = ledgerOf(provideLedger({ baseUrl, port }));
     const { values } = observe(ledger.ledgerEnd());
     TestBed.resetTestingModule();
@@ -206,39 +212,39 @@ describe('a ledger whose injector is destroyed', () => {
     expect(values).toEqual([42]);
   });
 
-  it('ends none of another injector', () => {
-    const asked = service();
-    const ledger = ledgerOf(provided(asked));
+  it('does not end the feeds of another injector', () => {
+    const participant = service();
+    const ledger = ledgerOf(provided(participant));
     const route = createEnvironmentInjector([provided(service())], TestBed.inject(EnvironmentInjector));
     route.get(LEDGER);
     const { subscription } = observe(ledger.updates(all));
     route.destroy();
-    expect(asked.open).toBe(1);
+    expect(participant.open).toBe(1);
     subscription.unsubscribe();
   });
 });
 
 describe('on a server that renders pages', () => {
-  it('no feed is read, and none ends', () => {
-    const asked = service();
-    const ledger = ledgerOf(server, provided(asked));
+  it('feeds send no request and do not end', () => {
+    const participant = service();
+    const ledger = ledgerOf(server, provided(participant));
     const feeds = [ledger.updates(all), ledger.updates({ ...all, endInclusive: 3 }), ledger.process(all, () => 1)];
     const seen = feeds.map((feed$) => observe<unknown>(feed$));
     expect(seen).toMatchObject(feeds.map(() => ({ values: [], completed: false, error: undefined })));
-    expect(asked.asked).toEqual([]);
+    expect(participant.requests).toEqual([]);
   });
 
-  it('options that make no sense are refused all the same', () => {
+  it('invalid options throw', () => {
     const ledger = ledgerOf(server, provided(service()));
     expect(() => ledger.updates(all, { maxPageSize: 0 })).toThrow(TypeError);
   });
 
-  it('what answers once answers', () => {
+  it('single requests are answered', () => {
     const ledger = ledgerOf(server, provided(service()));
     expect(observe(ledger.ledgerEnd())).toMatchObject({ values: [3], completed: true });
   });
 
-  it('feeds are read where that was asked for', () => {
+  it('feeds emit with withServerFeeds', () => {
     const ledger = ledgerOf(server, provided(service(), withServerFeeds()));
     const { values, subscription } = observe(ledger.updates(all));
     expect(values).toHaveLength(3);

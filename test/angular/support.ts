@@ -12,17 +12,19 @@ import { injectLedger } from '../../src/angular/index.js';
 import { acsDelta } from '../../src/codecs/formats.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 
-/** Everything of any party, from the begin. */
+/** All updates of all parties. */
 export const all = { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) };
 
-class Nothing {
-  readonly name = 'nothing';
+class EmptyModule {
+  readonly name = 'empty';
 }
-// as its decorator does it, and with what BrowserModule would provide
-NgModule({ providers: [ErrorHandler, TestComponentRenderer, { provide: INJECTOR_SCOPE, useValue: 'root' }] })(Nothing);
-getTestBed().initTestEnvironment(Nothing, platformCore());
+// applies the decorator without a compiler, with the providers of BrowserModule that tests need
+NgModule({ providers: [ErrorHandler, TestComponentRenderer, { provide: INJECTOR_SCOPE, useValue: 'root' }] })(
+  EmptyModule,
+);
+getTestBed().initTestEnvironment(EmptyModule, platformCore());
 
-/** The ledger of an application with these providers. There is no page: what needs one is tested in a browser. */
+/** The ledger of an application with these providers. It has no page: tests that need one run in a browser. */
 export function ledgerOf(...providers: readonly (Provider | EnvironmentProviders)[]): Ledger {
   TestBed.configureTestingModule({ providers: [...providers] });
   return TestBed.runInInjectionContext(injectLedger);

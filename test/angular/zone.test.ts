@@ -1,5 +1,5 @@
 /** @jest-environment-options {"globalsCleanup":"off"} */
-// zone.js has patched what Jest would clean up
+// zone.js patches globals that Jest would delete
 import '@angular/compiler';
 import 'zone.js';
 import { ApplicationRef, NgZone, PLATFORM_ID, provideZoneChangeDetection, type Provider } from '@angular/core';
@@ -23,10 +23,10 @@ import type { HttpPort } from '../../src/http/HttpPort.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { observe } from '../helpers/observe.js';
-import { sandboxes } from '../helpers/sandboxes.js';
-import { scripted, type Scripted } from '../helpers/scripted.js';
+import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
 import { fill, upTo } from '../helpers/world.js';
+import { sandboxes } from '../helpers/localServers.js';
 import { all, ledgerOf } from './support.js';
 
 const sandbox = sandboxes();
@@ -36,18 +36,18 @@ afterEach(() => {
   timers.splice(0).forEach(clearInterval);
 });
 
-/** Answers like a service far away: each answer comes later, in a task of its own. */
-function service(length = 3): Scripted {
+/** A service that answers each request in a later task, like a remote one, and never answers a poll. */
+function service(length = 3): ScriptedService {
   const ledger = new VirtualLedger();
   fill(ledger, ...upTo(length));
-  return scripted((asked) =>
-    'stream_idle_timeout_ms' in asked.query ? NEVER : ledger.answer(asked).pipe(take(1), delay(1)),
+  return scriptedService((request) =>
+    'stream_idle_timeout_ms' in request.query ? NEVER : ledger.reply(request).pipe(take(1), delay(1)),
   );
 }
 
-/** A ledger of an application with zone.js, and the application's zone. */
+/** A ledger in an application with zone.js. */
 function inZone(
-  { port }: Pick<Scripted, 'port'>,
+  { port }: Pick<ScriptedService, 'port'>,
   ...providers: readonly Provider[]
 ): { ledger: Ledger; zone: NgZone; app: ApplicationRef } {
   const ledger = ledgerOf(
@@ -58,7 +58,7 @@ function inZone(
   return { ledger, zone: TestBed.inject(NgZone), app: TestBed.inject(ApplicationRef) };
 }
 
-/** How often the application is rendered. */
+/** Counts the renderings of the application. */
 const renderings = (zone: NgZone): { count: number } => {
   const seen = { count: 0 };
   zone.onMicrotaskEmpty.subscribe(() => (seen.count += 1));
@@ -69,29 +69,29 @@ const caughtUp = (ledger: Ledger): Promise<unknown> =>
   firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'CaughtUp')));
 
 describe('in an application with zone.js', () => {
-  it('a feed that runs does not keep the application from being stable', async () => {
-    const asked = service();
-    const { ledger, zone, app } = inZone(asked);
+  it('a feed does not keep the application unstable', async () => {
+    const participant = service();
+    const { ledger, zone, app } = inZone(participant);
     const seen = zone.run(() => observe(ledger.updates(all)));
     await caughtUp(ledger);
     await app.whenStable();
     expect(zone.hasPendingMacrotasks).toBe(false);
     expect(seen.values).toHaveLength(3);
-    expect(asked.open).toBe(1);
+    expect(participant.open).toBe(1);
     seen.subscription.unsubscribe();
-    expect(asked.open).toBe(0);
+    expect(participant.open).toBe(0);
   });
 
-  it('nor does one over the network, while a ledger that is not injected does', async () => {
+  it('a feed over the network does not keep it unstable, unless its ledger is not injected', async () => {
     const { url } = await sandbox();
     const ledger = ledgerOf(provideZoneChangeDetection(), provideLedger({ baseUrl: url }));
     const zone = TestBed.inject(NgZone);
-    const polling = (of: Ledger): Promise<unknown> =>
+    const pollSent = (of: Ledger): Promise<unknown> =>
       firstValueFrom(
         of.diagnostics$.pipe(filter((event) => event._tag === 'PollSent' && event.idleTimeoutMs !== undefined)),
       );
     const run = async (of: Ledger): Promise<boolean> => {
-      const sent = polling(of);
+      const sent = pollSent(of);
       const { subscription } = zone.run(() => observe(of.updates(all)));
       await sent;
       const isBusy = zone.hasPendingMacrotasks;
@@ -102,15 +102,15 @@ describe('in an application with zone.js', () => {
     expect(await run(createLedger({ baseUrl: url }))).toBe(true);
   });
 
-  it('a feed that waits for its next try does not, either', async () => {
-    const { ledger, zone } = inZone(scripted(() => of(new Error('down'))));
+  it('a feed that waits for a retry does not keep it unstable', async () => {
+    const { ledger, zone } = inZone(scriptedService(() => of(new Error('down'))));
     const { subscription } = zone.run(() => observe(ledger.updates(all, { retry: { baseDelayMs: 60_000 } })));
     await firstValueFrom(timer(5));
     expect(zone.hasPendingMacrotasks).toBe(false);
     subscription.unsubscribe();
   });
 
-  it('updates, errors, the end and events come within the zone', async () => {
+  it('updates, errors, completion and diagnostics are emitted within the zone', async () => {
     const { ledger, zone } = inZone(service());
     const within: string[] = [];
     const note = (what: string) => () => {
@@ -126,24 +126,24 @@ describe('in an application with zone.js', () => {
       );
     });
     TestBed.resetTestingModule();
-    const { ledger: broken } = inZone(scripted(() => of({ status: 400, headers: {}, text: '' })));
+    const { ledger: broken } = inZone(scriptedService(() => of({ status: 400, headers: {}, text: '' })));
     broken.updates(all).subscribe({ error: note('error') });
     expect(within).toEqual(['event true', 'update true', 'end true', 'error true']);
   });
 
-  it('a page of updates is rendered once, not once for each of them', async () => {
+  it('a page of updates is rendered once, not once for each update', async () => {
     const { ledger, zone } = inZone(service(200));
     const seen = renderings(zone);
     const { values, subscription } = observe(ledger.updates(all));
     await caughtUp(ledger);
     expect(values).toHaveLength(200);
     expect(seen.count).toBeGreaterThan(0);
-    // the page, and the event that is waited for
+    // the page, and the diagnostic that the test waits for
     expect(seen.count).toBeLessThanOrEqual(3);
     subscription.unsubscribe();
   });
 
-  it('handlers and the Observables they return work within the zone, and the feed outside', async () => {
+  it('handlers and the Observables that they return run within the zone, and their feed outside', async () => {
     const within: boolean[] = [];
     const { ledger, zone } = inZone(service(1));
     const handler = (): Observable<unknown> => {
@@ -155,7 +155,7 @@ describe('in an application with zone.js', () => {
     expect(zone.hasPendingMacrotasks).toBe(false);
   });
 
-  it('what answers once is waited for', async () => {
+  it('a single request keeps the application unstable until its answer', async () => {
     const { ledger, zone, app } = inZone(service());
     const { values } = zone.run(() => observe(ledger.ledgerEnd()));
     expect(zone.hasPendingMacrotasks).toBe(true);
@@ -163,8 +163,8 @@ describe('in an application with zone.js', () => {
     expect(values).toEqual([3]);
   });
 
-  it('what answers once is waited for on a server, too, but none of the timers that its client sets', async () => {
-    // as the fetch of Node.js does, whose feeds keep it going
+  it('a single request does so on a server, but the timers of its client do not', async () => {
+    // the fetch of Node.js has such a timer, which connections of feeds keep pending
     const { port } = service();
     const client: HttpPort = (request) =>
       defer(() => {

@@ -1,20 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { catchError, EMPTY, lastValueFrom, merge, take, throwError, toArray, type Observable } from 'rxjs';
+import { catchError, EMPTY, lastValueFrom, merge, type Observable, take, throwError, toArray } from 'rxjs';
 import { type Ledger, memoryStore, type Signer } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import { cantonError, type Fault, type Sandbox } from '../../src/sandbox/index.js';
-import { impatient } from '../suites/security/asked.js';
-import { all, executeRequest, payload, prepareRequest, sent, updateFormat } from '../suites/security/secrets.js';
-import { sandboxes } from '../helpers/sandboxes.js';
+import {
+  allSecrets,
+  executeRequest,
+  shortRetry,
+  payload,
+  prepareRequest,
+  sent,
+  updateFormat,
+} from '../suites/security/secrets.js';
 import { sdk, withContexts } from './support.js';
+import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
 const contexts = withContexts();
 beforeEach(contexts.enable);
 afterEach(contexts.disable);
 
-/** Whatever is asked of a ledger, its words of failure not among what is of interest. */
-const allOf = (ledger: Ledger, party: string, signer: Signer): Observable<unknown> => {
+/** Calls every method of a ledger and ignores the errors. */
+const callAll = (ledger: Ledger, party: string, signer: Signer): Observable<unknown> => {
   const request = { beginExclusive: 0, updateFormat: { ...updateFormat } };
   const failing = (): Observable<never> => throwError(() => new Error(payload));
   const handlerRetry = { baseDelayMs: 1, giveUpAfterMs: 3 };
@@ -34,22 +41,27 @@ const allOf = (ledger: Ledger, party: string, signer: Signer): Observable<unknow
   );
 };
 
-const words = [sent.token, sent.header, sent.argument, payload, sent.signature, sent.preparedTransaction].join(' ');
-const troubles: readonly (readonly [string, Fault | undefined])[] = [
-  ['answers well', undefined],
+const secretText = [sent.token, sent.header, sent.argument, payload, sent.signature, sent.preparedTransaction].join(
+  ' ',
+);
+const faults: readonly (readonly [string, Fault | undefined])[] = [
+  ['answers', undefined],
   [
-    'refuses, with all of it in its words',
-    { kind: 'status', status: 400, body: cantonError('INVALID_ARGUMENT', { cause: words }) },
+    'refuses, and quotes all of it',
+    { kind: 'status', status: 400, body: cantonError('INVALID_ARGUMENT', { cause: secretText }) },
   ],
-  ['has all of it for a code', { kind: 'status', status: 400, body: cantonError(words) }],
-  ['has it for a code that looks like one', { kind: 'status', status: 400, body: cantonError(`${payload} `) }],
-  ['is a proxy that quotes', { kind: 'status', status: 502, body: words }],
-  ['answers what does not decode', { kind: 'body', body: JSON.stringify([{ update: { [words]: { value: words } } }]) }],
-  ['answers nothing', { kind: 'reset' }],
+  ['has all of it in its code', { kind: 'status', status: 400, body: cantonError(secretText) }],
+  ['has the payload as its code', { kind: 'status', status: 400, body: cantonError(`${payload} `) }],
+  ['is behind a proxy that quotes all of it', { kind: 'status', status: 502, body: secretText }],
+  [
+    'answers what does not decode',
+    { kind: 'body', body: JSON.stringify([{ update: { [secretText]: { value: secretText } } }]) },
+  ],
+  ['resets the connection', { kind: 'reset' }],
 ];
 
-describe('what is exported of a service that', () => {
-  it.each(troubles)('%s holds no secret', async (_, fault) => {
+describe('telemetry of a service that', () => {
+  it.each(faults)('%s contains no secret', async (_, fault) => {
     const sandbox: Sandbox = await start();
     const alice = sandbox.externalParty('alice');
     const create = { CreatedEvent: { createArgument: { note: payload }, witnessParties: [alice.party] } };
@@ -64,13 +76,13 @@ describe('what is exported of a service that', () => {
       baseUrl: sandbox.url,
       token: sent.token,
       headers: { 'x-api-key': sent.header },
-      retry: impatient,
+      retry: shortRetry,
     };
-    await lastValueFrom(allOf(createTracedLedger(options, telemetry), alice.party, signer).pipe(toArray()));
+    await lastValueFrom(callAll(createTracedLedger(options, telemetry), alice.party, signer).pipe(toArray()));
     const exported = await telemetry.exported();
     expect(telemetry.spans().length).toBeGreaterThan(5);
-    for (const secret of all) expect(exported).not.toContain(secret);
-    // nor the party that is asked for
+    for (const secret of allSecrets) expect(exported).not.toContain(secret);
+    // parties are not exported either
     expect(exported).not.toContain('alice::');
   });
 });

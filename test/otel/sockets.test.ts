@@ -4,10 +4,10 @@ import { concat, EMPTY, filter, lastValueFrom, NEVER, of, take, tap, throwError 
 import { acsDelta } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
 import type { SocketPort } from '../../src/http/SocketPort.js';
-import { until } from '../helpers/servers.js';
-import { sandboxes } from '../helpers/sandboxes.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 import { sdk, withContexts } from './support.js';
+import { until } from '../helpers/time.js';
+import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
 const contexts = withContexts();
@@ -15,7 +15,7 @@ beforeEach(contexts.enable);
 afterEach(contexts.disable);
 
 describe('a feed by WebSocket', () => {
-  it('has a span for each upgrade, sends its context along, and counts what is pushed and what ends', async () => {
+  it('has a span for each upgrade, sends its context, and counts its updates and the sockets that close', async () => {
     const sandbox = await start({ profile: '3.5' });
     sandbox.fault({ kind: 'socket', how: 'refuse', status: 400 });
     const telemetry = sdk();
@@ -28,7 +28,7 @@ describe('a feed by WebSocket', () => {
     const ledger = createTracedLedger({ baseUrl: sandbox.url, webSocket }, telemetry);
     const subscriber = telemetry.tracerProvider.getTracer('test').startSpan('subscriber');
     const opened$ = ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'SocketOpened'));
-    const growing = opened$.pipe(tap(() => sandbox.generate(3, { variants: ['Transaction'] }))).subscribe();
+    const appending = opened$.pipe(tap(() => sandbox.generate(3, { variants: ['Transaction'] }))).subscribe();
     const updates$ = ledger.updates(
       { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
       { transport: 'websocket', idleTimeoutMs: 50 },
@@ -41,7 +41,7 @@ describe('a feed by WebSocket', () => {
         ),
       ),
     );
-    growing.unsubscribe();
+    appending.unsubscribe();
     const spans = telemetry.spans('open socket');
     expect(spans.map(({ status }) => status.code)).toEqual([SpanStatusCode.ERROR, SpanStatusCode.UNSET]);
     expect(spans.map(({ attributes }) => attributes['error.type'])).toEqual(['ConnectionError', undefined]);
@@ -57,40 +57,36 @@ describe('a feed by WebSocket', () => {
   it.each([
     ['is closed before it is open', () => EMPTY, true],
     ['fails', () => throwError(() => new Error('no')), true],
-    ['is left', () => NEVER, false],
-    [
-      'is open, and closed',
-      () => concat(of({ _tag: 'Open' } as const), of({ _tag: 'End', code: 1000 } as const)),
-      true,
-    ],
-  ])('has a span that ends where the socket %s', async (_, webSocket, isClosed) => {
+    ['is unsubscribed', () => NEVER, false],
+    ['opens and closes', () => concat(of({ _tag: 'Open' } as const), of({ _tag: 'End', code: 1000 } as const)), true],
+  ])('ends the span of a socket that %s', async (_, webSocket, isClosed) => {
     const sandbox = await start({ profile: '3.5' });
     sandbox.generate(3);
     const telemetry = sdk();
     const ledger = createTracedLedger({ baseUrl: sandbox.url, webSocket, retry: { baseDelayMs: 5 } }, telemetry);
-    const begun: string[] = [];
+    const started: string[] = [];
     const tracer = telemetry.tracerProvider.getTracer('canton-rx');
     const startSpan = tracer.startSpan.bind(tracer);
     tracer.startSpan = (name, ...rest) => {
-      begun.push(name);
+      started.push(name);
       return startSpan(name, ...rest);
     };
-    const told: string[] = [];
-    const events = ledger.diagnostics$.subscribe(({ _tag }) => told.push(_tag));
+    const tags: string[] = [];
+    const diagnosing = ledger.diagnostics$.subscribe(({ _tag }) => tags.push(_tag));
     const feed = ledger
       .updates(
         { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
         { transport: 'websocket', idleTimeoutMs: 20 },
       )
       .subscribe();
-    await until(() => (isClosed ? told.includes('SocketClosed') : begun.includes('open socket')));
+    await until(() => (isClosed ? tags.includes('SocketClosed') : started.includes('open socket')));
     feed.unsubscribe();
-    events.unsubscribe();
-    const sockets = begun.filter((name) => name === 'open socket');
+    diagnosing.unsubscribe();
+    const sockets = started.filter((name) => name === 'open socket');
     expect(telemetry.spans('open socket')).toHaveLength(sockets.length);
   });
 
-  it('has the same template as its polls, below a path prefix, too', async () => {
+  it('has the same template as its polls, with a path prefix as well', async () => {
     const sandbox = await start({ profile: '3.5' });
     sandbox.generate(3);
     const telemetry = sdk();

@@ -1,28 +1,34 @@
-import { context } from '@opentelemetry/api';
+import {
+  context,
+  createNoopMeter,
+  type Meter,
+  type MeterProvider as Meters,
+  type Span,
+  trace,
+  type TracerProvider,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { DataPointType, MeterProvider, MetricReader, type DataPoint } from '@opentelemetry/sdk-metrics';
+import { type DataPoint, DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
-  SimpleSpanProcessor,
   type ReadableSpan,
+  SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
+import { acsDelta } from '../../src/index.js';
+import { createTracedLedger, type Telemetry } from '../../src/otel/index.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
 
-/** Collects when it is asked to, and never by itself. */
-class AskedReader extends MetricReader {
-  protected override onForceFlush(): Promise<void> {
-    return Promise.resolve();
-  }
-  protected override onShutdown(): Promise<void> {
-    return Promise.resolve();
-  }
-}
+/** All updates of all parties. */
+export const updateFormat = acsDelta({ parties: 'any' });
 
-/** One measurement: what, of what, and how much; of a histogram how often. */
+/** One data point of a metric. */
 export interface Measured {
   readonly name: string;
   readonly unit: string;
+  /** Without the attributes of the server. */
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** For a histogram the number of its measurements. */
   readonly value: number;
 }
 
@@ -30,20 +36,17 @@ export interface Measured {
 export interface Sdk {
   readonly tracerProvider: BasicTracerProvider;
   readonly meterProvider: MeterProvider;
-  /** The spans that have ended so far, of one name or of all. */
+  /** The spans that have ended, all or those with a name. */
   readonly spans: (name?: string) => readonly ReadableSpan[];
-  /** What the meter has now, of one name or of all; without the attributes of the server. */
+  /** The metrics now, all or the one with a name. */
   readonly measured: (name?: string) => Promise<readonly Measured[]>;
-  /** All that was exported, as text. */
+  /** All spans and metrics as text. */
   readonly exported: () => Promise<string>;
 }
 
-const valueOf = (type: DataPointType, { value }: DataPoint<unknown>): number =>
-  type === DataPointType.HISTOGRAM ? (value as { count: number }).count : (value as number);
-
 export function sdk(): Sdk {
   const exporter = new InMemorySpanExporter();
-  const reader = new AskedReader();
+  const reader = new ManualReader();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const meterProvider = new MeterProvider({ readers: [reader] });
   const spans = (name?: string): readonly ReadableSpan[] =>
@@ -70,7 +73,7 @@ export function sdk(): Sdk {
     measured,
     exported: async () => {
       const { resourceMetrics } = await reader.collect();
-      const told = spans().map(({ name, attributes, events, links, status, resource }) => ({
+      const exportedSpans = spans().map(({ name, attributes, events, links, status, resource }) => ({
         name,
         attributes,
         events,
@@ -78,12 +81,38 @@ export function sdk(): Sdk {
         status,
         resource: resource.attributes,
       }));
-      return JSON.stringify([told, resourceMetrics.scopeMetrics]);
+      return JSON.stringify([exportedSpans, resourceMetrics.scopeMetrics]);
     },
   };
 }
 
-/** Runs tests with the contexts of Node.js, as programs with an SDK do. */
+const valueOf = (type: DataPointType, { value }: DataPoint<unknown>): number =>
+  type === DataPointType.HISTOGRAM ? (value as { count: number }).count : (value as number);
+
+/** A reader that collects only when `collect` is called. */
+class ManualReader extends MetricReader {
+  protected override onForceFlush(): Promise<void> {
+    return Promise.resolve();
+  }
+  protected override onShutdown(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** The sum of the values of a metric, over all of its attributes. */
+export const sum = (measured: readonly Measured[]): number => measured.reduce((total, { value }) => total + value, 0);
+
+/** A traced ledger of a sandbox, which gets as many updates, and a request that ends at the last of them. */
+export function tracedLedger(sandbox: Sandbox, updates: number) {
+  if (updates > 0) sandbox.generate(updates, { seed: 7 });
+  const telemetry = sdk();
+  const ledger = createTracedLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
+  const tracer = telemetry.tracerProvider.getTracer('test');
+  const bounded = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat };
+  return { sandbox, telemetry, ledger, tracer, bounded };
+}
+
+/** The context manager of Node.js, as programs with an SDK register it. */
 export function withContexts(): { readonly enable: () => void; readonly disable: () => void } {
   return {
     enable: () => {
@@ -93,4 +122,39 @@ export function withContexts(): { readonly enable: () => void; readonly disable:
       context.disable();
     },
   };
+}
+
+/** Providers that throw, one for each method that may. */
+export function failingTelemetry(): readonly (readonly [string, Telemetry])[] {
+  const fail = (): never => {
+    throw new Error('telemetry');
+  };
+  const failing = <A extends object>(target: A): A =>
+    new Proxy(target, { get: (_, key) => (key in target && typeof key === 'string' ? fail : undefined) });
+  const span: Span = trace.wrapSpanContext({ traceId: '', spanId: '', traceFlags: 0 });
+  const failingSpan: Span = Object.assign(failing(span), {});
+  const tracers = (startSpan: () => Span): TracerProvider => ({
+    getTracer: () => ({ startSpan, startActiveSpan: fail }),
+  });
+  const meters = (meter: Meter): Meters => ({ getMeter: () => meter });
+  const instrument = (): never => failing({ add: fail, record: fail }) as never;
+  const failingInstruments: Meter = {
+    createCounter: instrument,
+    createUpDownCounter: instrument,
+    createGauge: instrument,
+    createHistogram: instrument,
+    createObservableGauge: instrument,
+    createObservableCounter: instrument,
+    createObservableUpDownCounter: instrument,
+    addBatchObservableCallback: fail,
+    removeBatchObservableCallback: fail,
+  };
+  return [
+    ['no tracer', { tracerProvider: { getTracer: fail } }],
+    ['no span', { tracerProvider: tracers(fail) }],
+    ['a span whose methods throw', { tracerProvider: tracers(() => failingSpan) }],
+    ['no meter', { meterProvider: { getMeter: fail } }],
+    ['no instruments', { meterProvider: meters(failing(createNoopMeter())) }],
+    ['instruments that throw', { meterProvider: meters(failingInstruments) }],
+  ];
 }

@@ -4,18 +4,19 @@ import { filter, lastValueFrom, map, take, toArray } from 'rxjs';
 import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
-import { valueOf } from '../../src/sandbox/wire/events.js';
+import { updateValue } from '../../src/sandbox/wire/events.js';
 import { wsPort } from '../../src/ws/wsPort.js';
-import { tcpProxy } from '../helpers/tcpProxy.js';
+import { effort } from '../helpers/effort.js';
+import { tcpProxy } from '../helpers/localServers.js';
 
-const updates = 600;
-/** Of what the service sends in a socket, at most so much gets through. */
-const most = 6_000;
-/** In pieces of so many bytes, so that frames come torn. */
-const piece = 700;
+const updates = effort(150, 600);
+/** The most bytes of the service that pass in one socket. */
+const maxBytes = 6_000;
+/** The bytes are forwarded in pieces of this size, so that frames are split. */
+const pieceBytes = 700;
 
-/** Passes on what goes through, and cuts each WebSocket behind so many bytes, in the middle of a frame or not. */
-function cutting(client: Socket, server: Socket, bytes: number, onCut: () => void): void {
+/** Forwards a connection, and cuts it after a number of bytes if it is a WebSocket, even in the middle of a frame. */
+function forwardAndCut(client: Socket, server: Socket, bytes: number, onCut: () => void): void {
   let isUpgrade = false;
   let left = bytes;
   client.on('data', (data) => {
@@ -24,7 +25,7 @@ function cutting(client: Socket, server: Socket, bytes: number, onCut: () => voi
   });
   server.on('data', (data) => {
     const passed = isUpgrade ? data.subarray(0, left) : data;
-    for (let at = 0; at < passed.length; at += piece) client.write(passed.subarray(at, at + piece));
+    for (let at = 0; at < passed.length; at += pieceBytes) client.write(passed.subarray(at, at + pieceBytes));
     if (!isUpgrade) return;
     left -= passed.length;
     if (left > 0) return;
@@ -36,15 +37,15 @@ function cutting(client: Socket, server: Socket, bytes: number, onCut: () => voi
 }
 
 describe('a feed by WebSocket', () => {
-  it('sees each update once and in order, wherever its sockets are cut', async () => {
+  it('emits each update once and in order, wherever its sockets are cut', async () => {
     let cuts = 0;
     const sandbox = await startSandbox();
     const proxy = await tcpProxy(sandbox.url, (client, server) => {
-      cutting(client, server, 1 + Math.floor(Math.random() * most), () => (cuts += 1));
+      forwardAndCut(client, server, 1 + Math.floor(Math.random() * maxBytes), () => (cuts += 1));
     });
     const ledger = createLedger({ baseUrl: new URL(proxy.url).origin, webSocket: wsPort() });
     const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
-    const growing = setInterval(() => {
+    const committing = setInterval(() => {
       sandbox.generate(2);
     }, 15);
     try {
@@ -56,10 +57,10 @@ describe('a feed by WebSocket', () => {
           toArray(),
         ),
       );
-      expect(seen).toEqual(sandbox.updates.slice(0, updates).map((update) => valueOf(update).offset));
+      expect(seen).toEqual(sandbox.updates.slice(0, updates).map((update) => updateValue(update).offset));
       expect(cuts).toBeGreaterThan(0);
     } finally {
-      clearInterval(growing);
+      clearInterval(committing);
       proxy.close();
       await sandbox.close();
     }

@@ -9,8 +9,8 @@ import type { SocketRequest } from '../../src/http/SocketPort.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 import { observe } from '../helpers/observe.js';
 
-/** A service that takes sockets as a participant does. */
-async function participant(take: (socket: WebSocket, message: string, connection: Duplex) => void) {
+/** A service that accepts WebSockets as a participant does. `onMessage` is called with the first message of each. */
+async function participant(onMessage: (socket: WebSocket, message: string, connection: Duplex) => void) {
   const upgrades: { protocols: string | undefined; authorization: string | undefined; tenant: unknown }[] = [];
   const connections = new Set<Socket>();
   const server = createServer((_, answer) => {
@@ -35,7 +35,7 @@ async function participant(take: (socket: WebSocket, message: string, connection
     sockets.handleUpgrade(request, connection, head, (socket) => {
       socket.on('error', () => undefined);
       socket.once('message', (data: Buffer) => {
-        take(socket, data.toString(), connection);
+        onMessage(socket, data.toString(), connection);
       });
     });
   });
@@ -63,12 +63,12 @@ const request = (url: string): SocketRequest => ({
 });
 
 let service: Participant;
-let said: string[] = [];
+let messages: string[] = [];
 let serve: (socket: WebSocket, connection: Duplex) => void = () => undefined;
 beforeEach(async () => {
-  said = [];
+  messages = [];
   service = await participant((socket, message, connection) => {
-    said.push(message);
+    messages.push(message);
     serve(socket, connection);
   });
 });
@@ -79,7 +79,7 @@ afterEach(() => {
 const port = wsPort();
 
 describe('a socket of ws', () => {
-  it('sends token and headers, says its message, and tells what comes', async () => {
+  it('sends the token, the headers and its message, and emits the messages of the service', async () => {
     serve = (socket) => {
       socket.send('{"update":1}');
       socket.send('{"update":2}');
@@ -92,11 +92,11 @@ describe('a socket of ws', () => {
       { _tag: 'Text', text: '{"update":2}' },
       { _tag: 'End', code: 1000 },
     ]);
-    expect(said).toEqual(['{"beginExclusive":0}']);
+    expect(messages).toEqual(['{"beginExclusive":0}']);
     expect(service.upgrades).toEqual([{ protocols: 'daml.ws.auth', authorization: 'Bearer abc.def', tenant: 'blue' }]);
   });
 
-  it('tells how it was closed, and 1006 where the connection was lost', async () => {
+  it('ends with the code of the close, and with 1006 where the connection was lost', async () => {
     serve = (socket) => {
       socket.close(1011);
     };
@@ -107,7 +107,7 @@ describe('a socket of ws', () => {
     expect(await lastValueFrom(port(request(service.url)))).toEqual({ _tag: 'End', code: 1006 });
   });
 
-  it('errors where the upgrade is refused, or nobody listens, and tells why', async () => {
+  it('fails with the reason where the upgrade is refused or the connection fails', async () => {
     await expect(lastValueFrom(port(request(`${service.url}/refused`)))).rejects.toMatchObject({
       _tag: 'ConnectionError',
       path: '/refused',
@@ -123,7 +123,7 @@ describe('a socket of ws', () => {
     });
   });
 
-  it('is gone at once when it is unsubscribed, open or not', async () => {
+  it('closes at once when it is unsubscribed, open or not', async () => {
     serve = () => undefined;
     const opened = port(request(service.url));
     await firstValueFrom(opened);
@@ -134,7 +134,7 @@ describe('a socket of ws', () => {
     expect(seen.error).toBeUndefined();
   });
 
-  it('takes a message in bytes for its end: nothing that was said is passed over', async () => {
+  it('fails with a binary message, and does not skip it', async () => {
     serve = (socket) => {
       socket.send('{"update":1}');
       socket.send(Buffer.from('{"update":2}'));
@@ -145,17 +145,17 @@ describe('a socket of ws', () => {
       seen.subscription.add(resolve);
     });
     expect(seen.values).toEqual([{ _tag: 'Open' }, { _tag: 'Text', text: '{"update":1}' }]);
-    expect(seen.error).toMatchObject({ message: 'the socket brought no text' });
+    expect(seen.error).toMatchObject({ message: 'the socket received a message that is not text' });
   });
 
-  it('sends nothing before it is subscribed', () => {
+  it('sends nothing before the subscription', () => {
     void port(request(service.url));
     expect(service.upgrades).toEqual([]);
   });
 });
 
 describe('the sockets of ws', () => {
-  it('ask whether the other side is still there, and tell its answers', async () => {
+  it('send pings, and emit the pongs', async () => {
     serve = () => undefined;
     const signs$ = wsPort({ pingEveryMs: 5 })(request(service.url));
     const alive = await lastValueFrom(
@@ -178,22 +178,22 @@ describe('the sockets of ws', () => {
 
   it.each([
     ['a message that is too large', Buffer.concat([Buffer.from([0x81, 126, 8, 0]), Buffer.alloc(2_048, 'x')]), 1006],
-    ['a frame that is none', Buffer.from([0xf1, 1, 0x78]), 1006],
+    ['an invalid frame', Buffer.from([0xf1, 1, 0x78]), 1006],
     ['a close', Buffer.from([0x88, 2, 0x03, 0xe9]), 1001],
-  ])('end with %s, although the other side keeps the connection', async (_, frame, code) => {
+  ])('end with %s, although the service keeps the connection open', async (_, frame, code) => {
     serve = (socket, connection) => {
-      // whatever the client says now
+      // the service ignores the close of the client
       socket.close = () => undefined;
       connection.removeAllListeners('end').write(frame);
     };
     const startedAt = performance.now();
     const signs$ = wsPort({ maxMessageBytes: 1_000 })(request(service.url));
     expect(await lastValueFrom(signs$)).toEqual({ _tag: 'End', code });
-    // ws itself would wait for half a minute
+    // ws itself would wait for 30 s
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
-  it('send no pings at all where the time between them is more than a timer counts to', async () => {
+  it('send no pings where the interval is longer than a timer allows', async () => {
     let pings = 0;
     serve = (socket) => {
       socket.on('ping', () => (pings += 1));
@@ -205,7 +205,7 @@ describe('the sockets of ws', () => {
     expect(pings).toBe(0);
   });
 
-  it.each([0.5, 2 ** 32, Infinity])('have a largest message, also where that is %d bytes', async (bytes) => {
+  it.each([0.5, 2 ** 32, Infinity])('have a limit for messages where the option is %d bytes', async (bytes) => {
     serve = (socket) => {
       socket.send('x'.repeat(2_000));
     };
@@ -215,7 +215,7 @@ describe('the sockets of ws', () => {
     expect(signs.at(-1)?._tag).toBe(bytes < 2_000 ? 'End' : 'Text');
   });
 
-  it('are connected by the agent that is given', async () => {
+  it('are connected by the agent of the options', async () => {
     serve = (socket) => {
       socket.close(1000);
     };
@@ -229,7 +229,7 @@ describe('the sockets of ws', () => {
     expect(connections).toHaveLength(1);
   });
 
-  it('refuse options that make no sense', () => {
+  it('refuse invalid options', () => {
     expect(() => wsPort({ pingEveryMs: 0 })).toThrow(TypeError);
     expect(() => wsPort({ maxMessageBytes: Number.NaN })).toThrow(TypeError);
   });

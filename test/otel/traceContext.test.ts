@@ -16,11 +16,11 @@ const hex = (length: number) =>
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('the trace of an update', () => {
-  it('is that of its traceparent, whatever that is', () => {
+  it('is read from its traceparent', () => {
     fc.assert(
       fc.property(hex(32), hex(16), fc.integer({ min: 0, max: 255 }), (traceId, spanId, flags) => {
-        const told = `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
-        const update = { traceContext: { traceparent: told } };
+        const formatted = `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
+        const update = { traceContext: { traceparent: formatted } };
         const expected = { traceId, spanId, traceFlags: flags % 2, isRemote: true };
         expect(linkTo(update)).toEqual({ context: expected });
         expect(trace.getSpanContext(contextOf(update, ROOT_CONTEXT))).toEqual(expected);
@@ -28,7 +28,7 @@ describe('the trace of an update', () => {
     );
   });
 
-  it('has the state of its tracestate', () => {
+  it('has the state from its tracestate', () => {
     const link = linkTo({ traceContext: { traceparent, tracestate: 'vendor=7,other=8' } });
     expect(link?.context.traceState?.serialize()).toBe('vendor=7,other=8');
   });
@@ -46,23 +46,23 @@ describe('the trace of an update', () => {
     { traceparent: `${traceparent}0` },
     { traceparent: `${traceparent}-more` },
     { traceparent: `${traceparent}\n` },
-  ])('is none where there is none that W3C knows: %j', (traceContext) => {
+  ])('is absent where the traceparent is absent or invalid by W3C: %j', (traceContext) => {
     const update = traceContext === undefined ? {} : { traceContext };
     expect(linkTo(update)).toBeUndefined();
     expect(contextOf(update, ROOT_CONTEXT)).toBe(ROOT_CONTEXT);
   });
 
-  it('may be of a later version, which may have more in it', () => {
+  it('is read from a later version, which may have more fields', () => {
     const link = linkTo({ traceContext: { traceparent: `${traceparent.replace(/^00/, '01')}-more` } });
     expect(link?.context.spanId).toBe('00f067aa0ba902b7');
   });
 
-  it('has no state where that is longer than any may be', () => {
+  it('has no state where the tracestate is longer than W3C allows', () => {
     const link = linkTo({ traceContext: { traceparent, tracestate: `a=${'b'.repeat(1_000_000)}` } });
     expect(link?.context.traceState?.serialize()).toBe('');
   });
 
-  it('is read from whatever is kept', () => {
+  it('is absent in whatever a store returns', () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), (traceContext, traceparent) => {
         expect(linkTo({ traceContext })).toBeUndefined();
@@ -71,7 +71,7 @@ describe('the trace of an update', () => {
     );
   });
 
-  it('is none of a checkpoint', () => {
+  it('is absent in a checkpoint', () => {
     const checkpoint: OffsetCheckpoint = { _tag: 'OffsetCheckpoint', offset: 7, synchronizerTimes: [] };
     expect(linkTo(checkpoint)).toBeUndefined();
   });

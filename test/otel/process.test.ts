@@ -4,8 +4,8 @@ import { concat, defer, EMPTY, lastValueFrom, of, tap, throwError, toArray, type
 import { type CheckpointStore, handleParked, ledgerEffects, memoryStore, type Work } from '../../src/index.js';
 import { createTracedLedger, linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
 import { observe } from '../helpers/observe.js';
-import { sandboxes } from '../helpers/sandboxes.js';
-import { until } from '../helpers/servers.js';
+import { sandboxes } from '../helpers/localServers.js';
+import { until } from '../helpers/time.js';
 import { sdk, withContexts } from './support.js';
 
 const start = sandboxes();
@@ -15,7 +15,8 @@ afterEach(contexts.disable);
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-async function given(updates: number, options: Telemetry = {}) {
+/** A traced ledger of a sandbox whose updates were submitted in one trace, each in a span with the number of its offset. */
+async function setUp(updates: number, options: Telemetry = {}) {
   const sandbox = await start();
   for (let offset = 1; offset <= updates; offset++) {
     const traceparent = `00-${traceId}-${offset.toString(16).padStart(16, '0')}-01`;
@@ -35,22 +36,22 @@ async function given(updates: number, options: Telemetry = {}) {
   return { sandbox, telemetry, ledger, request, tracer, spans };
 }
 
-const ways: readonly (readonly [string, (work: () => void) => unknown])[] = [
+const handlers: readonly (readonly [string, (work: () => void) => unknown])[] = [
   [
-    'returns',
+    'returns a value',
     (work) => {
       work();
     },
   ],
   [
-    'promises',
+    'returns a promise',
     async (work) => {
       await Promise.resolve();
       work();
     },
   ],
   [
-    'emits',
+    'returns an observable',
     (work) =>
       concat(
         of(1, 2),
@@ -61,7 +62,7 @@ const ways: readonly (readonly [string, (work: () => void) => unknown])[] = [
       ),
   ],
   [
-    'iterates',
+    'returns an async iterable',
     async function* (work) {
       yield await Promise.resolve(1);
       work();
@@ -69,16 +70,16 @@ const ways: readonly (readonly [string, (work: () => void) => unknown])[] = [
   ],
 ];
 
-describe.each(ways)('a handler that %s', (_, way) => {
-  it('works in a trace of its own, linked to that of the update and to that of the processor', async () => {
-    const { ledger, request, tracer, telemetry, spans } = await given(3);
+describe.each(handlers)('a handler that %s', (_, handle) => {
+  it('runs in a trace of its own, linked to the traces of the update and of the processor', async () => {
+    const { ledger, request, tracer, telemetry, spans } = await setUp(3);
     const active: (Span | undefined)[] = [];
     const after: (Span | undefined)[] = [];
     const processor = tracer.startSpan('processor');
     await context.with(trace.setSpan(context.active(), processor), () =>
       lastValueFrom(
         ledger
-          .process(request, () => way(() => active.push(trace.getActiveSpan())))
+          .process(request, () => handle(() => active.push(trace.getActiveSpan())))
           .pipe(tap(() => after.push(trace.getActiveSpan()))),
       ),
     );
@@ -114,35 +115,38 @@ const failures: readonly (readonly [string, () => unknown])[] = [
 ];
 
 describe.each(failures)('a handler that %s', (_, fail) => {
-  it.each(['skip', 'park'] as const)('is told of, and so is that its update is left out: %s', async (onPoison) => {
-    const { ledger, request, telemetry, spans } = await given(3);
-    const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
-    const options = { name: 'balances', store: memoryStore(), onPoison };
-    const handlerRetry = { baseDelayMs: 1, maxDelayMs: 1, giveUpAfterMs: 40 };
-    const committed = await lastValueFrom(
-      ledger.process(request, handler, { ...options, handlerRetry }).pipe(toArray()),
-    );
-    expect(committed.at(-1)).toMatchObject({ offset: 3 });
-    const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
-    expect(failed.length).toBeGreaterThan(1);
-    expect(new Set(failed.map(({ attributes }) => attributes['canton.offset']))).toEqual(new Set([2]));
-    const processor = { 'canton_rx.processor.name': 'balances', 'error.type': 'RangeError' };
-    expect(failed[0]?.attributes).toMatchObject(processor);
-    expect(failed.map(({ status, events }) => [status.message, events.length])).toEqual(
-      failed.map(() => [undefined, 0]),
-    );
-    const name = onPoison === 'skip' ? 'canton_rx.updates.skipped' : 'canton_rx.updates.parked';
-    expect(await telemetry.measured(name)).toEqual([{ name, unit: '{update}', attributes: processor, value: 1 }]);
-    // the last one is not tried again
-    expect(await telemetry.measured('canton_rx.handler.failures')).toMatchObject([
-      { attributes: processor, value: failed.length - 1 },
-    ]);
-    expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 2 }]);
-    expect(await telemetry.exported()).not.toContain('the words of');
-  });
+  it.each(['skip', 'park'] as const)(
+    'has its failures measured, and the update that is left out: %s',
+    async (onPoison) => {
+      const { ledger, request, telemetry, spans } = await setUp(3);
+      const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
+      const options = { name: 'balances', store: memoryStore(), onPoison };
+      const handlerRetry = { baseDelayMs: 1, maxDelayMs: 1, giveUpAfterMs: 40 };
+      const committed = await lastValueFrom(
+        ledger.process(request, handler, { ...options, handlerRetry }).pipe(toArray()),
+      );
+      expect(committed.at(-1)).toMatchObject({ offset: 3 });
+      const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
+      expect(failed.length).toBeGreaterThan(1);
+      expect(new Set(failed.map(({ attributes }) => attributes['canton.offset']))).toEqual(new Set([2]));
+      const processor = { 'canton_rx.processor.name': 'balances', 'error.type': 'RangeError' };
+      expect(failed[0]?.attributes).toMatchObject(processor);
+      expect(failed.map(({ status, events }) => [status.message, events.length])).toEqual(
+        failed.map(() => [undefined, 0]),
+      );
+      const name = onPoison === 'skip' ? 'canton_rx.updates.skipped' : 'canton_rx.updates.parked';
+      expect(await telemetry.measured(name)).toEqual([{ name, unit: '{update}', attributes: processor, value: 1 }]);
+      // the last failure is not followed by a retry
+      expect(await telemetry.measured('canton_rx.handler.failures')).toMatchObject([
+        { attributes: processor, value: failed.length - 1 },
+      ]);
+      expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 2 }]);
+      expect(await telemetry.exported()).not.toContain('the words of');
+    },
+  );
 
-  it('ends the processor with what it failed with, and that is counted', async () => {
-    const { ledger, request, telemetry } = await given(1);
+  it('ends the processor with its error, which is counted', async () => {
+    const { ledger, request, telemetry } = await setUp(1);
     const error = await lastValueFrom(ledger.process(request, fail, { handlerRetry: { giveUpAfterMs: 0 } })).catch(
       (error: unknown) => error,
     );
@@ -154,39 +158,39 @@ describe.each(failures)('a handler that %s', (_, fail) => {
 });
 
 describe('a processor', () => {
-  it('of batches has a span for each batch, linked to the trace of each update', async () => {
-    const { ledger, request, telemetry } = await given(5);
-    const seen: number[][] = [];
+  it('of batches has a span for each batch, linked to the traces of its updates', async () => {
+    const { ledger, request, telemetry } = await setUp(5);
+    const batches: number[][] = [];
     await lastValueFrom(
-      ledger.process(request, (updates) => seen.push(updates.map(({ offset }) => offset)), {
+      ledger.process(request, (updates) => batches.push(updates.map(({ offset }) => offset)), {
         batch: { size: 3, withinMs: 0 },
       }),
     );
-    expect(seen).toEqual([
+    expect(batches).toEqual([
       [1, 2, 3],
       [4, 5],
     ]);
     const spans = telemetry.spans('process updates');
-    expect(spans.map(({ links }) => links.map((link) => Number.parseInt(link.context.spanId, 16)))).toEqual(seen);
+    expect(spans.map(({ links }) => links.map((link) => Number.parseInt(link.context.spanId, 16)))).toEqual(batches);
     expect(spans.map(({ attributes }) => attributes['canton.updates.count'])).toEqual([3, 2]);
     expect(spans[0]?.attributes).toMatchObject({ 'canton.offset': 1, 'canton.updates.last_offset': 3 });
     expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 5 }]);
   });
 
-  it('whose handler is to have no spans counts all the same', async () => {
-    const { ledger, request, telemetry, spans } = await given(3, { handlerSpans: false });
+  it('without handler spans still counts its updates', async () => {
+    const { ledger, request, telemetry, spans } = await setUp(3, { handlerSpans: false });
     await lastValueFrom(ledger.process(request, () => Promise.resolve()));
     expect(spans()).toEqual([]);
     expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 3 }]);
   });
 
-  it('tells how far its commits are behind, not how far it has read', async () => {
-    const { ledger, request, telemetry, sandbox } = await given(10);
+  it('measures the lag of its commits, not of its requests', async () => {
+    const { ledger, request, telemetry, sandbox } = await setUp(10);
     const endless = { beginExclusive: 0, updateFormat: request.updateFormat };
     const name = 'balances';
     let release: () => void = () => undefined;
     const handled: number[] = [];
-    const working = observe(
+    const seen = observe(
       ledger.process(
         endless,
         ({ offset }) => {
@@ -208,18 +212,18 @@ describe('a processor', () => {
     expect(lag?.value).toBeGreaterThanOrEqual(Math.max(0, before - recordedAt) / 1_000);
     expect(lag?.value).toBeLessThanOrEqual(Math.max(0, after - recordedAt) / 1_000);
     release();
-    await until(() => working.values.at(-1)?.offset === 10);
+    await until(() => seen.values.at(-1)?.offset === 10);
     expect(await telemetry.measured('canton_rx.lag.offsets')).toMatchObject([{ attributes, value: 0 }]);
-    working.subscription.unsubscribe();
+    seen.subscription.unsubscribe();
     expect(await telemetry.measured('canton_rx.feeds.active')).toMatchObject([{ attributes, value: 0 }]);
   });
 
-  it('that is left lets its handler come to its end, and counts that', async () => {
-    const { ledger, request, telemetry, spans } = await given(3);
+  it('that is unsubscribed ends and counts the running call of its handler', async () => {
+    const { ledger, request, telemetry, spans } = await setUp(3);
     let release: () => void = () => undefined;
     const store: CheckpointStore = memoryStore();
     let handling = 0;
-    const working = observe(
+    const seen = observe(
       ledger.process(
         request,
         () => {
@@ -230,26 +234,26 @@ describe('a processor', () => {
       ),
     );
     await until(() => handling === 1);
-    working.subscription.unsubscribe();
+    seen.subscription.unsubscribe();
     expect(spans()).toEqual([]);
     release();
     await until(() => spans().length === 1);
     expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 1 }]);
   });
 
-  it('whose options make no sense is refused at once, as ever', async () => {
-    const { ledger, request } = await given(0);
+  it('with invalid options throws at once', async () => {
+    const { ledger, request } = await setUp(0);
     expect(() => ledger.process(request, () => undefined, { name: 'balances' })).toThrow(TypeError);
     expect(() => ledger.updates(request, { maxPageSize: 0 })).toThrow(TypeError);
   });
 });
 
 describe('traceHandler', () => {
-  it('has what was parked handled in a span, linked to where it came from', async () => {
-    const { ledger, request, telemetry, tracer } = await given(2, { handlerSpans: false });
+  it('runs the handler of parked updates in a span, linked to the traces of the update and of the caller', async () => {
+    const { ledger, request, telemetry, tracer } = await setUp(2, { handlerSpans: false });
     const store = memoryStore();
     const poison = { name: 'balances', store, onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } } as const;
-    const failing = (): Observable<never> => throwError(() => new Error('mine'));
+    const failing = (): Observable<never> => throwError(() => new Error('the handler failed'));
     await lastValueFrom(ledger.process(request, failing, poison));
     const active: (Span | undefined)[] = [];
     const updates: Work[] = [];

@@ -31,45 +31,47 @@ const baseUrl = 'http://ledger.example/api';
 interface Client {
   readonly ledger: Ledger;
   readonly http: HttpTestingController;
-  /** What an interceptor saw. */
+  /** The requests that an interceptor has received. */
   readonly intercepted: HttpRequest<unknown>[];
 }
 
 function client(options: Partial<LedgerOptions> = {}): Client {
   const intercepted: HttpRequest<unknown>[] = [];
-  const noting: HttpInterceptorFn = (request, next) => {
+  const recording: HttpInterceptorFn = (request, next) => {
     intercepted.push(request);
     return next(request);
   };
   const ledger = ledgerOf(
-    provideHttpClient(withInterceptors([noting])),
+    provideHttpClient(withInterceptors([recording])),
     provideHttpClientTesting(),
     provideLedger({ baseUrl, ...options }, withAngularHttp()),
   );
   return { ledger, http: TestBed.inject(HttpTestingController), intercepted };
 }
 
-/** The port alone. */
-function alone(): { port: HttpPort; http: HttpTestingController } {
-  TestBed.configureTestingModule({ providers: [provideHttpClient(), provideHttpClientTesting()] });
+/** The port without a ledger. */
+function portOnly(...interceptors: HttpInterceptorFn[]): { port: HttpPort; http: HttpTestingController } {
+  TestBed.configureTestingModule({
+    providers: [provideHttpClient(withInterceptors(interceptors)), provideHttpClientTesting()],
+  });
   return { port: TestBed.runInInjectionContext(httpClientPort), http: TestBed.inject(HttpTestingController) };
 }
 
-/** Waits for what is only a few microtasks away. */
-const soon = async <A>(look: () => A): Promise<A> => {
+/** Repeats an expectation for a few microtasks. */
+const eventually = async <A>(expectation: () => A): Promise<A> => {
   for (let turn = 0; turn < 50; turn++) {
     try {
-      return look();
+      return expectation();
     } catch {
       await Promise.resolve();
     }
   }
-  return look();
+  return expectation();
 };
 
 const end = (http: HttpTestingController) => http.expectOne(`${baseUrl}/v2/state/ledger-end`);
 const updates = (http: HttpTestingController) =>
-  soon(() => http.expectOne(({ url }) => url.startsWith(`${baseUrl}/v2/updates/flats`)));
+  eventually(() => http.expectOne(({ url }) => url.startsWith(`${baseUrl}/v2/updates/flats`)));
 
 describe('a ledger over HttpClient', () => {
   it('sends nothing by itself', () => {
@@ -77,7 +79,7 @@ describe('a ledger over HttpClient', () => {
     http.verify();
   });
 
-  it('sends what it would send without it, and nothing of it into the transfer cache', async () => {
+  it('sends the same requests as without it, and puts no answer into the transfer cache', async () => {
     const { ledger, http, intercepted } = client({ token: 'a-token', headers: { 'X-Tenant': 'seven' } });
     const seen = observe(ledger.updates(all));
     const first = end(http);
@@ -97,7 +99,7 @@ describe('a ledger over HttpClient', () => {
     seen.subscription.unsubscribe();
   });
 
-  it('aborts when it is unsubscribed', async () => {
+  it('aborts its request when it is unsubscribed', async () => {
     const { ledger, http } = client();
     const { subscription } = observe(ledger.updates(all));
     end(http).flush('{"offset":0}');
@@ -107,14 +109,14 @@ describe('a ledger over HttpClient', () => {
     expect(poll.cancelled).toBe(true);
   });
 
-  it('takes an error status for the answer that it is', () => {
+  it('reads the answer of an error status', () => {
     const { ledger, http } = client();
     const seen = observe(ledger.ledgerEnd());
     end(http).flush('{"code":"PERMISSION_DENIED"}', { status: 403, statusText: 'Forbidden' });
     expect(seen.error).toMatchObject({ _tag: 'ApiError', status: 403 });
   });
 
-  it('asks for another token when one is refused', () => {
+  it('requests another token when one is refused', () => {
     const tokens = ['old', 'new'];
     const { ledger, http, intercepted } = client({ token: () => tokens.shift() ?? 'none' });
     const { values } = observe(ledger.ledgerEnd());
@@ -124,7 +126,7 @@ describe('a ledger over HttpClient', () => {
     expect(intercepted.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer old', 'Bearer new']);
   });
 
-  it('has an error of the connection where there is no answer, and nothing of the request in it', () => {
+  it('fails with a ConnectionError without secrets where there is no answer', () => {
     const { ledger, http } = client({ token: 'a-secret-token' });
     const seen = observe(ledger.ledgerEnd());
     end(http).error(new Event('error') as ProgressEvent);
@@ -132,7 +134,7 @@ describe('a ledger over HttpClient', () => {
     expect(secretsIn(seen.error, ['a-secret-token', 'ledger.example'])).toEqual([]);
   });
 
-  it('has one, too, where an interceptor fails', () => {
+  it('fails with a ConnectionError without secrets where an interceptor fails', () => {
     const failing: HttpInterceptorFn = () => throwError(() => new Error('a-secret-token'));
     const ledger = ledgerOf(
       provideHttpClient(withInterceptors([failing])),
@@ -144,7 +146,7 @@ describe('a ledger over HttpClient', () => {
     expect(secretsIn(error, ['a-secret-token'])).toEqual([]);
   });
 
-  it('gives way to a port of the options', async () => {
+  it('uses the port of the options instead', async () => {
     const { ledger, http } = client({ port: () => of({ status: 200, headers: {}, text: '{"offset":42}' }) });
     expect(await firstValueFrom(ledger.ledgerEnd())).toBe(42);
     http.verify();
@@ -152,9 +154,9 @@ describe('a ledger over HttpClient', () => {
 });
 
 describe('an answer of HttpClient', () => {
-  it('is handed on as it is, whatever its status and text', async () => {
+  it('is passed on unchanged, whatever its status and text', async () => {
     const statuses = fc.integer({ min: 200, max: 599 });
-    const { port, http } = alone();
+    const { port, http } = portOnly();
     await fc.assert(
       fc.asyncProperty(statuses, fc.string(), fc.constantFrom('GET', 'POST'), (status, text, method) => {
         const url = `${baseUrl}/v2/state/ledger-end`;
@@ -169,21 +171,18 @@ describe('an answer of HttpClient', () => {
     );
   });
 
-  it('is none where it broke off, although it has a status', () => {
-    const broken = new HttpErrorResponse({ status: 200, error: new Error('cut') });
+  it('is an error where it broke off, although it has a status', () => {
+    const broken = new HttpErrorResponse({ status: 200, error: new Error('broken off') });
     const failing: HttpInterceptorFn = () => throwError(() => broken);
-    TestBed.configureTestingModule({
-      providers: [provideHttpClient(withInterceptors([failing])), provideHttpClientTesting()],
-    });
-    const port = TestBed.runInInjectionContext(httpClientPort);
+    const { port } = portOnly(failing);
     const seen = observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
     expect(seen.values).toEqual([]);
     expect(seen.error).toBe(broken);
   });
 });
 
-describe('an answer that Angular will not read to its end', () => {
-  // on a server, from version 22 on
+describe('an answer beyond the limit of Angular', () => {
+  // Angular has a limit on a server, from version 22 on
   const message = 'NG02825: Fetch response body exceeded the configured buffer limit (5000 bytes).';
   const tooLarge = (code = -2825, text = message): HttpErrorResponse =>
     new HttpErrorResponse({ error: Object.assign(new Error(text), { code }) });
@@ -192,19 +191,16 @@ describe('an answer that Angular will not read to its end', () => {
     ['22.0', tooLarge(2825), 5_000],
     ['22.2', tooLarge(), 5_000],
     ['22.2, built for production', tooLarge(-2825, 'NG02825'), 2 ** 20],
-  ])('is one that is too large, of Angular %s', (_, error, maxBytes) => {
+  ])('fails with an AnswerTooLargeError in Angular %s', (_, error, maxBytes) => {
     const failing: HttpInterceptorFn = () => throwError(() => error);
-    TestBed.configureTestingModule({
-      providers: [provideHttpClient(withInterceptors([failing])), provideHttpClientTesting()],
-    });
-    const port = TestBed.runInInjectionContext(httpClientPort);
+    const { port } = portOnly(failing);
     const seen = observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
     expect(seen.error).toMatchObject({ _tag: 'AnswerTooLargeError', path: '/api/v2/state/ledger-end', maxBytes });
   });
 
-  it('has a feed ask for smaller pages', async () => {
+  it('makes a feed request smaller pages', async () => {
     const limits: number[] = [];
-    const small: HttpInterceptorFn = ({ url }) =>
+    const limited: HttpInterceptorFn = ({ url }) =>
       defer(() => {
         if (!url.includes('/v2/updates')) return of(new HttpResponse({ status: 200, body: '{"offset":1000}' }));
         const limit = Number(new URL(url).searchParams.get('limit'));
@@ -212,7 +208,7 @@ describe('an answer that Angular will not read to its end', () => {
         return limit > 50 ? throwError(() => tooLarge()) : of(new HttpResponse({ status: 200, body: '[]' }));
       });
     const ledger = ledgerOf(
-      provideHttpClient(withInterceptors([small])),
+      provideHttpClient(withInterceptors([limited])),
       provideHttpClientTesting(),
       provideLedger({ baseUrl }, withAngularHttp()),
     );

@@ -12,8 +12,8 @@ import type {
 import { createTracedLedger } from '../../src/otel/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
-import { sandboxes } from '../helpers/sandboxes.js';
-import { until } from '../helpers/servers.js';
+import { sandboxes } from '../helpers/localServers.js';
+import { until } from '../helpers/time.js';
 import { sdk, withContexts, type Sdk } from './support.js';
 
 const start = sandboxes();
@@ -23,7 +23,8 @@ afterEach(contexts.disable);
 
 const execute = '/v2/interactive-submission/executeAndWaitForTransaction';
 
-async function given() {
+/** A traced ledger of a sandbox, and a submission of one of its parties. */
+async function setUp() {
   const sandbox = await start();
   const alice = sandbox.externalParty('alice');
   const telemetry = sdk();
@@ -45,8 +46,8 @@ async function given() {
   };
   const ledger = createTracedLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 5 } }, telemetry);
   const tracer = telemetry.tracerProvider.getTracer('test');
-  /** Subscribes within a span, and tells the span. */
-  const within = async <A>(source$: Observable<A>) => {
+  /** Subscribes in a span; returns the span, and the result or the error. */
+  const inSpan = async <A>(source$: Observable<A>) => {
     const span = tracer.startSpan('caller');
     const result = await context
       .with(trace.setSpan(context.active(), span), () => lastValueFrom(source$))
@@ -56,16 +57,16 @@ async function given() {
   };
   const submission = (options: Partial<SubmitOptions> = {}) =>
     ledger.submit(request, signer, { verify: false, ...options });
-  return { sandbox, alice, telemetry, tracer, signer, request, ledger, within, submission };
+  return { sandbox, alice, telemetry, tracer, signer, request, ledger, inSpan, submission };
 }
 
 const outcomes = async ({ measured }: Sdk): Promise<unknown> =>
   (await measured('canton_rx.submissions')).map(({ attributes, value }) => ({ ...attributes, value }));
 
 describe('a submission', () => {
-  it('is committed in the trace of its caller, as a span with a step for each step', async () => {
-    const { ledger, request, signer, within, telemetry, sandbox } = await given();
-    const { span, result } = await within(ledger.submit(request, signer, { verify: () => Promise.resolve(true) }));
+  it('is committed in the trace of its caller, and has a span with an event for each step', async () => {
+    const { ledger, request, signer, inSpan, telemetry, sandbox } = await setUp();
+    const { span, result } = await inSpan(ledger.submit(request, signer, { verify: () => Promise.resolve(true) }));
     const transaction = result as Transaction;
     expect(transaction.traceContext?.traceparent).toContain(span.traceId);
 
@@ -85,7 +86,7 @@ describe('a submission', () => {
     expect(execution?.parentSpanContext?.spanId).toBe(submission?.spanContext().spanId);
     expect(execution?.kind).toBe(SpanKind.CLIENT);
     expect(execution?.attributes).toMatchObject({ 'http.response.status_code': 200, 'url.template': execute });
-    // it is the request with that span's id that was committed
+    // the transaction has the span of the request that committed it
     expect(submission?.links.map((link) => link.context.spanId)).toEqual([execution?.spanContext().spanId]);
     expect(telemetry.spans().map(({ name }) => name)).toEqual([
       'POST /v2/interactive-submission/prepare',
@@ -96,10 +97,10 @@ describe('a submission', () => {
     ]);
   });
 
-  it('tells of an answer that was lost, and of each try', async () => {
-    const { sandbox, within, submission, telemetry } = await given();
+  it('has an event for each attempt and for a lost answer', async () => {
+    const { sandbox, inSpan, submission, telemetry } = await setUp();
     sandbox.fault({ kind: 'reset', when: 'after' }, { path: execute });
-    const { span, result } = await within(submission());
+    const { span, result } = await inSpan(submission());
     const [one] = telemetry.spans('submit');
     expect(one?.events.map(({ name, attributes }) => [name, attributes?.['canton.submission.attempt']])).toEqual([
       ['prepared', undefined],
@@ -111,11 +112,11 @@ describe('a submission', () => {
     expect(one?.events[3]?.attributes).toMatchObject({ 'error.type': 'ECONNRESET' });
     expect(one?.attributes['canton.submission.outcome']).toBe('committed');
     expect(one?.status.code).toBe(SpanStatusCode.UNSET);
-    const tries = telemetry.spans(`POST ${execute}`);
-    expect(tries.map(({ attributes }) => attributes['error.type'])).toEqual(['ECONNRESET', 'DUPLICATE_COMMAND']);
-    expect(tries.map(({ status }) => status.code)).toEqual([SpanStatusCode.ERROR, SpanStatusCode.ERROR]);
-    // the first try was committed, and it is the one that is linked
-    expect(one?.links.map((link) => link.context.spanId)).toEqual([tries[0]?.spanContext().spanId]);
+    const attempts = telemetry.spans(`POST ${execute}`);
+    expect(attempts.map(({ attributes }) => attributes['error.type'])).toEqual(['ECONNRESET', 'DUPLICATE_COMMAND']);
+    expect(attempts.map(({ status }) => status.code)).toEqual([SpanStatusCode.ERROR, SpanStatusCode.ERROR]);
+    // the first attempt was committed, and the link is to it
+    expect(one?.links.map((link) => link.context.spanId)).toEqual([attempts[0]?.spanContext().spanId]);
     expect(telemetry.spans().every((other) => other.spanContext().traceId === span.traceId)).toBe(true);
     expect(result).toMatchObject({ _tag: 'Transaction' });
     expect(await outcomes(telemetry)).toEqual([{ 'canton.submission.outcome': 'committed', value: 1 }]);
@@ -125,21 +126,21 @@ describe('a submission', () => {
     expect(await telemetry.measured('canton_rx.submission.duration')).toMatchObject([{ unit: 's', value: 1 }]);
   });
 
-  it('tells of one that was rejected, of one that nobody knows of, and of one whose signer fails', async () => {
-    const { sandbox, within, submission, ledger, request, telemetry, alice } = await given();
+  it('has the outcome of a rejection, of an unknown outcome, of a signer that fails and of a failed verification', async () => {
+    const { sandbox, inSpan, submission, ledger, request, telemetry, alice } = await setUp();
     const refused = cantonError('INVALID_ARGUMENT', { cause: 'the words of the ledger' });
     sandbox.fault({ kind: 'status', status: 400, body: refused }, { path: execute });
-    expect((await within(submission())).result).toMatchObject({ _tag: 'SubmissionRejectedError' });
+    expect((await inSpan(submission())).result).toMatchObject({ _tag: 'SubmissionRejectedError' });
     sandbox.fault({ kind: 'reset', when: 'before' }, { path: execute });
-    expect((await within(submission({ recover: false }))).result).toMatchObject({ _tag: 'OutcomeUnknownError' });
+    expect((await inSpan(submission({ recover: false }))).result).toMatchObject({ _tag: 'OutcomeUnknownError' });
     sandbox.fault({ kind: 'body', body: '{}' }, { path: execute });
-    await within(submission({ recover: false }));
+    await inSpan(submission({ recover: false }));
     const failing: Signer = {
       party: alice.party,
       sign: () => Promise.reject(new RangeError('the words of the signer')),
     };
-    await within(ledger.submit(request, failing, { verify: false }));
-    await within(ledger.submit(request, failing, { verify: () => Promise.resolve(false) }));
+    await inSpan(ledger.submit(request, failing, { verify: false }));
+    await inSpan(ledger.submit(request, failing, { verify: () => Promise.resolve(false) }));
 
     const spans = telemetry.spans('submit');
     expect(spans.map(({ attributes }) => attributes['canton.submission.outcome'])).toEqual([
@@ -169,8 +170,8 @@ describe('a submission', () => {
     expect(await telemetry.exported()).not.toContain('the words of');
   });
 
-  it('has what its verifier and its signers do in its span, and what comes after it in that of its caller', async () => {
-    const { ledger, request, signer, within, telemetry, tracer } = await given();
+  it('runs its verifier and its signers in its span, and its subscriber in the span of the caller', async () => {
+    const { ledger, request, signer, inSpan, telemetry, tracer } = await setUp();
     const inner = (name: string) => {
       tracer.startSpan(name).end();
     };
@@ -186,7 +187,7 @@ describe('a submission', () => {
       inner('verify');
       return Promise.resolve(true);
     };
-    const { span } = await within(
+    const { span } = await inSpan(
       ledger.submit(request, signing, { verify }).pipe(
         tap(() => {
           inner('after');
@@ -199,30 +200,30 @@ describe('a submission', () => {
     expect(parentOf('after')).toBe(span.spanId);
   });
 
-  it('is one span for each subscription, and commits its change once all the same', async () => {
-    const { sandbox, submission, within, telemetry } = await given();
+  it('has a span for each subscription, and commits its change once', async () => {
+    const { sandbox, submission, inSpan, telemetry } = await setUp();
     const submission$ = submission({ recover: false });
     sandbox.fault({ kind: 'reset', when: 'after' }, { path: execute });
-    const first = await within(submission$);
+    const first = await inSpan(submission$);
     expect(first.result).toMatchObject({ _tag: 'OutcomeUnknownError' });
-    const second = await within(submission$);
+    const second = await inSpan(submission$);
     expect(second.result).toMatchObject({ offset: sandbox.ledgerEnd });
     expect(sandbox.updates).toHaveLength(1);
     const spans = telemetry.spans('submit');
     expect(spans.map((one) => one.spanContext().traceId)).toEqual([first.span.traceId, second.span.traceId]);
     expect(spans.map(({ attributes }) => attributes['canton.submission.outcome'])).toEqual(['unknown', 'committed']);
-    // committed by the first try, in another trace than the span that tells of it
+    // committed by the first attempt, in the trace of the first subscription
     expect(spans[1]?.links.map((link) => link.context.traceId)).toEqual([first.span.traceId]);
   });
 
-  it('ends when its subscriber leaves', async () => {
-    const { sandbox, submission, telemetry } = await given();
+  it('is abandoned when it is unsubscribed', async () => {
+    const { sandbox, submission, telemetry } = await setUp();
     sandbox.fault({ kind: 'hang' }, { path: execute });
-    const leaving = new Subject<void>();
-    const listening = observe(submission().pipe(takeUntil(leaving)));
+    const unsubscribed$ = new Subject<void>();
+    const seen = observe(submission().pipe(takeUntil(unsubscribed$)));
     await until(() => sandbox.requests.some(({ path }) => path === execute));
-    leaving.next();
-    expect(listening.completed).toBe(true);
+    unsubscribed$.next();
+    expect(seen.completed).toBe(true);
     expect(telemetry.spans('submit').map(({ attributes }) => attributes['canton.submission.outcome'])).toEqual([
       'abandoned',
     ]);
@@ -231,15 +232,15 @@ describe('a submission', () => {
     ]);
   });
 
-  it('ends once when its subscriber leaves with the transaction', async () => {
-    const { submission, telemetry } = await given();
+  it('has one outcome where the subscriber unsubscribes when it receives the transaction', async () => {
+    const { submission, telemetry } = await setUp();
     await lastValueFrom(submission().pipe(take(1)));
     expect(await outcomes(telemetry)).toEqual([{ 'canton.submission.outcome': 'committed', value: 1 }]);
   });
 
-  it('has its requests in its span also where no context manager carries contexts, as in browsers', async () => {
+  it('has its requests in its span without a context manager, as in browsers', async () => {
     contexts.disable();
-    const { submission, telemetry } = await given();
+    const { submission, telemetry } = await setUp();
     const transaction = await lastValueFrom(submission());
     const [one] = telemetry.spans('submit');
     const children = telemetry.spans().filter(({ name }) => name !== 'submit');
@@ -250,14 +251,14 @@ describe('a submission', () => {
     expect(transaction.traceContext?.traceparent).toContain(one?.spanContext().traceId);
   });
 
-  it('that is executed alone is committed in the trace of its caller, too', async () => {
-    const { ledger, request, signer, within, telemetry, alice } = await given();
-    const { span: preparing, result } = await within(ledger.prepare(request));
+  it('that is only executed is committed in the trace of its caller', async () => {
+    const { ledger, request, signer, inSpan, telemetry, alice } = await setUp();
+    const { span: preparing, result } = await inSpan(ledger.prepare(request));
     const { preparedTransaction, preparedTransactionHash, hashingSchemeVersion } = result as PreparedSubmission;
     const signatures = (await lastValueFrom(
       from(signer.sign(Buffer.from(preparedTransactionHash, 'base64'))),
     )) as Signature;
-    const { span, result: transaction } = await within(
+    const { span, result: transaction } = await inSpan(
       ledger.executeAndWaitForTransaction({
         preparedTransaction,
         hashingSchemeVersion,
@@ -273,8 +274,8 @@ describe('a submission', () => {
     });
   });
 
-  it('whose options make no sense is refused at once, as ever', async () => {
-    const { ledger, request, signer } = await given();
+  it('with invalid options throws at once', async () => {
+    const { ledger, request, signer } = await setUp();
     expect(() => ledger.submit(request, signer, {} as SubmitOptions)).toThrow(TypeError);
   });
 });

@@ -3,17 +3,17 @@ import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
 
-/** What was seen in the browser. */
-export interface SeenInBrowser {
+/** The result of the page. */
+export interface PageResult {
   readonly offsets: readonly number[];
-  /** What was told of the feed. */
+  /** The tags of the diagnostics. */
   readonly tags: readonly string[];
 }
 
-/** Runs in a page: a feed by the platform's own WebSocket, until it has seen some updates come. */
-async function run(): Promise<SeenInBrowser> {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const ledger = createLedger({ baseUrl: given.get('url') ?? '', token: given.get('token') ?? '' });
+/** Reads 30 updates by the browser's own WebSocket. */
+async function run(): Promise<PageResult> {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  const ledger = createLedger({ baseUrl: parameters.get('url') ?? '', token: parameters.get('token') ?? '' });
   const tags: string[] = [];
   ledger.diagnostics$.subscribe(({ _tag }) => tags.push(_tag));
   const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
