@@ -5,7 +5,7 @@ import { run } from './run.js';
 
 const { env, stdout, stderr } = process;
 
-// no process.exit: what is still in stdout's buffer would be lost
+// not process.exit, which drops what is still in the buffer of stdout
 process.exitCode = await lastValueFrom(run({ argv: process.argv.slice(2), env, stdout, stderr, signals: process }), {
   defaultValue: 1,
 });

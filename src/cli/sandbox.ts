@@ -15,10 +15,12 @@ import {
   take,
   tap,
 } from 'rxjs';
+import { hasCode } from '../file/durable.js';
 import { type Sandbox, type SandboxProfile, startSandbox } from '../sandbox/index.js';
-import { parsed, readOneOf, readWhole } from './arguments.js';
+import { parseOptions, readInteger, readOneOf } from './arguments.js';
 import { help } from './help.js';
-import { hasCode, interruptions, messageOf, type Output, type World } from './World.js';
+import type { Output } from './output.js';
+import { interruptions, messageOf, type World } from './World.js';
 
 /** `canton-rx sandbox`; emits the exit code, once. */
 export function sandboxCommand(args: readonly string[], { stdout, stderr, signals }: World): Observable<number> {
@@ -30,14 +32,14 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
   const serve = (sandbox: Sandbox): Observable<unknown> => {
     sandbox.generate(options.updates, options);
     stdout.write(greeting(sandbox, options, stdout));
-    return merge(NEVER, traffic(sandbox, options)).pipe(finalize(() => void sandbox.close()));
+    return merge(NEVER, generateTraffic(sandbox, options)).pipe(finalize(() => void sandbox.close()));
   };
   const served$ = defer(() => startSandbox(options)).pipe(switchMap(serve), ignoreElements());
   return merge(interruptions(signals), served$).pipe(
     take(1),
     map(() => 0),
     catchError((error: unknown) => {
-      stderr.write(`${failure(error, options)}\n`);
+      stderr.write(`${failureMessage(error, options)}\n`);
       return of(1);
     }),
   );
@@ -47,17 +49,17 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
 interface SandboxCommandOptions {
   readonly port: number;
   readonly profile: SandboxProfile;
-  /** How many updates to begin with. */
+  /** How many updates to start with. */
   readonly updates: number;
-  /** How many to generate per second. */
+  /** How many updates to generate per second. */
   readonly rate: number;
   readonly seed: number;
   readonly cors: boolean;
 }
 
-/** What the arguments ask for; `'help'`, if that. Throws a `UsageError`. */
+/** The options in the arguments, or `'help'`. Throws a `UsageError`. */
 function readSandboxOptions(args: readonly string[]): SandboxCommandOptions | 'help' {
-  const values = parsed(args, {
+  const values = parseOptions(args, {
     port: { type: 'string' },
     profile: { type: 'string' },
     updates: { type: 'string' },
@@ -68,49 +70,49 @@ function readSandboxOptions(args: readonly string[]): SandboxCommandOptions | 'h
   });
   if (values.help === true) return 'help';
   return {
-    port: readWhole('port', values.port, 7575, 65_535),
+    port: readInteger('port', values.port, 7575, 65_535),
     profile: readOneOf('profile', values.profile ?? '3.5', ['3.4', '3.5', '3.6']),
-    // all of it is kept in memory
-    updates: readWhole('updates', values.updates, 0, 10_000_000),
-    rate: readWhole('rate', values.rate, 0, 100_000),
-    seed: readWhole('seed', values.seed, 1),
+    // the sandbox keeps all updates in memory
+    updates: readInteger('updates', values.updates, 0, 10_000_000),
+    rate: readInteger('rate', values.rate, 0, 100_000),
+    seed: readInteger('seed', values.seed, 1),
     cors: values.cors ?? false,
   };
 }
 
-/** What the sandbox says when it runs: where it is, and what to try. */
+/** Where the sandbox runs, and commands to try. */
 function greeting(sandbox: Sandbox, { profile, rate }: SandboxCommandOptions, stream: Output): string {
   const { url, ledgerEnd, parties } = sandbox;
   const strong = (text: string): string => styleText('bold', text, { stream });
   const faint = (text: string): string => styleText('dim', text, { stream });
-  const growth = rate === 0 ? 'at rest' : `growing by ${rate} ${rate === 1 ? 'update' : 'updates'} a second`;
-  return `${strong(url)}  ${faint(`a ledger as of Canton ${profile}, at offset ${ledgerEnd}, ${growth}`)}
+  const traffic = rate === 0 ? 'no traffic' : `${rate} ${rate === 1 ? 'update' : 'updates'} per second`;
+  return `${strong(url)}  ${faint(`behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}`)}
 
   canton-rx tail --ledger ${url}
   canton-rx tail --ledger ${url} --from end --party ${parties[0] ?? ''}
 
-${faint('Ctrl-C ends it; nothing is kept.')}
+${faint('Ctrl-C stops it; nothing is saved.')}
 `;
 }
 
 const tickMs = 50;
 
-/** Generates traffic at a rate for as long as it is subscribed. */
-const traffic = (sandbox: Sandbox, { rate, seed }: SandboxCommandOptions): Observable<unknown> =>
+/** Generates updates at a rate while subscribed. */
+const generateTraffic = (sandbox: Sandbox, { rate, seed }: SandboxCommandOptions): Observable<unknown> =>
   rate === 0
     ? EMPTY
     : defer(() => {
-        const begin = Date.now();
-        let made = 0;
+        const startedAt = Date.now();
+        let generated = 0;
         return interval(Math.max(tickMs, 1_000 / rate)).pipe(
           tap(() => {
             // by the clock, so that a late tick does not lower the rate
-            const due = Math.floor(((Date.now() - begin) * rate) / 1_000) - made;
+            const due = Math.floor(((Date.now() - startedAt) * rate) / 1_000) - generated;
             sandbox.generate(due, { seed });
-            made += due;
+            generated += due;
           }),
         );
       });
 
-const failure = (error: unknown, { port }: SandboxCommandOptions): string =>
-  hasCode(error, 'EADDRINUSE') ? `port ${port} is taken: choose another with --port` : messageOf(error);
+const failureMessage = (error: unknown, { port }: SandboxCommandOptions): string =>
+  hasCode(error, 'EADDRINUSE') ? `port ${port} is in use: choose another with --port` : messageOf(error);

@@ -14,15 +14,21 @@ import {
   timeout,
 } from 'rxjs';
 import { LedgerEnd } from '../../codecs/OffsetCheckpoint.js';
-import { Offset } from '../../codecs/scalars.js';
-import { connectionOptions, parsed, readConnection, readParties } from '../arguments.js';
+import { Offset, type Party } from '../../codecs/scalars.js';
+import { RequestTimeoutError } from '../../errors/request.js';
+import { hasCode } from '../../file/durable.js';
+import { parseOptions } from '../arguments.js';
+import { type Connection, connectionOptions, readConnection } from '../Connection.js';
 import { help } from '../help.js';
-import { ask, AskError, jsonIn, type Question } from '../probe/ask.js';
-import { columnsOf, escapedLine, paintFor, statusLine } from '../terminal.js';
-import { flushed, hasCode, messageOf, type World } from '../World.js';
+import { decodeResponse, probe, type ProbeRequest } from '../probe.js';
+import { readParties } from '../Selection.js';
+import { columnsOf, paintFor, statusLine } from '../terminal.js';
+import { escapeJsonLine } from '../text.js';
+import { flush } from '../output.js';
+import { messageOf, type World } from '../World.js';
 import { checkClock, checkEncryption, checkReachable, checkRoundTrip } from './connection.js';
-import { type CheckOptions, finder, type Finding, type First, type Outcome, type Probe } from './Finding.js';
-import { reportOf, reportText } from './report.js';
+import { type Basics, type Finding, findings, type Outcome, type Probe } from './Finding.js';
+import { createReport, formatReport } from './report.js';
 import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion } from './service.js';
 import { checkWebSocket } from './socket.js';
 import { checkToken } from './token.js';
@@ -38,23 +44,23 @@ export function checkCommand(args: readonly string[], { env, stdout, stderr }: W
   }
   const status = statusLine(stderr, paintFor(stderr, env));
   return defer(() => {
-    status.show((paint) => paint('dim', 'asking the ledger …'));
-    return findings(options);
+    status.show((paint) => paint('dim', 'checking the ledger …'));
+    return runChecks(options);
   }).pipe(
-    concatMap((found) => {
+    concatMap((results) => {
       status.clear();
-      const report = reportOf(options.ledger, found);
+      const report = createReport(options.ledger, results);
       stdout.write(
         options.isJson
-          ? escapedLine(`${JSON.stringify(report)}\n`)
-          : reportText(report, columnsOf(stdout, 100), paintFor(stdout, env)),
+          ? escapeJsonLine(`${JSON.stringify(report)}\n`)
+          : formatReport(report, columnsOf(stdout, 100), paintFor(stdout, env)),
       );
-      return flushed(stdout).pipe(
+      return flush(stdout).pipe(
         endWith(report.exitCode),
         catchError((error: unknown) => {
-          // who has read enough
+          // a reader that closes the pipe is not a failure
           if (hasCode(error, 'EPIPE')) return of(report.exitCode);
-          stderr.write(`stdout cannot be written to: ${messageOf(error)}\n`);
+          stderr.write(`cannot write to stdout: ${messageOf(error)}\n`);
           return of(1);
         }),
       );
@@ -62,9 +68,17 @@ export function checkCommand(args: readonly string[], { env, stdout, stderr }: W
   );
 }
 
-/** What the arguments and the environment ask for; `'help'`, if that. Throws a `UsageError`. */
+/** The ledger to check, and the form of the report. */
+interface CheckOptions extends Connection {
+  /** The parties to read as. */
+  readonly parties: readonly Party[] | 'any';
+  /** Whether the report is for programs. */
+  readonly isJson: boolean;
+}
+
+/** The options in the arguments and the environment, or `'help'`. Throws a `UsageError`. */
 function readCheckOptions(args: readonly string[], env: World['env']): CheckOptions | 'help' {
-  const values = parsed(args, {
+  const values = parseOptions(args, {
     ...connectionOptions,
     party: { type: 'string', multiple: true },
     json: { type: 'boolean' },
@@ -74,86 +88,89 @@ function readCheckOptions(args: readonly string[], env: World['env']): CheckOpti
   return { ...readConnection(values, env), parties: readParties(values.party), isJson: values.json ?? false };
 }
 
-/** Three in a row, and two seconds of round trips: less than 15 seconds, whatever does not answer. */
-const mostMs = 3_500;
+/** Three requests in a row and two seconds of round trips take less than 15 seconds, even if none is answered. */
+const timeoutMs = 3_500;
 
-/** All findings, in the order in which they are told. */
-function findings(options: CheckOptions): Observable<readonly Finding[]> {
-  const probe: Probe = {
+/** All findings, in the order of the report. */
+function runChecks(options: CheckOptions): Observable<readonly Finding[]> {
+  const target: Probe = {
     connection: options,
     parties: options.parties,
-    ask: (question) => ask(options, question, { timeoutMs: mostMs }),
+    send: (request) => probe(options, request, timeoutMs),
   };
-  return askFirst(probe).pipe(
-    concatMap((first) => {
-      const reachable = checkReachable(first);
-      // of nobody, or somebody else, there is nothing more to ask
-      return reachable.state === 'ok'
-        ? further(probe, first).pipe(map((others) => [reachable, ...others]))
-        : of([reachable, ...checkEncryption(options)]);
-    }),
+  return requestBasics(target).pipe(
+    concatMap((basics) =>
+      checkReachable(target, basics).pipe(
+        // without a ledger there is nothing more to check
+        concatMap((reachable) =>
+          reachable.state === 'ok'
+            ? runOtherChecks(target, basics).pipe(map((others) => [reachable, ...others]))
+            : of([reachable, ...checkEncryption(options)]),
+        ),
+      ),
+    ),
   );
 }
 
-const Pruned = t.type({ participantPrunedUpToInclusive: Offset });
+const PrunedOffsets = t.type({ participantPrunedUpToInclusive: Offset });
 
-/** Asks for what needs no more than a connection, and a token perhaps. */
-function askFirst({ ask }: Probe): Observable<First> {
-  const outcome = (question: Question): Observable<Outcome> =>
-    ask(question).pipe(
-      map((answer): Outcome => ({ answer })),
+/** Sends the first requests, which need nothing but a connection and possibly a token. */
+function requestBasics({ send }: Probe): Observable<Basics> {
+  const outcomeOf = (request: ProbeRequest): Observable<Outcome> =>
+    send(request).pipe(
+      map((response): Outcome => ({ response })),
       catchError((error: unknown) => of<Outcome>({ error })),
     );
   return forkJoin({
-    // that needs no token: whether the ledger can be reached and whether it lets in are two questions
-    version: outcome({ method: 'GET', path: '/v2/version', isAnonymous: true }),
-    end: outcome({ method: 'GET', path: '/v2/state/ledger-end' }),
-    pruned: outcome({ method: 'GET', path: '/v2/state/latest-pruned-offsets' }),
+    // without the token: reaching a ledger and being accepted by it are two findings
+    version: outcomeOf({ method: 'GET', path: '/v2/version', isAnonymous: true }),
+    ledgerEnd: outcomeOf({ method: 'GET', path: '/v2/state/ledger-end' }),
+    prunedOffsets: outcomeOf({ method: 'GET', path: '/v2/state/latest-pruned-offsets' }),
   }).pipe(
     map((outcomes) => ({
       ...outcomes,
-      endOffset: jsonOf(outcomes.end, LedgerEnd)?.offset,
-      prunedOffset: jsonOf(outcomes.pruned, Pruned)?.participantPrunedUpToInclusive,
+      endOffset: decodeOutcome(outcomes.ledgerEnd, LedgerEnd)?.offset,
+      prunedOffset: decodeOutcome(outcomes.prunedOffsets, PrunedOffsets)?.participantPrunedUpToInclusive,
     })),
   );
 }
 
-const jsonOf = <A>(outcome: Outcome, codec: t.Type<A, unknown>): A | undefined =>
-  'answer' in outcome ? jsonIn(outcome.answer, codec) : undefined;
+const decodeOutcome = <A>(outcome: Outcome, codec: t.Type<A, unknown>): A | undefined =>
+  'response' in outcome ? decodeResponse(outcome.response, codec) : undefined;
 
-function further(probe: Probe, first: First): Observable<readonly Finding[]> {
-  const updates$ = checkUpdates(probe, first).pipe(
+function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Finding[]> {
+  const updates$ = checkUpdates(target, basics).pipe(
     switchMap(({ finding, path }) =>
       forkJoin([
-        toFinding(['synchronizers', 'synchronizers'], checkSynchronizers(probe, first, path), mostMs),
+        toFindings(['synchronizers', 'synchronizers'], checkSynchronizers(target, basics, path), timeoutMs),
         of([finding]),
-        toFinding(['pageLimit', 'page limit'], checkPageLimit(probe, first, path), mostMs),
+        toFindings(['pageLimit', 'page limit'], checkPageLimit(target, basics, path), timeoutMs),
       ]).pipe(map((list) => list.flat())),
     ),
   );
-  const [ofLedger, ofRest] = [
+  const [serviceChecks$, roundTrip$] = [
     forkJoin([
-      toFinding(['version', 'version'], checkVersion(probe, first), mostMs),
-      toFinding(['token', 'token'], checkToken(probe, first), mostMs),
-      toFinding(['participant', 'participant'], checkParticipant(probe), mostMs),
-      toFinding(['updates', 'updates'], updates$, 2 * mostMs),
-      toFinding(['endpoints', 'endpoints'], checkEndpoints(probe), mostMs),
-      toFinding(['webSocket', 'WebSocket'], checkWebSocket(probe.connection), mostMs),
+      toFindings(['version', 'version'], checkVersion(target, basics), timeoutMs),
+      toFindings(['token', 'token'], checkToken(target, basics), timeoutMs),
+      toFindings(['participant', 'participant'], checkParticipant(target), timeoutMs),
+      toFindings(['updates', 'updates'], updates$, 2 * timeoutMs),
+      toFindings(['endpoints', 'endpoints'], checkEndpoints(target), timeoutMs),
+      toFindings(['webSocket', 'WebSocket'], checkWebSocket(target.connection), timeoutMs),
     ]),
-    // alone, so that nothing else takes its time
-    toFinding(['roundTrip', 'round trip'], checkRoundTrip(probe, first), mostMs),
+    // after the others, so that they do not slow it down
+    toFindings(['roundTrip', 'round trip'], checkRoundTrip(target, basics), timeoutMs),
   ];
-  return ofLedger.pipe(
+  return serviceChecks$.pipe(
     concatMap(([version, token, participant, updates, endpoints, webSocket]) =>
-      ofRest.pipe(
+      roundTrip$.pipe(
         map((roundTrip) => [
           ...version,
           ...token,
-          ...checkEncryption(probe.connection),
-          checkClock(first),
+          ...checkEncryption(target.connection),
+          checkClock(basics),
           ...roundTrip,
           ...participant,
-          ...checkOffsets(first),
+          ...checkOffsets(basics),
           ...updates,
           ...endpoints,
           ...webSocket,
@@ -164,14 +181,14 @@ function further(probe: Probe, first: First): Observable<readonly Finding[]> {
   );
 }
 
-/** What a check found, in a time; a failure of the check itself is a finding, too. */
-const toFinding = (
+/** The findings of a check within a time. A failure of the check itself is a finding, too. */
+const toFindings = (
   [id, label]: readonly [id: string, label: string],
   finding$: Observable<Finding | readonly Finding[]>,
-  mostMs: number,
+  withinMs: number,
 ): Observable<readonly Finding[]> =>
   finding$.pipe(
-    timeout({ each: mostMs, with: () => throwError(() => new AskError('TIMEOUT', true)) }),
-    map((findings) => [findings].flat()),
-    catchError((error: unknown) => of([finder(id, label).failed(troubleOfError(error))])),
+    timeout({ each: withinMs, with: () => throwError(() => new RequestTimeoutError('', withinMs)) }),
+    map((results) => [results].flat()),
+    catchError((error: unknown) => of([findings(id, label).failed(troubleOfError(error))])),
   );

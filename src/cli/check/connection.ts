@@ -1,147 +1,167 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import { connect } from 'node:net';
 import {
   catchError,
   concatMap,
   defer,
   EMPTY,
-  finalize,
   map,
-  type Observable,
+  Observable,
+  of,
   range,
   takeUntil,
+  timeout,
   timer,
   toArray,
 } from 'rxjs';
-import type { Connection } from '../arguments.js';
-import { type Answer, ask } from '../probe/ask.js';
-import { codeIn, finder, type Finding, type First, type Outcome, type Probe } from './Finding.js';
-import { isThisMachine } from './report.js';
-import { troubleOfAnswer, troubleOfError } from './trouble.js';
+import { isRequestTimeoutError } from '../../errors/request.js';
+import { type Connection, isThisMachine, portOf } from '../Connection.js';
+import { probe, type ProbeResponse } from '../probe.js';
+import { type Basics, cantonErrorCode, type Finding, findings, type Probe } from './Finding.js';
+import { troubleOfError, troubleOfResponse } from './trouble.js';
 
-const { ok, failed } = finder('reachable', 'reachable');
+const reachable = findings('reachable', 'reachable');
 
-/** Whether a ledger answers, and not nobody or somebody else. */
-export function checkReachable({ version, end, pruned }: First): Finding {
-  const answers = [version, end, pruned].flatMap((outcome) => ('answer' in outcome ? [outcome.answer] : []));
-  const [first] = answers;
-  if (first === undefined) return failed(troubleOfError(errorOf(version)));
-  const ours = answers.find(isOfLedger);
-  if (ours !== undefined) return ok('yes', { tookMs: Math.round(ours.tookMs) });
-  const trouble = troubleOfAnswer(first);
-  if (trouble !== undefined && trouble.kind !== 'other') return failed(trouble);
-  return failed({
+/** Whether a ledger answers, and not another server. */
+export function checkReachable({ connection }: Probe, basics: Basics): Observable<Finding> {
+  const { version, ledgerEnd, prunedOffsets } = basics;
+  const outcomes = [version, ledgerEnd, prunedOffsets];
+  const responses = outcomes.flatMap((outcome) => ('response' in outcome ? [outcome.response] : []));
+  const [first] = responses;
+  if (first !== undefined) return of(answerFinding(first, responses));
+  const error: unknown = 'error' in version ? version.error : undefined;
+  const isConnected$ = isRequestTimeoutError(error) ? acceptsConnections(connection) : of(true);
+  return isConnected$.pipe(map((isConnected) => reachable.failed(troubleOfError(error, isConnected))));
+}
+
+function answerFinding(first: ProbeResponse, responses: readonly ProbeResponse[]): Finding {
+  const response = responses.find(isOfLedger);
+  if (response !== undefined) return reachable.ok('yes', { tookMs: Math.round(response.tookMs) });
+  const trouble = troubleOfResponse(first);
+  if (trouble !== undefined && trouble.kind !== 'other') return reachable.failed(trouble);
+  return reachable.failed({
     kind: 'foreign',
-    text: first.status === 404 ? 'something answers, and has no ledger there (404)' : 'what answers is not a ledger',
-    next: "is the path prefix of the address right? is this the JSON Ledger API's port?",
+    text:
+      first.status === 404
+        ? 'a server answers, but has no ledger at this address (404)'
+        : 'the server is not a ledger service',
+    next: 'check the path prefix of --ledger, and that this is the port of the JSON Ledger API',
   });
 }
 
-const errorOf = (outcome: Outcome): unknown => ('error' in outcome ? outcome.error : undefined);
-
-/** By what it has in it: a ledger's 404 has other words than that of a web server. */
-function isOfLedger(answer: Answer): boolean {
-  if (codeIn(answer.text) !== undefined) return true;
+/** Judges by the body: the 404 of a ledger has another body than that of a web server. */
+function isOfLedger({ status, text }: ProbeResponse): boolean {
+  if (cantonErrorCode(text) !== undefined) return true;
   try {
-    const json: unknown = JSON.parse(answer.text);
+    const json: unknown = JSON.parse(text);
     const names = typeof json === 'object' && json !== null ? Object.keys(json) : [];
     return ['version', 'offset', 'participantPrunedUpToInclusive', 'ledgerApiError'].some((name) =>
       names.includes(name),
     );
   } catch {
-    // a gateway's
-    return answer.status === 401 && !answer.text.trimStart().startsWith('<');
+    // the response of a gateway
+    return status === 401 && !text.trimStart().startsWith('<');
   }
 }
 
-const { warned } = finder('encryption', 'encryption');
+const connectTimeoutMs = 1_000;
 
-/** Whether the token goes where others can read it: then a warning, and otherwise nothing. */
+/** Whether the server accepts a TCP connection. fetch does not report whether it timed out before connecting or after. */
+const acceptsConnections = ({ ledger }: Connection): Observable<boolean> =>
+  new Observable<boolean>((subscriber) => {
+    const url = new URL(ledger);
+    const socket = connect({ host: url.hostname.replaceAll(/[[\]]/g, ''), port: portOf(url) });
+    const emit = (isConnected: boolean) => (): void => {
+      subscriber.next(isConnected);
+      subscriber.complete();
+    };
+    socket.on('connect', emit(true)).on('error', emit(false));
+    return () => {
+      socket.destroy();
+    };
+  }).pipe(timeout({ first: connectTimeoutMs, with: () => of(false) }));
+
+const encryption = findings('encryption', 'encryption');
+
+/** Warns if the token is sent where others can read it; no finding otherwise. */
 export function checkEncryption({ ledger, token }: Connection): readonly Finding[] {
   const { protocol, hostname } = new URL(ledger);
   if (token === undefined || protocol === 'https:' || isThisMachine(hostname)) return [];
   return [
-    warned({
-      text: 'the token goes over plain http to another host: whoever is on the way can read it',
-      next: 'use https://, or a tunnel to a port of this machine; get a new token where somebody else may be on the way',
+    encryption.warned({
+      text: 'the token is sent over plain http to another host: others on the network can read it',
+      next: 'use https://, or a tunnel to a port of this machine; replace the token if others may have read it',
     }),
   ];
 }
 
-const mostMs = 2_000;
+const roundTrip = findings('roundTrip', 'round trip');
 
-const times = 9;
+const roundTripsMs = 2_000;
 
-/** How long a small request takes on a connection that is open already. */
-export const checkRoundTrip = ({ connection }: Probe, { endOffset }: First): Observable<Finding> =>
+const roundTrips = 9;
+
+/** How long a small request takes on an open connection. */
+export const checkRoundTrip = ({ connection }: Probe, { endOffset }: Basics): Observable<Finding> =>
   defer(() => {
-    const Agent = connection.ledger.toLowerCase().startsWith('https:') ? HttpsAgent : HttpAgent;
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const path = endOffset === undefined ? '/v2/version' : '/v2/state/ledger-end';
-    const asking = { timeoutMs: mostMs, agent };
-    const answer$ = range(0, times + 1).pipe(
-      concatMap(() => ask(connection, { method: 'GET', path }, asking)),
+    const response$ = range(0, roundTrips + 1).pipe(
+      // one after the other, so that fetch uses one connection
+      concatMap(() => probe(connection, { method: 'GET', path }, roundTripsMs)),
       catchError(() => EMPTY),
-      takeUntil(timer(mostMs)),
+      takeUntil(timer(roundTripsMs)),
     );
-    return answer$.pipe(
-      map(({ tookMs }) => tookMs),
+    return response$.pipe(
       toArray(),
-      // the first has the connection in it
-      map(([, ...taken]) => described(taken)),
-      finalize(() => {
-        agent.destroy();
-      }),
+      // the first one may have opened the connection
+      map(([, ...responses]) => roundTripFinding(responses.map(({ tookMs }) => tookMs))),
     );
   });
 
-/** More than that is of the one clock or the other, in seconds. Tokens are good for minutes. */
-const most = 5;
-
-const { ok: okCheckRoundTrip, open } = finder('roundTrip', 'round trip');
-
-function described(taken: readonly number[]): Finding {
-  const sorted = [...taken].sort((a, b) => a - b);
+function roundTripFinding(times: readonly number[]): Finding {
+  const sorted = [...times].sort((a, b) => a - b);
   const [least, median, most] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
-  if (least === undefined || median === undefined || most === undefined) return open('not found out in time');
-  const [low, middle, high] = [least, median, most].map((ms) => Math.round(ms * 10) / 10);
-  return okCheckRoundTrip(`${middle} ms, the median of ${sorted.length} from ${low} to ${high} ms`, {
-    medianMs: middle,
-    leastMs: low,
-    mostMs: high,
-    count: sorted.length,
+  if (least === undefined || median === undefined || most === undefined)
+    return roundTrip.open('unknown: no response in time');
+  const [leastMs, medianMs, mostMs] = [oneDecimal(least), oneDecimal(median), oneDecimal(most)];
+  const count = sorted.length;
+  return roundTrip.ok(`${medianMs} ms, the median of ${count} between ${leastMs} and ${mostMs} ms`, {
+    medianMs,
+    leastMs,
+    mostMs,
+    count,
   });
 }
 
-const { ok: okCheckClock, open: openCheckClock, failed: failedCheckClock } = finder('clock', 'clock');
+const clock = findings('clock', 'clock');
 
-/** How far this machine's clock is from that of the service, by the `Date` of the answer that took least. */
-export function checkClock({ version, end, pruned }: First): Finding {
-  const skews = [version, end, pruned]
-    .flatMap((outcome) => ('answer' in outcome ? skewOf(outcome.answer) : []))
+/** The difference between two clocks that is a failure, in seconds: tokens are valid for minutes only. */
+const maxSkew = 5;
+
+/** Compares the clocks of this machine and of the service by the `Date` of the fastest response. */
+export function checkClock({ version, ledgerEnd, prunedOffsets }: Basics): Finding {
+  const skews = [version, ledgerEnd, prunedOffsets]
+    .flatMap((outcome) => ('response' in outcome ? clockSkew(outcome.response) : []))
     .sort((a, b) => a.within - b.within);
   const [best] = skews;
-  if (best === undefined) return openCheckClock('not told: answers have no Date');
+  if (best === undefined) return clock.open('unknown: the responses have no Date header');
   const { ahead, within } = best;
-  const data = { aheadSeconds: rounded(ahead), withinSeconds: rounded(within) };
-  const exactness = `to within ${within.toFixed(1)} s, by the answer's Date, which may be a proxy's`;
-  if (Math.abs(ahead) - within <= most) {
-    const isSame = Math.abs(ahead) <= within;
-    return okCheckClock(isSame ? `the same as here, ${exactness}` : `${sideOf(ahead)}, ${exactness}`, data);
+  const data = { aheadSeconds: oneDecimal(ahead), withinSeconds: oneDecimal(within) };
+  const precision = `to within ${within.toFixed(1)} s, by a Date header, which may be that of a proxy`;
+  const skew = `the service is ${Math.abs(ahead).toFixed(1)} s ${ahead > 0 ? 'ahead' : 'behind'}, ${precision}`;
+  if (Math.abs(ahead) - within > maxSkew) {
+    const next = 'synchronize both clocks by NTP: tokens and the times of submissions depend on them';
+    return clock.failed({ kind: 'other', text: skew, next }, data);
   }
-  const next = 'set both clocks by NTP: tokens, and the times of submissions, go by them';
-  return failedCheckClock({ kind: 'other', text: `${sideOf(ahead)}, ${exactness}`, next }, data);
+  return clock.ok(Math.abs(ahead) <= within ? `the same, ${precision}` : skew, data);
 }
 
-/** A `Date` has whole seconds, rounded down, of any moment between sending and answer. */
-function skewOf({ headers: { date }, sentAt, cameAt }: Answer): readonly { ahead: number; within: number }[] {
-  const told = Date.parse(date ?? '');
-  if (Number.isNaN(told)) return [];
-  const ahead = (told + 500 - (sentAt + cameAt) / 2) / 1_000;
-  return [{ ahead, within: 0.5 + (cameAt - sentAt) / 2_000 }];
+/** A `Date` has whole seconds, rounded down, of any moment between the request and the response. */
+function clockSkew(response: ProbeResponse): readonly { ahead: number; within: number }[] {
+  const { headers, sentAt, receivedAt } = response;
+  const date = Date.parse(headers['date'] ?? '');
+  if (Number.isNaN(date)) return [];
+  const ahead = (date + 500 - (sentAt + receivedAt) / 2) / 1_000;
+  return [{ ahead, within: 0.5 + (receivedAt - sentAt) / 2_000 }];
 }
 
-const rounded = (seconds: number): number => Math.round(seconds * 10) / 10;
-
-const sideOf = (ahead: number): string =>
-  `the service's is ${Math.abs(ahead).toFixed(1)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
+const oneDecimal = (number: number): number => Math.round(number * 10) / 10;

@@ -1,87 +1,95 @@
 import * as t from 'io-ts';
 import { catchError, forkJoin, map, type Observable, of, switchMap } from 'rxjs';
 import { UpdateElement } from '../../codecs/Update.js';
-import { type Answer, jsonIn, participantId } from '../probe/ask.js';
-import { plain } from '../terminal.js';
-import { finder, type Finding, type First, isUntold, type Probe, shortened, updatesBody } from './Finding.js';
-import { troubleOfAnswer, troubleOfError } from './trouble.js';
+import { decodeResponse, participantId, type ProbeResponse } from '../probe.js';
+import { escapeText } from '../text.js';
+import { type Basics, type Finding, findings, lacksEndpoint, type Probe, shortenId, updatesBody } from './Finding.js';
+import { troubleOfError, troubleOfResponse } from './trouble.js';
 
-const { ok, open, failed } = finder('version', 'version');
+const version = findings('version', 'version');
 
-/** Which release the participant is of. A gateway may want the token even for that. */
-export function checkVersion({ ask, connection }: Probe, { version }: First): Observable<Finding> {
-  if ('error' in version) return of(failed(troubleOfError(version.error)));
-  const { answer } = version;
-  const isRefused = [401, 403].includes(answer.status) && connection.token !== undefined;
-  return (isRefused ? ask({ method: 'GET', path: '/v2/version' }) : of(answer)).pipe(map(told));
+/** The release of the participant. A gateway may require the token even for that. */
+export function checkVersion({ send, connection }: Probe, basics: Basics): Observable<Finding> {
+  if ('error' in basics.version) return of(version.failed(troubleOfError(basics.version.error)));
+  const { response } = basics.version;
+  const needsToken = [401, 403].includes(response.status) && connection.token !== undefined;
+  return (needsToken ? send({ method: 'GET', path: '/v2/version' }) : of(response)).pipe(map(versionFinding));
 }
 
 const Version = t.type({ version: t.string });
 
-function told(answer: Answer): Finding {
-  const version = jsonIn(answer, Version)?.version;
-  if (version !== undefined) return ok(plain(version).slice(0, 60), { version });
-  if (isUntold(answer)) return open('not told');
-  return failed(troubleOfAnswer(answer) ?? { kind: 'other', text: 'the answer has no version in it' });
+function versionFinding(response: ProbeResponse): Finding {
+  const release = decodeResponse(response, Version)?.version;
+  if (release !== undefined) return version.ok(escapeText(release).slice(0, 60), { version: release });
+  if (lacksEndpoint(response)) return version.open('not reported');
+  // the check of the token reports it
+  if (response.status === 401) return version.open('unknown without an accepted token');
+  return version.failed(troubleOfResponse(response) ?? { kind: 'other', text: 'the response has no version' });
 }
 
-const { ok: okCheckParticipant, open: openCheckParticipant } = finder('participant', 'participant');
+const participant = findings('participant', 'participant');
 
-/** Which participant it is. */
-export const checkParticipant = ({ ask }: Probe): Observable<Finding> =>
-  participantId(ask).pipe(
-    map((id) => (id === undefined ? openCheckParticipant('not told') : okCheckParticipant(shortened(id), { id }))),
+/** The id of the participant. */
+export const checkParticipant = ({ send }: Probe): Observable<Finding> =>
+  participantId(send).pipe(
+    map((id) => (id === undefined ? participant.open('not reported') : participant.ok(shortenId(id), { id }))),
+  );
+
+const synchronizers = findings('synchronizers', 'synchronizers');
+
+/** The connected synchronizers of the participant, or those of the last updates if the service does not report them. */
+export const checkSynchronizers = (probe: Probe, basics: Basics, path: string | undefined): Observable<Finding> =>
+  probe.send({ method: 'GET', path: '/v2/state/connected-synchronizers' }).pipe(
+    map((response) => decodeResponse(response, Connected)?.connectedSynchronizers.map((one) => one.synchronizerId)),
+    catchError(() => of(undefined)),
+    switchMap((ids) =>
+      ids === undefined ? synchronizersOfUpdates(probe, basics, path) : of(synchronizersFinding(ids, 'connected')),
+    ),
   );
 
 const Connected = t.type({ connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })) });
 
-/** Which synchronizers the participant is connected to; where it does not tell, of which the last updates are. */
-export const checkSynchronizers = (probe: Probe, first: First, path: string | undefined): Observable<Finding> =>
-  probe.ask({ method: 'GET', path: '/v2/state/connected-synchronizers' }).pipe(
-    map((answer) => jsonIn(answer, Connected)?.connectedSynchronizers.map(({ synchronizerId }) => synchronizerId)),
-    catchError(() => of(undefined)),
-    switchMap((connected) =>
-      connected === undefined ? seen(probe, first, path) : of(toldCheckSynchronizers(connected, 'connected')),
-    ),
-  );
-
-const { ok: okCheckSynchronizers, open: openCheckSynchronizers } = finder('synchronizers', 'synchronizers');
-
-const reach = 50;
+/** How many of the last offsets to read. */
+const lastOffsets = 50;
 
 const Updates = t.array(UpdateElement);
 
-function seen(
-  { ask, parties }: Probe,
-  { endOffset = 0, prunedOffset = 0 }: First,
+function synchronizersOfUpdates(
+  { send, parties }: Probe,
+  { endOffset = 0, prunedOffset = 0 }: Basics,
   path: string | undefined,
 ): Observable<Finding> {
-  if (path === undefined || endOffset <= prunedOffset) return of(openCheckSynchronizers('not told'));
-  const range = { beginExclusive: Math.max(prunedOffset, endOffset - reach), endInclusive: endOffset };
-  return ask({ method: 'POST', path: `${path}?limit=${reach}`, body: updatesBody(parties, range) }).pipe(
-    map((answer) => {
-      const ids = (jsonIn(answer, Updates) ?? []).flatMap((update) =>
+  if (path === undefined || endOffset <= prunedOffset) return of(synchronizers.open('not reported'));
+  const range = { beginExclusive: Math.max(prunedOffset, endOffset - lastOffsets), endInclusive: endOffset };
+  return send({ method: 'POST', path: `${path}?limit=${lastOffsets}`, body: updatesBody(parties, range) }).pipe(
+    map((response) => {
+      const ids = (decodeResponse(response, Updates) ?? []).flatMap((update) =>
         'synchronizerId' in update ? [update.synchronizerId] : [],
       );
-      return toldCheckSynchronizers([...new Set(ids)], `seen in the last ${reach} offsets`);
+      return synchronizersFinding([...new Set(ids)], `seen in the last ${lastOffsets} offsets`);
     }),
   );
 }
 
-function toldCheckSynchronizers(ids: readonly string[], how: string): Finding {
+function synchronizersFinding(ids: readonly string[], how: string): Finding {
   const data = { how, ids };
-  if (ids.length === 0) return openCheckSynchronizers(`none ${how}`, data);
-  return okCheckSynchronizers(
-    `${ids.length} ${how}: ${ids.slice(0, 5).map(shortened).join(', ')}${ids.length > 5 ? ', …' : ''}`,
+  if (ids.length === 0) return synchronizers.open(`none ${how}`, data);
+  return synchronizers.ok(
+    `${ids.length} ${how}: ${ids.slice(0, 5).map(shortenId).join(', ')}${ids.length > 5 ? ', …' : ''}`,
     data,
   );
 }
 
-type Presence = Readonly<Record<string, boolean | undefined>>;
+const submission = findings('submission', 'submission');
 
-const submission = ['/v2/interactive-submission/prepare', '/v2/interactive-submission/executeAndWaitForTransaction'];
+const endpoints = findings('endpoints', 'endpoints');
 
-const others = [
+const submissionPaths = [
+  '/v2/interactive-submission/prepare',
+  '/v2/interactive-submission/executeAndWaitForTransaction',
+];
+
+const optionalPaths = [
   '/v2/updates/update-by-id',
   '/v2/updates/update-by-offset',
   '/v2/updates/update-by-hash',
@@ -91,55 +99,54 @@ const others = [
   '/v2/commands/completions',
 ];
 
-const submitting = finder('submission', 'submission');
-
-const optional = finder('endpoints', 'endpoints');
-
 /**
- * Which endpoints that not every release has are there. All are served by POST alone, and are asked by GET: one that is
- * there answers that this is the wrong method, and does nothing.
+ * Which of the endpoints that not every release has are served. All of them are served by POST alone. A GET has no effect:
+ * an endpoint that exists answers that the method is wrong.
  */
-export const checkEndpoints = ({ ask }: Probe): Observable<readonly Finding[]> => {
-  const presence = (paths: readonly string[]): Observable<Presence> =>
+export const checkEndpoints = ({ send }: Probe): Observable<readonly Finding[]> => {
+  const presenceOf = (paths: readonly string[]): Observable<Presence> =>
     forkJoin(
       Object.fromEntries(
         paths.map((path) => [
           path,
-          ask({ method: 'GET', path }).pipe(
-            map(isThere),
+          send({ method: 'GET', path }).pipe(
+            map(isServed),
             catchError(() => of(undefined)),
           ),
         ]),
       ),
     );
-  return forkJoin([presence(submission), presence(others)]).pipe(
-    map(([ofSubmission, ofOthers]) => [
-      Object.values(ofSubmission).every((isServed) => isServed === true)
-        ? submitting.ok('prepare and executeAndWaitForTransaction are served', ofSubmission)
-        : submitting.open(textOf(ofSubmission), ofSubmission),
-      Object.values(ofOthers).includes(true)
-        ? optional.ok(textOf(ofOthers), ofOthers)
-        : optional.open(textOf(ofOthers), ofOthers),
+  return forkJoin([presenceOf(submissionPaths), presenceOf(optionalPaths)]).pipe(
+    map(([required, optional]) => [
+      Object.values(required).every((isThere) => isThere === true)
+        ? submission.ok('prepare and executeAndWaitForTransaction are served', required)
+        : submission.open(presenceText(required), required),
+      Object.values(optional).includes(true)
+        ? endpoints.ok(presenceText(optional), optional)
+        : endpoints.open(presenceText(optional), optional),
     ]),
   );
 };
 
-/** Not known where somebody before the participant answers. */
-function isThere({ status }: Answer): boolean | undefined {
+/** Whether each path is served; `undefined` if that is unknown. */
+type Presence = Readonly<Record<string, boolean | undefined>>;
+
+/** Unknown if a gateway in front of the participant answers. */
+function isServed({ status }: ProbeResponse): boolean | undefined {
   if (status === 404 || status === 501) return false;
   return [400, 405, 415, 426].includes(status) ? true : undefined;
 }
 
-function textOf(presence: Presence): string {
-  const named = (wanted: boolean | undefined): string =>
+function presenceText(presence: Presence): string {
+  const namesOf = (wanted: boolean | undefined): string =>
     Object.entries(presence)
-      .filter(([, isServed]) => isServed === wanted)
+      .filter(([, isThere]) => isThere === wanted)
       .map(([path]) => path.split('/').at(-1))
       .join(', ');
   const parts = [
-    [named(true), ''],
-    [named(false), 'not there: '],
-    [named(undefined), 'not found out: '],
+    [namesOf(true), ''],
+    [namesOf(false), 'missing: '],
+    [namesOf(undefined), 'unknown: '],
   ] as const;
   return parts
     .filter(([names]) => names !== '')

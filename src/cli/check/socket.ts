@@ -1,51 +1,60 @@
 import { randomBytes } from 'node:crypto';
-import { request as requestOverHttp } from 'node:http';
-import { request as requestOverHttps } from 'node:https';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { catchError, map, Observable, of, timeout } from 'rxjs';
-import type { Connection } from '../arguments.js';
-import { AskError, tokenNow } from '../probe/ask.js';
-import { finder, type Finding } from './Finding.js';
+import { isTokenError } from '../../errors/request.js';
+import type { Connection } from '../Connection.js';
+import { endpointUrl, tokenOf } from '../probe.js';
+import { type Finding, findings } from './Finding.js';
 
 const path = '/v2/updates';
 
-/** A service that answers does so at once; one on the way may swallow it. */
-const mostMs = 2_500;
+/** A service answers an upgrade at once; a proxy may drop it. */
+const timeoutMs = 2_500;
 
-const { ok, open } = finder('webSocket', 'WebSocket');
+const webSocket = findings('webSocket', 'WebSocket');
 
-/** Whether the service, and whatever is before it, lets WebSocket through. Feeds do without it. */
+/** Whether the service, and any proxy in front of it, accepts a WebSocket. Feeds work without one. */
 export const checkWebSocket = (connection: Connection): Observable<Finding> =>
-  upgrade(connection, path).pipe(
-    timeout({ first: mostMs }),
+  requestUpgrade(connection).pipe(
+    timeout({ first: timeoutMs }),
     map(({ status, protocol }) => {
+      // the check of the token reports it
+      if (status === 401) return webSocket.open('unknown without an accepted token', { status });
       if (status !== 101)
-        return open(`refused at ${path} (${status}); feeds do without`, { isPossible: false, status });
-      // a socket that asks for one is not opened without
+        return webSocket.open(`refused at ${path} (${status}); feeds poll instead`, { isPossible: false, status });
+      // clients that offer a subprotocol fail without one
       if (protocol === undefined)
-        return open(`without the subprotocol daml.ws.auth at ${path}; feeds do without`, { isPossible: false, status });
-      return ok(`possible at ${path}`, { isPossible: true, protocol });
+        return webSocket.open(`no subprotocol daml.ws.auth at ${path}; feeds poll instead`, {
+          isPossible: false,
+          status,
+        });
+      return webSocket.ok(`available at ${path}`, { isPossible: true, protocol });
     }),
-    // that there is a participant, others find out
+    // other checks report that the service does not answer
     catchError((error: unknown) => {
-      if (error instanceof AskError && error.code === 'NO_TOKEN') throw error;
-      return of(open(`no answer at ${path}; feeds do without`, { isPossible: false }));
+      if (isTokenError(error)) throw error;
+      return of(webSocket.open(`no answer at ${path}; feeds poll instead`, { isPossible: false }));
     }),
   );
 
-/** How a service answers the wish to speak WebSocket. */
+/** The answer of a service to the request for a WebSocket. */
 interface Upgrade {
-  /** 101 where it agrees. */
+  /** 101 if it agrees. */
   readonly status: number;
-  /** The subprotocol that it chose. */
+  /** The chosen subprotocol. */
   readonly protocol?: string;
 }
 
-/** Asks a service to speak WebSocket at a path, as the ledger has it, and hangs up at once. */
-const upgrade = (connection: Connection, path: string): Observable<Upgrade> =>
+/**
+ * Requests a WebSocket as feeds do, and closes the connection at the answer. By `node:http`: fetch cannot upgrade, and a
+ * socket of the library does not report the status of a refusal.
+ */
+const requestUpgrade = (connection: Connection): Observable<Upgrade> =>
   new Observable((subscriber) => {
-    const url = new URL(`${connection.ledger.replace(/\/+$/, '')}${path}`);
-    const value = tokenNow(connection);
-    const request = (url.protocol === 'https:' ? requestOverHttps : requestOverHttp)(url, {
+    const url = new URL(endpointUrl(connection, path));
+    const token = tokenOf(connection);
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       agent: false,
       headers: {
         connection: 'Upgrade',
@@ -53,28 +62,28 @@ const upgrade = (connection: Connection, path: string): Observable<Upgrade> =>
         'sec-websocket-version': '13',
         'sec-websocket-key': randomBytes(16).toString('base64'),
         'sec-websocket-protocol': 'daml.ws.auth',
-        // as the sockets of Node.js do; as a protocol, a participant finds it in the first place alone
-        ...(value !== undefined && { authorization: `Bearer ${value}` }),
+        // not as a subprotocol: a participant reads the token there only if it is the first one
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
     });
-    const answered = (status: number, protocol: string | undefined): void => {
-      // whatever else is there has not been offered
+    const emit = (status: number, protocol: string | undefined): void => {
+      // no other subprotocol was offered
       const isKnown = protocol === 'daml.ws.auth';
       subscriber.next({ status, ...(isKnown && { protocol }) });
       subscriber.complete();
     };
     request.on('upgrade', ({ headers }) => {
-      answered(101, headers['sec-websocket-protocol']);
+      emit(101, headers['sec-websocket-protocol']);
     });
     request.on('response', ({ statusCode = 0 }) => {
-      answered(statusCode, undefined);
+      emit(statusCode, undefined);
     });
-    request.on('error', () => {
-      subscriber.error(new AskError('FAILED', false));
+    request.on('error', (error) => {
+      subscriber.error(error);
     });
     request.end();
     return () => {
-      // and the connection with it, whatever it was to become
+      // closes the connection, too
       request.destroy();
     };
   });

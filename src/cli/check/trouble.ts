@@ -1,48 +1,47 @@
-import { type Answer, AskError } from '../probe/ask.js';
-import { plain } from '../terminal.js';
-import { codeIn, type Trouble } from './Finding.js';
+import { isLedgerError } from '../../errors/LedgerError.js';
+import type { HttpResponse } from '../../http/HttpPort.js';
+import { escapeText } from '../text.js';
+import { cantonErrorCode, type Trouble } from './Finding.js';
 
-const notJson: Trouble = {
-  kind: 'foreign',
-  text: 'what answers is not JSON',
-  next: "is this the JSON Ledger API's port?",
-};
+const checkPort = 'check that this is the port of the JSON Ledger API';
 
-/** Why an answer is no good one; `undefined` where it is JSON of status 200, whatever that says. */
-export function troubleOfAnswer({ status, headers, text }: Answer): Trouble | undefined {
+/** What is wrong with a response; `undefined` for JSON with status 200, whatever its content. */
+export function troubleOfResponse({ status, headers, text }: HttpResponse): Trouble | undefined {
   if (isHtml(headers['content-type'], text))
     return {
       kind: 'foreign',
-      text: `an HTML page answers, with status ${status}`,
-      next: "is there a proxy or a login page before it? is this the JSON Ledger API's port?",
+      text: `the server answers with an HTML page (${status})`,
+      next: `look for a proxy or a login page in front of the ledger, and ${checkPort}`,
     };
   if (status === 200) return isJson(text) ? undefined : notJson;
   if (status >= 300 && status < 400)
     return {
       kind: 'foreign',
-      text: `it redirects to elsewhere, with status ${status}`,
-      next: 'give the address that it redirects to: nothing that has a token follows a redirect',
+      text: `the server redirects to another address (${status})`,
+      next: 'use the address of the redirect: requests with a token do not follow redirects',
     };
   if (status === 401)
     return {
       kind: 'token',
-      text: 'the token is refused (401)',
-      next: 'get a new one; the participant does not say what is wrong with it, its log does',
+      text: 'token refused (401)',
+      next: 'get a new token; the log of the participant has the reason',
     };
   if (status === 403)
-    return { kind: 'token', text: "the token's user may not do this (403)", next: 'have the user granted the right' };
-  const code = codeIn(text);
+    return { kind: 'token', text: 'the user of the token lacks a right (403)', next: 'grant the right to the user' };
+  const code = cantonErrorCode(text);
   if ([502, 503, 504].includes(status) && code === undefined)
     return {
       kind: 'unreachable',
-      text: `a gateway answers, and the participant does not (${status})`,
-      next: 'is the participant up? it may be starting',
+      text: `a gateway answers, but the participant does not (${status})`,
+      next: 'check that the participant is running; it may be starting',
     };
   return {
     kind: 'other',
-    text: `answered with ${status}${code === undefined ? '' : ` ${plain(code).slice(0, 60)}`}`,
+    text: `the service answered ${status}${code === undefined ? '' : ` ${escapeText(code).slice(0, 60)}`}`,
   };
 }
+
+const notJson: Trouble = { kind: 'foreign', text: 'the response is not JSON', next: checkPort };
 
 const isHtml = (type: string | undefined, text: string): boolean =>
   type?.includes('html') === true || /^\s*<(?:!doctype|html)/i.test(text);
@@ -56,63 +55,101 @@ function isJson(text: string): boolean {
   }
 }
 
-const silence: Trouble = {
-  kind: 'unreachable',
-  text: 'connected, but there was no answer in time',
-  next: 'is the participant overloaded or starting? is this the right port?',
+/**
+ * Why there is no response.
+ *
+ * @param isConnected - whether the server accepts connections, which distinguishes the causes of a timeout
+ */
+export function troubleOfError(error: unknown, isConnected = true): Trouble {
+  if (!isLedgerError(error)) return flaw;
+  switch (error._tag) {
+    case 'RequestTimeoutError':
+      return isConnected ? noResponse : noConnection;
+    case 'TokenError':
+      return {
+        kind: 'token',
+        text: 'the token file can no longer be read',
+        next: 'restore the file, or give another one with --token-file',
+      };
+    case 'AnswerTooLargeError':
+      return {
+        kind: 'foreign',
+        text: `the response is larger than ${error.maxBytes / 2 ** 20} MiB`,
+        next: checkPort,
+      };
+    case 'ConnectionError':
+      return connectionTrouble(error.code);
+    default:
+      return flaw;
+  }
+}
+
+const flaw: Trouble = {
+  kind: 'other',
+  text: 'the check itself failed',
+  next: 'report this to the authors of canton-rx',
 };
 
-const blackHole: Trouble = {
+const noResponse: Trouble = {
+  kind: 'unreachable',
+  text: 'connected, but no response in time',
+  next: 'the participant may be overloaded or starting; check the port',
+};
+
+const noConnection: Trouble = {
   kind: 'unreachable',
   text: 'no connection in time',
-  next: 'a firewall may swallow it: check host, port, VPN and proxy',
+  next: 'a firewall may drop the packets: check host, port, VPN and proxy',
 };
 
-const certificate = 'add its authority with NODE_EXTRA_CA_CERTS=FILE, or ask whoever runs the ledger';
-
-/** By the codes of the system, of TLS and of the HTTP parser. */
-const known: Readonly<Partial<Record<string, Omit<Trouble, 'kind'>>>> = {
-  ECONNREFUSED: {
-    text: 'connection refused: nothing listens there',
-    next: "is the participant up, and its http-ledger-api on? is this that API's port?",
-  },
-  ENOTFOUND: { text: 'the host has no address', next: 'check the spelling of the host, and the name server' },
-  EAI_AGAIN: { text: 'the name server does not answer', next: "check this machine's network and name server" },
-  EHOSTUNREACH: { text: 'there is no way to the host', next: 'check the network, a VPN, the routes' },
-  ENETUNREACH: { text: 'there is no way to the network', next: 'check the network, a VPN, the routes' },
-  ETIMEDOUT: { text: 'no connection in time', next: 'check the port, and firewalls on the way' },
-  ECONNRESET: {
-    text: 'the connection was cut',
-    next: 'is this https, or the gRPC port? the JSON Ledger API speaks HTTP/1.1 on a port of its own',
-  },
-  EPROTO: { text: 'no TLS is spoken there', next: 'try http:// in place of https://' },
-  CERT_HAS_EXPIRED: { text: 'the certificate has expired', next: 'ask whoever runs the ledger' },
-  DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'the certificate is self-signed', next: certificate },
-  SELF_SIGNED_CERT_IN_CHAIN: { text: 'the certificate is of an authority that is not trusted', next: certificate },
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { text: "the certificate's authority is not known", next: certificate },
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { text: "the certificate's authority is not known", next: certificate },
-  ERR_TLS_CERT_ALTNAME_INVALID: {
-    text: 'the certificate is of another host',
-    next: 'use the name that the certificate has',
-  },
-  TOO_LARGE: { text: 'the answer is very large, and was not read', next: 'is this the JSON Ledger API?' },
-};
-
-/** Why there is no answer. */
-export function troubleOfError(error: unknown): Trouble {
-  if (!(error instanceof AskError))
-    return { kind: 'other', text: 'the check itself failed', next: 'tell the authors of canton-rx' };
-  const { code, isConnected } = error;
-  if (code === 'TIMEOUT') return isConnected ? silence : blackHole;
-  if (code === 'NO_TOKEN')
-    return { kind: 'token', text: 'there is no token any more', next: 'see that the token file can be read' };
+function connectionTrouble(code: string | undefined): Trouble {
+  if (code === undefined)
+    return {
+      kind: 'unreachable',
+      text: 'the connection failed',
+      next: 'check host and port; fetch refuses some ports, such as 6000',
+    };
   if (code.startsWith('HPE_'))
     return {
       kind: 'foreign',
-      text: 'what answers speaks no HTTP/1.1',
-      next: "is this the gRPC port? the JSON Ledger API's is another",
+      text: 'the server does not speak HTTP/1.1',
+      next: 'this may be the gRPC port: the JSON Ledger API has a port of its own',
     };
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return notJson;
   const trouble = known[code] ?? (code.startsWith('ERR_SSL') ? known['EPROTO'] : undefined);
-  if (trouble === undefined) return { kind: 'unreachable', text: `the connection failed (${code})` };
-  return { kind: code === 'TOO_LARGE' ? 'foreign' : 'unreachable', ...trouble };
+  return { kind: 'unreachable', ...(trouble ?? { text: `the connection failed (${code})` }) };
 }
+
+const addAuthority = 'add its authority with NODE_EXTRA_CA_CERTS=FILE, or ask the operator of the ledger';
+
+const closed = {
+  text: 'the connection was closed without a response',
+  next: 'this may be https or the gRPC port: the JSON Ledger API speaks HTTP/1.1 on a port of its own',
+};
+
+const checkNetwork = 'check the network, a VPN, the routes';
+
+/** By the codes of the system, of TLS and of fetch. */
+const known: Readonly<Partial<Record<string, Omit<Trouble, 'kind'>>>> = {
+  ECONNREFUSED: {
+    text: 'connection refused: nothing listens on this port',
+    next: 'check that the participant is running, that its http-ledger-api is enabled, and that this is its port',
+  },
+  ENOTFOUND: { text: 'the host name does not resolve', next: 'check the spelling of the host name, and DNS' },
+  EAI_AGAIN: { text: 'DNS does not answer', next: 'check the network and the DNS of this machine' },
+  EHOSTUNREACH: { text: 'no route to the host', next: checkNetwork },
+  ENETUNREACH: { text: 'no route to the network', next: checkNetwork },
+  ETIMEDOUT: { text: 'no connection in time', next: 'check the port, and firewalls' },
+  ECONNRESET: closed,
+  UND_ERR_SOCKET: closed,
+  EPROTO: { text: 'the server does not speak TLS', next: 'try http:// instead of https://' },
+  CERT_HAS_EXPIRED: { text: 'the certificate has expired', next: 'ask the operator of the ledger' },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'the certificate is self-signed', next: addAuthority },
+  SELF_SIGNED_CERT_IN_CHAIN: { text: 'the authority of the certificate is not trusted', next: addAuthority },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { text: 'the authority of the certificate is unknown', next: addAuthority },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { text: 'the authority of the certificate is unknown', next: addAuthority },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    text: 'the certificate is for another host name',
+    next: 'use the host name in the certificate',
+  },
+};

@@ -1,148 +1,139 @@
 import { forkJoin, map, type Observable, of } from 'rxjs';
-import type { Answer } from '../probe/ask.js';
-import { grouped } from '../terminal.js';
+import type { ProbeResponse } from '../probe.js';
+import { groupDigits } from '../text.js';
 import {
-  codeIn,
-  finder,
+  type Basics,
+  cantonErrorCode,
   type Finding,
-  type First,
-  isUntold,
+  type FindingBuilder,
+  findings,
+  lacksEndpoint,
   type Outcome,
   type Probe,
   updatesBody,
 } from './Finding.js';
-import { troubleOfAnswer, troubleOfError } from './trouble.js';
+import { troubleOfError, troubleOfResponse } from './trouble.js';
 
-const end = finder('ledgerEnd', 'ledger end');
+const updates = findings('updates', 'updates');
 
-/** Where updates are read; absent where they cannot be. */
-interface Updates {
+const flatsPath = '/v2/updates/flats';
+
+const updatesPath = '/v2/updates';
+
+/** The finding, and the path that serves updates if there is one. */
+interface UpdatesCheck {
   readonly finding: Finding;
   readonly path?: string;
 }
 
-const flats = '/v2/updates/flats';
-
-const current = '/v2/updates';
-
-const { ok, open, failed } = finder('updates', 'updates');
-
-/** A ledger's own 404 looks the same below a wrong prefix as at a path that it does not have. */
-const nowhere = {
-  kind: 'foreign',
-  text: `served neither at ${flats} nor at ${current} (404)`,
-  next: 'is the path prefix of the address right? it ends before /v2',
-} as const;
-
 /** Which of the two paths serves updates, and whether the user may read them. */
-export function checkUpdates({ ask, parties }: Probe, { end, endOffset = 0 }: First): Observable<Updates> {
+export function checkUpdates({ send, parties }: Probe, { ledgerEnd, endOffset = 0 }: Basics): Observable<UpdatesCheck> {
   const body = updatesBody(parties, { beginExclusive: endOffset });
-  const at = (path: string): Observable<Answer> =>
-    ask({ method: 'POST', path: `${path}?limit=1&stream_idle_timeout_ms=50`, body });
-  return forkJoin([at(flats), at(current)]).pipe(
-    map(([ofFlats, ofCurrent]) => {
-      const isThere = { flats: isServed(ofFlats), current: isServed(ofCurrent) };
-      const data = { [flats]: isThere.flats, [current]: isThere.current };
-      if (isThere.flats)
-        return {
-          path: flats,
-          finding: ok(`at ${flats}, where feeds ask first${isThere.current ? `; at ${current}, too` : ''}`, data),
-        };
-      const why = codeIn(ofFlats.text) === 'DEPRECATED_API_DISABLED' ? 'switched off' : 'gone';
-      if (isThere.current) return { path: current, finding: ok(`at ${current}; ${flats} is ${why}`, data) };
-      // the token has a line of its own
-      const isTold = 'answer' in end && end.answer.status === 401 && ofCurrent.status === 401;
-      if (isTold) return { finding: open('not found out without a good token') };
-      if (ofFlats.status === 404 && ofCurrent.status === 404) return { finding: failed(nowhere, data) };
-      return { finding: failed(troubleOf(ofCurrent, parties === 'any'), data) };
+  const requestAt = (path: string): Observable<ProbeResponse> =>
+    send({ method: 'POST', path: `${path}?limit=1&stream_idle_timeout_ms=50`, body });
+  return forkJoin([requestAt(flatsPath), requestAt(updatesPath)]).pipe(
+    map(([fromFlats, fromUpdates]) => {
+      const [servesFlats, servesUpdates] = [isServed(fromFlats), isServed(fromUpdates)];
+      const data = { [flatsPath]: servesFlats, [updatesPath]: servesUpdates };
+      if (servesFlats) {
+        const text = `at ${flatsPath}, which feeds try first${servesUpdates ? `; also at ${updatesPath}` : ''}`;
+        return { path: flatsPath, finding: updates.ok(text, data) };
+      }
+      const reason = cantonErrorCode(fromFlats.text) === 'DEPRECATED_API_DISABLED' ? 'disabled' : 'missing';
+      if (servesUpdates)
+        return { path: updatesPath, finding: updates.ok(`at ${updatesPath}; ${flatsPath} is ${reason}`, data) };
+      // the check of the token reports it
+      const isReported = 'response' in ledgerEnd && ledgerEnd.response.status === 401 && fromUpdates.status === 401;
+      if (isReported) return { finding: updates.open('unknown without an accepted token') };
+      if (fromFlats.status === 404 && fromUpdates.status === 404) return { finding: updates.failed(notServed, data) };
+      return { finding: updates.failed(refusal(fromUpdates, parties === 'any'), data) };
     }),
   );
 }
 
-/** A place that is pruned is a place that is served. */
-const isServed = ({ status, text }: Answer): boolean =>
-  status === 200 ? text.trimStart().startsWith('[') : codeIn(text) === 'PARTICIPANT_PRUNED_DATA_ACCESSED';
+/** The error for a pruned offset, too, shows that the path is served. */
+const isServed = ({ status, text }: ProbeResponse): boolean =>
+  status === 200 ? text.trimStart().startsWith('[') : cantonErrorCode(text) === 'PARTICIPANT_PRUNED_DATA_ACCESSED';
 
-function troubleOf(answer: Answer, isAnyParty: boolean) {
-  if (answer.status !== 403)
-    return troubleOfAnswer(answer) ?? ({ kind: 'other', text: 'the answer is no list' } as const);
+/** A ledger answers 404 both below a wrong prefix and at a path that it lacks. */
+const notServed = {
+  kind: 'foreign',
+  text: `not served at ${flatsPath} or ${updatesPath} (404)`,
+  next: 'check the path prefix of --ledger: it ends before /v2',
+} as const;
+
+function refusal(response: ProbeResponse, isAnyParty: boolean) {
+  if (response.status !== 403)
+    return troubleOfResponse(response) ?? ({ kind: 'other', text: 'the response is not a list' } as const);
   return {
     kind: 'token',
-    text: `the token's user may not read as ${isAnyParty ? 'any party' : 'these parties'} (403)`,
-    next: isAnyParty ? 'say as whom: --party PARTY' : 'have the user granted CanReadAs for them',
+    text: `the user of the token may not read as ${isAnyParty ? 'any party' : 'these parties'} (403)`,
+    next: isAnyParty ? 'choose a party with --party PARTY' : 'grant CanReadAs for these parties to the user',
   } as const;
 }
 
-const pruned = finder('pruned', 'pruned');
+const end = findings('ledgerEnd', 'ledger end');
 
-/** From where to where the ledger can be read. */
-export function checkOffsets(first: First): readonly Finding[] {
-  const { endOffset, prunedOffset } = first;
+const pruned = findings('pruned', 'pruned');
+
+/** The range of offsets that can be read. */
+export function checkOffsets({ endOffset, ledgerEnd, prunedOffset, prunedOffsets }: Basics): readonly Finding[] {
   return [
     endOffset === undefined
-      ? missing(end, first.end, 'not told: feeds do without')
-      : end.ok(`offset ${grouped(endOffset)}`, { offset: endOffset }),
+      ? missingOffset(end, ledgerEnd, 'not reported: feeds work without it')
+      : end.ok(`offset ${groupDigits(endOffset)}`, { offset: endOffset }),
     prunedOffset === undefined
-      ? missing(pruned, first.pruned, 'not told')
+      ? missingOffset(pruned, prunedOffsets, 'not reported')
       : pruned.ok(prunedText(prunedOffset), { upToInclusive: prunedOffset }),
   ];
 }
 
-function missing({ open, failed }: typeof end, outcome: Outcome, untold: string): Finding {
+function missingOffset({ open, failed }: FindingBuilder, outcome: Outcome, notReported: string): Finding {
   if ('error' in outcome) return failed(troubleOfError(outcome.error));
-  if (isUntold(outcome.answer)) return open(untold);
-  const trouble = troubleOfAnswer(outcome.answer) ?? { kind: 'other', text: 'the answer has no offset in it' };
-  // the token has a line of its own
-  return trouble.kind === 'token' ? open('not told without a good token') : failed(trouble);
+  if (lacksEndpoint(outcome.response)) return open(notReported);
+  const trouble = troubleOfResponse(outcome.response) ?? { kind: 'other', text: 'the response has no offset' };
+  // the check of the token reports it
+  return trouble.kind === 'token' ? open('unknown without an accepted token') : failed(trouble);
 }
 
 const prunedText = (offset: number): string =>
   offset === 0
-    ? 'never: all is there'
-    : `up to offset ${grouped(offset)}: --from ${offset} is the first place to begin at`;
+    ? 'never: all updates are available'
+    : `up to offset ${groupDigits(offset)}: the earliest start is --from ${offset}`;
 
-const {
-  ok: okCheckPageLimit,
-  open: openCheckPageLimit,
-  failed: failedCheckPageLimit,
-} = finder('pageLimit', 'page limit');
+const pageLimit = findings('pageLimit', 'page limit');
 
-/** Twice the usual limit, and no more than a page or two costs. */
-const reach = 400;
+const usualLimit = 200;
 
-/** How many updates one answer may have: a service that is asked for more refuses, and says what its limit is. */
+/** How many of the last offsets to read: enough to exceed the usual limit, and no more than two pages. */
+const lastOffsets = 2 * usualLimit;
+
+/** How many updates fit in one response. A service refuses a larger page and names its limit. */
 export function checkPageLimit(
-  { ask, parties }: Probe,
-  { endOffset, prunedOffset = 0 }: First,
+  { send, parties }: Probe,
+  { endOffset, prunedOffset = 0 }: Basics,
   path: string | undefined,
 ): Observable<Finding> {
-  if (path === undefined || endOffset === undefined) return of(openCheckPageLimit('not found out'));
-  if (endOffset <= prunedOffset) return of(openCheckPageLimit('not found out: the ledger is empty'));
-  const range = { beginExclusive: Math.max(prunedOffset, endOffset - reach), endInclusive: endOffset };
-  return ask({ method: 'POST', path: `${path}?limit=${reach * 10}`, body: updatesBody(parties, range) }).pipe(
-    map(limitIn),
+  if (path === undefined || endOffset === undefined) return of(pageLimit.open('unknown'));
+  if (endOffset <= prunedOffset) return of(pageLimit.open('unknown: the ledger is empty'));
+  const range = { beginExclusive: Math.max(prunedOffset, endOffset - lastOffsets), endInclusive: endOffset };
+  return send({ method: 'POST', path: `${path}?limit=${lastOffsets * 10}`, body: updatesBody(parties, range) }).pipe(
+    map(pageLimitFinding),
   );
 }
 
-const usual = 200;
-
-function limitIn(answer: Answer): Finding {
-  const { status, text } = answer;
+function pageLimitFinding(response: ProbeResponse): Finding {
+  const { status, text } = response;
   if (status === 413) {
-    const told = /limit \((\d+)\)/.exec(text)?.[1];
-    if (told === undefined) return okCheckPageLimit(`less than ${reach}: feeds find out how much`);
-    const limit = Number(told);
-    return okCheckPageLimit(
-      `${limit} updates an answer${limit < usual ? ': feeds find that out, and ask for less' : ''}`,
-      { limit },
-    );
+    const named = /limit \((\d+)\)/.exec(text)?.[1];
+    if (named === undefined) return pageLimit.ok(`less than ${lastOffsets}: feeds find the limit themselves`);
+    const limit = Number(named);
+    return pageLimit.ok(`${limit} updates in a response${limit < usualLimit ? ': feeds adapt to it' : ''}`, { limit });
   }
-  const trouble = troubleOfAnswer(answer);
-  if (trouble !== undefined) return failedCheckPageLimit(trouble);
+  const trouble = troubleOfResponse(response);
+  if (trouble !== undefined) return pageLimit.failed(trouble);
   const list: unknown = JSON.parse(text);
-  const count = Array.isArray(list) ? list.length : 0;
-  if (count > usual) return okCheckPageLimit(`${count} updates came in one answer`, { atLeast: count });
-  return openCheckPageLimit(`not found out: the last ${reach} offsets have only ${count} of the updates`, {
-    atLeast: count,
-  });
+  const atLeast = Array.isArray(list) ? list.length : 0;
+  if (atLeast > usualLimit) return pageLimit.ok(`at least ${atLeast} updates in a response`, { atLeast });
+  return pageLimit.open(`unknown: the last ${lastOffsets} offsets have only ${atLeast} updates`, { atLeast });
 }

@@ -33,13 +33,14 @@ import {
 } from '../../index.js';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { preparedTransactionVerifier } from '../../verify/index.js';
-import { messageOf, type Output } from '../World.js';
+import type { Output } from '../output.js';
+import { messageOf } from '../World.js';
 import { demoScreen, type DemoScreen, type Match } from './screen.js';
 
-/** Shows the library at work on a ledger of its own; emits the exit code, once. */
+/** Shows the library at work on a sandbox of its own; emits the exit code, once. */
 export const demo = (output: Output): Observable<number> =>
   defer(() => {
-    // a pipe that is closed early is no failure of the library
+    // a pipe that is closed early is not a failure
     output.on('error', () => undefined);
     const screen = demoScreen(output);
     return defer(() => startSandbox()).pipe(
@@ -50,9 +51,9 @@ export const demo = (output: Output): Observable<number> =>
       }),
       timeout(30_000),
       map((matches) => {
-        const isWhole =
-          matches.length === 2 && matches.every(({ committed, seen }) => committed.offset === seen.offset);
-        if (!isWhole) throw new Error('the feed does not have what was committed');
+        const isComplete =
+          matches.length === 2 && matches.every(({ committed, received }) => committed.offset === received.offset);
+        if (!isComplete) throw new Error('the feed lacks a committed transaction');
         screen.end(matches.length);
         return 0;
       }),
@@ -65,25 +66,25 @@ export const demo = (output: Output): Observable<number> =>
 
 const templateId = '#sandbox-assets:Main:Asset';
 
-/** A ledger's feed, and two submissions of a party with its own key, both of them found in the feed. */
-export function story(sandbox: Sandbox, screen: DemoScreen): Observable<readonly Match[]> {
+/** Reads the feed of a ledger, submits two commands of a party with its own key, and finds both in the feed. */
+function story(sandbox: Sandbox, screen: DemoScreen): Observable<readonly Match[]> {
   const ledger = createLedger({ baseUrl: sandbox.url });
   const { party, sign } = sandbox.externalParty('newcomer');
 
-  // The feed: all that there is, then all that comes. Shared and kept, so that what has passed can still be found.
+  // The feed: all existing updates, then new ones. Shared and replayed, so that earlier updates can still be found.
   const updateFormat = acsDelta({ parties: 'any' });
   const feed$ = ledger
     .updates({ beginExclusive: 0, updateFormat })
     .pipe(tap(screen.update), shareReplay({ bufferSize: Infinity, refCount: true }));
 
-  // A submission: the ledger prepares it, the verifier compares it with what was asked for, the party signs, the ledger
-  // executes it.
+  // A submission: the ledger prepares the transaction, the verifier compares it with the command, the party signs it, and
+  // the ledger executes it.
   const signer: Signer = { party, sign: (hash) => of(sign(Buffer.from(hash).toString('base64'))) };
   const verify = preparedTransactionVerifier();
   const submit = (command: Command): Observable<Transaction> =>
     ledger.submit({ commandId: randomUUID(), commands: [command], actAs: [party] }, signer, { verify });
 
-  // A contract is created; then the one that the committed transaction tells of is archived.
+  // Create a contract, then archive the one in the committed transaction.
   const createArguments = { owner: party, amount: '42.0', tag: 'gold', serial: '1' };
   const create$ = submit({ CreateCommand: { templateId, createArguments } });
   const archive$ = (created: Transaction): Observable<Transaction> =>
@@ -96,27 +97,27 @@ export function story(sandbox: Sandbox, screen: DemoScreen): Observable<readonly
       ),
     );
 
-  // Whatever was committed is in the feed under the same id; it may be there before its own answer.
-  const found$ = (committed: Transaction): Observable<Match> =>
+  // The feed has a committed transaction under the same id, possibly before the response to its submission.
+  const findInFeed = (committed: Transaction): Observable<Match> =>
     feed$.pipe(
       ofTransaction(committed),
-      map((seen) => ({ committed, seen })),
+      map((received) => ({ committed, received })),
     );
 
-  const seeded = sandbox.ledgerEnd;
+  const startEnd = sandbox.ledgerEnd;
   const matches$ = feed$.pipe(
-    first(({ offset }) => offset >= seeded),
+    first(({ offset }) => offset >= startEnd),
     delay(800),
     concatMap(() => create$),
     concatMap((created) => concat(of(created), archive$(created))),
     tap(screen.committed),
-    mergeMap(found$),
+    mergeMap(findInFeed),
     tap(screen.matched),
     take(2),
     toArray(),
   );
 
-  // Meanwhile others use the ledger too.
+  // Meanwhile the sandbox generates other traffic.
   const traffic$ = interval(120).pipe(tap(() => sandbox.generate(1)));
   return merge(matches$, merge(feed$, traffic$).pipe(ignoreElements())).pipe(take(1));
 }

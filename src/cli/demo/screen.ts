@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import type { Transaction } from '../../codecs/Transaction.js';
 import type { Update } from '../../codecs/Update.js';
-import type { Output } from '../World.js';
+import type { Output } from '../output.js';
 
-/** What the demo shows. */
+/** The output of the demo. */
 export interface DemoScreen {
   readonly begin: (url: string) => void;
   readonly update: (update: Update) => void;
@@ -13,17 +13,54 @@ export interface DemoScreen {
   readonly failed: (reason: string) => void;
 }
 
-/** A committed transaction, and the same as the feed has it. */
+/** A committed transaction, and the same transaction in the feed. */
 export interface Match {
   readonly committed: Transaction;
-  readonly seen: Transaction;
+  readonly received: Transaction;
 }
 
-type Colour = 'reset' | 'magenta' | 'blue' | 'dim';
+type Format = Parameters<typeof styleText>[0];
 
-type Paint = (format: Colour | 'dim', text: string) => string;
+export function demoScreen(stream: Output): DemoScreen {
+  const startedAt = Date.now();
+  const committedAt = new Map<string, number>();
+  let updates = 0;
+  const paint = (format: Format, text: string): string => styleText(format, text, { stream });
+  const print = (text = ''): void => {
+    stream.write(`${text}\n`);
+  };
+  return {
+    begin: (url) => {
+      print(`\n${paint('bold', 'canton-rx')}  the feed of ${url} and two submissions of an external party\n`);
+      print(paint('dim', '  offset  update               synchronizer  events'));
+    },
+    update: (update) => {
+      updates += 1;
+      print(updateRow(update, paint));
+    },
+    committed: ({ updateId, offset, events }) => {
+      committedAt.set(updateId, Date.now());
+      const kinds = events.map(({ _tag }) => _tag.replace('Event', '').toLowerCase()).join(', ');
+      print(paint('cyan', `▸ ${at(offset)}  signed by newcomer, committed as ${short(updateId)}: ${kinds}`));
+    },
+    matched: ({ received }) => {
+      const lateMs = Date.now() - (committedAt.get(received.updateId) ?? 0);
+      const when = lateMs === 0 ? 'with the response' : `${lateMs} ms after the response`;
+      print(paint('green', `✓ ${at(received.offset)}  matched: the feed has ${short(received.updateId)}, ${when}`));
+    },
+    end: (matches) => {
+      const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
+      print(
+        `\n${paint('green', '✓')} ${matches} submissions, all found among ${updates} updates of the feed in ${seconds} s\n`,
+      );
+    },
+    failed: (reason) => {
+      print(`\n${paint('red', '✗')} ${reason}\n`);
+    },
+  };
+}
 
-const colours: Readonly<Record<Update['_tag'], Colour>> = {
+const colours: Readonly<Record<Update['_tag'], Format>> = {
   Transaction: 'reset',
   Reassignment: 'magenta',
   TopologyTransaction: 'blue',
@@ -31,71 +68,30 @@ const colours: Readonly<Record<Update['_tag'], Colour>> = {
   UnknownUpdate: 'dim',
 };
 
-/** An update in one row: offset, variant, synchronizer, kinds of event. */
-export function rowOf(update: Update, paint: Paint): string {
+/** The row of an update: offset, variant, synchronizer, kinds of events. */
+function updateRow(update: Update, paint: (format: Format, text: string) => string): string {
   const { _tag, offset } = update;
-  const events = 'events' in update ? update.events.map((event) => event._tag.replace(/^Js|Event$/g, '')) : [];
+  const events = 'events' in update ? update.events.map((event) => event._tag.replace(/Event$/, '')) : [];
   return [
     `  ${String(offset).padStart(6)}`,
     paint(colours[_tag], _tag.padEnd(19)),
     synchronizerOf(update).padEnd(12),
-    paint('dim', counted(events)),
+    paint('dim', countKinds(events)),
   ]
     .join('  ')
     .trimEnd();
 }
 
-/** The short name of an update's synchronizer: what stands before `::`; nothing for a checkpoint, which has many. */
+/** The short name of the synchronizer of an update, the part before `::`; empty for a checkpoint, which has several. */
 function synchronizerOf(update: Update): string {
   const id = 'synchronizerId' in update ? update.synchronizerId : undefined;
   return id?.split('::')[0] ?? '';
 }
 
 /** `Created ×2, Archived`. */
-function counted(kinds: readonly string[]): string {
-  const counts = kinds.reduce((sofar, kind) => sofar.set(kind, (sofar.get(kind) ?? 0) + 1), new Map<string, number>());
+function countKinds(kinds: readonly string[]): string {
+  const counts = kinds.reduce((all, kind) => all.set(kind, (all.get(kind) ?? 0) + 1), new Map<string, number>());
   return [...counts].map(([kind, count]) => (count > 1 ? `${kind} ×${count}` : kind)).join(', ');
-}
-
-type Format = Parameters<typeof styleText>[0];
-
-export function demoScreen(stream: Output): DemoScreen {
-  const began = Date.now();
-  const committedAt = new Map<string, number>();
-  let updates = 0;
-  const paint = (format: Format, text: string): string => styleText(format, text, { stream });
-  const say = (text = ''): void => {
-    stream.write(`${text}\n`);
-  };
-  return {
-    begin: (url) => {
-      say(`\n${paint('bold', 'canton-rx')}  the feed of ${url}, and two submissions of an external party\n`);
-      say(paint('dim', '  offset  update               synchronizer  events'));
-    },
-    update: (update) => {
-      updates += 1;
-      say(rowOf(update, paint));
-    },
-    committed: ({ updateId, offset, events }) => {
-      committedAt.set(updateId, Date.now());
-      const what = events.map(({ _tag }) => _tag.replace('Event', '').toLowerCase()).join(', ');
-      say(paint('cyan', `▸ ${at(offset)}  signed by newcomer, committed as ${short(updateId)}: ${what}`));
-    },
-    matched: ({ seen }) => {
-      const lateMs = Date.now() - (committedAt.get(seen.updateId) ?? 0);
-      const when = lateMs === 0 ? 'with the answer' : `${lateMs} ms after the answer`;
-      say(paint('green', `✓ ${at(seen.offset)}  matched: the feed has ${short(seen.updateId)}, ${when}`));
-    },
-    end: (matches) => {
-      const seconds = ((Date.now() - began) / 1_000).toFixed(1);
-      say(
-        `\n${paint('green', '✓')} ${matches} submissions, all found among ${updates} updates of the feed, in ${seconds} s\n`,
-      );
-    },
-    failed: (reason) => {
-      say(`\n${paint('red', '✗')} ${reason}\n`);
-    },
-  };
 }
 
 const at = (offset: number): string => String(offset).padStart(6);

@@ -1,30 +1,22 @@
 import type { Offset } from '../../codecs/scalars.js';
-import {
-  type Connection,
-  connectionOptions,
-  parsed,
-  readConnection,
-  readSelection,
-  readWhole,
-  type Selection,
-  selectionOptions,
-  UsageError,
-} from '../arguments.js';
+import { parseOptions, readInteger, UsageError } from '../arguments.js';
+import { type Connection, connectionOptions, readConnection } from '../Connection.js';
+import { readSelection, type Selection, selectionOptions } from '../Selection.js';
 import type { World } from '../World.js';
 
-/** Which range of which ledger, and into which file. */
+/** The ledger, the updates and the file. */
 export interface ReplayOptions extends Connection, Selection {
   /** Exclusive. */
   readonly from: Offset;
-  /** Inclusive; `'end'` for where the ledger ends when the file is begun. */
+  /** Inclusive; `'end'` for the ledger end when the file is started. */
   readonly to: Offset | 'end';
   /** The path of the file. */
   readonly out: string;
 }
 
-/** What the arguments and the environment ask for; `'help'`, if that. Throws a {@link UsageError}. */
+/** The options in the arguments and the environment, or `'help'`. Throws a {@link UsageError}. */
 export function readReplayOptions(args: readonly string[], env: World['env']): ReplayOptions | 'help' {
-  const values = parsed(args, {
+  const values = parseOptions(args, {
     ...connectionOptions,
     ...selectionOptions,
     from: { type: 'string' },
@@ -33,26 +25,31 @@ export function readReplayOptions(args: readonly string[], env: World['env']): R
     help: { type: 'boolean', short: 'h' },
   });
   if (values.help === true) return 'help';
-  const from = readWhole('from', values.from, 0);
-  const to = values.to === undefined || values.to === 'end' ? 'end' : readWhole('to', values.to, 0);
-  if (to !== 'end' && to < from) throw new UsageError(`--to ${to} lies before --from ${from}`);
+  const from = readInteger('from', values.from, 0);
+  const to = values.to === undefined || values.to === 'end' ? 'end' : readInteger('to', values.to, 0);
+  if (to !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
   const { out } = values;
-  if (out === undefined || out === '') throw new UsageError('no file: give --out FILE');
+  if (out === undefined || out === '') throw new UsageError('no file: use --out FILE');
   const selection = readSelection(values);
-  // they tell how a reading went, and another reading has others
-  if (selection.variants.includes('OffsetCheckpoint')) throw new UsageError('a file has no OffsetCheckpoint in it');
+  // checkpoints depend on when they are read, so that resuming would not lead to the same file
+  if (selection.variants.includes('OffsetCheckpoint'))
+    throw new UsageError('--variant OffsetCheckpoint: replay leaves checkpoints out');
   return { ...readConnection(values, env), ...selection, from, to, out };
 }
 
-/** What a selection asks for, as text: the same for the same, in whatever order it was given. */
+/** A selection as text: equal texts for equal selections, in whatever order the options were given. */
 export const selectionText = ({ format, variants, synchronizers }: Selection): string =>
-  JSON.stringify({ format: sorted(format), variants: [...variants].sort(), synchronizers: [...synchronizers].sort() });
+  JSON.stringify({
+    format: sortDeep(format),
+    variants: [...variants].sort(),
+    synchronizers: [...synchronizers].sort(),
+  });
 
-/** Objects with their keys, and lists, in order: all lists of a format are sets. */
-function sorted(value: unknown): unknown {
+/** Sorts keys and lists: all lists of a format are sets. */
+function sortDeep(value: unknown): unknown {
   if (Array.isArray(value))
     return value
-      .map(sorted)
+      .map(sortDeep)
       .map((element) => ({ element, text: JSON.stringify(element) }))
       .sort((a, b) => (a.text < b.text ? -1 : 1))
       .map(({ element }) => element);
@@ -60,6 +57,6 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, content]) => [key, sorted(content)]),
+      .map(([key, content]) => [key, sortDeep(content)]),
   );
 }

@@ -2,64 +2,64 @@ import { access } from 'node:fs/promises';
 import { catchError, combineLatest, concatMap, defer, type Observable, of, throwError } from 'rxjs';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { ask, participantId } from '../probe/ask.js';
+import { participantId, probe } from '../probe.js';
+import { checkComplete, openLineFile, type OpenLineFile } from './lineFile.js';
 import {
-  type Account,
-  accountPath,
-  reconcile,
-  checkSame,
+  checkSameOptions,
   FileRefusedError,
-  readAccount,
-  writeAccount,
-} from './Account.js';
-import { checkComplete, openLineFile, type Opened } from './lineFile.js';
+  type Manifest,
+  manifestPath,
+  readManifest,
+  reconcile,
+  writeManifest,
+} from './Manifest.js';
 import type { ReplayOptions } from './ReplayOptions.js';
 
-/** What a file is to be, and the file; without the file, where it is complete already. */
+/** The manifest of a file, and the file unless it is complete already. */
 interface Prepared {
-  readonly account: Account;
-  readonly file?: Opened;
+  readonly manifest: Manifest;
+  readonly file?: OpenLineFile;
 }
 
+const participantTimeoutMs = 5_000;
+
 /**
- * Finds out what is there and what is to come, and says so beside the file before anything is written to it. Asks the
- * ledger, so that whoever mistyped its address does not wait for it.
+ * Compares an existing file with the options, or writes the manifest of a new one before anything else. Sends requests to the
+ * ledger first, so that a mistyped URL fails at once.
  */
 export const prepare = (ledger: Ledger, options: ReplayOptions): Observable<Prepared> =>
-  defer(() => present(options)).pipe(
-    concatMap((account) => {
-      if (account?.complete !== undefined) return of({ account });
+  defer(() => readExisting(options)).pipe(
+    concatMap((existing) => {
+      if (existing?.complete !== undefined) return of({ manifest: existing });
       const end$ = ledger.ledgerEnd().pipe(
-        // a service that does not tell may be read all the same, where the end is known
+        // a service that does not report the ledger end can be read up to a known offset
         catchError((error: unknown) => {
-          const isNeeded = account === undefined && options.to === 'end';
+          const isNeeded = existing === undefined && options.to === 'end';
           return isApiError(error) && !isNeeded ? of(undefined) : throwError(() => error);
         }),
       );
-      return combineLatest({
-        end: end$,
-        participantId: participantId((question) => ask(options, question, { timeoutMs: 5_000 })),
-      }).pipe(
-        concatMap(async (told) => {
-          const chosen = reconcile(account, options, told);
-          if (account === undefined) await writeAccount(options.out, chosen);
-          return { account: chosen, file: await openLineFile(options.out, chosen.from) };
+      const participantId$ = participantId((request) => probe(options, request, participantTimeoutMs));
+      return combineLatest({ end: end$, participantId: participantId$ }).pipe(
+        concatMap(async (state) => {
+          const manifest = reconcile(existing, options, state);
+          if (existing === undefined) await writeManifest(options.out, manifest);
+          return { manifest, file: await openLineFile(options.out, manifest.from) };
         }),
       );
     }),
   );
 
-async function present(options: ReplayOptions): Promise<Account | undefined> {
+async function readExisting(options: ReplayOptions): Promise<Manifest | undefined> {
   const { out } = options;
-  const account = await readAccount(out);
-  if (account !== undefined) checkSame(account, options);
-  if (account?.complete !== undefined) await checkComplete(out, account);
-  if (account === undefined && (await isThere(out)))
-    throw new FileRefusedError(`${out} is there already, and no ${accountPath(out)} tells of it: choose another file`);
-  return account;
+  const manifest = await readManifest(out);
+  if (manifest !== undefined) checkSameOptions(manifest, options);
+  if (manifest?.complete !== undefined) await checkComplete(out, manifest);
+  if (manifest === undefined && (await exists(out)))
+    throw new FileRefusedError(`${out} already exists without ${manifestPath(out)}: choose another file`);
+  return manifest;
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,

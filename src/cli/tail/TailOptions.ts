@@ -1,32 +1,24 @@
 import type { Offset } from '../../codecs/scalars.js';
-import {
-  type Connection,
-  connectionOptions,
-  parsed,
-  readConnection,
-  readSelection,
-  readWhole,
-  type Selection,
-  selectionOptions,
-  UsageError,
-} from '../arguments.js';
+import { parseOptions, readInteger, UsageError } from '../arguments.js';
+import { type Connection, connectionOptions, readConnection } from '../Connection.js';
+import { readSelection, type Selection, selectionOptions } from '../Selection.js';
 import type { World } from '../World.js';
 
-/** What to print of which ledger. */
+/** The ledger, the updates and their form. */
 export interface TailOptions extends Connection, Selection {
-  /** Exclusive; `'end'` for only what is new. */
+  /** Exclusive; `'end'` for new updates only. */
   readonly from: Offset | 'end';
-  /** Inclusive; absent for a feed that does not end. */
+  /** Inclusive; absent for a feed without an end. */
   readonly to: Offset | undefined;
-  /** Whether the ledger is to push what is new. */
+  /** Whether the ledger pushes new updates. */
   readonly isPushed: boolean;
-  /** Whether people read it, a row each, or programs, one JSON object a line. */
+  /** Whether to print rows for people rather than JSON for programs. */
   readonly isPretty: boolean;
 }
 
-/** What the arguments and the environment ask for; `'help'`, if that. Throws a {@link UsageError}. */
+/** The options in the arguments and the environment, or `'help'`. Throws a {@link UsageError}. */
 export function readTailOptions(args: readonly string[], { env, stdout }: World): TailOptions | 'help' {
-  const values = parsed(args, {
+  const values = parseOptions(args, {
     ...connectionOptions,
     ...selectionOptions,
     from: { type: 'string' },
@@ -37,12 +29,12 @@ export function readTailOptions(args: readonly string[], { env, stdout }: World)
     help: { type: 'boolean', short: 'h' },
   });
   if (values.help === true) return 'help';
-  const from = values.from === 'end' ? 'end' : readWhole('from', values.from, 0);
-  const to = values.to === undefined ? undefined : readWhole('to', values.to, 0);
-  if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} lies before --from ${from}`);
+  const from = values.from === 'end' ? 'end' : readInteger('from', values.from, 0);
+  const to = values.to === undefined ? undefined : readInteger('to', values.to, 0);
+  if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
   const { json = false, pretty = false, websocket = false } = values;
-  if (json && pretty) throw new UsageError('--json and --pretty are two forms: choose one');
-  if (websocket && to !== undefined) throw new UsageError('--websocket is for what is to come: leave out --to');
+  if (json && pretty) throw new UsageError('--json and --pretty exclude each other');
+  if (websocket && to !== undefined) throw new UsageError('--websocket excludes --to');
   const selection = readSelection(values);
   return {
     ...readConnection(values, env),

@@ -1,83 +1,36 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  endWith,
-  fromEvent,
-  identity,
-  ignoreElements,
-  map,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  of,
-  pipe,
-  repeat,
-  switchMap,
-  take,
-  takeWhile,
-  tap,
-  throwError,
-} from 'rxjs';
+import { catchError, defer, endWith, ignoreElements, map, type Observable, of, switchMap, tap, throwError } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { Update } from '../../codecs/Update.js';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { ofVariant } from '../../operators/ofVariant.js';
-import { onSynchronizer } from '../../operators/onSynchronizer.js';
+import { withBackpressure } from '../output.js';
 import { prettyRows } from '../pretty.js';
-import { columnsOf, escapedLine, lineOf, paintFor, type StatusLine } from '../terminal.js';
-import type { Output, World } from '../World.js';
-import type { Progress } from './progress.js';
+import { select } from '../Selection.js';
+import { columnsOf, paintFor, type StatusLine } from '../terminal.js';
+import { escapeJsonLine, toJsonLine } from '../text.js';
+import type { World } from '../World.js';
+import type { TailProgress } from './progress.js';
 import type { TailOptions } from './TailOptions.js';
 
-/** Passes what is to be printed. */
-export function selected(options: Pick<TailOptions, 'variants' | 'synchronizers'>): MonoTypeOperatorFunction<Update> {
-  const [variant, ...variants] = options.variants;
-  const [synchronizer, ...synchronizers] = options.synchronizers;
-  return pipe(
-    variant === undefined ? identity<Observable<Update>> : ofVariant(variant, ...variants),
-    synchronizer === undefined ? identity : onSynchronizer(synchronizer, ...synchronizers),
-  );
-}
-
-/** How many bytes may wait for a slow reader. */
-const mostWaiting = 2 ** 20;
-
-/**
- * Reads a feed no faster than an output is read. A feed pushes, but it can be left and resumed: when 1 MiB waits in the
- * output, the feed is unsubscribed, which aborts its request, and `read` is asked for it again when all is written. So what
- * waits is 1 MiB, the line that went beyond it, and one page of updates, however slow the reader and however long the ledger.
- *
- * @param read - the feed from where printing stands, writing what it emits
- */
-export const untilPipeCloses = (output: Output, read: () => Observable<unknown>): Observable<unknown> => {
-  const isFull = (): boolean => output.writableLength >= mostWaiting;
-  return defer(read).pipe(
-    map(isFull),
-    takeWhile((full) => !full),
-    repeat({ delay: () => (isFull() ? fromEvent(output, 'drain').pipe(take(1)) : EMPTY) }),
-  );
-};
-
-/** Where to print, and what keeps account of it. */
+/** Where {@link printUpdates} prints, and the progress that it keeps. */
 interface Printer {
-  readonly stdout: Output;
-  /** What to write for an update. */
-  readonly rowOf: (update: Update) => string;
+  readonly world: World;
   readonly status: StatusLine;
-  readonly progress: Progress;
+  readonly progress: TailProgress;
 }
 
-/** Prints the updates that the options ask for; emits once, when all are printed. */
-export function printed(ledger: Ledger, options: TailOptions, printer: Printer): Observable<true> {
-  const { stdout, rowOf, status, progress } = printer;
-  let line = '';
+/** Prints the updates that the options select; emits once, when all are printed. */
+export function printUpdates(ledger: Ledger, options: TailOptions, printer: Printer): Observable<true> {
+  const { world, status, progress } = printer;
+  const { stdout } = world;
+  const formatRow = rowFormat(options, world);
+  let row = '';
   const print = (): void => {
-    // a terminal that shows both must not have them in one line
+    // rows and the status line may share a terminal
     if (stdout.isTTY === true) status.clear();
-    stdout.write(line);
+    stdout.write(row);
   };
-  const readFrom = (beginExclusive: number): Observable<Update> =>
+  const updatesAfter = (beginExclusive: number): Observable<Update> =>
     ledger.updates(
       {
         beginExclusive,
@@ -86,19 +39,19 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
       },
       { transport: options.isPushed ? 'websocket' : 'http' },
     );
-  return beginOf(ledger, options).pipe(
-    switchMap((begin) => {
-      progress.cursor = begin;
-      return untilPipeCloses(stdout, () =>
-        defer(() => readFrom(progress.cursor ?? begin)).pipe(
-          // of what is left out, too; whatever passes is printed before anybody else has a say
+  return startOffset(ledger, options).pipe(
+    switchMap((start) => {
+      progress.cursor = start;
+      return withBackpressure(stdout, () =>
+        defer(() => updatesAfter(progress.cursor ?? start)).pipe(
+          // for updates that are left out, too
           tap((update) => {
-            // before the cursor moves: what is too deep to be written must not be passed over
-            line = rowOf(update);
+            // before the cursor moves: an update that cannot be formatted must not be skipped
+            row = formatRow(update);
             progress.cursor = update.offset;
             progress.count += 1;
           }),
-          selected(options),
+          select(options),
           tap(print),
         ),
       );
@@ -109,24 +62,24 @@ export function printed(ledger: Ledger, options: TailOptions, printer: Printer):
 }
 
 /**
- * Where to begin. Asks for the ledger end in any case: a feed waits for a ledger that cannot be reached, and whoever
- * mistyped its address should not. What the ledger itself answers is for the feed to judge; it may do without the end.
+ * Where to start. Requests the ledger end in any case: a feed retries while a ledger cannot be reached, but a mistyped URL
+ * should fail at once. An error of the ledger itself is left to the feed, which may work without the ledger end.
  */
-const beginOf = (
+const startOffset = (
   ledger: Ledger,
   { from, to = Infinity }: { readonly from: Offset | 'end'; readonly to: Offset | undefined },
 ): Observable<Offset> =>
   ledger.ledgerEnd().pipe(
     map((end) => {
       if (from !== 'end') return from;
-      if (end > to) throw new Error(`the ledger ends at ${end}, beyond --to ${to}`);
+      if (end > to) throw new Error(`the ledger already ends at ${end}, after --to ${to}`);
       return end;
     }),
     catchError((error: unknown) => (from !== 'end' && isApiError(error) ? of(from) : throwError(() => error))),
   );
 
-/** How updates are written: for people, for programs, or for programs where people look on. */
-export function rowsFor({ isPretty }: TailOptions, { stdout, env }: World): (update: Update) => string {
+/** The format of updates: rows for people, JSON for programs, or JSON that is safe for a terminal. */
+function rowFormat({ isPretty }: TailOptions, { stdout, env }: World): (update: Update) => string {
   if (isPretty) return prettyRows(() => columnsOf(stdout, 120), paintFor(stdout, env));
-  return stdout.isTTY === true ? (update) => escapedLine(lineOf(update)) : lineOf;
+  return stdout.isTTY === true ? (update) => escapeJsonLine(toJsonLine(update)) : toJsonLine;
 }

@@ -1,6 +1,7 @@
 import {
   catchError,
   defer,
+  EMPTY,
   endWith,
   fromEvent,
   ignoreElements,
@@ -12,39 +13,19 @@ import {
   switchMap,
   take,
 } from 'rxjs';
+import { hasCode } from '../../file/durable.js';
 import type { SocketPort } from '../../http/SocketPort.js';
 import { createLedger } from '../../ledger/createLedger.js';
-import { UsageError } from '../arguments.js';
+import type { Ledger } from '../../ledger/Ledger.js';
 import { help } from '../help.js';
-import { paintFor, statusLine } from '../terminal.js';
-import { flushed, gapAdvice, hasCode, interruptions, messageOf, type Output, type World } from '../World.js';
-import { printed, rowsFor } from './print.js';
-import { type Progress, showProgress } from './progress.js';
+import { showProgress } from '../progress.js';
+import { paintFor, type StatusLine, statusLine } from '../terminal.js';
+import { flush, type Output } from '../output.js';
+import { gapAdvice, interruptions, messageOf, type World } from '../World.js';
+import { printUpdates } from './print.js';
+import { formatTailProgress, type TailProgress, trackLedgerEnd } from './progress.js';
+import { loadSocketPort } from './socketPort.js';
 import { readTailOptions, type TailOptions } from './TailOptions.js';
-
-/** What makes a port of the package `ws`. */
-interface WsModule {
-  readonly wsPort: () => SocketPort;
-}
-
-/**
- * The WebSockets of a tail: those of `ws`, which send the token as a header; without the package those of Node.js, which
- * `undefined` stands for. Rejects with a {@link UsageError} where there are none.
- *
- * @param load - loads what needs the package
- */
-export async function socketPort(
-  load: () => Promise<WsModule> = () => import('../../ws/wsPort.js'),
-): Promise<SocketPort | undefined> {
-  try {
-    const { wsPort } = await load();
-    return wsPort();
-  } catch (error) {
-    if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
-    if ('WebSocket' in globalThis) return undefined;
-    throw new UsageError('--websocket needs the package ws with this version of Node.js: npm install ws');
-  }
-}
 
 /** `canton-rx tail`; emits the exit code, once. */
 export function tailCommand(args: readonly string[], world: World): Observable<number> {
@@ -54,10 +35,10 @@ export function tailCommand(args: readonly string[], world: World): Observable<n
     return of(0);
   }
   if (!options.isPushed) return tail(options, world);
-  return defer(() => socketPort()).pipe(switchMap((port) => tail(options, world, port)));
+  return defer(() => loadSocketPort()).pipe(switchMap((port) => tail(options, world, port)));
 }
 
-/** How a tail came to its end: at `--to`, by a signal, because nobody reads any more, or by an error. */
+/** How a tail ended: at `--to`, by a signal, by a closed or an unwritable stdout, or by an error of the feed. */
 type Outcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'interrupted' }
@@ -65,7 +46,7 @@ type Outcome =
   | { readonly kind: 'unwritable'; readonly error: unknown }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Prints updates until the feed ends, somebody ends it, or nobody reads any more; then emits the exit code, once. */
+/** Prints updates until the feed ends, a signal arrives or stdout closes; then emits the exit code, once. */
 const tail = (options: TailOptions, world: World, webSocket?: SocketPort): Observable<number> =>
   defer(() => {
     const { ledger: baseUrl, token, to } = options;
@@ -75,37 +56,58 @@ const tail = (options: TailOptions, world: World, webSocket?: SocketPort): Obser
       ...(token !== undefined && { token }),
       ...(webSocket !== undefined && { webSocket }),
     });
-    const progress: Progress = { cursor: undefined, count: 0 };
+    const progress: TailProgress = { cursor: undefined, count: 0, end: undefined };
     const status = statusLine(stderr, paintFor(stderr, env));
-    const broken$ = fromEvent(stdout, 'error').pipe(map(outcomeOfOutput));
+    const broken$ = fromEvent(stdout, 'error').pipe(map(outputOutcome));
     const interrupted$ = interruptions(signals).pipe(map((): Outcome => ({ kind: 'interrupted' })));
-    const ended$ = printed(ledger, options, { stdout, rowOf: rowsFor(options, world), status, progress }).pipe(
+    const ended$ = printUpdates(ledger, options, { world, status, progress }).pipe(
       map((): Outcome => ({ kind: 'done' })),
       catchError((error: unknown) => of<Outcome>({ kind: 'failed', error })),
     );
-    const shown$ = showProgress(ledger, { progress, status, to }).pipe(ignoreElements());
+    const shown$ = showTailProgress(ledger, status, progress, to).pipe(ignoreElements());
     return merge(broken$, interrupted$, ended$, shown$).pipe(
       take(1),
-      mergeMap((outcome) => settled(outcome, stdout)),
-      map((outcome) => exitCodeOf(outcome, progress, stderr)),
+      mergeMap((outcome) => finish(outcome, stdout)),
+      map((outcome) => reportEnd(outcome, progress, stderr)),
     );
   });
 
-/** What an error of stdout means: nobody reads any more, as behind `| head -1`; or it cannot be written to, as on a full disk. */
-const outcomeOfOutput = (error: unknown): Outcome =>
-  hasCode(error, 'EPIPE') ? { kind: 'closed' } : { kind: 'unwritable', error };
+/** The rate is that of the last two seconds. */
+const sampleCount = 9;
 
-/** How it ended when what waits in the output is written, too: only then it is as good as printed. */
-function settled(outcome: Outcome, stdout: Output): Observable<Outcome> {
+const showTailProgress = (
+  ledger: Ledger,
+  status: StatusLine,
+  progress: TailProgress,
+  to: number | undefined,
+): Observable<unknown> =>
+  status.isVisible
+    ? merge(
+        trackLedgerEnd(ledger, progress),
+        showProgress(ledger, status, {
+          read: () => progress,
+          sampleCount,
+          delayMs: 250,
+          format: (samples, pace, paint) => formatTailProgress(samples, pace, to, paint),
+        }),
+      )
+    : EMPTY;
+
+/** Waits until stdout has passed on what was written: only then is it printed. */
+function finish(outcome: Outcome, stdout: Output): Observable<Outcome> {
   if (outcome.kind === 'closed' || outcome.kind === 'unwritable') return of(outcome);
-  return flushed(stdout).pipe(
+  return flush(stdout).pipe(
     endWith(outcome),
-    catchError((error: unknown) => of(outcomeOfOutput(error))),
+    catchError((error: unknown) => of(outputOutcome(error))),
   );
 }
 
-/** Says on stderr what there is to say of the end, and returns the exit code. */
-function exitCodeOf(outcome: Outcome, { cursor }: Progress, stderr: Output): number {
+/** The outcome of an error of stdout: the reader closed the pipe, as `head -1` does, or writing failed, as on a full disk. */
+const outputOutcome = (error: unknown): Outcome =>
+  hasCode(error, 'EPIPE') ? { kind: 'closed' } : { kind: 'unwritable', error };
+
+/** Reports the end on stderr and returns the exit code. */
+function reportEnd(outcome: Outcome, { cursor }: TailProgress, stderr: Output): number {
   const resume = cursor === undefined ? '' : `resume with --from ${cursor}\n`;
   switch (outcome.kind) {
     case 'done':
@@ -118,17 +120,17 @@ function exitCodeOf(outcome: Outcome, { cursor }: Progress, stderr: Output): num
       stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? resume}`);
       return 1;
     case 'unwritable':
-      // how much of it was written nobody knows
-      stderr.write(`stdout cannot be written to: ${messageOf(outcome.error)}\n`);
+      // without the cursor: it is unknown how much was written
+      stderr.write(`cannot write to stdout: ${messageOf(outcome.error)}\n`);
       return 1;
   }
 }
 
-/** What to do where to resume would fail in the same way. */
+/** The next step for an error after which resuming fails again. */
 function adviceFor(error: unknown): string | undefined {
   const advice = gapAdvice(error, {
-    pruned: (earliest) => `--from ${earliest} goes on without it`,
-    reset: 'its offsets mean something else now: begin with --from 0, or with --from end',
+    pruned: (earliest) => `--from ${earliest} continues without them`,
+    reset: 'its offsets have another meaning now: start with --from 0 or --from end',
   });
   return advice && `${advice}\n`;
 }

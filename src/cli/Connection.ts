@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { types } from 'node:util';
+import { UsageError, type Values } from './arguments.js';
+import type { World } from './World.js';
+
+/** A ledger and the token for it. */
+export interface Connection {
+  /** The URL of its JSON Ledger API. */
+  readonly ledger: string;
+  /** Returns the token for one request, and throws if there is none. Absent: no token is sent. */
+  readonly token: (() => string) | undefined;
+}
+
+/** Whether a host name is that of this machine, so that requests do not leave it. */
+export const isThisMachine = (hostname: string): boolean =>
+  /^(?:(?:[^.]+\.)*localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+
+/** The port of a URL, which is not in it for the default port. */
+export const portOf = ({ port, protocol }: URL): number => {
+  const usual = protocol === 'https:' ? 443 : 80;
+  return port === '' ? usual : Number(port);
+};
+
+/** The options of every command that connects to a ledger. */
+export const connectionOptions = {
+  ledger: { type: 'string' },
+  'token-file': { type: 'string' },
+} as const;
+
+/** The ledger in the arguments or the environment. Throws a {@link UsageError}. */
+export const readConnection = (values: Values<typeof connectionOptions>, env: World['env']): Connection => ({
+  ledger: readUrl(values.ledger ?? env['CANTON_RX_LEDGER_URL']),
+  token: tokenProvider(values['token-file'], env['CANTON_RX_LEDGER_TOKEN']),
+});
+
+/** The URL of a ledger. The messages do not repeat an invalid one, which may be a secret in the wrong place. */
+function readUrl(text: string | undefined): string {
+  if (text === undefined || text === '')
+    throw new UsageError('no ledger: use --ledger URL or set CANTON_RX_LEDGER_URL');
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new UsageError('--ledger must be an absolute http(s) URL, such as http://127.0.0.1:7575');
+  }
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('--ledger must be a URL without a user or password');
+  // requests append a path to it
+  const { href } = url;
+  if (/[@?#]/.test(href)) throw new UsageError('--ledger must be a URL without a query, a hash or an @');
+  return href;
+}
+
+/**
+ * Provides the token of the file or of the environment. Reads the file for every request, because tokens are replaced while a
+ * feed runs. Throws a {@link UsageError} if there is no token now, rather than waiting for one.
+ */
+function tokenProvider(file: string | undefined, value: string | undefined): (() => string) | undefined {
+  const provider = file === undefined ? environmentToken(value) : () => readToken(readFileSync(file, 'utf8'), file);
+  try {
+    provider?.();
+    return provider;
+  } catch (error) {
+    throw new UsageError(tokenErrorMessage(error));
+  }
+}
+
+const environmentToken = (value: string | undefined): (() => string) | undefined =>
+  value === undefined || value === '' ? undefined : () => readToken(value, 'CANTON_RX_LEDGER_TOKEN');
+
+/** A token becomes a header: other characters would fail there, with an error that shows the token. */
+function readToken(text: string, source: string): string {
+  const token = text.trim();
+  if (/^bearer\s/i.test(token)) throw new Error(`${source} must contain the token alone, without "Bearer "`);
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`${source} contains no valid token`);
+  return token;
+}
+
+/** Leaves out the path from messages of the system: the token itself may have been given in its place. */
+function tokenErrorMessage(error: unknown): string {
+  if (!types.isNativeError(error)) return 'there is no token';
+  const [reason = ''] = error.message.split(', ');
+  return 'syscall' in error ? `cannot read the file of --token-file: ${reason}` : error.message;
+}

@@ -1,0 +1,80 @@
+import { EMPTY, finalize, map, type Observable, scan, startWith, tap, timer, withLatestFrom } from 'rxjs';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { LedgerError } from '../errors/LedgerError.js';
+import type { Ledger } from '../ledger/Ledger.js';
+import type { Paint, StatusLine } from './terminal.js';
+
+/** The state of a feed by its diagnostics. */
+export interface Pace {
+  readonly hasCaughtUp: boolean;
+  /** Whether the ledger pushes new updates. */
+  readonly isPushed?: boolean;
+  /** Why the feed retries, in a word or two. */
+  readonly trouble?: string;
+}
+
+/** A value at a time, in milliseconds since 1970. */
+export type Sample<P> = P & { readonly at: number };
+
+/** What a status line shows of a progress `P`. */
+export interface ProgressView<P> {
+  /** Returns the current progress. */
+  readonly read: () => P;
+  /** How many samples the rate is computed from, four for each second. */
+  readonly sampleCount: number;
+  /** Formats the last samples, the oldest one first. */
+  readonly format: (samples: readonly Sample<P>[], pace: Pace, paint: Paint) => string;
+  /** The time before the first sample, in milliseconds; default: 0. */
+  readonly delayMs?: number;
+}
+
+const intervalMs = 250;
+
+const initialPace: Pace = { hasCaughtUp: false };
+
+/** Shows the progress of a command while subscribed, if there is a terminal. */
+export function showProgress<P extends object>(
+  { diagnostics$ }: Pick<Ledger, 'diagnostics$'>,
+  status: StatusLine,
+  { read, sampleCount, format, delayMs = 0 }: ProgressView<P>,
+): Observable<unknown> {
+  if (!status.isVisible) return EMPTY;
+  const pace$ = diagnostics$.pipe(scan(nextPace, initialPace), startWith(initialPace));
+  return timer(delayMs, intervalMs).pipe(
+    map((): Sample<P> => ({ ...read(), at: Date.now() })),
+    scan((samples: readonly Sample<P>[], sample) => [...samples, sample].slice(-sampleCount), []),
+    withLatestFrom(pace$),
+    tap(([samples, pace]) => {
+      status.show((paint) => format(samples, pace, paint));
+    }),
+    finalize(() => {
+      status.clear();
+    }),
+  );
+}
+
+/** For `scan`. */
+function nextPace(pace: Pace, diagnostic: Diagnostic): Pace {
+  switch (diagnostic._tag) {
+    case 'FeedStarted':
+    case 'FellBehind':
+      return { hasCaughtUp: false };
+    case 'CaughtUp':
+      return { hasCaughtUp: true };
+    case 'RetryScheduled':
+      return { ...pace, trouble: shortReason(diagnostic.cause) };
+    case 'PageReceived':
+      return { hasCaughtUp: pace.hasCaughtUp, ...(pace.isPushed === true && { isPushed: true }) };
+    case 'SocketOpened':
+      return { hasCaughtUp: true, isPushed: true };
+    case 'SocketClosed':
+      return { hasCaughtUp: pace.hasCaughtUp };
+    default:
+      return pace;
+  }
+}
+
+function shortReason(error: LedgerError): string {
+  if (error._tag === 'ApiError') return error.code ?? String(error.status);
+  return error._tag === 'ConnectionError' ? (error.code ?? error.reason) : error.name;
+}

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { lastValueFrom, NEVER } from 'rxjs';
+import { checkToken } from '../../../src/cli/check/token.js';
+import type { SandboxOptions } from '../../../src/sandbox/index.js';
+import { runCli } from '../runCli.js';
+import { afterTest, jwt, nowSeconds, runCheck, sandboxWith, serveHttp } from './runCheck.js';
+
+const acceptOnly = (accepted: string): SandboxOptions => ({ checkToken: (token) => token === accepted });
+
+describe('the check of the token', () => {
+  it('reports the expiry of an accepted token, and nothing else of it', async () => {
+    const token = jwt({ sub: 'somebody', exp: nowSeconds() + 299 });
+    const sandbox = await sandboxWith(acceptOnly(token));
+    const { code, finding, printed } = await runCheck(sandbox.url, { CANTON_RX_LEDGER_TOKEN: token });
+
+    expect(code).toBe(0);
+    expect(finding('token')?.text).toMatch(/^accepted, expires in 4 min(?: \d+ s)?$/);
+    expect(finding('token')?.data).toMatchObject({ isAccepted: true, isNeeded: true });
+    for (const part of token.split('.')) expect(printed).not.toContain(part);
+    expect(printed).not.toContain('somebody');
+  });
+
+  it('reports that the participant accepts requests without a token', async () => {
+    const { finding } = await runCheck((await sandboxWith()).url, { CANTON_RX_LEDGER_TOKEN: jwt({}) });
+
+    expect(finding('token')?.text).toBe(
+      'not needed: the participant accepts requests without a token, has no expiry time',
+    );
+  });
+
+  it('fails with an exit code of its own if the token is refused', async () => {
+    const sandbox = await sandboxWith(acceptOnly('another'));
+    const { code, finding, printed } = await runCheck(sandbox.url, {
+      CANTON_RX_LEDGER_TOKEN: jwt({ exp: nowSeconds() - 185 }),
+    });
+
+    expect(code).toBe(5);
+    expect(finding('version')?.state).toBe('ok');
+    // without the token, so that the version is reported whatever the token is
+    expect(sandbox.requests.find(({ path }) => path === '/v2/version')?.authorized).toBe(false);
+    expect(finding('updates')?.state).toBe('open');
+    expect(finding('token')).toMatchObject({ state: 'failed', text: 'token refused (401)' });
+    expect(finding('token')?.next).toMatch(/^it expired 3 min \d+ s ago: get a new one$/);
+    expect(printed).not.toContain('czNjcmV0');
+  });
+
+  it.each([
+    ['a token', { CANTON_RX_LEDGER_TOKEN: 'opaque' }],
+    ['no token', {}],
+  ])('reports once that a gateway answers 401 to every request with %s', async (_, env) => {
+    const url = await serveHttp((__, response) => {
+      response.writeHead(401, { 'content-type': 'text/plain' }).end('Unauthorized');
+    });
+    const { code, printed, finding } = await runCheck(url, env);
+
+    expect(code).toBe(5);
+    expect(printed.match(/"state":"failed"/g)).toHaveLength(1);
+    expect(printed.match(/\(401\)/g)).toHaveLength(1);
+    expect(finding('token')?.state).toBe('failed');
+  });
+
+  it('reports that the ledger requires a token', async () => {
+    const { code, finding } = await runCheck((await sandboxWith(acceptOnly('good'))).url);
+
+    expect(code).toBe(5);
+    expect(finding('token')).toMatchObject({
+      text: 'a token is required (401)',
+      next: 'give one with --token-file FILE or CANTON_RX_LEDGER_TOKEN',
+    });
+  });
+
+  it('refuses a token with the name of the scheme', async () => {
+    const { code, err } = runCli(['check', '--ledger', 'http://127.0.0.1:1'], {
+      env: { CANTON_RX_LEDGER_TOKEN: 'Bearer s3cret' },
+    });
+
+    expect(await code).toBe(2);
+    expect(err.text()).toContain('CANTON_RX_LEDGER_TOKEN must contain the token alone, without "Bearer "');
+    expect(err.text()).not.toContain('s3cret');
+  });
+
+  it('reports that the token file was removed meanwhile', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'canton-rx-'));
+    afterTest(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const file = join(folder, 'token');
+    writeFileSync(file, 'good');
+    const sandbox = await sandboxWith();
+    const { code, out } = runCli(['check', '--ledger', sandbox.url, '--token-file', file]);
+    rmSync(file);
+
+    expect(await code).toBe(5);
+    expect(out.text()).toContain('the token file can no longer be read');
+  });
+});
+
+describe('the advice about a refused token', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  /** The advice about a token that is refused 1100 seconds after 1970. */
+  const adviceAbout = async (token: string): Promise<string | undefined> => {
+    jest.spyOn(Date, 'now').mockReturnValue(1_100_000);
+    const response = { status: 401, headers: {}, text: '', sentAt: 0, receivedAt: 0, tookMs: 0 };
+    const connection = { ledger: 'http://ledger.example', token: () => token };
+    const finding$ = checkToken(
+      { connection, parties: 'any', send: () => NEVER },
+      {
+        version: { response },
+        ledgerEnd: { response },
+        prunedOffsets: { response },
+        endOffset: undefined,
+        prunedOffset: undefined,
+      },
+    );
+    return (await lastValueFrom(finding$)).next;
+  };
+
+  const otherCauses =
+    'check its audience or scope, its signature and its user; the log of the participant has the reason';
+  const notJwt = 'it is not a JWT: check the token file';
+
+  it.each([
+    ['expired', jwt({ exp: 1_000 }), 'it expired 1 min 40 s ago: get a new one'],
+    ['not yet valid', jwt({ nbf: 1_130 }), 'it becomes valid in 30 s: check the clocks'],
+    [
+      'valid too long',
+      jwt({ exp: 1_100 + 86_400 }),
+      'it is valid for 1 d: participants from 3.4 on accept at most 5 minutes by default',
+    ],
+    ['valid now', jwt({ exp: 1_200 }), otherCauses],
+    ['without times', jwt({}), otherCauses],
+    ['with times that are not numbers', jwt({ exp: 'tomorrow' }), notJwt],
+    ['opaque', 'opaque', notJwt],
+    ['not base64', 'a.%%%.c', notJwt],
+  ])('covers a token that is %s', async (_, token, advice) => {
+    expect(await adviceAbout(token)).toBe(advice);
+  });
+});

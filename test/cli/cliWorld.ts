@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from '@jest/globals';
+import { interval, Subscription } from 'rxjs';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { type CliRun, parseLines, runCli } from './runCli.js';
+
+/** A sandbox and an empty folder for each test. */
+export interface CliWorld {
+  readonly sandbox: Sandbox;
+  readonly folder: string;
+  /** Replaces the sandbox. */
+  readonly restart: (options?: SandboxOptions, updates?: number) => Promise<void>;
+  /** Generates updates until the test ends or {@link stopTraffic} is called. */
+  readonly startTraffic: () => void;
+  readonly stopTraffic: () => void;
+  /** Runs `canton-rx tail` on the sandbox to its end. */
+  readonly tail: (...options: readonly string[]) => Promise<Omit<CliRun, 'code'> & { readonly code: number }>;
+  /** The offsets that `tail` prints up to the ledger end. */
+  readonly tailOffsets: (...options: readonly string[]) => Promise<readonly unknown[]>;
+}
+
+/** Starts a sandbox with 300 updates for each test. Call it once, at the top of a test file. */
+export function cliWorld(): CliWorld {
+  let sandbox: Sandbox;
+  let folder: string;
+  let traffic: Subscription;
+  const start = async (options: SandboxOptions, updates: number): Promise<void> => {
+    sandbox = await startSandbox(options);
+    sandbox.generate(updates);
+  };
+  beforeEach(async () => {
+    traffic = new Subscription();
+    folder = mkdtempSync(join(tmpdir(), 'canton-rx-'));
+    await start({}, 300);
+  });
+  afterEach(async () => {
+    traffic.unsubscribe();
+    await sandbox.close();
+    rmSync(folder, { recursive: true });
+  });
+  const tail: CliWorld['tail'] = async (...options) => {
+    const run = runCli(['tail', '--ledger', sandbox.url, ...options]);
+    return { ...run, code: await run.code };
+  };
+  return {
+    get sandbox() {
+      return sandbox;
+    },
+    get folder() {
+      return folder;
+    },
+    restart: async (options = {}, updates = 300) => {
+      await sandbox.close();
+      await start(options, updates);
+    },
+    startTraffic: () => {
+      traffic.add(interval(20).subscribe(() => sandbox.generate(1)));
+    },
+    stopTraffic: () => {
+      traffic.unsubscribe();
+    },
+    tail,
+    tailOffsets: async (...options) => {
+      const { out } = await tail('--to', String(sandbox.ledgerEnd), ...options);
+      return parseLines(out.text()).map(({ offset }) => offset);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { until } from '../../helpers/time.js';
+import { cliWorld } from '../cliWorld.js';
+import { parseLines, runCli } from '../runCli.js';
+
+const world = cliWorld();
+
+describe('the token of tail', () => {
+  const secret = 'eyJhbGciOi.s3cret.token';
+
+  it('is read from the environment, and is not printed', async () => {
+    await world.restart({ checkToken: (token) => token === secret });
+    const { code, out, err } = runCli(['tail', '--ledger', world.sandbox.url, '--to', '60'], {
+      env: { CANTON_RX_LEDGER_TOKEN: secret },
+    });
+
+    expect(await code).toBe(0);
+    expect(out.text() + err.text()).not.toContain('s3cret');
+  });
+
+  it('is read from a file for every request', async () => {
+    const file = join(world.folder, 'token');
+    let good = `${secret}1`;
+    writeFileSync(file, `${good}\n`);
+    await world.restart({ checkToken: (token) => token === good });
+    const { code, out, err, signals } = runCli(['tail', '--ledger', world.sandbox.url, '--token-file', file]);
+    await out.lines(250);
+    good = `${secret}2`;
+    writeFileSync(file, `${good}\n`);
+    const before = world.sandbox.ledgerEnd;
+    world.startTraffic();
+    await until(() => parseLines(out.text()).some(({ offset }) => Number(offset) > before + 3));
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+    expect(out.text() + err.text()).not.toContain('s3cret');
+  });
+
+  it('in the file takes precedence over that in the environment', async () => {
+    const file = join(world.folder, 'token');
+    writeFileSync(file, secret);
+    await world.restart({ checkToken: (token) => token === secret });
+    const { code } = runCli(['tail', '--ledger', world.sandbox.url, '--to', '60', '--token-file', file], {
+      env: { CANTON_RX_LEDGER_TOKEN: 'another' },
+    });
+
+    expect(await code).toBe(0);
+  });
+
+  it('ends it if it is refused, and is not printed', async () => {
+    await world.restart({ checkToken: () => false });
+    const { code, out, err } = runCli(['tail', '--ledger', world.sandbox.url], {
+      env: { CANTON_RX_LEDGER_TOKEN: secret },
+    });
+
+    expect(await code).toBe(1);
+    expect(out.text()).toBe('');
+    expect(err.text()).toBe('The ledger service refuses the token.\nPath: /v2/state/ledger-end\n');
+  });
+});
