@@ -1,32 +1,32 @@
 import type { WireSignature } from './wire/WireUpdate.js';
 
-/** A party with a key that the sandbox made, hosted on the sandbox. */
+/** A party hosted on the sandbox, with a key pair that the sandbox generated. */
 export interface ExternalParty extends HostedParty {
   /**
-   * Signs what a prepare answer calls `preparedTransactionHash`.
+   * Signs the `preparedTransactionHash` of a prepare response.
    *
    * @param preparedTransactionHash - the hash in base64
    */
   readonly sign: (preparedTransactionHash: string) => WireSignature;
 }
 
-/** A party that signs its submissions itself, hosted on the sandbox. */
+/** A party hosted on the sandbox that signs its submissions itself. */
 export interface HostedParty {
   /** The party id, `hint::fingerprint`. */
   readonly party: string;
   /**
-   * The fingerprint of the public key, of the first one if there are several: `1220` and the SHA-256, in hex, of the
-   * purpose 12 in four bytes and the key, which is raw for Ed25519 and the DER bytes of its SubjectPublicKeyInfo for ECDSA.
+   * The fingerprint of the first public key: `1220` and a SHA-256 in hex. The hash covers the purpose 12 in four bytes,
+   * followed by the key: the raw bytes of an Ed25519 key, the DER bytes of the SubjectPublicKeyInfo of an ECDSA key.
    */
   readonly fingerprint: string;
   /** The fingerprints of all public keys. */
   readonly fingerprints: readonly string[];
-  /** How many of the keys have to sign. */
+  /** The number of keys that must sign a submission. */
   readonly threshold: number;
 }
 
 /**
- * The key or the keys of a party, which somebody else than the sandbox holds.
+ * The public keys of a party whose private keys the caller holds.
  *
  * @example
  * ```ts
@@ -41,18 +41,22 @@ export interface HostedParty {
  */
 export type ExternalPartyOptions =
   | {
-      /** The one key of the party. */
+      /** The only key of the party. */
       readonly publicKey: PublicKey;
     }
   | {
-      /** The keys of the party; the first one names it. */
+      /** The keys of the party. The party id has the fingerprint of the first one. */
       readonly publicKeys: readonly PublicKey[];
-      /** With how many of the keys a submission has to be signed; default with all. */
+      /**
+       * The number of keys that must sign a submission.
+       *
+       * @defaultValue all of them
+       */
       readonly threshold?: number;
     };
 
 /**
- * A public key: Ed25519, or ECDSA on P-256, P-384 or secp256k1; as WebCrypto has it, as the DER bytes of a
- * SubjectPublicKeyInfo (`spki`), or as the 32 raw bytes of an Ed25519 key.
+ * A public key for Ed25519, or for ECDSA on P-256, P-384 or secp256k1. It is a WebCrypto key, the DER bytes of a
+ * SubjectPublicKeyInfo (`spki`), or the 32 raw bytes of an Ed25519 key.
  */
 export type PublicKey = CryptoKey | Uint8Array;

@@ -1,6 +1,6 @@
 import type { FaultSocket, FaultStatus } from './FaultSocket.js';
 
-/** Something that goes wrong with one request, see {@link Sandbox.fault}. */
+/** A failure of one request, see {@link Sandbox.fault}. */
 export type Fault =
   | FaultStatus
   | FaultReset
@@ -14,19 +14,20 @@ export type Fault =
   | FaultCommitLate
   | FaultSocket;
 
-/** The request is not processed; the answer is 200, `application/json` and exactly this body, however odd. */
+/** The request is not processed. The response is 200, `application/json` and exactly this body, valid or not. */
 export interface FaultBody {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'body';
-  /** The whole body. */
+  /** The body of the response. */
   readonly body: string;
 }
 
 /**
- * The request is taken, its answer is lost, and the submission is committed a while later. Until then the ledger answers
- * `SUBMISSION_ALREADY_IN_FLIGHT` to the same change, and `DUPLICATE_COMMAND` after it. Whether the submission can be
- * committed is decided at the time of the commit: its contract may be archived by then, and its time over. For
- * `…/executeAndWaitForTransaction`; what is refused at once is answered as ever, and other requests are not harmed.
+ * The submission is accepted, its response is lost, and the commit follows later. Before the commit the ledger answers the
+ * same change with `SUBMISSION_ALREADY_IN_FLIGHT`, after it with `DUPLICATE_COMMAND`. The submission is checked again at
+ * the time of the commit: its contract may be archived by then, or its time bounds may have passed. Applies to
+ * `…/executeAndWaitForTransaction` and leaves other requests unharmed. A submission that is rejected at once gets its usual
+ * response.
  *
  * @example
  * ```ts
@@ -35,45 +36,46 @@ export interface FaultBody {
  * const sandbox = await startSandbox();
  * const path = '/v2/interactive-submission/executeAndWaitForTransaction';
  * sandbox.fault({ kind: 'commitLate', ms: 300 }, { path });
- * // … the next execution is answered by a 503, and is in the feed 300 milliseconds after it was sent
+ * // … the next execution gets a 503, and its transaction is in the feed 300 milliseconds later
  * await sandbox.close();
  * ```
  */
 export interface FaultCommitLate {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'commitLate';
-  /** How many milliseconds after the request the commit comes. A restart does not stop it, a close does. */
+  /** The milliseconds from the request to the commit. A restart does not stop the commit, `close()` does. */
   readonly ms: number;
   /**
-   * What the client gets, at once: the plain-text 503 of the request timeout, or a reset connection (TCP RST). Default
-   * `'timeout'`.
+   * How the response is lost, at once: the client gets the plain-text 503 of the request timeout, or a TCP reset.
+   *
+   * @defaultValue 'timeout'
    */
   readonly how?: 'timeout' | 'reset';
 }
 
 /**
- * The request is processed at once and answered late. Later than `requestTimeoutMs`, the client
- * gets the 503 of the request timeout for work that was done.
+ * The request is processed at once, and its response is delayed. If the delay exceeds `requestTimeoutMs`, the client gets
+ * the 503 of the request timeout although the request was processed.
  */
 export interface FaultDelay {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'delay';
-  /** How long the answer is held back. */
+  /** The delay in milliseconds. */
   readonly ms: number;
 }
 
 /**
- * The request, or the upgrade to a WebSocket, is accepted and never answered; it ends with the client, or with `restart()`
- * or `close()`.
+ * The request, or the upgrade to a WebSocket, is accepted and never gets a response. The connection stays open until the
+ * client closes it, or until `restart()` or `close()`.
  */
 export interface FaultHang {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'hang';
 }
 
 /**
- * The participant prepares something else than it was asked for, as one would that wants a signature for it. For
- * `…/prepare`; other requests are not harmed. What a client should do: sign nothing.
+ * The participant prepares another transaction than the requested one, as a malicious participant does to obtain a
+ * signature. Applies to `…/prepare` and leaves other requests unharmed. A client must not sign the result.
  *
  * @example
  * ```ts
@@ -82,43 +84,48 @@ export interface FaultHang {
  * const sandbox = await startSandbox();
  * const mallory = sandbox.externalParty('mallory');
  * const where = { path: '/v2/interactive-submission/prepare' };
- * sandbox.fault({ kind: 'lie', about: 'transaction' }, where); // ten is nine hundred and ten
+ * sandbox.fault({ kind: 'lie', about: 'transaction' }, where); // an amount of 10 becomes 910
  * const steal = (request: unknown): unknown => ({ ...Object(request), actAs: [mallory.party] });
  * sandbox.fault({ kind: 'lie', about: 'both', instead: steal }, where);
  * await sandbox.close();
  * ```
  */
 export interface FaultLie {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'lie';
   /**
-   * What lies. `'transaction'`: the transaction is another, its hash is that of the one asked for. `'hash'`: the other way
-   * round. `'both'`: the transaction is another and the hash is its own, so that only who reads the transaction notices;
-   * once signed, it is executed.
+   * The part of the response that is false. `'transaction'`: the transaction is false, the hash is that of the requested
+   * one. `'hash'`: the other way round. `'both'`: the transaction is false and the hash belongs to it, so that only reading
+   * the transaction reveals the fault; once signed, it can be executed.
    */
   readonly about: 'transaction' | 'hash' | 'both';
   /**
-   * The prepare request that the answer is for, made from the one that came. By default the first number among the
-   * arguments of a create has a 9 before it, and where there is none, the command id is another. If the ledger would
-   * refuse that request, the client gets the refusal; if the function throws, a 400 in plain text that does not tell why.
+   * Makes the prepare request whose transaction is returned from the request of the client. By default a 9 is put before
+   * the first number among the arguments of a create; without such a number, the command id is changed. If the ledger
+   * rejects the new request, the client gets that error. If the function throws, the client gets a plain-text 400 without
+   * the reason.
    *
-   * @param request - the parsed request, a copy that may be changed and returned
+   * @param request - the parsed request, a copy that the function may change and return
    */
   readonly instead?: (request: unknown) => unknown;
 }
 
-/** The connection is reset (TCP RST) instead of an answer, or instead of an upgrade to a WebSocket. */
+/** The connection is reset (TCP RST) instead of a response, or instead of an upgrade to a WebSocket. */
 export interface FaultReset {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'reset';
-  /** `'after'`: the request was processed, only its answer is lost. Default `'before'`, and no matter for an upgrade. */
+  /**
+   * With `'after'` the request is processed and only its response is lost. Has no effect on an upgrade.
+   *
+   * @defaultValue 'before'
+   */
   readonly when?: 'before' | 'after';
 }
 
 /**
- * The request is processed, and its JSON answer goes out as a function makes it: with duplicates, out of order, with
- * elements of another range or of an unknown kind. Status and headers stay, errors in JSON are rewritten too, and an
- * answer that is no JSON goes out unchanged. Of a WebSocket each message is made over for itself.
+ * The request is processed, and a function changes its JSON response: to have duplicates, another order, elements of
+ * another range or of an unknown kind. Status and headers stay, JSON errors are changed too, and a response that is not
+ * JSON is sent unchanged. On a WebSocket the function is called with each message.
  *
  * @example
  * ```ts
@@ -131,59 +138,71 @@ export interface FaultReset {
  * ```
  */
 export interface FaultRewrite {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'rewrite';
   /**
-   * Makes the body, or the message. A string goes out as it is, JSON or not; anything else as JSON. If it throws, or
-   * returns what JSON has no form for, such as `undefined`, the client gets a 500 in plain text that does not tell why;
-   * a WebSocket is closed with 1011.
+   * Returns the new body or message. A string is sent as it is, any other value as JSON. If the function throws, or
+   * returns a value without a JSON form such as `undefined`, the client gets a plain-text 500 without the reason; a
+   * WebSocket is closed with 1011.
    *
-   * @param answer - the parsed answer or message, a copy that may be changed and returned
+   * @param answer - the parsed response or message, a copy that the function may change and return
    */
   readonly body: (answer: unknown) => unknown;
 }
 
 /**
- * Which requests a {@link Fault} is for. The upgrade to a WebSocket is a request too, but only to the faults that it can
- * have, which are those of the kinds `status`, `reset`, `hang` and `rewrite`; and to a fault of the kind `socket` nothing
- * else is one.
+ * The requests that a {@link Fault} applies to. Faults of the kinds `status`, `reset`, `hang` and `rewrite` apply to
+ * requests and to upgrades to a WebSocket, faults of the kind `socket` to upgrades only, and all others to requests only.
  */
 export interface FaultScope {
-  /** The path, whole, or a pattern for it; default any. */
+  /**
+   * The whole path, or a pattern for it.
+   *
+   * @defaultValue any path
+   */
   readonly path?: string | RegExp;
   /**
-   * How many requests to that path it lets pass first; default 0.
+   * The number of matching requests to let pass before the fault is due.
    *
-   * Each fault counts for itself. It counts every request that its `path` and its kind fit, as it arrives, from when the fault was
-   * queued, those that another fault hits included; only then is it due. Of several that are due, the one queued
-   * first hits, and the others hit the next requests: with `after: 1` twice, the first request passes, the second
-   * gets the one, the third the other.
+   * Each fault has a count of its own. It counts every request that matches its `path` and its kind, on arrival, since the
+   * fault was queued, including requests that another fault applies to. If several faults are due, the one that was queued
+   * first applies, and the others apply to the next requests: with two faults of `after: 1`, the first request passes, the
+   * second gets the first fault, the third the second one.
+   *
+   * @defaultValue 0
    */
   readonly after?: number;
-  /** How many requests it hits; default 1. */
+  /**
+   * The number of requests that the fault applies to.
+   *
+   * @defaultValue 1
+   */
   readonly times?: number;
 }
 
 /**
- * The request is processed; its answer announces its full length, begins, and does not go on. It ends with the client,
- * or with `restart()` or `close()`. Its `status` is in the log of requests, and `aborted` once the client has left.
+ * The request is processed. Its response announces the full length, begins, and stalls until the client closes the
+ * connection, or until `restart()` or `close()`. The log of requests has its `status`, and `aborted` once the client has
+ * closed the connection.
  */
 export interface FaultStall {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'stall';
-  /** How many bytes of the body arrive. An answer that has no more than that is not harmed. */
+  /** The number of bytes of the body that are sent. A response with no more bytes is sent in full. */
   readonly bytes: number;
 }
 
-/** The request is processed; its answer announces its full length and is cut off. */
+/** The request is processed. Its response announces the full length and is cut off. */
 export interface FaultTruncate {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'truncate';
-  /** How many bytes of the body still arrive. */
+  /** The number of bytes of the body that are sent. */
   readonly bytes: number;
   /**
-   * How the connection ends then: closed, or reset (TCP RST) 10 milliseconds later, which is the time for a client to
-   * read the bytes. Default `'close'`.
+   * How the connection ends: closed at once, or reset (TCP RST) after 10 milliseconds, so that the client can read the
+   * bytes first.
+   *
+   * @defaultValue 'close'
    */
   readonly how?: 'close' | 'reset';
 }

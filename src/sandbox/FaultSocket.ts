@@ -1,6 +1,6 @@
 /**
- * A WebSocket goes wrong. For the upgrades of `/v2/updates` and `/v2/updates/flats`; no other request uses it up, nor
- * is counted by its scope.
+ * A failure of a WebSocket. Applies to the upgrades of `/v2/updates` and `/v2/updates/flats`; its scope counts no other
+ * requests.
  *
  * @example
  * ```ts
@@ -8,7 +8,7 @@
  *
  * const sandbox = await startSandbox();
  * const stale = cantonError('STALE_STREAM_AUTHORIZATION');
- * sandbox.fault({ kind: 'socket', how: 'refuse', status: 503 }); // the first is no WebSocket
+ * sandbox.fault({ kind: 'socket', how: 'refuse', status: 503 }); // the first upgrade gets a 503
  * sandbox.fault({ kind: 'socket', how: 'error', body: stale, elements: 2 }); // two elements, and an error
  * sandbox.fault({ kind: 'socket', how: 'close', code: 1001 });
  * sandbox.fault({ kind: 'socket', how: 'cut', elements: 7 });
@@ -17,58 +17,68 @@
  * ```
  */
 export type FaultSocket = {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'socket';
 } & (
   | (Omit<FaultStatus, 'kind'> & {
-      /** The upgrade is answered by an HTTP status, as {@link FaultStatus} has it. */
+      /** The upgrade gets an HTTP response, as described by {@link FaultStatus}. */
       readonly how: 'refuse';
     })
   | ({
       /**
-       * After how many elements it strikes, checkpoints included; default 0: once the request has come. A stream that
-       * ends before is not harmed.
+       * The number of elements, including checkpoints, that are sent before the fault. With 0 it follows the request at
+       * once. A stream that ends before is not harmed.
+       *
+       * @defaultValue 0
        */
       readonly elements?: number;
     } & (
       | {
-          /** A close frame comes, as if the server had ended the stream. */
+          /** The server sends a close frame, as at the end of a stream. */
           readonly how: 'close';
-          /** Its code, one that may be sent: 1000 to 1014 without 1004 to 1006, or 3000 to 4999. Default 1000. */
+          /**
+           * The close code: 1000 to 1014 except 1004 to 1006, or 3000 to 4999.
+           *
+           * @defaultValue 1000
+           */
           readonly code?: number;
-          /** The reason in it; default empty. */
+          /**
+           * The close reason.
+           *
+           * @defaultValue ''
+           */
           readonly reason?: string;
         }
       | {
-          /** The connection is reset (TCP RST) 10 milliseconds later, which is the time to read what came before. */
+          /** The connection is reset (TCP RST) after 10 milliseconds, so that the client can read the messages first. */
           readonly how: 'cut';
         }
       | {
           /**
-           * The connection stays and nothing more comes over it, no pong and no answer to a close frame either, as if
-           * the other end had lost its power. It ends with the client, or with `restart()` or `close()`.
+           * The connection stays open and the server sends nothing more, neither a pong nor an answer to a close frame, as
+           * after a power failure. It stays until the client closes it, or until `restart()` or `close()`.
            */
           readonly how: 'silence';
         }
       | {
-          /** A message comes that is no element, and then a close frame with code 1000, as participants tell errors. */
+          /** The server sends this message and then a close frame with code 1000, as participants report errors. */
           readonly how: 'error';
-          /** The message: a string goes out as it is, anything else as JSON; see {@link cantonError}. */
+          /** The message. A string is sent as it is, any other value as JSON; see {@link cantonError}. */
           readonly body: unknown;
         }
     ))
 );
 
-/** The request is not processed and answered like this; so is the upgrade to a WebSocket. */
+/** The request, or the upgrade to a WebSocket, is not processed and gets this response. */
 export interface FaultStatus {
-  /** Tells the faults apart. */
+  /** The kind of the fault. */
   readonly kind: 'status';
   /** The HTTP status. */
   readonly status: number;
-  /** A string goes out as text, anything else as JSON; see {@link cantonError}. */
+  /** A string is sent as text, any other value as JSON; see {@link cantonError}. */
   readonly body?: unknown;
-  /** Instead of the content type that the body suggests. */
+  /** Replaces the content type that follows from the body. */
   readonly contentType?: string;
-  /** Further headers, such as `retry-after`. */
+  /** Additional headers, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
 }

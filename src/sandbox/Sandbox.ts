@@ -2,130 +2,182 @@ import type { ExternalParty, ExternalPartyOptions, HostedParty } from './Externa
 import type { Fault, FaultScope } from './Fault.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 
-/** A running ledger service on this machine, and the strings to pull on it. */
+/** A ledger service that runs on this machine, and the means to control it. */
 export interface Sandbox {
-  /** The base URL, without a slash at the end. */
+  /** The base URL, without a trailing slash. */
   readonly url: string;
   /** The highest offset in use. */
   readonly ledgerEnd: number;
-  /** All that was committed, ascending, unfiltered, pruned ones included. */
+  /** All committed updates in ascending order, including pruned ones. */
   readonly updates: readonly WireUpdate[];
-  /** The parties hosted here: those of generated traffic, then the external ones. */
+  /** The hosted parties: those of generated traffic, then the external ones. */
   readonly parties: readonly string[];
-  /** The synchronizers, as set up. */
+  /** The synchronizers of {@link SandboxOptions.synchronizers}. */
   readonly synchronizers: readonly string[];
-  /** What was asked so far, in order of arrival. */
+  /** All requests so far, in the order of their arrival. */
   readonly requests: readonly SandboxRequest[];
   /**
-   * Commits updates made by hand; absent fields get defaults. Waiting streams see them at once.
+   * Commits the given updates. Absent fields get defaults. Open streams emit the updates at once.
    *
    * @returns the new ledger end
    */
   append(...updates: readonly WireUpdateInput[]): number;
   /**
-   * Commits that many updates of mixed and consistent traffic.
+   * Generates and commits updates of mixed, consistent traffic.
    *
    * @returns the new ledger end
    */
   generate(count: number, options?: GenerateOptions): number;
   /**
-   * Moves the ledger end on without an update, as offsets used for other things do.
+   * Advances the ledger end without an update, as a participant does when it uses offsets for other purposes.
    *
    * @returns the new ledger end
    */
   advance(offsets: number): number;
-  /** Prunes up to and including an offset: reading from before it is refused from now on. */
+  /** Prunes up to and including an offset. Requests that begin before that offset are rejected from then on. */
   prune(upToInclusive: number): void;
-  /** Cuts the ledger back to an earlier end, as restoring an older backup does. */
+  /** Returns the ledger to an earlier end, as the restore of an older backup does. */
   restore(ledgerEnd: number): void;
-  /** Queues a fault; the next requests that it is for use it up. */
+  /** Queues a fault for the next requests that match `where`. */
   fault(fault: Fault, where?: FaultScope): void;
-  /** Changes settings while running. */
+  /** Changes settings of the running service. */
   configure(changes: SandboxChanges): void;
   /**
-   * Takes the service down and up again with changed settings, as an operator does. All connections end at once, and
-   * requests under way are lost; ledger, parties, deduplication, queued faults, the log of requests and the port stay.
-   * A restart that is asked for during another begins after it. A closed sandbox stays closed.
+   * Stops the service and starts it again with changed settings, as an operator does. All connections end at once, and
+   * pending requests are lost. Ledger, parties, deduplication, queued faults, the log of requests and the port stay. A
+   * restart that is requested during another one begins after it. A closed sandbox stays closed.
    *
-   * @param options - the settings to change, and how long it is down
-   * @returns a promise that resolves once the service listens again, or was closed meanwhile, and rejects if the port
-   * has been taken; another restart may then be tried
+   * @param options - the settings to change, and the downtime
+   * @returns a promise that resolves when the service listens again, or when it was closed meanwhile. It rejects if another
+   * process has taken the port; `restart` may then be called again.
    */
   restart(options?: RestartOptions): Promise<void>;
-  /** Makes an Ed25519 key pair and hosts the party that belongs to it. */
+  /** Generates an Ed25519 key pair and hosts a party with it. */
   externalParty(hint: string): ExternalParty;
   /**
-   * Hosts a party that signs with keys of the caller's.
+   * Hosts a party whose keys the caller holds.
    *
-   * @throws TypeError if a key is of a kind that signs no submissions, or not public
-   * @throws RangeError if there is no key, one of them twice, or a threshold that is not among 1 and their number
+   * @throws TypeError if a key is not a public key, or not of a supported algorithm
+   * @throws RangeError if there are no keys or duplicate keys, or if the threshold is not between 1 and the number of keys
    */
   externalParty(hint: string, options: ExternalPartyOptions): HostedParty;
-  /** Ends open requests and the service. Calling it again does no harm. */
+  /** Ends all open requests and stops the service. May be called more than once. */
   close(): Promise<void>;
 }
 
-/** How a {@link Sandbox} is set up; everything has a default. */
+/** The options of {@link startSandbox}. */
 export interface SandboxOptions {
-  /** TCP port on 127.0.0.1; 0, the default, lets the system choose. */
+  /**
+   * The TCP port on 127.0.0.1. With 0 the system chooses one.
+   *
+   * @defaultValue 0
+   */
   readonly port?: number;
-  /** The release line to behave as; default `'3.5'`. */
+  /**
+   * The Canton release line to behave as.
+   *
+   * @defaultValue '3.5'
+   */
   readonly profile?: SandboxProfile;
-  /** The most elements that a list answer may have before it is a 413; default 200. */
+  /**
+   * The maximum number of elements of a list. A longer list is a 413.
+   *
+   * @defaultValue 200
+   */
   readonly maxListElements?: number;
-  /** The idle time that ends an open-ended list when the request names none; default 500. */
+  /**
+   * The idle time in milliseconds after which an open-ended list ends if the request has no `stream_idle_timeout_ms`.
+   *
+   * @defaultValue 500
+   */
   readonly listWaitTimeMs?: number;
-  /** After this long an unanswered request gets the plain-text 503; default 20000. */
+  /**
+   * The time in milliseconds after which a request without a response gets the plain-text 503.
+   *
+   * @defaultValue 20000
+   */
   readonly requestTimeoutMs?: number;
   /**
-   * For how many milliseconds after its preparation a transaction can be committed; later it is rejected with
-   * `LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND`. Default 86400000, a day.
+   * The maximum time in milliseconds between the preparation and the commit of a transaction. Later it is rejected with
+   * `LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND`.
+   *
+   * @defaultValue 86400000, a day
    */
   readonly preparationTimeToleranceMs?: number;
   /**
-   * How many milliseconds ahead of the clock the ledger time may be that `minLedgerTime` asks for; beyond it a submission
-   * is rejected with `LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND`. Default 60000.
+   * The maximum time in milliseconds by which the `minLedgerTime` of a submission may be ahead of the clock. Beyond it the
+   * submission is rejected with `LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND`.
+   *
+   * @defaultValue 60000
    */
   readonly ledgerTimeToleranceMs?: number;
   /**
-   * How long after its start a tailing stream gets a checkpoint; `false` for never.
-   * By default `false` on 3.4 and 500 on 3.5 and 3.6.
+   * The time in milliseconds from the start of an open-ended stream to its first checkpoint; `false` for no such checkpoint.
+   *
+   * @defaultValue false on 3.4, 500 on 3.5 and 3.6
    */
   readonly earlyCheckpointMs?: number | false;
   /**
-   * How many idle milliseconds give a tailing stream a checkpoint, if it has not had that one yet; `false` for never.
-   * Default 60000: more than `requestTimeoutMs`, so that it shows in tests only if set to less.
+   * The idle time in milliseconds after which an open-ended stream gets a checkpoint, unless it already has the same one;
+   * `false` for no such checkpoints. The default exceeds `requestTimeoutMs`, so lists get them only with a lower value.
+   *
+   * @defaultValue 60000
    */
   readonly idleCheckpointMs?: number | false;
   /**
-   * After how many milliseconds without a byte in either direction a WebSocket is cut off, without a close frame; pings
-   * of the client keep it. Default 60000. A change is for the WebSockets that are opened after it.
+   * The time in milliseconds without a byte in either direction after which a WebSocket is disconnected, without a close
+   * frame. Pings of the client keep it open. A change applies to WebSockets that are opened later.
+   *
+   * @defaultValue 60000
    */
   readonly webSocketIdleMs?: number;
   /**
-   * How a WebSocket learns that `checkToken` refuses its token: by its first message, as a token that is missing or over
-   * is refused, or by a 401 to the upgrade, as 3.4 and later refuse an unknown user. Default `'message'`.
+   * How a WebSocket is rejected by `checkToken`: by its first message, as participants reject a missing or expired token, or
+   * by a 401 to the upgrade, as 3.4 and later reject an unknown user.
+   *
+   * @defaultValue 'message'
    */
   readonly webSocketRefusal?: 'message' | 'handshake';
   /**
-   * Decides on the token of each request; a refused one is a 401. It is the bearer token, or the one in the first
-   * subprotocol of a WebSocket, and is looked at again before each element that a WebSocket gets. By default nothing is
-   * checked.
+   * Decides whether the token of a request is valid; if not, the response is a 401. The token is the bearer token, or the
+   * one in the first subprotocol of a WebSocket. It is checked again before each element that a WebSocket gets.
+   *
+   * @defaultValue no check
    */
   readonly checkToken?: (token: string | undefined) => boolean;
-  /** Whether browsers of other origins may call: preflights are answered and the headers set; default false. */
+  /**
+   * Whether browser pages of other origins may send requests (CORS).
+   *
+   * @defaultValue false
+   */
   readonly cors?: boolean;
-  /** Serve only `POST /v2/updates/flats` and `…/executeAndWaitForTransaction`, 404 on all else; default false. */
+  /**
+   * Whether to serve only `POST /v2/updates/flats` and `…/executeAndWaitForTransaction`, and 404 for all else.
+   *
+   * @defaultValue false
+   */
   readonly interfaceOnly?: boolean;
-  /** Serve on 3.6 what that release disables: `/v2/updates/flats`, `filter` and `verbose`; default false. */
+  /**
+   * Whether to serve on 3.6 what that release disables: `/v2/updates/flats`, `filter` and `verbose`.
+   *
+   * @defaultValue false
+   */
   readonly deprecatedApis?: boolean;
-  /** The synchronizers that the service is connected to; default two. */
+  /**
+   * The synchronizers that the service is connected to.
+   *
+   * @defaultValue two synchronizers
+   */
   readonly synchronizers?: readonly string[];
-  /** The id that the participant tells; by which a stored cursor of another one is known. Default `participant1::1220…`. */
+  /**
+   * The id of the participant, by which clients recognize a stored cursor of another participant.
+   *
+   * @defaultValue 'participant1::1220…'
+   */
   readonly participantId?: string;
 }
 
-/** What an operator can change on a running {@link Sandbox}. */
+/** The settings that can be changed on a running {@link Sandbox}. */
 export type SandboxChanges = Partial<
   Pick<
     SandboxOptions,
@@ -146,29 +198,41 @@ export type SandboxChanges = Partial<
   >
 >;
 
-/** What {@link Sandbox.restart} changes, and how long it takes. */
+/** The options of {@link Sandbox.restart}. */
 export interface RestartOptions extends SandboxChanges {
-  /** For how many milliseconds nothing listens; default 0. */
+  /**
+   * The downtime in milliseconds.
+   *
+   * @defaultValue 0
+   */
   readonly downMs?: number;
 }
 
-/** What {@link Sandbox.generate} makes. */
+/** The options of {@link Sandbox.generate}. */
 export interface GenerateOptions {
-  /** Same seed, same ledger before it: same traffic. Default 1. */
+  /**
+   * The seed. The same seed on the same ledger generates the same traffic.
+   *
+   * @defaultValue 1
+   */
   readonly seed?: number;
-  /** The kinds of update to mix; default all. */
+  /**
+   * The kinds of update to generate.
+   *
+   * @defaultValue all
+   */
   readonly variants?: readonly UpdateVariant[];
 }
 
 /** The Canton release line that the sandbox behaves as. */
 export type SandboxProfile = '3.4' | '3.5' | '3.6';
 
-/** The kinds of update that a ledger keeps; checkpoints are none of them, they are made per stream. */
+/** The kinds of update that a ledger stores. Checkpoints are not stored: each stream gets its own. */
 export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';
 
 /**
- * One request as the sandbox saw it. The object is live: `body`, `status` and `aborted` are filled in as it goes on. A
- * WebSocket is a `GET` with status 101, and its body is the first message.
+ * A request in the log of the sandbox. `body`, `status` and `aborted` are updated while the request proceeds. A WebSocket is
+ * a `GET` with status 101, and its body is its first message.
  */
 export interface SandboxRequest {
   /** The HTTP method. */
@@ -177,14 +241,14 @@ export interface SandboxRequest {
   readonly path: string;
   /** The query parameters. */
   readonly query: Readonly<Record<string, string>>;
-  /** The parsed JSON body, the text if it is no JSON, `undefined` if there was none. */
+  /** The parsed JSON body, the text if it is not JSON, or `undefined` without a body. */
   readonly body: unknown;
-  /** Whether a token came along: as a bearer, or in the first subprotocol of a WebSocket. The token itself is never kept. */
+  /** Whether the request has a bearer token, or a token in the first subprotocol of a WebSocket. The token is not stored. */
   readonly authorized: boolean;
-  /** When the request arrived, in milliseconds since the epoch. */
+  /** The time of arrival, in milliseconds since the epoch. */
   readonly at: number;
-  /** The HTTP status, once answered. */
+  /** The HTTP status, once the response is sent. */
   readonly status?: number;
-  /** Whether the client went away before the end of its answer, or of its stream. */
+  /** Whether the client closed the connection before the end of its response or stream. */
   readonly aborted: boolean;
 }

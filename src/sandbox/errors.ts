@@ -1,8 +1,8 @@
 import type { WireCantonError } from './wire/WireUpdate.js';
 
-/** Thrown to end the work on a request with an error, as text or as the error body. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+/** Thrown to answer a request with an error, which is a plain text or the error body of the ledger. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
 
   constructor(
     readonly status: number,
@@ -12,8 +12,56 @@ export class Refusal extends Error {
   }
 }
 
-/** What participants reduce errors of these categories to. Internal errors have a second source, the JSON layer. */
-const redacted = new Set([5, 6, 7, 14]);
+/** Creates the error with which a participant answers a request, from its error code. */
+export function requestError(code: string, cause: string, overrides: Partial<WireCantonError> = {}): RequestError {
+  const body = cantonError(code, { cause, ...overrides });
+  return new RequestError(httpStatusByGrpcCode[body.grpcCodeValue ?? 3] ?? 400, body);
+}
+
+const httpStatusByGrpcCode: Readonly<Record<number, number>> = {
+  4: 504,
+  5: 404,
+  6: 409,
+  7: 403,
+  10: 409,
+  13: 500,
+  14: 503,
+  16: 401,
+};
+
+/**
+ * Creates the body of a ledger error, with the category, gRPC code and retry hint of a well-known code. An unknown code has
+ * category 9. `'UNAUTHENTICATED'` and `'PERMISSION_DENIED'` are redacted to `'NA'`, as participants send them.
+ *
+ * @param code - the error code, such as `'SUBMISSION_ALREADY_IN_FLIGHT'`
+ * @param overrides - fields that replace the defaults
+ */
+export function cantonError(code: string, overrides: Partial<WireCantonError> = {}): WireCantonError {
+  const category = overrides.errorCategory ?? errorCodes.get(code) ?? 9;
+  const known = errorCategories[category];
+  const common = {
+    correlationId: null,
+    traceId: null,
+    resources: [],
+    grpcCodeValue: known?.grpcCode ?? null,
+    retryInfo: known?.hasRetryHint === true ? '1 second' : null,
+    definiteAnswer: null,
+  };
+  if (code === 'NA' || redactedCategories.has(category)) {
+    const cause = 'A security-sensitive error has been received';
+    return { ...common, context: {}, ...overrides, code: 'NA', cause, errorCategory: -1 };
+  }
+  const context = {
+    participant: 'sandbox',
+    category: String(category),
+    definite_answer: 'false',
+    ...overrides.context,
+  };
+  return { ...common, code, cause: code, errorCategory: category, ...overrides, context };
+}
+
+/** The categories that participants redact. Internal errors (4) are not among them: the JSON layer reports them unredacted. */
+const redactedCategories = new Set([5, 6, 7, 14]);
 
 /** The well-known error codes by category. */
 const codes: Readonly<Record<number, readonly string[]>> = {
@@ -81,72 +129,23 @@ const codes: Readonly<Record<number, readonly string[]>> = {
   12: ['OFFSET_AFTER_LEDGER_END'],
 };
 
-/** Well-known error code to category. */
+/** The category of each well-known error code. */
 const errorCodes: ReadonlyMap<string, number> = new Map(
   Object.entries(codes).flatMap(([category, names]) => names.map((name) => [name, Number(category)] as const)),
 );
 
-/** Per error category: its gRPC status code, and whether it comes with a retry hint. */
-const errorCategories: Readonly<Record<number, { readonly grpc: number; readonly retried: boolean }>> = {
-  1: { grpc: 14, retried: true },
-  2: { grpc: 10, retried: true },
-  3: { grpc: 4, retried: true },
-  4: { grpc: 13, retried: false },
-  6: { grpc: 16, retried: false },
-  7: { grpc: 7, retried: false },
-  8: { grpc: 3, retried: false },
-  9: { grpc: 9, retried: false },
-  10: { grpc: 6, retried: false },
-  11: { grpc: 5, retried: false },
-  12: { grpc: 11, retried: true },
-  14: { grpc: 12, retried: false },
+/** The gRPC status code of each category, and whether its errors have a retry hint. */
+const errorCategories: Readonly<Record<number, { readonly grpcCode: number; readonly hasRetryHint: boolean }>> = {
+  1: { grpcCode: 14, hasRetryHint: true },
+  2: { grpcCode: 10, hasRetryHint: true },
+  3: { grpcCode: 4, hasRetryHint: true },
+  4: { grpcCode: 13, hasRetryHint: false },
+  6: { grpcCode: 16, hasRetryHint: false },
+  7: { grpcCode: 7, hasRetryHint: false },
+  8: { grpcCode: 3, hasRetryHint: false },
+  9: { grpcCode: 9, hasRetryHint: false },
+  10: { grpcCode: 6, hasRetryHint: false },
+  11: { grpcCode: 5, hasRetryHint: false },
+  12: { grpcCode: 11, hasRetryHint: true },
+  14: { grpcCode: 12, hasRetryHint: false },
 };
-
-/**
- * Builds the body of an error, with the category, gRPC code and retry hint that belong to a well-known
- * code. An unknown code counts as category 9. `'UNAUTHENTICATED'` and `'PERMISSION_DENIED'` come out redacted
- * to `'NA'`, as participants answer them.
- *
- * @param code - such as `'SUBMISSION_ALREADY_IN_FLIGHT'`
- * @param overrides - fields to set otherwise
- */
-export function cantonError(code: string, overrides: Partial<WireCantonError> = {}): WireCantonError {
-  const category = overrides.errorCategory ?? errorCodes.get(code) ?? 9;
-  const known = errorCategories[category];
-  const common = {
-    correlationId: null,
-    traceId: null,
-    resources: [],
-    grpcCodeValue: known?.grpc ?? null,
-    retryInfo: known?.retried === true ? '1 second' : null,
-    definiteAnswer: null,
-  };
-  if (code === 'NA' || redacted.has(category)) {
-    const cause = 'A security-sensitive error has been received';
-    return { ...common, context: {}, ...overrides, code: 'NA', cause, errorCategory: -1 };
-  }
-  const context = {
-    participant: 'sandbox',
-    category: String(category),
-    definite_answer: 'false',
-    ...overrides.context,
-  };
-  return { ...common, code, cause: code, errorCategory: category, ...overrides, context };
-}
-
-const httpByGrpc: Readonly<Record<number, number>> = {
-  4: 504,
-  5: 404,
-  6: 409,
-  7: 403,
-  10: 409,
-  13: 500,
-  14: 503,
-  16: 401,
-};
-
-/** The refusal that the participant answers with a given error code. */
-export function refused(code: string, cause: string, overrides: Partial<WireCantonError> = {}): Refusal {
-  const body = cantonError(code, { cause, ...overrides });
-  return new Refusal(httpByGrpc[body.grpcCodeValue ?? 3] ?? 400, body);
-}

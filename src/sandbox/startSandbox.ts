@@ -1,17 +1,17 @@
 import { FaultQueue } from './http/FaultQueue.js';
 import type { RequestRecord } from './http/requests.js';
-import { restartable } from './http/server.js';
+import { startServer } from './http/server.js';
 import { completeUpdates } from './ledger/append.js';
 import { Participant } from './participant/Participant.js';
-import { externalPartyOn } from './participant/parties.js';
+import { externalPartyMethod } from './participant/parties.js';
 import { Settings } from './participant/Settings.js';
 import type { Sandbox, SandboxOptions } from './Sandbox.js';
 import { generate } from './traffic/generate.js';
 import { TrafficState } from './traffic/TrafficState.js';
 
 /**
- * Starts a ledger service on 127.0.0.1, for tests and demos. It serves the JSON Ledger API as a participant of the
- * chosen release does, from an in-memory ledger; it does so over real HTTP, and it really checks signatures.
+ * Starts a ledger service on 127.0.0.1, for tests and demos. It serves the JSON Ledger API over HTTP and WebSockets, from a
+ * ledger in memory, as a participant of the chosen release does. It verifies signatures.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = new FaultQueue();
   const log: RequestRecord[] = [];
   const traffic = new TrafficState();
-  const { url, restart, close } = await restartable(options.port ?? 0, { participant, faults, log });
+  const { url, restart, close } = await startServer(options.port ?? 0, { participant, faults, log });
   return {
     url,
     close() {
@@ -52,8 +52,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       ledger.commit(completeUpdates(updates, { ledger, synchronizers }));
       return ledger.end;
     },
-    generate(count, choice = {}) {
-      ledger.commit(generate(count, choice, participant, traffic));
+    generate(count, generateOptions = {}) {
+      ledger.commit(generate(count, generateOptions, participant, traffic));
       return ledger.end;
     },
     advance(offsets) {
@@ -78,6 +78,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       settings.change(changes);
       return restart(downMs);
     },
-    externalParty: externalPartyOn(hosted),
+    externalParty: externalPartyMethod(hosted),
   };
 }

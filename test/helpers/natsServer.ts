@@ -3,21 +3,22 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { describe } from '@jest/globals';
-import { describeWithServer, freePort, isListening, running, signal, until, type TestServer } from './servers.js';
+import { describeWithServer, freePort, isListening, sendSignal, startProcess, type TestServer } from './servers.js';
+import { until } from './time.js';
 
-/** Whether there is a NATS server on this machine. */
+/** Whether a NATS server is installed. */
 export const hasNats = spawnSync('nats-server', ['--version']).status === 0;
 
-/** Tests with a NATS server. */
+/** `describe` for tests with a NATS server. */
 export const describeWithNats: typeof describe.only = describeWithServer(hasNats, 'nats-server');
 
-/** A NATS server with JetStream. */
+/** The options of {@link natsServer}. */
 export interface NatsServerOptions {
-  /** The most bytes of a message. */
+  /** The maximum size of a message in bytes. */
   readonly maxPayload?: number;
 }
 
-/** Starts a NATS server with JetStream, which keeps its streams in files. */
+/** Starts a NATS server with JetStream, whose streams are stored in files. */
 export async function natsServer({ maxPayload = 1_048_576 }: NatsServerOptions = {}): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-nats-'));
   const port = await freePort();
@@ -28,19 +29,19 @@ export async function natsServer({ maxPayload = 1_048_576 }: NatsServerOptions =
     `listen: "127.0.0.1:${port}"\nmax_payload: ${maxPayload}\njetstream { store_dir: "${join(folder, 'data')}" }\n`,
   );
   const start = async () => {
-    const program = await running(['nats-server', '-c', config], { log, folder });
+    const program = await startProcess(['nats-server', '-c', config], { log, folder });
     await until(async () => {
-      if (program.isOver()) throw new Error(await readFile(log, 'utf8'));
+      if (program.hasExited()) throw new Error(await readFile(log, 'utf8'));
       return isListening(port);
     });
     return program;
   };
   let server = await start();
-  const end = async (how: NodeJS.Signals): Promise<void> => {
-    signal([server.pid], how);
-    await server.over;
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    sendSignal([server.pid], signal);
+    await server.exited;
   };
-  const again = async (): Promise<void> => {
+  const restartServer = async (): Promise<void> => {
     server = await start();
   };
   return {
@@ -50,10 +51,10 @@ export async function natsServer({ maxPayload = 1_048_576 }: NatsServerOptions =
       await rm(folder, { recursive: true, force: true });
     },
     crash: () => end('SIGKILL'),
-    start: again,
+    start: restartServer,
     restart: async () => {
       await end('SIGTERM');
-      await again();
+      await restartServer();
     },
   };
 }

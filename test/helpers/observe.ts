@@ -1,21 +1,21 @@
 import { asyncScheduler, type Observable, type Subscription } from 'rxjs';
 
-/** What has come of a subscription so far. */
+/** A record of a subscription. */
 export interface Observed<A> {
   readonly values: A[];
-  /** When each value came, in milliseconds from the subscription. */
+  /** The time of each value, in milliseconds since the subscription. */
   readonly times: number[];
   error: unknown;
   completed: boolean;
-  /** When it ended, in milliseconds from the subscription. */
+  /** The time of the end, in milliseconds since the subscription. */
   endedAt: number | undefined;
   readonly subscription: Subscription;
 }
 
-/** Subscribes and records. */
+/** Subscribes to an Observable and records it. */
 export function observe<A>(source$: Observable<A>): Observed<A> {
   const start = asyncScheduler.now();
-  const seen = {
+  const record = {
     values: [] as A[],
     times: [] as number[],
     error: undefined as unknown,
@@ -23,23 +23,23 @@ export function observe<A>(source$: Observable<A>): Observed<A> {
     endedAt: undefined as number | undefined,
   };
   const end = (): void => {
-    seen.endedAt = asyncScheduler.now() - start;
+    record.endedAt = asyncScheduler.now() - start;
   };
   const subscription = source$.subscribe({
     next: (value) => {
-      seen.values.push(value);
-      seen.times.push(asyncScheduler.now() - start);
+      record.values.push(value);
+      record.times.push(asyncScheduler.now() - start);
     },
     error: (error: unknown) => {
-      seen.error = error;
+      record.error = error;
       end();
     },
     complete: () => {
-      seen.completed = true;
+      record.completed = true;
       end();
     },
   });
-  return Object.assign(seen, { subscription });
+  return Object.assign(record, { subscription });
 }
 
 /** The offsets of updates. */

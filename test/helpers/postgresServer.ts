@@ -6,12 +6,21 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import type { describe } from '@jest/globals';
-import { describeWithServer, freePort, isAlive, running, signal, until, type As, type TestServer } from './servers.js';
+import {
+  describeWithServer,
+  freePort,
+  isAlive,
+  type ProcessUser,
+  sendSignal,
+  startProcess,
+  type TestServer,
+} from './servers.js';
+import { until } from './time.js';
 
 const exec = promisify(execFile);
 const versions = '/usr/lib/postgresql';
 
-/** Where the newest version's programs are: Debian's, or those on the path. */
+/** The folder of the newest version: of Debian's packages; `undefined` for the PATH. */
 const bin = existsSync(versions)
   ? readdirSync(versions)
       .sort((a, b) => Number(b) - Number(a))
@@ -20,22 +29,22 @@ const bin = existsSync(versions)
   : undefined;
 const program = (name: string): string => (bin === undefined ? name : join(bin, name));
 
-/** Whether there is a PostgreSQL on this machine. */
+/** Whether PostgreSQL is installed. */
 export const hasPostgres = spawnSync(program('initdb'), ['--version']).status === 0;
 
-/** Tests with a PostgreSQL. */
+/** `describe` for tests with PostgreSQL. */
 export const describeWithPostgres: typeof describe.only = describeWithServer(hasPostgres, 'postgresql');
 
-/** PostgreSQL does not run as root. */
-function underWhom(): As {
+/** The user of the server, because PostgreSQL does not run as root. */
+function postgresUser(): ProcessUser {
   if (process.getuid?.() !== 0) return {};
   const id = (kind: string): number => Number(spawnSync('id', [kind, 'postgres'], { encoding: 'utf8' }).stdout);
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A PostgreSQL that can also stop answering. */
+/** A PostgreSQL server that can also stop responding. */
 export interface PostgresServer extends TestServer {
-  /** Stops all of it, so that connections stay and nothing is answered. */
+  /** Suspends all its processes: connections stay, and nothing responds. */
   pause(): Promise<void>;
   resume(): Promise<void>;
 }
@@ -43,19 +52,19 @@ export interface PostgresServer extends TestServer {
 const settings = { listen_addresses: '127.0.0.1', max_connections: '100', log_min_messages: 'warning' };
 
 /**
- * Starts a PostgreSQL. It does flush to the disk: that a commit which is acknowledged survives a crash of the server is
- * what some tests are about.
+ * Starts a PostgreSQL server. It flushes to the disk, because tests check that acknowledged commits survive a crash of
+ * the server.
  */
 export async function postgresServer(): Promise<PostgresServer> {
-  const as = underWhom();
+  const user = postgresUser();
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-postgres-'));
-  if (as.uid !== undefined && as.gid !== undefined) await chown(folder, as.uid, as.gid);
+  if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   await exec(
     program('initdb'),
     ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync'],
     {
-      ...as,
+      ...user,
       cwd: folder,
     },
   );
@@ -64,10 +73,10 @@ export async function postgresServer(): Promise<PostgresServer> {
   const options = Object.entries({ ...settings, port: String(port), unix_socket_directories: folder });
   const command = [program('postgres'), '-D', data, ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const start = async () => {
-    const server = await running(command, { log, folder, as });
+    const server = await startProcess(command, { log, folder, user });
     await until(async () => {
-      if (server.isOver()) throw new Error(await readFile(log, 'utf8'));
-      // the last line is its state
+      if (server.hasExited()) throw new Error(await readFile(log, 'utf8'));
+      // line 8 is the state of the server
       const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
       return Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready';
     });
@@ -78,22 +87,22 @@ export async function postgresServer(): Promise<PostgresServer> {
     const { stdout } = await exec('pgrep', ['-P', String(server.pid)]).catch(() => ({ stdout: '' }));
     return stdout.split('\n').filter(Boolean).map(Number);
   };
-  /** The server first, so that it starts no other process while they are counted. */
+  /** Stops the main process first, so that it starts no children while they are listed. */
   const pause = async (): Promise<readonly number[]> => {
-    signal([server.pid], 'SIGSTOP');
+    sendSignal([server.pid], 'SIGSTOP');
     const all = [...(await children()), server.pid];
-    signal(all, 'SIGSTOP');
+    sendSignal(all, 'SIGSTOP');
     return all;
   };
   const resume = async (): Promise<void> => {
-    signal([...(await children()), server.pid], 'SIGCONT');
+    sendSignal([...(await children()), server.pid], 'SIGCONT');
   };
-  const end = async (how: NodeJS.Signals): Promise<void> => {
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
     await resume();
-    signal([server.pid], how);
-    await server.over;
+    sendSignal([server.pid], signal);
+    await server.exited;
   };
-  const again = async (): Promise<void> => {
+  const restartServer = async (): Promise<void> => {
     server = await start();
   };
   return {
@@ -104,18 +113,18 @@ export async function postgresServer(): Promise<PostgresServer> {
     },
     crash: async () => {
       const all = await pause();
-      signal(all, 'SIGKILL');
-      await server.over;
+      sendSignal(all, 'SIGKILL');
+      await server.exited;
       await until(() => !all.some(isAlive));
     },
     pause: async () => {
       await pause();
     },
     resume,
-    start: again,
+    start: restartServer,
     restart: async () => {
       await end('SIGINT');
-      await again();
+      await restartServer();
     },
   };
 }

@@ -1,8 +1,9 @@
-import { defer, from, Observable, type ObservableInput } from 'rxjs';
+import { defer, finalize, from, Observable, type ObservableInput } from 'rxjs';
 import type { HttpPort, HttpRequest, HttpResponse } from '../../src/http/HttpPort.js';
+import type { SocketPort, SocketSign } from '../../src/http/SocketPort.js';
 
-/** A request as tests look at it. */
-export interface Asked {
+/** A request that a scripted service received. */
+export interface ServiceRequest {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -10,20 +11,63 @@ export interface Asked {
   readonly token: string | undefined;
 }
 
-/** What a scripted service answers: a status and a body, or an error of the connection. */
+/** The reply of a scripted service: a response, or an error of the connection. */
 export type Reply = HttpResponse | Error;
 
-/** A service whose answers the test gives, and what it was asked. */
-export interface Scripted {
+/** A service whose replies the test writes, with a record of its requests. */
+export interface ScriptedService {
   readonly port: HttpPort;
-  readonly asked: Asked[];
-  /** Requests that were unsubscribed before their answer came. */
-  readonly aborted: Asked[];
-  /** Requests on the way now. */
+  readonly requests: ServiceRequest[];
+  /** The requests that were unsubscribed before their reply. */
+  readonly aborted: ServiceRequest[];
+  /** The number of requests without a reply now. */
   open: number;
 }
 
-const askedOf = ({ method, url, body, headers }: HttpRequest): Asked => {
+/** Creates a service. `reply` is called once per subscription, with the request and the number of requests so far. */
+export function scriptedService(
+  reply: (request: ServiceRequest, count: number) => ObservableInput<Reply>,
+): ScriptedService {
+  const service: ScriptedService = {
+    requests: [],
+    aborted: [],
+    open: 0,
+    port: (httpRequest) =>
+      new Observable<HttpResponse>((subscriber) => {
+        const request = toServiceRequest(httpRequest);
+        service.requests.push(request);
+        service.open += 1;
+        let isSettled = false;
+        // a request with a reply is no longer open, whatever the subscriber does with the reply
+        const settle = (): void => {
+          if (!isSettled) service.open -= 1;
+          isSettled = true;
+        };
+        const subscription = defer(() => from(reply(request, service.requests.length))).subscribe({
+          next: (value) => {
+            settle();
+            if (value instanceof Error) subscriber.error(value);
+            else subscriber.next(value);
+          },
+          error: (error: unknown) => {
+            settle();
+            subscriber.error(error);
+          },
+          complete: () => {
+            subscriber.complete();
+          },
+        });
+        return () => {
+          if (!isSettled) service.aborted.push(request);
+          settle();
+          subscription.unsubscribe();
+        };
+      }),
+  };
+  return service;
+}
+
+const toServiceRequest = ({ method, url, body, headers }: HttpRequest): ServiceRequest => {
   const { pathname, searchParams } = new URL(url);
   const parsed: unknown = body === undefined ? {} : JSON.parse(body);
   return {
@@ -37,78 +81,48 @@ const askedOf = ({ method, url, body, headers }: HttpRequest): Asked => {
 
 const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> => typeof u === 'object' && u !== null;
 
-/** A port that answers as the test says, `answer` being called once per subscription. */
-export function scripted(answer: (asked: Asked, count: number) => ObservableInput<Reply>): Scripted {
-  const service: Scripted = {
-    asked: [],
-    aborted: [],
-    open: 0,
-    port: (request) =>
-      new Observable<HttpResponse>((subscriber) => {
-        const asked = askedOf(request);
-        service.asked.push(asked);
-        service.open += 1;
-        let answered = false;
-        // what has been answered is not on the way any more, whatever is done with the answer
-        const settle = (): void => {
-          if (!answered) service.open -= 1;
-          answered = true;
-        };
-        const subscription = defer(() => from(answer(asked, service.asked.length))).subscribe({
-          next: (reply) => {
-            settle();
-            if (reply instanceof Error) subscriber.error(reply);
-            else subscriber.next(reply);
-          },
-          error: (error: unknown) => {
-            settle();
-            subscriber.error(error);
-          },
-          complete: () => {
-            subscriber.complete();
-          },
-        });
-        return () => {
-          if (!answered) service.aborted.push(asked);
-          settle();
-          subscription.unsubscribe();
-        };
-      }),
-  };
-  return service;
+/** The request of a WebSocket: its handshake and its first message. */
+export interface SocketRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A 200 with a JSON body. */
-export const ok = (body: unknown): HttpResponse => ({ status: 200, headers: {}, text: JSON.stringify(body) });
+/** WebSockets whose messages the test writes, with a record of their requests. */
+export interface ScriptedSockets {
+  readonly port: SocketPort;
+  readonly requests: SocketRequest[];
+  /** The number of sockets that are open or being opened. */
+  open: number;
+}
 
-/** An answer that is no success. */
-export const failed = (
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): HttpResponse => ({
-  status,
-  headers,
-  text: typeof body === 'string' ? body : JSON.stringify(body),
-});
+/** Creates a port for WebSockets. `stream` is called once per subscription, with the request and the number so far. */
+export function scriptedSockets(
+  stream: (request: SocketRequest, count: number) => Observable<SocketSign>,
+): ScriptedSockets {
+  const sockets: ScriptedSockets = {
+    requests: [],
+    open: 0,
+    port: ({ url, headers, message }) =>
+      defer(() => {
+        const request = { path: new URL(url).pathname, headers, body: JSON.parse(message) as SocketRequest['body'] };
+        sockets.requests.push(request);
+        sockets.open += 1;
+        return stream(request, sockets.requests.length).pipe(
+          finalize(() => {
+            sockets.open -= 1;
+          }),
+        );
+      }),
+  };
+  return sockets;
+}
 
-/** The body of the ledger's own errors, all ten keys. */
-export const canton = (
-  code: string,
-  errorCategory: number,
-  context: Readonly<Record<string, string>> = {},
-): object => ({
-  code,
-  cause: `because of ${code}`,
-  correlationId: null,
-  traceId: null,
-  context,
-  resources: [],
-  errorCategory,
-  grpcCodeValue: 0,
-  retryInfo: null,
-  definiteAnswer: null,
-});
+/** A WebSocket opens. */
+export const socketOpen: SocketSign = { _tag: 'Open' };
 
-/** What an unknown path answers. */
-export const notFound = failed(404, { errors: ['HttpMethod(POST)'], status: 404, ledgerApiError: null });
+/** A WebSocket receives a message. */
+export const socketText = (json: unknown): SocketSign => ({ _tag: 'Text', text: JSON.stringify(json) });
+
+/** An open WebSocket ends. */
+export const socketEnd = (code: number): SocketSign => ({ _tag: 'End', code });

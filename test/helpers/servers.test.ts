@@ -7,7 +7,8 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import pg from 'pg';
 import { describeWithNats, natsServer } from './natsServer.js';
 import { describeWithPostgres, postgresServer } from './postgresServer.js';
-import { guard, isAlive, running, signal, until, type TestServer } from './servers.js';
+import { guard, isAlive, sendSignal, startProcess, type TestServer } from './servers.js';
+import { until } from './time.js';
 
 describeWithPostgres('a PostgreSQL for tests', () => {
   let server: TestServer;
@@ -85,9 +86,9 @@ it('a server does not outlive a test process that is killed, and leaves no folde
 });
 
 it('a server that ends is seen to have ended', async () => {
-  const server = await running(['sleep', '1000'], { log: '/dev/null', folder: '/nowhere' });
-  expect(server.isOver()).toBe(false);
-  signal([server.pid], 'SIGKILL');
-  await server.over;
-  expect(server.isOver()).toBe(true);
+  const server = await startProcess(['sleep', '1000'], { log: '/dev/null', folder: '/nowhere' });
+  expect(server.hasExited()).toBe(false);
+  sendSignal([server.pid], 'SIGKILL');
+  await server.exited;
+  expect(server.hasExited()).toBe(true);
 });

@@ -2,42 +2,41 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
 import process from 'node:process';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe } from '@jest/globals';
 
-/** A server of its own for a test: on loopback, with its data in a folder of its own. */
+/** A server process for a test, on loopback, with its data in a temporary folder. */
 export interface TestServer {
-  /** How a client connects; the same after a restart. */
+  /** The URL for clients, which stays the same after a restart. */
   readonly url: string;
-  /** Ends it in good order, and deletes its data. */
+  /** Shuts the server down and deletes its data. */
   stop(): Promise<void>;
-  /** Kills all of it at once, as the kernel does when memory runs out; its data stay. */
+  /** Kills all its processes at once, as the kernel does when memory runs out. The data stay. */
   crash(): Promise<void>;
-  /** Starts it again on the same data and port. */
+  /** Starts the server again, with the same data and port. */
   start(): Promise<void>;
-  /** Ends it in good order and starts it again. */
+  /** Shuts the server down and starts it again. */
   restart(): Promise<void>;
 }
 
-/** Tests that need a server: skipped where it is missing, unless CANTON_RX_SERVERS says that it must not be. */
-export function describeWithServer(isThere: boolean, debianPackage: string): typeof describe.only {
-  if (isThere || process.env['CANTON_RX_SERVERS'] === 'required') return describe;
+/** `describe` for tests with a server. They are skipped if it is not installed, unless CANTON_RX_SERVERS is `required`. */
+export function describeWithServer(isInstalled: boolean, debianPackage: string): typeof describe.only {
+  if (isInstalled || process.env['CANTON_RX_SERVERS'] === 'required') return describe;
   console.warn(`not run: this machine lacks a server, Debian's package ${debianPackage}`);
   return describe.skip;
 }
 
-/** The signal to all of them that are still there. */
-export function signal(pids: readonly number[], name: NodeJS.Signals): void {
+/** Sends a signal to the processes that still run. */
+export function sendSignal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, name);
     } catch {
-      // it is over
+      // the process has exited
     }
   }
 }
 
-/** Whether a process is there. */
+/** Whether a process runs. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -46,21 +45,21 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** How a program is run. */
-export interface Running {
+/** A process that runs. */
+export interface RunningProcess {
   readonly pid: number;
-  readonly isOver: () => boolean;
-  /** Fulfilled when it has ended. */
-  readonly over: Promise<unknown>;
+  readonly hasExited: () => boolean;
+  /** Resolves when it has exited. */
+  readonly exited: Promise<unknown>;
 }
 
-/** Under whom a program is run. */
-export interface As {
+/** The user of a process. */
+export interface ProcessUser {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** The shell that outlives a test that is killed: its input ends then, and it ends the server and deletes what is left. */
+/** A shell that outlives a killed test. Its input ends then, so it kills the server and deletes the folder. */
 export const guard = `
   trap '' INT TERM HUP
   exec 3<&0 2>/dev/null
@@ -74,33 +73,28 @@ export const guard = `
   if [ -e "$folder/orphan" ]; then rm -rf "$folder"; fi
 `;
 
-/** Starts a program that ends with this process, however that ends; `folder` is deleted then. */
-export async function running(
+/** Starts a program that is killed when this process ends in any way. `folder` is deleted then. */
+export async function startProcess(
   command: readonly string[],
-  { log, folder, as = {} }: { log: string; folder: string; as?: As },
-): Promise<Running> {
+  { log, folder, user = {} }: { log: string; folder: string; user?: ProcessUser },
+): Promise<RunningProcess> {
   const shell = spawn('sh', ['-c', guard, 'sh', log, folder, ...command], {
     stdio: ['pipe', 'pipe', 'ignore'],
-    ...as,
+    ...user,
   });
   const over = once(shell, 'exit');
   const pid = await new Promise((resolve) => shell.stdout.once('data', resolve));
-  // a test that forgets its server ends nevertheless
+  // a test that does not stop its server ends all the same
   shell.unref();
   for (const pipe of [shell.stdin, shell.stdout]) if (pipe instanceof Socket) pipe.unref();
-  return { pid: Number(String(pid)), isOver: () => shell.exitCode !== null || shell.signalCode !== null, over };
+  return {
+    pid: Number(String(pid)),
+    hasExited: () => shell.exitCode !== null || shell.signalCode !== null,
+    exited: over,
+  };
 }
 
-/** Waits until something is so; that which never is so ends with the test. */
-export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`not so within ${withinMs} ms: ${String(isSo)}`);
-    await wait(5);
-  }
-}
-
-/** Whether somebody listens at a port of this machine. */
+/** Whether a server listens on a port of this machine. */
 export const isListening = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -113,7 +107,7 @@ export const isListening = (port: number): Promise<boolean> =>
     });
   });
 
-/** A free port below those of outgoing connections, so that it is still free when a server comes back to it. */
+/** Finds a free port below those of outgoing connections, so that it stays free while a server restarts. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);

@@ -1,20 +1,19 @@
 import { concat, defer, EMPTY, from, map, merge, Observable, of, Subject, Subscription } from 'rxjs';
 import { switchMap, take, takeWhile, throwError, timer } from 'rxjs';
 import type { SocketSign } from '../../src/http/SocketPort.js';
-import { canton, failed, notFound, ok, type Asked, type Reply } from './scripted.js';
-import { end, open, text, type AskedSocket } from './scriptedSockets.js';
-import { checkpoint } from './wire.js';
+import { type Reply, type ServiceRequest, socketEnd, socketOpen, type SocketRequest, socketText } from './scripted.js';
+import { checkpoint, errorBody, errorReply, notFound, ok } from './wire.js';
 
-/** What a virtual ledger is like. */
+/** The behaviour of a virtual ledger. */
 export interface VirtualOptions {
   readonly maxListElements?: number;
-  /** When a tail gets a checkpoint after its start, in milliseconds; never, if absent. */
+  /** The time from the start of an open-ended stream to its checkpoint, in milliseconds. No checkpoint if absent. */
   readonly earlyCheckpointMs?: number | undefined;
   readonly hasLedgerEnd?: boolean;
   readonly latencyMs?: number;
-  /** What it says its id is; an unknown path otherwise. */
+  /** The participant id. If absent, its path is unknown. */
   readonly participantId?: string | undefined;
-  /** Whether `/v2/updates/flats` is there; 3.6 answers it with an error of its own, or not at all. */
+  /** Whether `/v2/updates/flats` is served. 3.6 has it disabled, later releases do not have it. */
   readonly flats?: 'served' | 'disabled' | 'gone';
   readonly updates?: 'served' | 'gone';
 }
@@ -24,11 +23,11 @@ export interface Entry {
   readonly element: object;
 }
 
-/** A ledger service whose list algorithm runs in the test's time; the test appends to it. */
+/** A ledger service in virtual time. The test appends its updates. */
 export class VirtualLedger {
-  /** How far the ledger has come, also by what matches no request. */
+  /** The ledger end, which includes updates that no request selects. */
   end = 0;
-  /** Up to where it is pruned. */
+  /** The pruned offset. */
   pruned = 0;
   private entries: Entry[] = [];
   private readonly appended = new Subject<Entry>();
@@ -37,8 +36,8 @@ export class VirtualLedger {
 
   constructor(private options: VirtualOptions = {}) {}
 
-  /** Changes what the service is like, as an upgrade or another replica does. */
-  become(changes: VirtualOptions): void {
+  /** Changes the behaviour of the service, as an upgrade or another replica does. */
+  reconfigure(changes: VirtualOptions): void {
     this.options = { ...this.options, ...changes };
   }
 
@@ -49,59 +48,59 @@ export class VirtualLedger {
     this.appended.next(entry);
   }
 
-  /** Breaks all connections, as a restart does. */
-  cut(): void {
+  /** Closes all connections, as a restart does. */
+  disconnect(): void {
     this.cuts.next(new Error('restarting'));
   }
 
-  /** Forgets everything behind an offset, as the restore of an older backup does. */
+  /** Removes everything after an offset, as the restore of an older backup does. */
   restore(offset: number): void {
     this.entries = this.entries.filter((entry) => entry.offset <= offset);
     this.end = offset;
-    this.cut();
+    this.disconnect();
   }
 
-  /** What has been appended, pruned or not. */
+  /** The updates of a range, including pruned ones. */
   between(beginExclusive: number, endInclusive: number): readonly Entry[] {
     return this.entries.filter(({ offset }) => offset > beginExclusive && offset <= endInclusive);
   }
 
-  /** An answer with these elements. */
+  /** A reply with the given elements. */
   page(entries: readonly Entry[]): Reply {
     const reply = ok(entries.map(({ element }) => element));
     this.lists.set(reply, entries);
     return reply;
   }
 
-  /** The elements of such an answer. */
-  entriesIn(reply: Reply): readonly Entry[] | undefined {
+  /** The elements of a reply of `page`. */
+  entriesOf(reply: Reply): readonly Entry[] | undefined {
     return this.lists.get(reply);
   }
 
-  /** For `scripted`; `end` is how far the replica has come that answers. */
-  readonly answer = (asked: Asked, end?: number): Observable<Reply> => {
+  /** The replies for `scriptedService`. `end` is the ledger end of a replica that lags. */
+  readonly reply = (request: ServiceRequest, end?: number): Observable<Reply> => {
     const { latencyMs = 0 } = this.options;
-    const reply$ = defer(() => this.stateOf(asked, end) ?? this.refusalOf(asked) ?? this.list(asked, end));
-    const answer$ = latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
-    return merge(this.cuts, answer$).pipe(take(1));
+    const reply$ = defer(() => this.stateReply(request, end) ?? this.disabledReply(request) ?? this.list(request, end));
+    const delayed$ = latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
+    return merge(this.cuts, delayed$).pipe(take(1));
   };
 
-  /** For `scriptedSockets`. */
-  readonly push = (asked: AskedSocket): Observable<SocketSign> =>
-    this.pushes(asked).pipe(map((sign) => ('element' in sign ? text(sign.element) : sign)));
+  /** The streams for `scriptedSockets`. */
+  readonly streamText = (request: SocketRequest): Observable<SocketSign> =>
+    this.stream(request).pipe(map((sign) => ('element' in sign ? socketText(sign.element) : sign)));
 
-  /** The same, with the elements as they are. */
-  readonly pushes = ({ path, body }: AskedSocket): Observable<SocketSign | Entry> => {
+  /** The same streams, with elements that are not encoded. */
+  readonly stream = ({ path, body }: SocketRequest): Observable<SocketSign | Entry> => {
     const { latencyMs = 0, earlyCheckpointMs } = this.options;
-    const lost$ = this.cuts.pipe(map(() => end(1006)));
+    const lost$ = this.cuts.pipe(map(() => socketEnd(1006)));
     const opened$ = defer(() => {
       const begin = Number(body['beginExclusive']);
-      const refusal = this.refusalIn({ path, begin });
-      if (refusal === 'gone') return throwError(() => new Error('Unexpected server response: 404'));
-      if (refusal !== undefined) return of(open, text(refusal), end(1000));
+      const error = this.streamError({ path, begin });
+      if (error === 'gone') return throwError(() => new Error('Unexpected server response: 404'));
+      if (error !== undefined) return of(socketOpen, socketText(error), socketEnd(1000));
       const early$ = earlyCheckpointMs === undefined ? EMPTY : timer(earlyCheckpointMs);
       return concat(
-        of(open),
+        of(socketOpen),
         from(this.between(begin, this.end)),
         merge(this.appended, early$.pipe(map((): Entry => ({ offset: this.end, element: checkpoint(this.end) })))),
       );
@@ -111,42 +110,44 @@ export class VirtualLedger {
     );
   };
 
-  private refusalIn({ path, begin }: { path: string; begin: number }): object | 'gone' | undefined {
+  private streamError({ path, begin }: { path: string; begin: number }): object | 'gone' | undefined {
     const { flats = 'served', updates = 'served' } = this.options;
     const served = path.endsWith('/v2/updates/flats') ? flats : updates;
     if (served === 'gone') return 'gone';
-    if (served === 'disabled') return canton('DEPRECATED_API_DISABLED', 9);
-    if (begin > this.end) return canton('OFFSET_AFTER_LEDGER_END', 12);
-    if (begin < this.pruned) return canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9);
+    if (served === 'disabled') return errorBody('DEPRECATED_API_DISABLED', 9);
+    if (begin > this.end) return errorBody('OFFSET_AFTER_LEDGER_END', 12);
+    if (begin < this.pruned) return errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9);
     return undefined;
   }
 
-  private stateOf({ path }: Asked, end = this.end): Observable<Reply> | undefined {
+  private stateReply({ path }: ServiceRequest, end = this.end): Observable<Reply> | undefined {
     const { hasLedgerEnd = true, participantId } = this.options;
     if (path.endsWith('/v2/state/ledger-end')) return of(hasLedgerEnd ? ok({ offset: end }) : notFound);
     if (!path.endsWith('/v2/parties/participant-id')) return undefined;
     return of(participantId === undefined ? notFound : ok({ participantId }));
   }
 
-  private refusalOf({ path }: Asked): Observable<Reply> | undefined {
+  private disabledReply({ path }: ServiceRequest): Observable<Reply> | undefined {
     const { flats = 'served', updates = 'served' } = this.options;
     const served = path.endsWith('/v2/updates/flats') ? flats : updates;
     if (served === 'gone') return of(notFound);
-    return served === 'disabled' ? of(failed(400, canton('DEPRECATED_API_DISABLED', 9))) : undefined;
+    return served === 'disabled' ? of(errorReply(400, errorBody('DEPRECATED_API_DISABLED', 9))) : undefined;
   }
 
-  private list({ query, body }: Asked, laggingEnd?: number): Observable<Reply> {
+  private list({ query, body }: ServiceRequest, laggingEnd?: number): Observable<Reply> {
     const { maxListElements = 200 } = this.options;
     const begin = Number(body['beginExclusive']);
     const bound = typeof body['endInclusive'] === 'number' ? body['endInclusive'] : undefined;
     const end = laggingEnd ?? this.end;
-    if (Math.max(begin, bound ?? 0) > end) return of(failed(400, canton('OFFSET_AFTER_LEDGER_END', 12)));
+    if (Math.max(begin, bound ?? 0) > end) return of(errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12)));
     if (begin < this.pruned)
-      return of(failed(400, canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(this.pruned) })));
-    if (begin > (bound ?? Infinity)) return of(failed(400, canton('OFFSET_OUT_OF_RANGE', 9)));
+      return of(
+        errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: String(this.pruned) })),
+      );
+    if (begin > (bound ?? Infinity)) return of(errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)));
     const limit = Math.min(Number(query['limit'] ?? Infinity), maxListElements + 1);
-    const known = [...this.between(begin, Math.min(bound ?? Infinity, end))];
-    const sorted = body['descendingOrder'] === true ? known.reverse() : known;
+    const existing = [...this.between(begin, Math.min(bound ?? Infinity, end))];
+    const sorted = body['descendingOrder'] === true ? existing.reverse() : existing;
     const entries = sorted.slice(0, limit);
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
     const isTail = bound === undefined && entries.length < limit && laggingEnd === undefined;
@@ -154,29 +155,29 @@ export class VirtualLedger {
     return all$.pipe(
       map((list) =>
         list.length > maxListElements
-          ? failed(413, canton('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
+          ? errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
           : this.page(list),
       ),
     );
   }
 
-  /** The known elements and those that come, until the limit is reached or nothing comes for a while. */
-  private tail(known: readonly Entry[], limit: number, idleMs: number): Observable<readonly Entry[]> {
+  /** Collects the existing elements and new ones, until the limit or the idle time is reached. */
+  private tail(existing: readonly Entry[], limit: number, idleMs: number): Observable<readonly Entry[]> {
     return new Observable((subscriber) => {
-      const entries = [...known];
+      const entries = [...existing];
       let idle = new Subscription();
       const finish = (): void => {
         subscriber.next(entries);
         subscriber.complete();
       };
-      const rest = (): void => {
+      const restartIdleTimer = (): void => {
         idle.unsubscribe();
         idle = timer(idleMs).subscribe(finish);
       };
       const push = (entry: Entry): void => {
         entries.push(entry);
         if (entries.length >= limit) finish();
-        else rest();
+        else restartIdleTimer();
       };
       const { earlyCheckpointMs } = this.options;
       const all = this.appended.subscribe(push);
@@ -186,7 +187,7 @@ export class VirtualLedger {
             push({ offset: this.end, element: checkpoint(this.end) });
           }),
         );
-      rest();
+      restartIdleTimer();
       return () => {
         all.unsubscribe();
         idle.unsubscribe();

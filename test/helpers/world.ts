@@ -1,4 +1,4 @@
-import { defer, of, type Observable } from 'rxjs';
+import { defer, type Observable, of } from 'rxjs';
 import { acsDelta } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
@@ -7,20 +7,27 @@ import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { SocketSign } from '../../src/http/SocketPort.js';
 import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
-import { scripted, type Asked, type Reply, type Scripted } from './scripted.js';
-import { scriptedSockets, type AskedSocket, type ScriptedSockets } from './scriptedSockets.js';
+import {
+  type Reply,
+  scriptedService,
+  type ScriptedService,
+  scriptedSockets,
+  type ScriptedSockets,
+  type ServiceRequest,
+  type SocketRequest,
+} from './scripted.js';
 import { VirtualLedger, type VirtualOptions } from './virtualLedger.js';
 import { transaction } from './wire.js';
 
 export const updateFormat = acsDelta({ parties: ['alice::1220ab'] });
 
-/** A virtual ledger, the service in front of it, and a client of that service. */
+/** A virtual ledger, a service that serves it, and a client of that service. */
 export interface World {
   readonly ledger: VirtualLedger;
-  readonly service: Scripted;
+  readonly service: ScriptedService;
   readonly sockets: ScriptedSockets;
   readonly client: Ledger;
-  /** From 0 and without an end, unless it is told otherwise. */
+  /** The updates of the client; by default all from 0, without an end. */
   readonly feed: (
     request?: Partial<Range>,
     options?: UpdatesOptions & { readonly onInvalid?: 'fail' },
@@ -29,22 +36,22 @@ export interface World {
 
 export interface WorldOptions extends VirtualOptions {
   readonly client?: Partial<LedgerOptions>;
-  /** What goes wrong: an answer in place of the ledger's, by request and by its number. */
-  readonly fault?: (asked: Asked, count: number) => Reply | Observable<Reply> | undefined;
-  /** The same of sockets. */
-  readonly socketFault?: (asked: AskedSocket, count: number) => Observable<SocketSign> | undefined;
+  /** Returns the reply to a request if it fails, from the request and its number. */
+  readonly fault?: (request: ServiceRequest, count: number) => Reply | Observable<Reply> | undefined;
+  /** Returns the stream of a WebSocket if it fails, from its request and its number. */
+  readonly socketFault?: (request: SocketRequest, count: number) => Observable<SocketSign> | undefined;
 }
 
 export function world({ fault, socketFault, client: options, ...virtual }: WorldOptions = {}): World {
   const ledger = new VirtualLedger(virtual);
-  const service = scripted((asked, count) =>
+  const service = scriptedService((request, count) =>
     defer(() => {
-      const wrong = fault?.(asked, count);
-      if (wrong === undefined) return ledger.answer(asked);
-      return 'subscribe' in wrong ? wrong : of(wrong);
+      const faulty = fault?.(request, count);
+      if (faulty === undefined) return ledger.reply(request);
+      return 'subscribe' in faulty ? faulty : of(faulty);
     }),
   );
-  const sockets = scriptedSockets((asked, count) => socketFault?.(asked, count) ?? ledger.push(asked));
+  const sockets = scriptedSockets((request, count) => socketFault?.(request, count) ?? ledger.streamText(request));
   const ports = { port: service.port, webSocket: sockets.port };
   const client = createLedger({ baseUrl: 'http://ledger.example', ...ports, ...options });
   return {
@@ -52,12 +59,12 @@ export function world({ fault, socketFault, client: options, ...virtual }: World
     service,
     sockets,
     client,
-    feed: ({ beginExclusive = 0, endInclusive, descendingOrder } = {}, how = {}) =>
+    feed: ({ beginExclusive = 0, endInclusive, descendingOrder } = {}, options = {}) =>
       client.updates(
         endInclusive === undefined
           ? { beginExclusive, updateFormat }
           : { beginExclusive, endInclusive, descendingOrder, updateFormat },
-        how,
+        options,
       ),
   };
 }
@@ -66,5 +73,5 @@ export const fill = (ledger: VirtualLedger, ...all: readonly number[]): void => 
   for (const offset of all) ledger.append(offset, transaction(offset));
 };
 
-/** 1 to n. */
+/** The numbers from 1 to n. */
 export const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);

@@ -3,16 +3,16 @@ import { decodePreparedTransaction, hashPreparedTransaction } from '@canton-netw
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { at, post, sandboxWith, textAt } from './support.js';
+import { at, post, sandboxWith, textAt } from './client.js';
 import {
   archiveCommand,
   createCommand,
-  created,
+  createContract,
   executeBody,
   executePath,
   prepareBody,
   preparePath,
-} from './submissions.js';
+} from './requests.js';
 
 type Message = ReturnType<typeof decodePreparedTransaction>;
 type Node = NonNullable<Message['transaction']>['nodes'][number];
@@ -25,8 +25,8 @@ async function withParty() {
   return { sandbox, party, fingerprint, key, privateKey };
 }
 
-/** Prepares, alters the message, signs its hash as altered, and executes it; on another sandbox if there is one. */
-async function executed(
+/** Prepares a message, alters it, signs its new hash, and executes it; optionally on another sandbox. */
+async function executeAltered(
   { sandbox, party, fingerprint, privateKey }: Awaited<ReturnType<typeof withParty>>,
   alter: (message: Message) => void,
   { command = createCommand, on = sandbox }: { readonly command?: unknown; readonly on?: Sandbox } = {},
@@ -55,10 +55,10 @@ function createOf(message: Message) {
   return nodeType.create;
 }
 
-describe('a message that its client made over and signed', () => {
-  it('is executed as it is', async () => {
+describe('a message that its client altered and signed', () => {
+  it('is executed as altered', async () => {
     const party = await withParty();
-    const reply = await executed(party, (message) => {
+    const reply = await executeAltered(party, (message) => {
       createOf(message).argument = { sum: { oneofKind: 'record', record: { fields: [] } } };
     });
     expect(at(reply.json, 'transaction', 'events', 0, 'CreatedEvent', 'createArgument')).toEqual({});
@@ -90,20 +90,20 @@ describe('a message that its client made over and signed', () => {
     ],
   ])('is %s if it %s', async (code, _, alter) => {
     const party = await withParty();
-    expect((await executed(party, alter)).json).toMatchObject({ code });
+    expect((await executeAltered(party, alter)).json).toMatchObject({ code });
     expect(party.sandbox.updates).toEqual([]);
   });
 
-  it('archives no contract of others', async () => {
+  it('archives no contract of another party', async () => {
     const party = await withParty();
     const { sandbox } = party;
-    const own = await created(sandbox, sandbox.externalParty('bob'));
+    const own = await createContract(sandbox, sandbox.externalParty('bob'));
     const contract = { contractId: '00aa', templateId: '#assets:Main:Asset', signatories: [party.party] };
     sandbox.append({
       Transaction: { value: { synchronizerId: sandbox.synchronizers[0] ?? '', events: [{ CreatedEvent: contract }] } },
     });
     const before = sandbox.updates.length;
-    const reply = await executed(
+    const reply = await executeAltered(
       party,
       (message) => {
         const { versionedNode } = nodeOf(message);
@@ -120,7 +120,7 @@ describe('a message that its client made over and signed', () => {
     const party = await withParty();
     const on = await sandboxWith({ synchronizers: [`sync3::1220${'c3'.repeat(32)}`] });
     expect(on.externalParty('eve', { publicKey: party.key }).party).toBe(party.party);
-    const reply = await executed(party, () => undefined, { on });
+    const reply = await executeAltered(party, () => undefined, { on });
     expect(reply.json).toMatchObject({
       code: 'FAILED_TO_EXECUTE_TRANSACTION',
       cause: expect.stringContaining('not connected'),

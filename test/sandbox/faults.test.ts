@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
-import { creation, everything, get, offsets, post, sandboxWith } from './support.js';
-import { createCommand, executePath, signed } from './submissions.js';
+import { createCommand, creation, everything, executePath, prepareAndSign } from './requests.js';
+import { get, offsets, post, sandboxWith } from './client.js';
 
 const end = '/v2/state/ledger-end';
 
-/** Everything that comes back over a bare connection, and how it ended. */
+/** Sends a request over a TCP connection, and returns all that is received and how the connection ended. */
 async function raw(sandbox: Sandbox, path: string): Promise<{ readonly text: string; readonly error: unknown }> {
   const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
   let text = '';
@@ -18,7 +18,7 @@ async function raw(sandbox: Sandbox, path: string): Promise<{ readonly text: str
   return { text, error };
 }
 
-/** What as many requests after another are answered. */
+/** The statuses of consecutive requests. */
 async function statuses(sandbox: Sandbox, count: number): Promise<readonly number[]> {
   const seen: number[] = [];
   for (let sent = 0; sent < count; sent++) seen.push((await get(sandbox, end)).status);
@@ -26,7 +26,7 @@ async function statuses(sandbox: Sandbox, count: number): Promise<readonly numbe
 }
 
 describe('a fault', () => {
-  it('answers a status with a JSON body and headers', async () => {
+  it('responds with a status, a JSON body and headers', async () => {
     const sandbox = await sandboxWith();
     const body = cantonError('PARTICIPANT_BACKPRESSURE');
     sandbox.fault({ kind: 'status', status: 409, body, headers: { 'retry-after': '3' } });
@@ -36,7 +36,7 @@ describe('a fault', () => {
     expect((await get(sandbox, end)).status).toBe(200);
   });
 
-  it('answers a status with text, with any content type, and with nothing', async () => {
+  it('responds with a status and text, any content type, or no body', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'status', status: 503, body: 'later' });
     sandbox.fault({ kind: 'status', status: 502, body: '<html>', contentType: 'text/html' });
@@ -46,7 +46,7 @@ describe('a fault', () => {
     expect(await get(sandbox, end)).toMatchObject({ status: 401, type: null, text: '' });
   });
 
-  it('is for the paths and as many requests as it says, the first one that fits first', async () => {
+  it('applies to matching paths and to the given number of requests, in the order of the queue', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'status', status: 500 }, { path: '/v2/version' });
     sandbox.fault({ kind: 'status', status: 503 }, { path: /ledger-end$/g, times: 2 });
@@ -55,14 +55,14 @@ describe('a fault', () => {
     expect((await get(sandbox, '/v2/version')).status).toBe(500);
   });
 
-  it('lets as many requests pass first as it says', async () => {
+  it('lets the given number of requests pass first', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'status', status: 503 }, { path: end, after: 2, times: 2 });
     expect((await get(sandbox, '/v2/version')).status).toBe(200);
     expect(await statuses(sandbox, 5)).toEqual([200, 200, 503, 503, 200]);
   });
 
-  it('counts for itself the requests that others hit, and waits for the next one if another is first', async () => {
+  it('counts requests that another fault applies to, and waits for the next request if another fault is first', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'status', status: 500 }, { after: 1 });
     sandbox.fault({ kind: 'status', status: 502 }, { after: 3 });
@@ -81,7 +81,7 @@ describe('a fault', () => {
     expect(sandbox.requests[0]?.status).toBeUndefined();
   });
 
-  it('cuts an answer off after its announced length', async () => {
+  it('cuts a response off before its announced length', async () => {
     const sandbox = await sandboxWith();
     for (const bytes of [0, 4]) {
       sandbox.fault({ kind: 'truncate', bytes });
@@ -95,7 +95,7 @@ describe('a fault', () => {
     ]);
   });
 
-  it('cuts an answer off by a reset', async () => {
+  it('cuts a response off with a reset', async () => {
     const sandbox = await sandboxWith();
     for (const [how, error] of [['reset', 'ECONNRESET'] as const, ['close', undefined] as const]) {
       sandbox.fault({ kind: 'truncate', bytes: 4, how });
@@ -106,7 +106,7 @@ describe('a fault', () => {
     expect(sandbox.requests).toMatchObject([{ status: 200, aborted: false }, { status: 200 }]);
   });
 
-  it('lets an answer begin and not go on, until the client gives up', async () => {
+  it('stalls a response until the client disconnects', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'stall', bytes: 4 });
     const client = new AbortController();
@@ -123,7 +123,7 @@ describe('a fault', () => {
     while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('lets an answer begin and not go on, until the sandbox is closed', async () => {
+  it('stalls a response until the sandbox is closed', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'stall', bytes: 0 });
     const response = await fetch(sandbox.url + end);
@@ -133,14 +133,14 @@ describe('a fault', () => {
     expect(sandbox.requests[0]).toMatchObject({ status: 200, aborted: false });
   });
 
-  it('that lets more of an answer arrive than it has does not harm it', async () => {
+  it('does not stall a response with fewer bytes', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'stall', bytes: 12 });
     expect((await raw(sandbox, end)).text).toMatch(/{"offset":0}$/);
     expect(sandbox.requests[0]).toMatchObject({ status: 200, aborted: false });
   });
 
-  it('answers late', async () => {
+  it('delays a response', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'delay', ms: 60 });
     const before = Date.now();
@@ -149,13 +149,13 @@ describe('a fault', () => {
     expect(Date.now() - before).toBeGreaterThanOrEqual(55);
   });
 
-  it('that delays beyond the request timeout becomes its 503', async () => {
+  it('that delays beyond the request timeout causes its 503', async () => {
     const sandbox = await sandboxWith({ requestTimeoutMs: 30 });
     sandbox.fault({ kind: 'delay', ms: 5000 });
     expect(await get(sandbox, end)).toMatchObject({ status: 503, type: 'text/plain; charset=UTF-8' });
   });
 
-  it('answers any bytes as JSON', async () => {
+  it('responds with any bytes as JSON', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'body', body: '{"offset":' });
     const response = await fetch(sandbox.url + end);
@@ -163,7 +163,7 @@ describe('a fault', () => {
     expect(await response.text()).toBe('{"offset":');
   });
 
-  it('makes an answer over, and leaves the ledger as it is', async () => {
+  it('rewrites a response and does not change the ledger', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation(), creation());
     const body = (answer: unknown) => {
@@ -176,9 +176,9 @@ describe('a fault', () => {
     expect(offsets(await post(sandbox, '/v2/updates', request))).toEqual([1, 2]);
   });
 
-  it('makes an answer over to any text, an error too, and loses none of the work', async () => {
+  it('rewrites a response or an error to any text, and the request is processed', async () => {
     const sandbox = await sandboxWith();
-    const execution = await signed(sandbox, sandbox.externalParty('eve'), createCommand);
+    const execution = await prepareAndSign(sandbox, sandbox.externalParty('eve'), createCommand);
     sandbox.fault({ kind: 'rewrite', body: () => '{"transaction":' });
     const reply = await fetch(sandbox.url + executePath, { method: 'POST', body: JSON.stringify(execution) });
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/json']);
@@ -191,9 +191,9 @@ describe('a fault', () => {
     });
   });
 
-  it('makes over nothing but JSON', async () => {
+  it('rewrites only JSON', async () => {
     const sandbox = await sandboxWith();
-    sandbox.fault({ kind: 'rewrite', body: () => 'made over' });
+    sandbox.fault({ kind: 'rewrite', body: () => 'rewritten' });
     expect(await get(sandbox, executePath)).toMatchObject({ status: 405, text: 'Method Not Allowed' });
   });
 
@@ -201,7 +201,7 @@ describe('a fault', () => {
     ['that throws', () => JSON.parse('secret') as unknown],
     ['that returns nothing', () => undefined],
     ['that returns no JSON', () => 1n],
-  ])('to make an answer over %s is a 500 that does not tell why', async (_, body) => {
+  ])('whose rewrite %s is a 500 without the reason', async (_, body) => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'rewrite', body });
     const reply = await get(sandbox, end);
@@ -209,23 +209,23 @@ describe('a fault', () => {
     expect(reply.text).toBe('The sandbox could not rewrite its answer.');
   });
 
-  it('never answers, until the client gives up', async () => {
+  it('sends no response until the client disconnects', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'hang' });
     const client = new AbortController();
-    const given = expect(fetch(sandbox.url + end, { signal: client.signal })).rejects.toThrow('abort');
+    const rejected = expect(fetch(sandbox.url + end, { signal: client.signal })).rejects.toThrow('abort');
     while (sandbox.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(sandbox.requests[0]).toMatchObject({ aborted: false });
     client.abort();
-    await given;
+    await rejected;
     while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setImmediate(resolve));
     expect(sandbox.requests[0].status).toBeUndefined();
   });
 
-  it('that loses an answer lets the work be done', async () => {
+  it('that loses the response does not stop the processing', async () => {
     const sandbox = await sandboxWith();
-    const execution = await signed(sandbox, sandbox.externalParty('eve'), createCommand);
+    const execution = await prepareAndSign(sandbox, sandbox.externalParty('eve'), createCommand);
     const path = executePath;
     sandbox.fault({ kind: 'reset', when: 'before' }, { path });
     await expect(post(sandbox, path, execution)).rejects.toThrow();

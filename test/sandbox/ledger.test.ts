@@ -1,19 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  acsDelta,
-  at,
-  creation,
-  everything,
-  forParty,
-  ledgerEffects,
-  listAt,
-  offsets,
-  post,
-  sandboxWith,
-} from './support.js';
+import { acsDelta, creation, everything, forParty, ledgerEffects } from './requests.js';
+import { at, listAt, offsets, post, sandboxWith } from './client.js';
 
-describe('updates appended by hand', () => {
-  it('are completed', async () => {
+describe('appended updates', () => {
+  it('get default values for absent fields', async () => {
     const sandbox = await sandboxWith();
     expect(sandbox.append(creation(), { TopologyTransaction: { value: { offset: 10 } } })).toBe(10);
     const [first] = sandbox.synchronizers;
@@ -30,14 +20,14 @@ describe('updates appended by hand', () => {
     });
   });
 
-  it('have to be beyond the ledger end', async () => {
+  it('must have offsets greater than the ledger end', async () => {
     const sandbox = await sandboxWith();
     sandbox.advance(3);
     expect(() => sandbox.append({ Transaction: { value: { offset: 3 } } })).toThrow(RangeError);
     expect(sandbox.ledgerEnd).toBe(3);
   });
 
-  it('get the other shape of an end', async () => {
+  it('get the event of the other shape for an archive', async () => {
     const sandbox = await sandboxWith();
     const gone = { contractId: '00aa', templateId: '#assets:Main:Asset', witnessParties: ['alice'] };
     sandbox.append(
@@ -61,17 +51,17 @@ describe('updates appended by hand', () => {
   });
 });
 
-describe('an archive of a contract that nobody has seen', () => {
-  it('goes by the package name that it tells, beside a choice that did not end the contract', async () => {
+describe('an archive of an unknown contract', () => {
+  it('has the package name of the event, also beside a non-consuming choice', async () => {
     const sandbox = await sandboxWith();
-    const seen = {
+    const event = {
       contractId: '00aa',
       templateId: `${'c'.repeat(64)}:Main:Asset`,
       packageName: 'my-pkg',
       witnessParties: ['alice'],
     };
-    const look = { ExercisedEvent: { ...seen, choice: 'Look', consuming: false } };
-    sandbox.append({ Transaction: { value: { events: [look, { ArchivedEvent: seen }] } } });
+    const look = { ExercisedEvent: { ...event, choice: 'Look', consuming: false } };
+    sandbox.append({ Transaction: { value: { events: [look, { ArchivedEvent: event }] } } });
     const read = async (shape: (format: unknown) => unknown) => {
       const filter = { TemplateFilter: { value: { templateId: '#my-pkg:Main:Asset' } } };
       const updateFormat = { includeTransactions: shape(forParty('alice', filter)) };
@@ -87,7 +77,7 @@ describe('an archive of a contract that nobody has seen', () => {
 });
 
 describe('a restored ledger', () => {
-  it('ends earlier and goes on differently', async () => {
+  it('ends earlier and may continue with other updates', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation(), creation(), creation());
     const [, second] = sandbox.updates;
@@ -101,7 +91,7 @@ describe('a restored ledger', () => {
     expect(updateId(sandbox.updates[1])).not.toBe(updateId(second));
   });
 
-  it('cannot be later than it was', async () => {
+  it('cannot be later than the ledger', async () => {
     const sandbox = await sandboxWith();
     expect(() => {
       sandbox.restore(1);
@@ -110,7 +100,7 @@ describe('a restored ledger', () => {
 });
 
 describe('pruning', () => {
-  it('keeps to the ledger, and keeps the updates for the owner of the sandbox', async () => {
+  it('rejects offsets after the ledger end, and keeps the updates in sandbox.updates', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation(), creation());
     sandbox.prune(1);

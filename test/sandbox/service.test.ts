@@ -1,14 +1,14 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, startSandbox } from '../../src/sandbox/index.js';
-import { everything, get, post, sandboxWith, send } from './support.js';
-import { executePath } from './submissions.js';
+import { everything, executePath } from './requests.js';
+import { get, post, sandboxWith, send } from './client.js';
 
 const end = '/v2/state/ledger-end';
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 describe('the log of requests', () => {
-  it('tells what was asked and answered, faults included, but no token', async () => {
+  it('has requests and responses, including those with faults, without tokens', async () => {
     const sandbox = await sandboxWith();
     sandbox.fault({ kind: 'status', status: 503 });
     const before = Date.now();
@@ -24,7 +24,7 @@ describe('the log of requests', () => {
     expect(JSON.stringify(sandbox.requests)).not.toContain('secret');
   });
 
-  it('survives a client that leaves in the middle of its body', async () => {
+  it('has a request whose client disconnects in the middle of its body', async () => {
     const sandbox = await sandboxWith();
     const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
     socket.write('POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"begin', () =>
@@ -36,7 +36,7 @@ describe('the log of requests', () => {
 });
 
 describe('paths', () => {
-  it('that are unknown are a 404, and known ones with another method a 405', async () => {
+  it('are a 404 if unknown, and a 405 with another method', async () => {
     const sandbox = await sandboxWith();
     expect(await post(sandbox, '/v2/nothing', {})).toMatchObject({
       status: 404,
@@ -45,7 +45,7 @@ describe('paths', () => {
     expect(await get(sandbox, executePath)).toMatchObject({ status: 405, text: 'Method Not Allowed' });
   });
 
-  it('are two when only the interface is served', async () => {
+  it('are two with interfaceOnly', async () => {
     const sandbox = await sandboxWith({ interfaceOnly: true });
     expect((await get(sandbox, end)).status).toBe(404);
     expect((await post(sandbox, '/v2/updates', {})).status).toBe(404);
@@ -59,7 +59,7 @@ describe('paths', () => {
 });
 
 describe('tokens', () => {
-  it('are checked when asked to, and a refusal tells nothing', async () => {
+  it('are checked if configured, and the error is redacted', async () => {
     const sandbox = await sandboxWith({ checkToken: (token) => token === 'good' });
     expect((await send(sandbox, end, bearer('good'))).status).toBe(200);
     for (const reply of [await get(sandbox, end), await send(sandbox, end, bearer('bad'))]) {
@@ -96,27 +96,27 @@ describe('pages of other origins', () => {
     headers: { origin: 'http://page', 'access-control-request-headers': 'authorization' },
   };
 
-  it('may call when allowed to; their preflights use up no fault', async () => {
+  it('may send requests with cors, and preflights take no fault', async () => {
     const sandbox = await sandboxWith({ cors: true });
     sandbox.fault({ kind: 'status', status: 503 });
-    const asked = await fetch(sandbox.url + end, preflight);
-    expect(asked.status).toBe(204);
-    expect(asked.headers.get('access-control-allow-headers')).toBe('authorization');
+    const response = await fetch(sandbox.url + end, preflight);
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-headers')).toBe('authorization');
     const answered = await fetch(sandbox.url + end, { headers: { origin: 'http://page' } });
     expect(answered.status).toBe(503);
     expect(answered.headers.get('access-control-allow-origin')).toBe('http://page');
   });
 
-  it('may not by default', async () => {
+  it('may not send requests by default', async () => {
     const sandbox = await sandboxWith();
-    const asked = await fetch(sandbox.url + end, preflight);
-    expect(asked.status).toBe(405);
-    expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+    const response = await fetch(sandbox.url + end, preflight);
+    expect(response.status).toBe(405);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 });
 
 describe('closing', () => {
-  it('ends open requests, which are no leaving of the client, and does no harm twice', async () => {
+  it('ends open requests, which do not count as aborted by the client, and may be repeated', async () => {
     const sandbox = await startSandbox();
     const tail = post(sandbox, '/v2/updates?stream_idle_timeout_ms=60000', {
       beginExclusive: 0,
@@ -140,7 +140,7 @@ describe('closing', () => {
 });
 
 describe('an error body', () => {
-  it('has all ten keys and what belongs to its code', () => {
+  it('has all ten keys, and the category of its code', () => {
     expect(cantonError('SUBMISSION_ALREADY_IN_FLIGHT', { cause: 'wait', context: { extra: '1' } })).toEqual({
       code: 'SUBMISSION_ALREADY_IN_FLIGHT',
       cause: 'wait',
@@ -155,7 +155,7 @@ describe('an error body', () => {
     });
   });
 
-  it('is redacted for what participants do not tell', () => {
+  it('is redacted for the categories that participants redact', () => {
     expect(cantonError('PERMISSION_DENIED')).toMatchObject({
       code: 'NA',
       errorCategory: -1,

@@ -1,18 +1,22 @@
 import { decodePreparedTransaction, hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
 import { describe, expect, it } from '@jest/globals';
 import type { ExternalParty, Fault, Sandbox } from '../../src/sandbox/index.js';
-import { at, get, post, sandboxWith, textAt } from './support.js';
-import { stoppedClock } from './stoppedClock.js';
-import { archiveCommand, created, executeBody, executePath, prepareBody, preparePath, signed } from './submissions.js';
+import { at, get, post, textAt } from './client.js';
+import { stopClock } from '../helpers/time.js';
+import {
+  archiveCommand,
+  createContract,
+  executeBody,
+  executePath,
+  prepareAndSign,
+  prepareBody,
+  preparePath,
+  withParty,
+} from './requests.js';
 
 const asset = (owner: string) => ({
   CreateCommand: { templateId: '#sandbox-assets:Main:Asset', createArguments: { owner, tag: 'gold', amount: '10.0' } },
 });
-
-async function withParty() {
-  const sandbox = await sandboxWith();
-  return { sandbox, eve: sandbox.externalParty('eve') };
-}
 
 describe('a lie', () => {
   async function lied(sandbox: Sandbox, { party }: ExternalParty, fault: Fault, command: unknown = asset(party)) {
@@ -28,7 +32,7 @@ describe('a lie', () => {
     ['transaction', { isTrue: false, isItsHash: false }],
     ['hash', { isTrue: true, isItsHash: false }],
     ['both', { isTrue: false, isItsHash: true }],
-  ] as const)('is about the %s', async (about, expected) => {
+  ] as const)('changes the transaction, the hash or both: %s', async (about, expected) => {
     const { sandbox, eve } = await withParty();
     expect(await lied(sandbox, eve, { kind: 'lie', about })).toMatchObject(expected);
     expect((await post(sandbox, preparePath, prepareBody(eve.party, asset(eve.party)))).status).toBe(200);
@@ -38,7 +42,7 @@ describe('a lie', () => {
     ['transaction', 400],
     ['hash', 400],
     ['both', 200],
-  ] as const)('about the %s, signed blindly, ends with a %d', async (about, status) => {
+  ] as const)('about %s, signed without verification, ends with a %d', async (about, status) => {
     const { sandbox, eve } = await withParty();
     const { json } = await lied(sandbox, eve, { kind: 'lie', about });
     const body = executeBody(json, eve.party, eve.sign(textAt(json, 'preparedTransactionHash')));
@@ -49,28 +53,28 @@ describe('a lie', () => {
     else expect(sandbox.updates).toEqual([]);
   });
 
-  it('is of the command id where there is no number', async () => {
+  it('changes the command id if there is no number', async () => {
     const { sandbox, eve } = await withParty();
-    const archive = archiveCommand(await created(sandbox, eve));
+    const archive = archiveCommand(await createContract(sandbox, eve));
     const { message } = await lied(sandbox, eve, { kind: 'lie', about: 'both' }, archive);
     expect(message.metadata?.submitterInfo?.commandId).toBe('cmd-1-other');
   });
 
-  it('is what the test makes of the request', async () => {
+  it('prepares the request that the function returns', async () => {
     const { sandbox, eve } = await withParty();
     const mallory = sandbox.externalParty('mallory');
-    const seen: unknown[] = [];
+    const received: unknown[] = [];
     const instead = (request: unknown): unknown => {
-      seen.push(request);
+      received.push(request);
       return JSON.parse(JSON.stringify(request).replaceAll(eve.party, mallory.party));
     };
     const { message } = await lied(sandbox, eve, { kind: 'lie', about: 'both', instead });
-    expect(seen).toEqual([prepareBody(eve.party, asset(eve.party))]);
+    expect(received).toEqual([prepareBody(eve.party, asset(eve.party))]);
     expect(message.metadata?.submitterInfo?.actAs).toEqual([mallory.party]);
     expect(sandbox.requests[0]?.body).toEqual(prepareBody(eve.party, asset(eve.party)));
   });
 
-  it('that cannot be made up is a 400, and one that the ledger would refuse is refused', async () => {
+  it('is a 400 if the function throws, and the error of the ledger if the new request is rejected', async () => {
     const { sandbox, eve } = await withParty();
     const reply = async (instead: () => unknown) => {
       sandbox.fault({ kind: 'lie', about: 'both', instead });
@@ -92,10 +96,10 @@ describe('a lie', () => {
 });
 
 describe('a late commit', () => {
-  it('is answered by the request timeout at once, and is in flight until it is there', async () => {
-    const clock = stoppedClock();
+  it('gets the response of the request timeout at once, and is in flight until the commit', async () => {
+    const clock = stopClock();
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, asset(eve.party));
+    const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 1_500 }, { path: executePath });
     expect(await post(sandbox, executePath, body)).toMatchObject({
       status: 503,
@@ -107,16 +111,16 @@ describe('a late commit', () => {
       status: 409,
       json: { code: 'SUBMISSION_ALREADY_IN_FLIGHT', errorCategory: 2, correlationId: 'sub-2' },
     });
-    // another preparation of the same change is in flight as well; another change is not
-    const [anew, other] = [
-      await signed(sandbox, eve, asset(eve.party)),
-      await signed(sandbox, eve, asset(eve.party), 'other'),
+    // another preparation of the same change is also in flight; another change is not
+    const [again, other] = [
+      await prepareAndSign(sandbox, eve, asset(eve.party)),
+      await prepareAndSign(sandbox, eve, asset(eve.party), 'other'),
     ];
-    expect((await post(sandbox, executePath, anew)).json).toMatchObject({ code: 'SUBMISSION_ALREADY_IN_FLIGHT' });
+    expect((await post(sandbox, executePath, again)).json).toMatchObject({ code: 'SUBMISSION_ALREADY_IN_FLIGHT' });
     expect((await post(sandbox, executePath, other)).status).toBe(200);
-    await clock.pass(1_499);
+    await clock.advance(1_499);
     expect(sandbox.updates).toHaveLength(1);
-    await clock.pass(1);
+    await clock.advance(1);
     expect(sandbox.updates).toHaveLength(2);
     expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-3' })).toMatchObject({
       status: 409,
@@ -125,24 +129,24 @@ describe('a late commit', () => {
     expect(sandbox.updates).toHaveLength(2);
   });
 
-  it('is answered by a reset if that is wanted', async () => {
-    const clock = stoppedClock();
+  it('gets a reset if configured', async () => {
+    const clock = stopClock();
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, asset(eve.party));
+    const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 5, how: 'reset' });
     const lost = expect(post(sandbox, executePath, body)).rejects.toThrow('fetch failed');
-    await clock.isWaitedFor();
-    await clock.pass(10);
+    await clock.hasTimer();
+    await clock.advance(10);
     await lost;
     expect(sandbox.updates).toHaveLength(1);
     expect(sandbox.requests.at(-1)).toMatchObject({ path: executePath, aborted: false });
     expect(sandbox.requests.at(-1)?.status).toBeUndefined();
   });
 
-  it('wakes those who wait for updates', async () => {
-    const clock = stoppedClock();
+  it('is emitted by open streams', async () => {
+    const clock = stopClock();
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, asset(eve.party));
+    const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 20 }, { path: executePath });
     const updateFormat = {
       includeTransactions: {
@@ -151,39 +155,39 @@ describe('a late commit', () => {
       },
     };
     const tail = post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=5000', { beginExclusive: 0, updateFormat });
-    await clock.isWaitedFor();
+    await clock.hasTimer();
     await post(sandbox, executePath, body);
-    await clock.pass(20);
+    await clock.advance(20);
     expect(at((await tail).json, 0, 'update', 'Transaction', 'value', 'commandId')).toBe('cmd-1');
   });
 
-  it('is refused at once as ever, and leaves nothing in flight', async () => {
+  it('is rejected at once if invalid, and leaves nothing in flight', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, asset(eve.party));
+    const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     const unsigned = { ...body, partySignatures: { signatures: [] } };
     sandbox.fault({ kind: 'commitLate', ms: 1 }, { path: executePath });
     expect((await post(sandbox, executePath, unsigned)).json).toMatchObject({ code: 'FAILED_TO_EXECUTE_TRANSACTION' });
     expect((await post(sandbox, executePath, body)).status).toBe(200);
   });
 
-  it('does not come if the contract is archived by then, and frees the change', async () => {
-    const clock = stoppedClock();
+  it('does not follow if the contract is archived meanwhile, and releases the change', async () => {
+    const clock = stopClock();
     const { sandbox, eve } = await withParty();
-    const contractId = await created(sandbox, eve);
+    const contractId = await createContract(sandbox, eve);
     const [late, early] = [
-      await signed(sandbox, eve, archiveCommand(contractId), 'late'),
-      await signed(sandbox, eve, archiveCommand(contractId), 'early'),
+      await prepareAndSign(sandbox, eve, archiveCommand(contractId), 'late'),
+      await prepareAndSign(sandbox, eve, archiveCommand(contractId), 'early'),
     ];
     sandbox.fault({ kind: 'commitLate', ms: 500 }, { path: executePath });
     expect((await post(sandbox, executePath, late)).status).toBe(503);
     expect((await post(sandbox, executePath, early)).status).toBe(200);
-    await clock.pass(700);
+    await clock.advance(700);
     expect(sandbox.updates).toHaveLength(2);
     expect((await post(sandbox, executePath, late)).json).toMatchObject({ code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS' });
   });
 
-  it('does not come after the time bounds of the transaction', async () => {
-    const clock = stoppedClock();
+  it('does not follow after the time bounds of the transaction', async () => {
+    const clock = stopClock();
     const { sandbox, eve } = await withParty();
     const maxRecordTime = new Date(Date.now() + 1_000).toISOString();
     const request = { ...prepareBody(eve.party, asset(eve.party)), maxRecordTime };
@@ -191,26 +195,26 @@ describe('a late commit', () => {
     const body = executeBody(json, eve.party, eve.sign(textAt(json, 'preparedTransactionHash')));
     sandbox.fault({ kind: 'commitLate', ms: 1_300 }, { path: executePath });
     expect((await post(sandbox, executePath, body)).status).toBe(503);
-    await clock.pass(1_500);
+    await clock.advance(1_500);
     expect(sandbox.updates).toEqual([]);
     expect((await post(sandbox, executePath, body)).json).toMatchObject({
       code: 'LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED',
     });
   });
 
-  it('does not come after the sandbox is closed', async () => {
-    const clock = stoppedClock();
+  it('does not follow after the sandbox is closed', async () => {
+    const clock = stopClock();
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, asset(eve.party));
+    const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     sandbox.fault({ kind: 'commitLate', ms: 300 }, { path: executePath });
     await post(sandbox, executePath, body);
     await sandbox.close();
-    await clock.pass(400);
+    await clock.advance(400);
     expect(sandbox.updates).toEqual([]);
   });
 });
 
-describe('an execution whose answer is lost', () => {
+describe('an execution whose response is lost', () => {
   it.each<readonly [string, Fault]>([
     ['by a reset', { kind: 'reset', when: 'after' }],
     ['by a cut', { kind: 'truncate', bytes: 20 }],
@@ -219,7 +223,7 @@ describe('an execution whose answer is lost', () => {
     ['by an answer that is no JSON', { kind: 'rewrite', body: () => '<html>' }],
   ])('%s is committed exactly once', async (_, fault) => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, asset(eve.party));
+    const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     sandbox.configure({ requestTimeoutMs: 100 });
     sandbox.fault(fault, { path: executePath });
     const lost = await post(sandbox, executePath, body).catch(() => undefined);
@@ -236,7 +240,7 @@ describe('an execution whose answer is lost', () => {
     'without having been processed is not committed: %j',
     async (fault) => {
       const { sandbox, eve } = await withParty();
-      const body = await signed(sandbox, eve, asset(eve.party));
+      const body = await prepareAndSign(sandbox, eve, asset(eve.party));
       sandbox.fault(fault, { path: executePath });
       await post(sandbox, executePath, body).catch(() => undefined);
       expect(sandbox.updates).toEqual([]);
@@ -244,9 +248,9 @@ describe('an execution whose answer is lost', () => {
     },
   );
 
-  it('is committed once though it is sent many times at the same time', async () => {
+  it('is committed once if it is sent many times concurrently', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, asset(eve.party));
+    const body = await prepareAndSign(sandbox, eve, asset(eve.party));
     const replies = await Promise.all(
       Array.from({ length: 10 }, (_, index) => post(sandbox, executePath, { ...body, submissionId: `sub-${index}` })),
     );

@@ -1,18 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ExternalParty, Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
-import { post, sandboxWith, textAt } from './support.js';
-import { createCommand, executeBody, executePath, prepareBody, preparePath } from './submissions.js';
-
-async function withParty(options?: SandboxOptions) {
-  const sandbox = await sandboxWith(options);
-  return { sandbox, eve: sandbox.externalParty('eve') };
-}
+import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
+import { post, textAt } from './client.js';
+import { createCommand, executeBody, executePath, prepareBody, preparePath, withParty } from './requests.js';
 
 const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
 const absolute = (value: string) => ({ time: { MinLedgerTimeAbs: { value } } });
 const relative = (seconds: number) => ({ time: { MinLedgerTimeRel: { value: { seconds, nanos: 0 } } } });
 
-async function prepared(sandbox: Sandbox, eve: ExternalParty, changes: object = {}) {
+async function prepareAndSignWith(sandbox: Sandbox, eve: ExternalParty, changes: object = {}) {
   const { json } = await post(sandbox, preparePath, { ...prepareBody(eve.party, createCommand), ...changes });
   return executeBody(json, eve.party, eve.sign(textAt(json, 'preparedTransactionHash')));
 }
@@ -23,19 +18,19 @@ const rejected = (code: string) => ({
 });
 
 describe('a prepared transaction', () => {
-  it('is good until its greatest record time', async () => {
+  it('is valid until its maximum record time', async () => {
     const { sandbox, eve } = await withParty();
-    const late = await prepared(sandbox, eve, { maxRecordTime: fromNow(-1) });
+    const late = await prepareAndSignWith(sandbox, eve, { maxRecordTime: fromNow(-1) });
     expect(await post(sandbox, executePath, late)).toMatchObject(rejected('LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED'));
     expect(sandbox.updates).toEqual([]);
-    // the same change, prepared anew
-    const again = await prepared(sandbox, eve, { maxRecordTime: fromNow(60_000) });
+    // the same change, prepared again
+    const again = await prepareAndSignWith(sandbox, eve, { maxRecordTime: fromNow(60_000) });
     expect((await post(sandbox, executePath, again)).status).toBe(200);
   });
 
-  it('is good for as long after its preparation as is set', async () => {
+  it('is valid for the configured time after its preparation', async () => {
     const { sandbox, eve } = await withParty({ preparationTimeToleranceMs: 5 });
-    const body = await prepared(sandbox, eve);
+    const body = await prepareAndSignWith(sandbox, eve);
     await new Promise((resolve) => setTimeout(resolve, 10));
     const expired = rejected('LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND');
     expect(await post(sandbox, executePath, body)).toMatchObject(expired);
@@ -43,10 +38,10 @@ describe('a prepared transaction', () => {
     expect((await post(sandbox, executePath, body)).status).toBe(200);
   });
 
-  it('is good whatever the time of generated traffic', async () => {
+  it('is valid for any time of generated traffic', async () => {
     const { sandbox, eve } = await withParty({ preparationTimeToleranceMs: 60_000 });
-    await post(sandbox, executePath, await prepared(sandbox, eve, { commandId: 'first' }));
-    const body = await prepared(sandbox, eve, { maxRecordTime: fromNow(60_000) });
+    await post(sandbox, executePath, await prepareAndSignWith(sandbox, eve, { commandId: 'first' }));
+    const body = await prepareAndSignWith(sandbox, eve, { maxRecordTime: fromNow(60_000) });
     sandbox.generate(500);
     expect((await post(sandbox, executePath, body)).status).toBe(200);
   });
@@ -56,25 +51,34 @@ describe('a prepared transaction', () => {
     async (minLedgerTime) => {
       const { sandbox, eve } = await withParty();
       const far = rejected('LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND');
-      expect(await post(sandbox, executePath, { ...(await prepared(sandbox, eve)), minLedgerTime })).toMatchObject(far);
-      expect(await post(sandbox, executePath, await prepared(sandbox, eve, { minLedgerTime }))).toMatchObject(far);
+      expect(
+        await post(sandbox, executePath, { ...(await prepareAndSignWith(sandbox, eve)), minLedgerTime }),
+      ).toMatchObject(far);
+      expect(await post(sandbox, executePath, await prepareAndSignWith(sandbox, eve, { minLedgerTime }))).toMatchObject(
+        far,
+      );
       sandbox.configure({ ledgerTimeToleranceMs: 1e15 });
-      expect((await post(sandbox, executePath, { ...(await prepared(sandbox, eve)), minLedgerTime })).status).toBe(200);
+      expect(
+        (await post(sandbox, executePath, { ...(await prepareAndSignWith(sandbox, eve)), minLedgerTime })).status,
+      ).toBe(200);
     },
   );
 
-  it('is committed at the ledger time that was asked for, within the tolerance', async () => {
+  it('is committed at its minimum ledger time, within the tolerance', async () => {
     const { sandbox, eve } = await withParty();
     const value = fromNow(20_000);
-    const body = { ...(await prepared(sandbox, eve)), minLedgerTime: absolute(value) };
+    const body = { ...(await prepareAndSignWith(sandbox, eve)), minLedgerTime: absolute(value) };
     expect((await post(sandbox, executePath, body)).json).toMatchObject({
       transaction: { effectiveAt: value.replace('.000Z', 'Z') },
     });
-    const other = { ...(await prepared(sandbox, eve, { commandId: 'other' })), minLedgerTime: { time: { Empty: {} } } };
+    const other = {
+      ...(await prepareAndSignWith(sandbox, eve, { commandId: 'other' })),
+      minLedgerTime: { time: { Empty: {} } },
+    };
     expect((await post(sandbox, executePath, other)).status).toBe(200);
   });
 
-  it('has times that can be read', async () => {
+  it('needs times that decode', async () => {
     const { sandbox, eve } = await withParty();
     const body = prepareBody(eve.party, createCommand);
     for (const changes of [

@@ -6,6 +6,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { afterEach } from '@jest/globals';
 import { WebSocket } from 'ws';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { at } from './client.js';
 
 const open: WebSocket[] = [];
 
@@ -13,16 +14,16 @@ afterEach(() => {
   for (const socket of open.splice(0)) socket.terminate();
 });
 
-/** The client's end of a WebSocket, and what came over it. */
+/** The client side of a WebSocket, with its messages. */
 export interface Client {
   readonly socket: WebSocket;
   readonly texts: readonly string[];
   /** The messages so far, parsed. */
   readonly messages: readonly unknown[];
-  /** The code of the close, once it is closed. */
+  /** The close code. */
   readonly closed: Promise<number>;
-  /** Resolves once there are that many messages. */
-  readonly has: (count: number) => Promise<readonly unknown[]>;
+  /** Resolves when that many messages have arrived. */
+  readonly received: (count: number) => Promise<readonly unknown[]>;
 }
 
 interface Options {
@@ -33,9 +34,9 @@ interface Options {
 
 const protocol = 'daml.ws.auth';
 
-/** Opens a WebSocket that ends with the test, and sends a request unless it is `undefined`. */
+/** Opens a WebSocket that is closed after the test, and sends a request unless it is `undefined`. */
 export async function stream(sandbox: Sandbox, body: unknown, options: Options = {}): Promise<Client> {
-  const socket = begin(sandbox, options);
+  const socket = openSocket(sandbox, options);
   const texts: string[] = [];
   socket.on('message', (data: Buffer) => texts.push(data.toString()));
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
@@ -49,35 +50,50 @@ export async function stream(sandbox: Sandbox, body: unknown, options: Options =
       return messages();
     },
     closed,
-    has: async (count) => {
+    received: async (count) => {
       while (texts.length < count) await once(socket, 'message');
       return messages();
     },
   };
 }
 
-/** Resolves once the sandbox, too, has noticed the end of a connection. */
-export const noticed = (): Promise<void> => after(20);
+/** Resolves when the sandbox has noticed the end of a connection. */
+export const afterDisconnect = (): Promise<void> => after(20);
 
-/** The connection below a client. */
+/** The TCP connection of a client. */
 export function connectionOf({ socket }: Client): Socket {
   return Object.getOwnPropertyDescriptor(socket, '_socket')?.value as Socket;
 }
 
-/** The HTTP answer to an upgrade that is refused. */
-export async function refusal(
+/** The HTTP response to a rejected upgrade. */
+export async function rejectedUpgrade(
   sandbox: Sandbox,
   options: Options = {},
 ): Promise<{ readonly status: number | undefined; readonly type: string | undefined; readonly text: string }> {
-  const socket = begin(sandbox, options);
+  const socket = openSocket(sandbox, options);
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
   return { status: response.statusCode, type: response.headers['content-type'], text: await text(response) };
 }
 
-/** Begins a WebSocket. */
-export function begin(sandbox: Sandbox, { path = '/v2/updates', headers = {}, protocols }: Options = {}): WebSocket {
+/** Opens a WebSocket, without waiting for it. */
+export function openSocket(
+  sandbox: Sandbox,
+  { path = '/v2/updates', headers = {}, protocols }: Options = {},
+): WebSocket {
   const socket = new WebSocket(sandbox.url.replace('http', 'ws') + path, [...(protocols ?? [protocol])], { headers });
   socket.on('error', () => undefined);
   open.push(socket);
   return socket;
 }
+
+/** The offset of an update. */
+export const offsetOf = (message: unknown): unknown =>
+  at(message, 'update', variantOf(message) ?? '', 'value', 'offset');
+
+/** The offsets of the updates that a client received. */
+export const offsets = ({ messages }: Client): readonly unknown[] => messages.map(offsetOf);
+
+/** The variants of the updates that a client received. */
+export const variants = ({ messages }: Client): readonly (string | undefined)[] => messages.map(variantOf);
+
+const variantOf = (message: unknown): string | undefined => Object.keys(Object(at(message, 'update')) as object)[0];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SandboxProfile } from '../../src/sandbox/index.js';
-import { anyParty, at, creation, everything, forParty, acsDelta, get, listAt, post, sandboxWith } from './support.js';
+import { acsDelta, anyParty, creation, everything, forParty } from './requests.js';
+import { at, get, listAt, post, sandboxWith } from './client.js';
 
 async function served(profile: SandboxProfile, generated = 300) {
   const sandbox = await sandboxWith({ profile, maxListElements: 1000 });
@@ -54,7 +55,7 @@ describe('a transaction on the wire', () => {
     }
   });
 
-  it('tells its command and cost to those who submitted it only', async () => {
+  it('has its command id and cost for its submitters only', async () => {
     const sandbox = await sandboxWith();
     sandbox.generate(40, { variants: ['Transaction'] });
     const read = async (party: string) => {
@@ -87,7 +88,7 @@ describe('one-ofs on the wire', () => {
     for (const event of topology) expect(keys(at(event, 'event'))[0]).toMatch(/^ParticipantAuthorization/);
   });
 
-  it('know no onboarding on 3.4', async () => {
+  it('have no onboarding in 3.4', async () => {
     const text = async (profile: SandboxProfile) => JSON.stringify(await served(profile));
     expect(await text('3.5')).toContain('ParticipantAuthorizationOnboarding');
     expect(await text('3.4')).not.toContain('ParticipantAuthorizationOnboarding');
@@ -95,7 +96,7 @@ describe('one-ofs on the wire', () => {
 });
 
 describe('the state endpoints', () => {
-  it('tell the ledger end, from 3.6 on with times', async () => {
+  it('return the ledger end, since 3.6 with record times', async () => {
     const sandbox = await sandboxWith();
     expect((await get(sandbox, '/v2/state/ledger-end')).text).toBe('{"offset":0}');
     sandbox.append(creation());
@@ -107,7 +108,7 @@ describe('the state endpoints', () => {
     });
   });
 
-  it('tell the pruned offset, the version and that the service lives', async () => {
+  it('return the pruned offset, the version and the health of the service', async () => {
     const sandbox = await sandboxWith({ profile: '3.4' });
     sandbox.advance(9);
     sandbox.prune(4);
@@ -136,7 +137,7 @@ describe('looking up one update', () => {
     expect((await post(sandbox, '/v2/updates/update-by-id', byId)).json).toMatchObject(expected);
   });
 
-  it('does not tell unknown, pruned and invisible apart', async () => {
+  it('returns the same error for unknown, pruned and invisible updates', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation(), creation());
     sandbox.prune(1);

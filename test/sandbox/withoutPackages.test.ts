@@ -1,13 +1,13 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { creation, everything, get, post, sandboxWith } from './support.js';
-import { createCommand, executePath, prepareBody, preparePath } from './submissions.js';
+import { createCommand, creation, everything, executePath, prepareBody, preparePath } from './requests.js';
+import { get, post, sandboxWith } from './client.js';
 
 jest.unstable_mockModule('@canton-network/core-tx-visualizer', () => {
   throw new Error('Cannot find package');
 });
 
 describe('a sandbox without the packages of the vendor', () => {
-  it('tells which ones to install when it has to prepare or execute', async () => {
+  it('reports which packages to install on prepare and execute', async () => {
     const sandbox = await sandboxWith();
     const { party } = sandbox.externalParty('eve');
     for (const [path, body] of [
@@ -17,12 +17,12 @@ describe('a sandbox without the packages of the vendor', () => {
       const reply = await post(sandbox, path, body);
       expect(reply).toMatchObject({ status: 501, type: 'text/plain; charset=UTF-8' });
       expect(reply.text).toMatch(/@canton-network\/core-ledger-proto@\S+ @canton-network\/core-tx-visualizer@\S+$/);
-      // an error of the library quotes no more of it
+      // an error of the library quotes only this part
       expect(reply.text.length).toBeLessThanOrEqual(200);
     }
   });
 
-  it('does everything else', async () => {
+  it('serves everything else', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation());
     expect((await get(sandbox, '/v2/state/ledger-end')).status).toBe(200);

@@ -1,7 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { creation, everything, post, sandboxWith } from './support.js';
+import { creation, everything } from './requests.js';
+import { post, sandboxWith } from './client.js';
 
 jest.unstable_mockModule('ws', () => {
   throw new Error('Cannot find package');
@@ -18,7 +19,7 @@ const upgrade = [
 ];
 
 describe('a sandbox without the package ws', () => {
-  it('tells that it has to be installed, and ends the connection', async () => {
+  it('reports that the package must be installed, and closes the connection', async () => {
     const sandbox = await sandboxWith();
     const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
     socket.write([...upgrade, '', ''].join('\r\n'));
@@ -29,7 +30,7 @@ describe('a sandbox without the package ws', () => {
     expect(sandbox.requests).toMatchObject([{ method: 'GET', status: 501, aborted: false }]);
   });
 
-  it('does everything else', async () => {
+  it('serves everything else', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation());
     const body = { beginExclusive: 0, endInclusive: 1, updateFormat: everything };

@@ -1,95 +1,95 @@
-import { Refusal } from '../errors.js';
+import { RequestError } from '../errors.js';
 import type { Fault } from '../Fault.js';
 import { type Answer, type Call, jsonAnswer, timeoutAnswer } from '../http/Call.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import type { Participant } from '../participant/Participant.js';
-import { decodePrepared, type Effect, loadVendor } from '../prepared/Prepared.js';
-import { parseBody } from '../requests/Cursor.js';
-import { readExecution } from '../requests/executeRequest.js';
+import { decodePrepared, type Effect, loadVendor } from '../prepared/PreparedSubmission.js';
+import { parseBody } from '../requests/JsonCursor.js';
+import { readExecuteRequest } from '../requests/executeRequest.js';
 import type { TransactionFormat } from '../requests/formats.js';
 import { consume, createdEvent } from '../wire/events.js';
-import { hex, microsOf, timestampOf, trafficCost, updateIdOf } from '../wire/values.js';
+import { formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
 import type { WireEvent } from '../wire/WireEvent.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
-import { checkAcceptance, checkVerdict, ledgerTimeOf, type Signed } from './checks.js';
+import { checkAcceptance, checkVerdict, chooseLedgerTime, type SignedSubmission } from './checks.js';
 
 /** `POST /v2/interactive-submission/executeAndWaitForTransaction` */
 export async function execute({ body, participant, trace, fault }: Call): Promise<Answer> {
   const vendor = await loadVendor();
-  const execution = readExecution(parseBody(body), participant.settings.profile);
-  const { submissionId, userId } = execution;
+  const request = readExecuteRequest(parseBody(body), participant.settings.profile);
+  const { submissionId, userId } = request;
   try {
-    const { prepared, hash } = await decodePrepared(execution.preparedTransaction, vendor);
+    const { prepared, hash } = await decodePrepared(request.preparedTransaction, vendor);
     const changeId = JSON.stringify([userId, prepared.party, prepared.commandId]);
-    // from here on nothing waits: what is checked is what is committed
-    return accept({ execution, prepared, hash, changeId, trace }, participant, fault);
+    // synchronous from here on, so that the ledger does not change between the checks and the commit
+    return accept({ request, prepared, hash, changeId, trace }, participant, fault);
   } catch (error) {
-    if (!(error instanceof Refusal) || typeof error.body === 'string') throw error;
-    throw new Refusal(error.status, { ...error.body, correlationId: submissionId });
+    if (!(error instanceof RequestError) || typeof error.body === 'string') throw error;
+    throw new RequestError(error.status, { ...error.body, correlationId: submissionId });
   }
 }
 
-/** Takes a submission and commits it, now or, if the fault is that, later. */
-function accept(signed: Signed, participant: Participant, fault: Fault | undefined): Answer {
+/** Checks a submission and commits it, at once or with the delay of its fault. */
+function accept(submission: SignedSubmission, participant: Participant, fault: Fault | undefined): Answer {
   const { ledger, settings, pending } = participant;
-  checkAcceptance(signed, participant);
-  checkVerdict(signed, participant);
+  checkAcceptance(submission, participant);
+  checkVerdict(submission, participant);
   if (fault?.kind === 'commitLate') {
-    pending.add(signed.changeId, fault.ms, () => {
-      commitIfStillGood(signed, participant);
+    pending.add(submission.changeId, fault.ms, () => {
+      commitIfStillValid(submission, participant);
     });
     return { ...timeoutAnswer(), lost: fault.how === 'reset' };
   }
-  const transaction = commitSubmission(signed, participant);
-  const format = signed.execution.format ?? formatFor(signed.prepared.party);
+  const transaction = commitSubmission(submission, participant);
+  const format = submission.request.format ?? defaultFormat(submission.prepared.party);
   const { served } = visibleTransaction(transaction, format, { ledger, profile: settings.profile });
   return jsonAnswer({ transaction: served });
 }
 
-function commitIfStillGood(signed: Signed, participant: Participant): void {
+function commitIfStillValid(submission: SignedSubmission, participant: Participant): void {
   try {
-    checkVerdict(signed, participant);
+    checkVerdict(submission, participant);
   } catch {
-    // rejected by now: its client has long been told that nothing is known
+    // rejected meanwhile; the client already has its response
     return;
   }
-  commitSubmission(signed, participant);
+  commitSubmission(submission, participant);
 }
 
-/** Commits a checked submission as the next update of the ledger, and remembers its change. */
+/** Commits a checked submission as the next update of the ledger, and stores its change for deduplication. */
 function commitSubmission(
-  { execution, prepared, hash, changeId, trace }: Signed,
+  { request, prepared, hash, changeId, trace }: SignedSubmission,
   { ledger, deduplication }: Participant,
 ): WireTransaction {
   const { party, commandId, synchronizerId, effect } = prepared;
   const offset = ledger.end + 1;
   const recordTime = ledger.recordTimes.now(synchronizerId);
-  const effectiveAt = timestampOf(ledgerTimeOf(prepared, execution, microsOf(recordTime)));
+  const effectiveAt = formatMicros(chooseLedgerTime(prepared, request, parseMicros(recordTime)));
   const transaction: WireTransaction = {
-    updateId: updateIdOf(hash.toString('hex'), offset),
+    updateId: makeUpdateId(hash.toString('hex'), offset),
     commandId,
     workflowId: '',
     effectiveAt,
-    events: eventsOf(effect, { party, offset, effectiveAt, ledger }),
+    events: buildEvents(effect, { party, offset, effectiveAt, ledger }),
     offset,
     synchronizerId,
     traceContext: trace.context,
     recordTime,
     externalTransactionHash: hash.toString('hex'),
-    paidTrafficCost: trafficCost(execution.preparedTransaction.length),
+    paidTrafficCost: trafficCost(request.preparedTransaction.length),
     transactionHash: hash.toString('hex'),
   };
   ledger.commit([{ update: { Transaction: { value: transaction } }, submitters: [party] }]);
-  deduplication.remember(changeId, {
-    submissionId: execution.submissionId,
+  deduplication.add(changeId, {
+    submissionId: request.submissionId,
     completionOffset: offset,
     at: Date.now(),
   });
   return transaction;
 }
 
-interface Place {
+interface CommitContext {
   readonly party: string;
   readonly offset: number;
   readonly effectiveAt: string;
@@ -97,10 +97,10 @@ interface Place {
 }
 
 /** The events of a committed submission. */
-function eventsOf(effect: Effect, { party, offset, effectiveAt, ledger }: Place): readonly WireEvent[] {
+function buildEvents(effect: Effect, { party, offset, effectiveAt, ledger }: CommitContext): readonly WireEvent[] {
   if (effect.kind === 'create') {
-    // the suffix is what a synchronizer adds to the id of the prepared transaction
-    const contractId = `${effect.contractId}ca1112${hex('suffix', effect.contractId, offset)}`;
+    // a synchronizer adds the suffix to the contract id of the prepared transaction
+    const contractId = `${effect.contractId}ca1112${sha256('suffix', effect.contractId, offset)}`;
     return [{ CreatedEvent: createdEvent({ ...effect, offset, nodeId: 0, contractId, createdAt: effectiveAt }) }];
   }
   const contract = ledger.contracts.get(effect.contractId);
@@ -109,8 +109,8 @@ function eventsOf(effect: Effect, { party, offset, effectiveAt, ledger }: Place)
   return consume(contract.created, { offset, nodeId: 0, ...choice });
 }
 
-/** Everything that the party of the submission may see of the active set. */
-function formatFor(party: string): TransactionFormat {
+/** The format of a request without one: all contracts that the party of the submission may see. */
+function defaultFormat(party: string): TransactionFormat {
   const wildcard = [{ kind: 'wildcard', id: '', blob: false, view: false }] as const;
   return { events: { byParty: new Map([[party, wildcard]]) }, ledgerEffects: false };
 }

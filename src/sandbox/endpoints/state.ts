@@ -13,8 +13,6 @@ export function getPrunedOffsets({ participant }: Call): Answer {
   return jsonAnswer({ participantPrunedUpToInclusive: pruned, allDivulgedContractsPrunedUpToInclusive: pruned });
 }
 
-const versions = { '3.4': '3.4.12', '3.5': '3.5.19', '3.6': '3.6.0' };
-
 /** `GET /v2/version` */
 export function getVersion({ participant }: Call): Answer {
   const duration = { seconds: 75, nanos: 0, unknownFields: { fields: {} } };
@@ -29,6 +27,8 @@ export function getVersion({ participant }: Call): Answer {
     },
   });
 }
+
+const versions = { '3.4': '3.4.12', '3.5': '3.5.19', '3.6': '3.6.0' };
 
 /** `GET /v2/parties/participant-id` */
 export const getParticipantId = ({ participant }: Call): Answer =>

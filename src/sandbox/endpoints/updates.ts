@@ -1,10 +1,10 @@
-import { cantonError, Refusal, refused } from '../errors.js';
+import { cantonError, RequestError, requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import { visibleUpdate } from '../ledger/visible.js';
-import { type Cursor, parseBody, readInteger } from '../requests/Cursor.js';
+import { type JsonCursor, parseBody, readInteger } from '../requests/JsonCursor.js';
 import { readUpdateFormat } from '../requests/formats.js';
-import { readUpdatesRequest, refuseDeprecated } from '../requests/updatesRequest.js';
-import { checkRange, readRange, visibleIn } from './range.js';
+import { readUpdatesRequest, rejectDeprecated } from '../requests/updatesRequest.js';
+import { checkRange, readRange, streamRange } from './range.js';
 import { follow, tail } from './tail.js';
 
 /** `POST /v2/updates`: a stream of updates, collected into a list. */
@@ -14,7 +14,7 @@ export async function listUpdates(call: Call): Promise<Answer> {
   const limit = readInteger(call.query, 'limit') ?? max + 1;
   const idleMs = readInteger(call.query, 'stream_idle_timeout_ms') ?? listWaitTimeMs;
   const request = readUpdatesRequest(parseBody(call.body), settings);
-  // one more than allowed is enough to see that there are too many
+  // one element more than allowed shows that the list is too long
   const count = Math.min(limit, max + 1);
   if (count <= 0) return jsonAnswer([]);
   checkRange(request, ledger);
@@ -27,17 +27,17 @@ export async function listUpdates(call: Call): Promise<Answer> {
   return jsonAnswer(elements);
 }
 
-/** The refusal of a list beyond the limit: it looks retryable, and is not. */
-function listTooLong(count: number, max: number): Refusal {
+/** The error of a list that is too long. Its category is retryable, but a retry does not help. */
+function listTooLong(count: number, max: number): RequestError {
   const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
   const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
-  // made by the JSON layer, which adds no context
-  return new Refusal(413, { ...body, context: {} });
+  // the JSON layer creates this error, without a context
+  return new RequestError(413, { ...body, context: {} });
 }
 
 /** `POST /v2/updates/flats`: the older name of `/v2/updates`. */
 export async function listFlatUpdates(call: Call): Promise<Answer> {
-  refuseDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
+  rejectDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
   return listUpdates(call);
 }
 
@@ -48,12 +48,12 @@ export async function* streamUpdates(call: Call): AsyncGenerator<object> {
   checkRange(request, ledger);
   const { endInclusive } = request;
   if (endInclusive === undefined) yield* follow(call, request);
-  else yield* visibleIn(request, endInclusive, { ledger, profile: settings.profile });
+  else yield* streamRange(request, endInclusive, { ledger, profile: settings.profile });
 }
 
 /** `GET /v2/updates/flats` as a WebSocket: the older name of `/v2/updates`. */
 export async function* streamFlatUpdates(call: Call): AsyncGenerator<object> {
-  refuseDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
+  rejectDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
   yield* streamUpdates(call);
 }
 
@@ -66,13 +66,13 @@ export function getUpdateById(call: Call): Answer {
 export function getUpdateByOffset(call: Call): Answer {
   return getUpdate(call, (request) => {
     const offset = request.required('offset').integer();
-    if (offset <= 0) throw refused('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
+    if (offset <= 0) throw requestError('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
     return offset;
   });
 }
 
-/** Looks up one update. Unknown, pruned and filtered away are all the same 404. */
-function getUpdate({ participant, body }: Call, offsetOf: (request: Cursor) => number | undefined): Answer {
+/** Looks up one update. Unknown, pruned and filtered updates all get the same 404. */
+function getUpdate({ participant, body }: Call, offsetOf: (request: JsonCursor) => number | undefined): Answer {
   const { ledger, settings } = participant;
   const { profile } = settings;
   const request = parseBody(body);
@@ -80,6 +80,6 @@ function getUpdate({ participant, body }: Call, offsetOf: (request: Cursor) => n
   const format = readUpdateFormat(request.required('updateFormat'), profile);
   const update = offset === undefined || offset <= ledger.pruned ? undefined : ledger.at(offset);
   const visible = update && visibleUpdate(update, format, { ledger, profile });
-  if (visible === undefined) throw refused('UPDATE_NOT_FOUND', 'Update not found, or not visible.');
+  if (visible === undefined) throw requestError('UPDATE_NOT_FOUND', 'Update not found, or not visible.');
   return jsonAnswer(visible);
 }

@@ -1,100 +1,100 @@
-import type { Refusal } from '../errors.js';
+import type { RequestError } from '../errors.js';
 import type { Fault, FaultRewrite } from '../Fault.js';
 import type { FaultStatus } from '../FaultSocket.js';
 import type { Participant } from '../participant/Participant.js';
 import type { FaultQueue } from './FaultQueue.js';
 import type { RequestRecord, Trace } from './requests.js';
 
-/** A request on its way through a handler. */
+/** A request as its handler gets it. */
 export interface Call {
   readonly participant: Participant;
   readonly body: string;
   readonly query: URLSearchParams;
   readonly trace: Trace;
-  /** The fault of the request, for those that need the handler's help. */
+  /** The fault of the request; handlers implement some kinds of fault. */
   readonly fault: Fault | undefined;
-  /** Fires when there is nobody left to answer. */
+  /** Aborts when no response is needed any more. */
   readonly signal: AbortSignal;
-  /** Asks again whether the token of the request is good. */
+  /** Checks the token of the request, with the settings of that moment. */
   readonly isAuthorized: () => boolean;
 }
 
-/** What the HTTP side works with. */
+/** The state behind the HTTP server. */
 export interface Service {
   readonly participant: Participant;
   readonly faults: FaultQueue;
   readonly log: RequestRecord[];
 }
 
-/** What goes back to the client. */
+/** A response before it is sent. */
 export interface Answer {
   readonly status: number;
   readonly contentType?: string;
   readonly body: string;
-  /** Whether the connection is reset instead. */
+  /** Whether the response is lost: the connection is reset instead. */
   readonly lost?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What an endpoint does for a WebSocket: the body of the call is the first message, each element becomes one. */
+/** Serves a WebSocket. The body of the call is the first message, and each element is sent as a message. */
 export type Stream = (call: Call) => AsyncIterable<object>;
-
-/** What an endpoint does. */
-type Handler = (call: Call) => Answer | Promise<Answer>;
 
 /** An endpoint. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly handler: Handler;
-  /** What a WebSocket to it gets. */
+  /** Serves WebSockets of the same path. */
   readonly stream?: Stream;
-  /** Whether it asks for no token. */
+  /** Whether it needs no token. */
   readonly open?: boolean;
-  /** Whether a service reduced to the two operations has it. */
+  /** Whether it is served with `interfaceOnly`. */
   readonly essential?: boolean;
 }
 
-/** A JSON answer, on one line. */
+/** Serves a request. */
+type Handler = (call: Call) => Answer | Promise<Answer>;
+
+/** A JSON response, on one line. */
 export function jsonAnswer(body: unknown, status = 200): Answer {
   return { status, contentType: 'application/json', body: JSON.stringify(body) };
 }
 
-/** A plain-text answer: the form of everything that fails before the ledger is asked. */
+/** A plain-text response: the form of all errors that occur before the ledger handles the request. */
 export function textAnswer(status: number, body: string): Answer {
   return { status, contentType: 'text/plain; charset=UTF-8', body };
 }
 
-/** The answer that a fault asks for, to a request or to an upgrade. */
+/** The response that a fault defines, for a request or an upgrade. */
 export function statusAnswer({ status, body, contentType, headers = {} }: Omit<FaultStatus, 'kind'>): Answer {
   if (body === undefined) return { status, body: '', headers, ...(contentType !== undefined && { contentType }) };
   const answer = typeof body === 'string' ? textAnswer(status, body) : jsonAnswer(body, status);
   return { ...answer, headers, ...(contentType !== undefined && { contentType }) };
 }
 
-const late =
-  'The server was not able to produce a timely response to your request.\r\nPlease try again in a short while!';
-
-/** The answer of the request timeout. */
+/** The response of the request timeout. */
 export function timeoutAnswer(): Answer {
-  return textAnswer(503, late);
+  return textAnswer(503, timeoutText);
 }
 
-/** An answer with its JSON made over. */
-export function rewritten(answer: Answer, { body }: FaultRewrite): Answer {
+const timeoutText =
+  'The server was not able to produce a timely response to your request.\r\nPlease try again in a short while!';
+
+/** Lets a fault change a JSON response. */
+export function rewriteAnswer(answer: Answer, { body }: FaultRewrite): Answer {
   if (answer.contentType !== 'application/json') return answer;
   try {
-    const made = body(JSON.parse(answer.body));
-    const text = typeof made === 'string' ? made : (JSON.stringify(made) as string | undefined);
+    const changed = body(JSON.parse(answer.body));
+    const text = typeof changed === 'string' ? changed : (JSON.stringify(changed) as string | undefined);
     if (text !== undefined) return { ...answer, body: text };
   } catch {
-    // what the function threw may hold anything
+    // the thrown value may contain anything, so it is not sent
   }
   return textAnswer(500, 'The sandbox could not rewrite its answer.');
 }
 
-/** The answer of a refusal; a JSON one tells the trace of the request. */
-export function refusalAnswer({ status, body }: Refusal, traceId: string): Answer {
+/** The response of an error; a JSON error has the trace id of the request. */
+export function errorAnswer({ status, body }: RequestError, traceId: string): Answer {
   if (typeof body === 'string') return textAnswer(status, body);
-  const traced = 'category' in body.context ? { ...body.context, tid: traceId } : body.context;
-  return jsonAnswer({ ...body, traceId, context: traced }, status);
+  const context = 'category' in body.context ? { ...body.context, tid: traceId } : body.context;
+  return jsonAnswer({ ...body, traceId, context }, status);
 }

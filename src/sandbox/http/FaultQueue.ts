@@ -1,41 +1,43 @@
 import type { Fault, FaultScope } from '../Fault.js';
 
-interface Entry {
-  readonly fault: Fault;
-  readonly path: string | RegExp | undefined;
-  after: number;
-  left: number;
-}
-
-const ofBoth = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
-
-const harms = {
-  request: ({ kind }: Fault) => kind !== 'socket',
-  upgrade: ({ kind }: Fault) => kind === 'socket' || ofBoth.has(kind),
-};
-
-/** The faults to come. */
+/** The faults that wait for their requests. */
 export class FaultQueue {
   readonly #queue: Entry[] = [];
 
   add(fault: Fault, { path, after = 0, times = 1 }: FaultScope = {}): void {
-    this.#queue.push({ fault, path, after, left: times });
+    this.#queue.push({ fault, path, after, remaining: times });
   }
 
-  /** Uses up the first due fault that is for a path; those not due yet let one more pass. */
-  take(path: string, what: 'request' | 'upgrade' = 'request'): Fault | undefined {
-    const concerned = this.#queue.filter(({ path: wanted, fault }) => isFor(path, wanted) && harms[what](fault));
-    const entry = concerned.find(({ after }) => after <= 0);
-    for (const waiting of concerned) waiting.after -= 1;
+  /** Takes the first fault that is due for a path, and counts the request for those that are not due yet. */
+  take(path: string, target: 'request' | 'upgrade' = 'request'): Fault | undefined {
+    const candidates = this.#queue.filter(
+      ({ path: pattern, fault }) => matchesPath(path, pattern) && appliesTo[target](fault),
+    );
+    const entry = candidates.find(({ after }) => after <= 0);
+    for (const waiting of candidates) waiting.after -= 1;
     if (entry === undefined) return undefined;
-    entry.left -= 1;
-    if (entry.left <= 0) this.#queue.splice(this.#queue.indexOf(entry), 1);
+    entry.remaining -= 1;
+    if (entry.remaining <= 0) this.#queue.splice(this.#queue.indexOf(entry), 1);
     return entry.fault;
   }
 }
 
-function isFor(path: string, wanted: string | RegExp | undefined): boolean {
-  if (wanted === undefined || typeof wanted === 'string') return wanted === undefined || wanted === path;
-  // search, unlike test, keeps no state in a global pattern
-  return path.search(wanted) >= 0;
+interface Entry {
+  readonly fault: Fault;
+  readonly path: string | RegExp | undefined;
+  after: number;
+  remaining: number;
+}
+
+const upgradeKinds = new Set<Fault['kind']>(['status', 'reset', 'hang', 'rewrite']);
+
+const appliesTo = {
+  request: ({ kind }: Fault) => kind !== 'socket',
+  upgrade: ({ kind }: Fault) => kind === 'socket' || upgradeKinds.has(kind),
+};
+
+function matchesPath(path: string, pattern: string | RegExp | undefined): boolean {
+  if (pattern === undefined || typeof pattern === 'string') return pattern === undefined || pattern === path;
+  // unlike test(), search() has no state in a global pattern
+  return path.search(pattern) >= 0;
 }

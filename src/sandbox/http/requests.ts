@@ -1,29 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Refusal } from '../errors.js';
+import { RequestError } from '../errors.js';
 import type { Participant } from '../participant/Participant.js';
 import type { SandboxRequest } from '../Sandbox.js';
 import type { WireTraceContext } from '../wire/WireEvent.js';
 
-/** A request that has arrived as a whole. */
-export interface Work {
+/** A request with its whole body. */
+export interface ParsedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly participant: Participant;
-  /** Fires when the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** The trace of a request: the caller's, or a new one that only errors tell. */
+/** The trace of a request: that of its headers, or a new one, which only errors contain. */
 export interface Trace {
   readonly id: string;
   readonly context: WireTraceContext | null;
 }
 
-/** A request of the log while it is being answered. */
+/** A request in the log. */
 export class RequestRecord implements SandboxRequest {
   body: unknown = undefined;
   status?: number;
@@ -38,46 +38,46 @@ export class RequestRecord implements SandboxRequest {
     readonly authorized: boolean,
   ) {}
 
-  /** From here on, the end of the connection is no doing of the client. */
+  /** From now on a closed connection does not count as aborted by the client. */
   settle(): void {
     this.#settled = true;
   }
 
-  closed(): void {
+  onClose(): void {
     this.aborted = !this.#settled;
   }
 }
 
-/** The trace of a request, from its W3C headers. */
-export function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): Trace {
+/** Reads the trace of a request from its W3C headers. */
+export function readTrace({ traceparent, tracestate }: IncomingHttpHeaders): Trace {
   const parent = typeof traceparent === 'string' ? traceparent : '';
   const id = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(parent)?.[1];
   if (id === undefined) return { id: randomBytes(16).toString('hex'), context: null };
   return { id, context: { traceparent: parent, tracestate: typeof tracestate === 'string' ? tracestate : null } };
 }
 
-interface Address {
-  readonly path: string;
-  readonly query: URLSearchParams;
-}
-
-/** What a request is for. */
-export function addressOf({ url = '/' }: IncomingMessage): Address {
+/** Splits the URL of a request. */
+export function parseUrl({ url = '/' }: IncomingMessage): Url {
   const [path = '/', search] = url.split('?', 2);
   return { path, query: new URLSearchParams(search) };
 }
 
-/** The bearer token of an Authorization header. */
-export function bearerToken(header: string | undefined): string | undefined {
+interface Url {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** Reads the bearer token of an Authorization header. */
+export function readBearerToken(header: string | undefined): string | undefined {
   const [, token] = /^Bearer(?:\s+(.*))?$/i.exec(header ?? '') ?? [];
   if (token === '' || (token === undefined && /^Bearer\s*$/i.test(header ?? ''))) {
-    throw new Refusal(400, 'Invalid value for: header Authorization (missing token)');
+    throw new RequestError(400, 'Invalid value for: header Authorization (missing token)');
   }
   return token;
 }
 
-/** A body for the log: JSON if it is, else the text, else nothing. */
-export function parsed(body: string): unknown {
+/** Reads a body for the log: as JSON, or else as text; `undefined` if it is empty. */
+export function parseForLog(body: string): unknown {
   if (body === '') return undefined;
   try {
     return JSON.parse(body);
@@ -86,7 +86,7 @@ export function parsed(body: string): unknown {
   }
 }
 
-/** What lets pages of any origin call. */
+/** The headers that allow requests from pages of any origin. */
 export function corsHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': headers.origin ?? '*',

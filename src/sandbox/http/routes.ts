@@ -9,12 +9,12 @@ import {
   streamFlatUpdates,
   streamUpdates,
 } from '../endpoints/updates.js';
-import { Refusal, refused } from '../errors.js';
+import { RequestError, requestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
-import { type Answer, type Call, jsonAnswer, refusalAnswer, type Route, type Stream, textAnswer } from './Call.js';
-import type { Work } from './requests.js';
+import { type Answer, type Call, errorAnswer, jsonAnswer, type Route, type Stream, textAnswer } from './Call.js';
+import type { ParsedRequest } from './requests.js';
 
-/** The endpoints by path. */
+/** The endpoints, by path. */
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/v2/updates', { method: 'POST', handler: listUpdates, stream: streamUpdates }],
   ['/v2/updates/flats', { method: 'POST', handler: listFlatUpdates, stream: streamFlatUpdates, essential: true }],
@@ -33,28 +33,28 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ],
 ]);
 
-/** What a WebSocket gets at a path, `undefined` if there is none. */
-export function streamAt(path: string, { interfaceOnly }: Settings): Stream | undefined {
+/** Finds the stream that a path serves to WebSockets. */
+export function findStream(path: string, { interfaceOnly }: Settings): Stream | undefined {
   return interfaceOnly ? undefined : routes.get(path)?.stream;
 }
 
-/** Has a request handled by its endpoint. */
-export async function dispatch({ method, path, headers }: Work, call: Call): Promise<Answer> {
-  const found = routes.get(path);
+/** Finds the endpoint of a request and calls it. */
+export async function dispatch({ method, path, headers }: ParsedRequest, call: Call): Promise<Answer> {
+  const route = routes.get(path);
   const { interfaceOnly } = call.participant.settings;
-  if (found === undefined || (interfaceOnly && found.essential !== true)) {
+  if (route === undefined || (interfaceOnly && route.essential !== true)) {
     const errors = [`HttpMethod(${method}), uri: http://${headers.host ?? ''}${path}`];
     return jsonAnswer({ errors, status: 404, ledgerApiError: null }, 404);
   }
-  if (method === 'GET' && streamAt(path, call.participant.settings) !== undefined) {
+  if (method === 'GET' && findStream(path, call.participant.settings) !== undefined) {
     return textAnswer(400, 'Expected WebSocket Upgrade request');
   }
-  if (found.method !== method) return textAnswer(405, 'Method Not Allowed');
+  if (route.method !== method) return textAnswer(405, 'Method Not Allowed');
   try {
-    if (found.open !== true && !call.isAuthorized()) throw refused('UNAUTHENTICATED', 'no good token');
-    return await found.handler(call);
+    if (route.open !== true && !call.isAuthorized()) throw requestError('UNAUTHENTICATED', 'no good token');
+    return await route.handler(call);
   } catch (error) {
-    if (error instanceof Refusal) return refusalAnswer(error, call.trace.id);
+    if (error instanceof RequestError) return errorAnswer(error, call.trace.id);
     return textAnswer(500, `The sandbox failed: ${String(error)}`);
   }
 }

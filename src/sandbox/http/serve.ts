@@ -1,44 +1,53 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../Fault.js';
-import { timerMs } from '../wire/values.js';
-import { type Answer, rewritten, type Service, statusAnswer, timeoutAnswer } from './Call.js';
-import { addressOf, bearerToken, corsHeaders, parsed, RequestRecord, traceOf, type Work } from './requests.js';
+import { clampTimer } from '../wire/values.js';
+import { type Answer, rewriteAnswer, type Service, statusAnswer, timeoutAnswer } from './Call.js';
+import {
+  corsHeaders,
+  type ParsedRequest,
+  parseForLog,
+  parseUrl,
+  readBearerToken,
+  readTrace,
+  RequestRecord,
+} from './requests.js';
 import { dispatch } from './routes.js';
 
-/** Serves one request, from its place in the log to its answer or fault. */
+/** Serves one request: logs it, takes its fault, and sends the response. */
 export async function serve(request: IncomingMessage, response: ServerResponse, service: Service): Promise<void> {
   const { participant, faults, log } = service;
   const { method = 'GET', headers } = request;
-  const { path, query } = addressOf(request);
+  const { path, query } = parseUrl(request);
   const authorized = /^Bearer\s+\S/i.test(headers.authorization ?? '');
   const record = new RequestRecord(method, path, Object.fromEntries(query), authorized);
   log.push(record);
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   response.once('close', () => {
-    record.closed();
-    gone.abort();
+    record.onClose();
+    disconnected.abort();
   });
   const cors = participant.settings.cors ? corsHeaders(headers) : undefined;
-  const preflight = cors !== undefined && method === 'OPTIONS';
-  // a preflight must not use up the fault that is meant for its request
-  const fault = preflight ? undefined : faults.take(path);
+  const isPreflight = cors !== undefined && method === 'OPTIONS';
+  // a preflight must not take the fault of the request that follows it
+  const fault = isPreflight ? undefined : faults.take(path);
   try {
     const body = await text(request);
-    record.body = parsed(body);
-    const work = { method, path, query, headers, body, participant, signal: gone.signal };
-    const answer = preflight ? { status: 204, body: '' } : await answerOf(work, fault);
+    record.body = parseForLog(body);
+    const parsed = { method, path, query, headers, body, participant, signal: disconnected.signal };
+    const answer = isPreflight ? { status: 204, body: '' } : await answerRequest(parsed, fault);
     if (request.socket.destroyed) return;
-    deliver(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
+    sendAnswer(answer && { ...answer, headers: { ...cors, ...answer.headers } }, fault, response, record);
   } catch {
-    // the client went away while sending or waiting: nobody is left to tell
+    // the client disconnected
     response.destroy();
   }
 }
 
-/** The answer to a request, `undefined` if its fault is that there is none. */
-async function answerOf(work: Work, fault: Fault | undefined): Promise<Answer | undefined> {
+/** Creates the response to a request, `undefined` if its fault prevents one. */
+async function answerRequest(request: ParsedRequest, fault: Fault | undefined): Promise<Answer | undefined> {
   switch (fault?.kind) {
     case 'status':
       return statusAnswer(fault);
@@ -47,47 +56,47 @@ async function answerOf(work: Work, fault: Fault | undefined): Promise<Answer | 
     case 'hang':
       return undefined;
     case 'reset':
-      return fault.when === 'after' ? process(work, fault) : undefined;
+      return fault.when === 'after' ? processRequest(request, fault) : undefined;
     case 'rewrite':
-      return rewritten(await process(work, fault), fault);
+      return rewriteAnswer(await processRequest(request, fault), fault);
     default:
-      return process(work, fault);
+      return processRequest(request, fault);
   }
 }
 
-/** Processes at once, so that a late or lost answer is one to work that was done. */
-function process(work: Work, fault: Fault | undefined): Promise<Answer> {
-  const { query, headers, body, participant, signal } = work;
+/** Processes a request at once; a fault delays or loses only the response. */
+function processRequest(request: ParsedRequest, fault: Fault | undefined): Promise<Answer> {
+  const { query, headers, body, participant, signal } = request;
   const { settings } = participant;
   const isAuthorized = () => {
-    const token = bearerToken(headers.authorization);
+    const token = readBearerToken(headers.authorization);
     return settings.checkToken?.(token) ?? true;
   };
-  const call = { participant, body, query, trace: traceOf(headers), fault, isAuthorized };
-  return withTimeout(settings.requestTimeoutMs, signal, async (over) => {
-    const answer = await dispatch(work, { ...call, signal: over });
-    if (fault?.kind === 'delay' && fault.ms > 0) await sleep(fault.ms, undefined, { signal: over });
+  const call = { participant, body, query, trace: readTrace(headers), fault, isAuthorized };
+  return withTimeout(settings.requestTimeoutMs, signal, async (done) => {
+    const answer = await dispatch(request, { ...call, signal: done });
+    if (fault?.kind === 'delay' && fault.ms > 0) await sleep(fault.ms, undefined, { signal: done });
     return answer;
   });
 }
 
-/** Gives work a time after which its answer is the 503 of the request timeout. `over` fires when it need not go on. */
+/** Returns the 503 of the request timeout if the work takes too long. `done` aborts when its result is not needed any more. */
 async function withTimeout(
   timeoutMs: number,
   signal: AbortSignal,
-  work: (over: AbortSignal) => Promise<Answer>,
+  work: (done: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const answered = new AbortController();
-  const over = AbortSignal.any([signal, answered.signal]);
+  const done = AbortSignal.any([signal, answered.signal]);
   try {
-    return await Promise.race([work(over), sleep(timerMs(timeoutMs), timeoutAnswer(), { signal: over })]);
+    return await Promise.race([work(done), sleep(clampTimer(timeoutMs), timeoutAnswer(), { signal: done })]);
   } finally {
     answered.abort();
   }
 }
 
-/** Sends an answer, or does to the connection what the fault says instead. */
-export function deliver(
+/** Sends a response, or applies the fault to the connection. */
+export function sendAnswer(
   answer: Answer | undefined,
   fault: Fault | undefined,
   response: ServerResponse,
@@ -110,14 +119,16 @@ export function deliver(
   }
   response.flushHeaders();
   response.write(body.subarray(0, fault.bytes), () => {
-    if (fault.kind === 'truncate') cut(response, fault.how);
+    if (fault.kind !== 'truncate') return;
+    if (fault.how === 'reset') resetSoon(response.socket);
+    else response.destroy();
   });
 }
 
-/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
-const readMs = 10;
+/** Bytes that arrive together with a reset look like a plain end to many clients: libuv does not report the reset then. */
+const resetDelayMs = 10;
 
-function cut(response: ServerResponse, how: 'close' | 'reset' = 'close'): void {
-  if (how === 'close') response.destroy();
-  else setTimeout(() => response.socket?.resetAndDestroy(), readMs).unref();
+/** Resets a connection after the client has had time to read the bytes that were sent before. */
+export function resetSoon(socket: Socket | null): void {
+  setTimeout(() => socket?.resetAndDestroy(), resetDelayMs).unref();
 }

@@ -1,65 +1,67 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as turnOfTheLoop, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { serveUpgrade } from '../sockets/upgrade.js';
-import { timerMs } from '../wire/values.js';
+import { clampTimer } from '../wire/values.js';
 import type { Service } from './Call.js';
-import { addressOf } from './requests.js';
-import { streamAt } from './routes.js';
+import { parseUrl } from './requests.js';
+import { findStream } from './routes.js';
 import { serve } from './serve.js';
 
-interface Restartable {
-  readonly url: string;
-  readonly restart: (downMs: number) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-/** Opens the service at a port that it keeps over restarts. */
-export async function restartable(wanted: number, service: Service): Promise<Restartable> {
-  let current = await listen(wanted, service);
-  const { url, port } = current;
+/** Starts the server on a port that it keeps across restarts. */
+export async function startServer(port: number, service: Service): Promise<RunningServer> {
+  let current = await listen(port, service);
+  const { url, port: boundPort } = current;
   const closing = new AbortController();
-  let turn = Promise.resolve();
+  let lastRestart = Promise.resolve();
   return { url, restart, close };
 
   function restart(downMs: number): Promise<void> {
-    turn = turn.catch(ignore).then(() => reopen(downMs));
-    return turn;
+    lastRestart = lastRestart.catch(ignore).then(() => reopen(downMs));
+    return lastRestart;
   }
 
   async function reopen(downMs: number): Promise<void> {
     await current.close();
-    await sleep(timerMs(downMs), undefined, { signal: closing.signal }).catch(ignore);
-    // a client in this process hears of the end of its connections first, and does not use them again
-    await turnOfTheLoop();
-    if (!closing.signal.aborted) current = await listen(port, service);
+    await sleep(clampTimer(downMs), undefined, { signal: closing.signal }).catch(ignore);
+    // lets a client in this process see the end of its connections first, so that it does not reuse them
+    await nextTurn();
+    if (!closing.signal.aborted) current = await listen(boundPort, service);
   }
 
   async function close(): Promise<void> {
     closing.abort();
     await current.close();
-    await turn.catch(ignore);
-    // a restart may have been opening the port
+    await lastRestart.catch(ignore);
+    // a restart may have opened the port meanwhile
     await current.close();
   }
 }
 
-interface Listening {
+interface RunningServer {
+  readonly url: string;
+  readonly restart: (downMs: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+interface ListeningServer {
   readonly url: string;
   readonly port: number;
   readonly close: () => Promise<void>;
 }
 
-/** Opens the service on the loopback interface. */
-async function listen(port: number, service: Service): Promise<Listening> {
+/** Listens on the loopback interface. */
+async function listen(port: number, service: Service): Promise<ListeningServer> {
   const server = createServer((request, response) => void serve(request, response, service));
-  // the server forgets a connection that asks for an upgrade
+  // the HTTP server does not track upgraded connections
   const upgraded = new Set<Socket>();
   server.on('upgrade', (request, _socket, head) => {
     const { socket } = request;
-    const stream = isUpgrade(request) ? streamAt(addressOf(request).path, service.participant.settings) : undefined;
+    const stream = isWebSocketUpgrade(request)
+      ? findStream(parseUrl(request).path, service.participant.settings)
+      : undefined;
     if (stream === undefined) {
       reemitUpgrade(server, request, head);
       return;
@@ -84,8 +86,8 @@ async function listen(port: number, service: Service): Promise<Listening> {
   return { url: `http://127.0.0.1:${bound}`, port: bound, close: () => (closed ??= close()) };
 }
 
-/** Whether a request is the begin of a WebSocket; one that lacks a part of it is none. */
-function isUpgrade({ method, headers }: IncomingMessage): boolean {
+/** Whether a request is a complete WebSocket handshake. */
+function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' &&
     headers.upgrade?.toLowerCase() === 'websocket' &&
@@ -95,8 +97,8 @@ function isUpgrade({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Has a request served as if it had not asked for an upgrade, which is what HTTP asks of a server that does not offer
- * it. Clients that would like HTTP/2 ask on each request.
+ * Emits a request again without its `Upgrade` header: HTTP requires that a server ignores an upgrade that it does not
+ * support. Some clients request an upgrade to HTTP/2 on every request.
  */
 function reemitUpgrade(server: Server, request: IncomingMessage, head: Buffer): void {
   const { method = 'GET', url = '/', httpVersion, rawHeaders, socket } = request;
@@ -110,5 +112,5 @@ function reemitUpgrade(server: Server, request: IncomingMessage, head: Buffer): 
 }
 
 function ignore(): void {
-  // its caller is told
+  // the caller gets the error
 }

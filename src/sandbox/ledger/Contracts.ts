@@ -2,17 +2,17 @@ import type { WireCreatedEvent } from '../wire/WireEvent.js';
 import type { WireReassignmentEvent } from '../wire/WireReassignment.js';
 import type { WireUpdate } from '../wire/WireUpdate.js';
 
-/** An active contract and where it is. */
+/** An active contract and its synchronizer. */
 export interface Contract {
   readonly created: WireCreatedEvent;
   readonly synchronizerId: string;
   readonly reassignmentCounter: number;
 }
 
-/** Active contracts; one can be picked by its place in constant time. */
+/** Active contracts, with access by contract id and by index in constant time. */
 export class Contracts {
   readonly #ids: string[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #indexes = new Map<string, number>();
   readonly #contracts = new Map<string, Contract>();
 
   get size(): number {
@@ -23,38 +23,39 @@ export class Contracts {
     return this.#contracts.get(contractId);
   }
 
-  at(place: number): Contract | undefined {
-    return this.get(this.#ids[place] ?? '');
+  at(index: number): Contract | undefined {
+    return this.get(this.#ids[index] ?? '');
   }
 
   add(contract: Contract): void {
     const { contractId } = contract.created;
-    if (!this.#places.has(contractId)) this.#places.set(contractId, this.#ids.push(contractId) - 1);
+    if (!this.#indexes.has(contractId)) this.#indexes.set(contractId, this.#ids.push(contractId) - 1);
     this.#contracts.set(contractId, contract);
   }
 
   remove(contractId: string): void {
-    const place = this.#places.get(contractId);
+    const index = this.#indexes.get(contractId);
     const last = this.#ids.at(-1);
-    if (place === undefined || last === undefined) return;
-    // the last one moves into the gap, so that no list is shifted
-    this.#ids[place] = last;
-    this.#places.set(last, place);
+    if (index === undefined || last === undefined) return;
+    // the last contract moves to the free index, so that no other index changes
+    this.#ids[index] = last;
+    this.#indexes.set(last, index);
     this.#ids.pop();
-    this.#places.delete(contractId);
+    this.#indexes.delete(contractId);
     this.#contracts.delete(contractId);
   }
 
   clear(): void {
     this.#ids.length = 0;
-    this.#places.clear();
+    this.#indexes.clear();
     this.#contracts.clear();
   }
 }
 
-/** What an update does to the active contracts. */
+/** Applies an update to the active contracts. */
 export function applyToContracts(update: WireUpdate, contracts: Contracts): void {
-  if ('Reassignment' in update) for (const event of update.Reassignment.value.events) move(event, contracts);
+  if ('Reassignment' in update)
+    for (const event of update.Reassignment.value.events) applyReassignmentEvent(event, contracts);
   if (!('Transaction' in update)) return;
   const { events, synchronizerId } = update.Transaction.value;
   for (const event of events) {
@@ -65,7 +66,7 @@ export function applyToContracts(update: WireUpdate, contracts: Contracts): void
   }
 }
 
-function move(event: WireReassignmentEvent, contracts: Contracts): void {
+function applyReassignmentEvent(event: WireReassignmentEvent, contracts: Contracts): void {
   if ('JsUnassignedEvent' in event) {
     contracts.remove(event.JsUnassignedEvent.value.contractId);
   } else {

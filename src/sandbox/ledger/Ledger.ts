@@ -1,5 +1,5 @@
-import { createdIn, valueOf } from '../wire/events.js';
-import { microsOf, timestampOf } from '../wire/values.js';
+import { createdEventsIn, updateValue } from '../wire/events.js';
+import { formatMicros, parseMicros } from '../wire/values.js';
 import type { WireUpdate } from '../wire/WireUpdate.js';
 import { applyToContracts, Contracts } from './Contracts.js';
 import { Packages } from './Packages.js';
@@ -7,11 +7,11 @@ import { Packages } from './Packages.js';
 /** An update to commit. */
 export interface LedgerEntry {
   readonly update: WireUpdate;
-  /** The parties that submitted it, if that is known. */
+  /** The parties that submitted it, if known. */
   readonly submitters?: readonly string[];
 }
 
-/** The updates, the ledger end and all that follows from them. */
+/** The updates, the ledger end, and the state derived from them. */
 export class Ledger {
   readonly updates: WireUpdate[] = [];
   readonly contracts = new Contracts();
@@ -33,122 +33,125 @@ export class Ledger {
     return this.#pruned;
   }
 
-  /** How many updates there ever were, those undone by a restore included. */
+  /** The number of all commits, including those undone by a restore. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** Commits updates, each beyond the ledger end then; those who wait are told after the last one. */
+  /** Commits updates, each with an offset greater than the ledger end. Notifies the subscribers after the last one. */
   commit(entries: Iterable<LedgerEntry>): void {
     try {
       for (const { update, submitters } of entries) {
-        const { offset } = valueOf(update);
-        if (offset <= this.#end) throw new RangeError(`offset ${offset} is not beyond the ledger end ${this.#end}`);
-        this.enter(update);
+        const { offset } = updateValue(update);
+        if (offset <= this.#end)
+          throw new RangeError(`The offset ${offset} must be greater than the ledger end ${this.#end}`);
+        this.add(update);
         this.#commits += 1;
         if (submitters !== undefined) this.#submitters.set(offset, submitters);
       }
     } finally {
-      this.wake();
+      this.notify();
     }
   }
 
   advance(offsets: number): void {
-    if (!Number.isInteger(offsets) || offsets < 0) throw new RangeError('the ledger end moves on by whole offsets');
+    if (!Number.isInteger(offsets) || offsets < 0)
+      throw new RangeError('The number of offsets must be a non-negative integer');
     this.#end += offsets;
-    this.wake();
+    this.notify();
   }
 
   prune(upToInclusive: number): void {
     if (upToInclusive > this.#end)
-      throw new RangeError(`offset ${upToInclusive} is beyond the ledger end ${this.#end}`);
+      throw new RangeError(`The offset ${upToInclusive} must not be greater than the ledger end ${this.#end}`);
     this.#pruned = Math.max(this.#pruned, upToInclusive);
   }
 
   restore(end: number): void {
-    if (end < 0 || end > this.#end) throw new RangeError(`there is no backup with ledger end ${end}`);
-    const kept = this.updates.slice(0, firstAfter(this.#offsets, end));
+    if (end < 0 || end > this.#end)
+      throw new RangeError(`The restored ledger end ${end} must be between 0 and the ledger end ${this.#end}`);
+    const kept = this.updates.slice(0, firstIndexAfter(this.#offsets, end));
     this.updates.length = 0;
     this.#offsets.length = 0;
     this.#offsetById.clear();
     this.contracts.clear();
     this.recordTimes.clear();
     for (const offset of this.#submitters.keys()) if (offset > end) this.#submitters.delete(offset);
-    for (const update of kept) this.enter(update);
+    for (const update of kept) this.add(update);
     this.#end = end;
     this.#pruned = Math.min(this.#pruned, end);
   }
 
-  /** The place of the first update beyond an offset. */
-  placeAfter(offset: number): number {
-    return firstAfter(this.#offsets, offset);
+  /** The index of the first update with a greater offset. */
+  indexAfter(offset: number): number {
+    return firstIndexAfter(this.#offsets, offset);
   }
 
   at(offset: number): WireUpdate | undefined {
-    const place = firstAfter(this.#offsets, offset) - 1;
-    return this.#offsets[place] === offset ? this.updates[place] : undefined;
+    const index = firstIndexAfter(this.#offsets, offset) - 1;
+    return this.#offsets[index] === offset ? this.updates[index] : undefined;
   }
 
   offsetOf(updateId: string): number | undefined {
     return this.#offsetById.get(updateId);
   }
 
-  /** The parties that submitted an update, if that is known. */
+  /** The parties that submitted an update, if known. */
   submittersOf(offset: number): readonly string[] | undefined {
     return this.#submitters.get(offset);
   }
 
-  /** Calls back on each change until the returned function is called. */
-  listen(listener: () => void): () => void {
+  /** Calls the listener after each change, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  private enter(update: WireUpdate): void {
-    const { offset, updateId, synchronizerId, recordTime } = valueOf(update);
+  private add(update: WireUpdate): void {
+    const { offset, updateId, synchronizerId, recordTime } = updateValue(update);
     this.updates.push(update);
     this.#offsets.push(offset);
     this.#offsetById.set(updateId, offset);
     this.recordTimes.advance(synchronizerId, recordTime);
-    for (const created of createdIn(update)) this.packages.learn(created);
+    for (const created of createdEventsIn(update)) this.packages.add(created);
     applyToContracts(update, this.contracts);
     this.#end = offset;
   }
 
-  private wake(): void {
+  private notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }
 }
 
-/** Where generated time starts: a fixed instant, so that generated ledgers are the same on every day. */
-const start = Date.UTC(2026, 0, 1) * 1000;
+/** The first generated time. It is fixed, so that the same seed generates the same ledger on every day. */
+const generatedTimeStart = Date.UTC(2026, 0, 1) * 1000;
 
-/** The latest record time of each synchronizer. They ascend on each, and have no order between them. */
+/** The latest record time of each synchronizer. Record times ascend per synchronizer, not across synchronizers. */
 class RecordTimes {
   readonly #latest = new Map<string, { readonly recordTime: string; readonly micros: number }>();
 
-  /** As checkpoints and the ledger end of 3.6 tell it. */
+  /** In the form of checkpoints and of the ledger end of 3.6. */
   get all(): readonly { readonly synchronizerId: string; readonly recordTime: string }[] {
     return [...this.#latest].map(([synchronizerId, { recordTime }]) => ({ synchronizerId, recordTime }));
   }
 
-  /** In microseconds. */
+  /** The latest record time of a synchronizer, in microseconds. */
   latest(synchronizerId: string): number {
-    return this.#latest.get(synchronizerId)?.micros ?? start;
+    return this.#latest.get(synchronizerId)?.micros ?? generatedTimeStart;
   }
 
-  /** The present, but after all that was recorded. */
+  /** The time of the clock, or just after the latest record time if that is later. */
   now(synchronizerId: string): string {
-    return timestampOf(Math.max(Date.now() * 1000, this.latest(synchronizerId) + 1));
+    return formatMicros(Math.max(Date.now() * 1000, this.latest(synchronizerId) + 1));
   }
 
-  /** A while later than all that was recorded, whatever the clock says. */
+  /** A step after the latest record time, whatever the clock says. */
   next(synchronizerId: string, stepMicros = 1_000_000): string {
-    return timestampOf(this.latest(synchronizerId) + stepMicros);
+    return formatMicros(this.latest(synchronizerId) + stepMicros);
   }
 
   advance(synchronizerId: string, recordTime: string): void {
-    const micros = microsOf(recordTime);
+    const micros = parseMicros(recordTime);
     if (micros >= this.latest(synchronizerId)) this.#latest.set(synchronizerId, { recordTime, micros });
   }
 
@@ -157,8 +160,8 @@ class RecordTimes {
   }
 }
 
-/** The index of the first item beyond an offset, by binary search. */
-function firstAfter(offsets: readonly number[], offset: number): number {
+/** The index of the first greater offset, by binary search. */
+function firstIndexAfter(offsets: readonly number[], offset: number): number {
   let low = 0;
   let high = offsets.length;
   while (low < high) {

@@ -1,43 +1,38 @@
 import { generatedParties } from '../participant/parties.js';
 import { archivedEvent, consume, createdEvent, exercisedEvent, stakeholdersOf } from '../wire/events.js';
-import { contractIdOf, updateIdOf } from '../wire/values.js';
+import { makeContractId, makeUpdateId } from '../wire/values.js';
 import type { WireCreatedEvent, WireEvent, WireEventInput } from '../wire/WireEvent.js';
 import type { WireReassignment, WireReassignmentEvent, WireReassignmentEventInput } from '../wire/WireReassignment.js';
 import type { WireTopologyTransaction, WireTransaction, WireUpdate, WireUpdateInput } from '../wire/WireUpdate.js';
 import type { Ledger, LedgerEntry } from './Ledger.js';
 
-/** What the absent fields of an update made by hand are taken from. */
-interface Fallbacks {
+/** Completes appended updates with default values, each after the one before it is committed. */
+export function* completeUpdates(inputs: readonly WireUpdateInput[], defaults: Defaults): Generator<LedgerEntry, void> {
+  for (const input of inputs) yield { update: completeUpdate(input, defaults) };
+}
+
+/** The sources of the default values. */
+interface Defaults {
   readonly ledger: Ledger;
   readonly synchronizers: readonly string[];
 }
 
-/** Updates made by hand, each filled in once the one before it is on the ledger. */
-export function* completeUpdates(
-  inputs: readonly WireUpdateInput[],
-  fallbacks: Fallbacks,
-): Generator<LedgerEntry, void> {
-  for (const input of inputs) yield { update: completeUpdate(input, fallbacks) };
-}
-
-/** Fills in what an update made by hand leaves out. */
-function completeUpdate(input: WireUpdateInput, fallbacks: Fallbacks): WireUpdate {
+function completeUpdate(input: WireUpdateInput, defaults: Defaults): WireUpdate {
   if ('Transaction' in input) {
-    return { Transaction: { value: completeTransaction(input.Transaction.value, fallbacks) } };
+    return { Transaction: { value: completeTransaction(input.Transaction.value, defaults) } };
   }
   if ('Reassignment' in input) {
-    return { Reassignment: { value: completeReassignment(input.Reassignment.value, fallbacks) } };
+    return { Reassignment: { value: completeReassignment(input.Reassignment.value, defaults) } };
   }
-  return { TopologyTransaction: { value: completeTopology(input.TopologyTransaction.value, fallbacks) } };
+  return { TopologyTransaction: { value: completeTopology(input.TopologyTransaction.value, defaults) } };
 }
 
-type InputCompleteTransaction = Partial<Omit<WireTransaction, 'events'>> & {
+type TransactionInput = Partial<Omit<WireTransaction, 'events'>> & {
   readonly events?: readonly WireEventInput[];
 };
 
-/** Fills in what a transaction made by hand leaves out. */
-function completeTransaction(input: InputCompleteTransaction, fallbacks: Fallbacks): WireTransaction {
-  const header = completeHeader(input, fallbacks);
+function completeTransaction(input: TransactionInput, defaults: Defaults): WireTransaction {
+  const header = completeHeader(input, defaults);
   const effectiveAt = input.effectiveAt ?? header.recordTime;
   return {
     commandId: '',
@@ -49,7 +44,7 @@ function completeTransaction(input: InputCompleteTransaction, fallbacks: Fallbac
     transactionHash: null,
     ...input,
     ...header,
-    events: completeEvents(input.events ?? [], { offset: header.offset, at: effectiveAt }, fallbacks.ledger),
+    events: completeEvents(input.events ?? [], { offset: header.offset, ledgerTime: effectiveAt }, defaults.ledger),
   };
 }
 
@@ -60,77 +55,78 @@ interface Header {
   readonly recordTime: string;
 }
 
-/** What all kinds of update have: by default the next offset, one second after what was before. */
-function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Fallbacks): Header {
+/** Completes the fields of all kinds of update. By default the next offset, one second after the latest record time. */
+function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Defaults): Header {
   const offset = input.offset ?? ledger.end + 1;
   const synchronizerId = input.synchronizerId ?? synchronizers[0] ?? '';
   return {
     offset,
-    updateId: input.updateId ?? updateIdOf('appended', offset, ledger.commits),
+    updateId: input.updateId ?? makeUpdateId('appended', offset, ledger.commits),
     synchronizerId,
     recordTime: input.recordTime ?? ledger.recordTimes.next(synchronizerId),
   };
 }
 
-/** The update that an event belongs to. */
-interface Moment {
+/** The offset and ledger time of the update that an event belongs to. */
+interface UpdateTime {
   readonly offset: number;
-  /** The ledger time. */
-  readonly at: string;
+  readonly ledgerTime: string;
 }
 
-/** Fills in what events made by hand leave out, and gives each end of a contract in both shapes. */
-function completeEvents(inputs: readonly WireEventInput[], moment: Moment, ledger: Ledger): readonly WireEvent[] {
-  const made = new Map<string, WireCreatedEvent>();
+/** Completes events, and stores each archive and each consuming exercise as both: one for each transaction shape. */
+function completeEvents(inputs: readonly WireEventInput[], time: UpdateTime, ledger: Ledger): readonly WireEvent[] {
+  const createdHere = new Map<string, WireCreatedEvent>();
   const archived = new Set(inputs.flatMap((input) => ('ArchivedEvent' in input ? input.ArchivedEvent.contractId : [])));
-  const consumed = new Set(inputs.flatMap(consumedBy));
+  const consumed = new Set(inputs.flatMap(consumedContract));
   return inputs.flatMap((input, index) => complete(input, index));
 
   function complete(input: WireEventInput, index: number): readonly WireEvent[] {
     if ('CreatedEvent' in input) {
-      const created = completeCreated({ nodeId: index, ...input.CreatedEvent }, moment, ledger);
-      made.set(created.contractId, created);
+      const created = completeCreated({ nodeId: index, ...input.CreatedEvent }, time, ledger);
+      createdHere.set(created.contractId, created);
       return [{ CreatedEvent: created }];
     }
-    const given = 'ArchivedEvent' in input ? input.ArchivedEvent : input.ExercisedEvent;
-    const created = contractOf(given, index);
-    const { id: templateId } = ledger.packages.resolve(given.templateId ?? created.templateId);
-    const choice = { choice: 'Archive', choiceArgument: {}, exerciseResult: {}, actingParties: created.signatories };
-    const taken = { ...choice, offset: moment.offset, nodeId: given.nodeId ?? index };
+    const fields = 'ArchivedEvent' in input ? input.ArchivedEvent : input.ExercisedEvent;
+    const created = findContract(fields, index);
+    const { id: templateId } = ledger.packages.resolve(fields.templateId ?? created.templateId);
+    const archive = { choice: 'Archive', choiceArgument: {}, exerciseResult: {}, actingParties: created.signatories };
+    const choice = { ...archive, offset: time.offset, nodeId: fields.nodeId ?? index };
     if ('ArchivedEvent' in input) {
-      const both = consume({ ...created, acsDelta: true }, taken).map((event) => overridden(event, given, templateId));
+      const both = consume({ ...created, acsDelta: true }, choice).map((event) =>
+        applyOverrides(event, fields, templateId),
+      );
       return consumed.has(created.contractId) ? both.slice(0, 1) : both;
     }
     const consuming = input.ExercisedEvent.consuming ?? true;
-    const event = { ...exercisedEvent(created, taken, consuming), ...input.ExercisedEvent, templateId };
+    const event = { ...exercisedEvent(created, choice, consuming), ...input.ExercisedEvent, templateId };
     const both: readonly WireEvent[] = [{ ArchivedEvent: archivedEvent(event) }, { ExercisedEvent: event }];
     return event.acsDelta && consuming && !archived.has(created.contractId) ? both : both.slice(1);
   }
 
-  /** The contract that ends here; if nobody has seen it, one made from what is told. */
-  function contractOf(given: Partial<WireCreatedEvent>, index: number): WireCreatedEvent {
-    const id = given.contractId ?? '';
-    const { contractId, templateId, packageName, witnessParties } = given;
-    const told = {
+  /** Finds the contract of an archive or exercise; an unknown contract is made from the fields of that event. */
+  function findContract(fields: Partial<WireCreatedEvent>, index: number): WireCreatedEvent {
+    const id = fields.contractId ?? '';
+    const { contractId, templateId, packageName, witnessParties } = fields;
+    const present = {
       ...(contractId && { contractId }),
       ...(templateId && { templateId }),
       ...(packageName && { packageName }),
     };
     const stakeholders = witnessParties && { signatories: witnessParties };
-    const known = made.get(id) ?? ledger.contracts.get(id)?.created;
-    return known ?? completeCreated({ nodeId: index, ...told, ...stakeholders }, moment, ledger);
+    const known = createdHere.get(id) ?? ledger.contracts.get(id)?.created;
+    return known ?? completeCreated({ nodeId: index, ...present, ...stakeholders }, time, ledger);
   }
 }
 
-function consumedBy(input: WireEventInput): string | readonly [] {
+function consumedContract(input: WireEventInput): string | readonly [] {
   if (!('ExercisedEvent' in input) || input.ExercisedEvent.consuming === false) return [];
   return input.ExercisedEvent.contractId ?? [];
 }
 
-/** Fills in what a created event made by hand leaves out. Identifiers may go by package name. */
+/** Completes a created event. Identifiers may have a package name. */
 function completeCreated(
   input: Partial<WireCreatedEvent>,
-  { offset, at }: Moment,
+  { offset, ledgerTime }: UpdateTime,
   { packages, commits }: Ledger,
 ): WireCreatedEvent {
   const nodeId = input.nodeId ?? 0;
@@ -138,12 +134,12 @@ function completeCreated(
   const completed = createdEvent({
     offset,
     nodeId,
-    contractId: input.contractId ?? contractIdOf('appended', offset, nodeId, commits),
+    contractId: input.contractId ?? makeContractId('appended', offset, nodeId, commits),
     template: { ...template, packageName: input.packageName ?? template.packageName },
     createArgument: {},
     signatories: input.signatories ?? input.witnessParties ?? generatedParties.slice(0, 1),
     observers: input.observers ?? [],
-    createdAt: at,
+    createdAt: ledgerTime,
   });
   const interfaceViews = (input.interfaceViews ?? []).map((view) => ({
     ...view,
@@ -152,18 +148,19 @@ function completeCreated(
   return { ...completed, ...input, templateId: template.id, interfaceViews };
 }
 
-function overridden(event: WireEvent, given: Partial<WireCreatedEvent>, templateId: string): WireEvent {
+function applyOverrides(event: WireEvent, fields: Partial<WireCreatedEvent>, templateId: string): WireEvent {
   if ('CreatedEvent' in event) return event;
-  if ('ArchivedEvent' in event) return { ArchivedEvent: { ...event.ArchivedEvent, ...given, templateId } };
+  if ('ArchivedEvent' in event) return { ArchivedEvent: { ...event.ArchivedEvent, ...fields, templateId } };
   return { ExercisedEvent: { ...event.ExercisedEvent, templateId } };
 }
 
-type Input = Partial<Omit<WireReassignment, 'events'>> & { readonly events?: readonly WireReassignmentEventInput[] };
+type ReassignmentInput = Partial<Omit<WireReassignment, 'events'>> & {
+  readonly events?: readonly WireReassignmentEventInput[];
+};
 
-/** Fills in what a reassignment made by hand leaves out. */
-function completeReassignment(input: Input, fallbacks: Fallbacks): WireReassignment {
-  const header = completeHeader(input, fallbacks);
-  const moment = { offset: header.offset, at: header.recordTime };
+function completeReassignment(input: ReassignmentInput, defaults: Defaults): WireReassignment {
+  const header = completeHeader(input, defaults);
+  const time = { offset: header.offset, ledgerTime: header.recordTime };
   return {
     commandId: '',
     workflowId: '',
@@ -171,39 +168,38 @@ function completeReassignment(input: Input, fallbacks: Fallbacks): WireReassignm
     paidTrafficCost: null,
     ...input,
     ...header,
-    events: (input.events ?? []).map((event, index) => completeMove(event, index, moment, fallbacks)),
+    events: (input.events ?? []).map((event, index) => completeReassignmentEvent(event, index, time, defaults)),
   };
 }
 
-function completeMove(
+function completeReassignmentEvent(
   input: WireReassignmentEventInput,
   nodeId: number,
-  moment: Moment,
-  { ledger, synchronizers }: Fallbacks,
+  time: UpdateTime,
+  { ledger, synchronizers }: Defaults,
 ): WireReassignmentEvent {
   const [source = '', target = source] = synchronizers;
-  const given =
+  const fields =
     'JsAssignmentEvent' in input ? (input.JsAssignmentEvent.createdEvent ?? {}) : input.JsUnassignedEvent.value;
-  const contractId = given.contractId ?? contractIdOf('appended', moment.offset, nodeId, ledger.commits);
+  const contractId = fields.contractId ?? makeContractId('appended', time.offset, nodeId, ledger.commits);
   const known = ledger.contracts.get(contractId);
   const reassignmentCounter = (known?.reassignmentCounter ?? 0) + 1;
   const move = { source: known?.synchronizerId ?? source, target, reassignmentId: '0001', reassignmentCounter };
   if ('JsAssignmentEvent' in input) {
-    const createdEvent = completeCreated({ nodeId, ...given, contractId }, moment, ledger);
+    const createdEvent = completeCreated({ nodeId, ...fields, contractId }, time, ledger);
     const [submitter = ''] = createdEvent.signatories;
     return { JsAssignmentEvent: { ...move, submitter, ...input.JsAssignmentEvent, createdEvent } };
   }
-  const created = known?.created ?? completeCreated({ ...given, contractId }, moment, ledger);
+  const created = known?.created ?? completeCreated({ ...fields, contractId }, time, ledger);
   const { templateId, packageName } = created;
   const [submitter = ''] = created.signatories;
   const parties = { submitter, witnessParties: stakeholdersOf(created) };
-  const place = { contractId, templateId, packageName, offset: moment.offset, nodeId, assignmentExclusivity: null };
+  const subject = { contractId, templateId, packageName, offset: time.offset, nodeId, assignmentExclusivity: null };
   return {
-    JsUnassignedEvent: { value: { ...move, ...parties, ...place, ...input.JsUnassignedEvent.value, templateId } },
+    JsUnassignedEvent: { value: { ...move, ...parties, ...subject, ...input.JsUnassignedEvent.value, templateId } },
   };
 }
 
-/** Fills in what a topology transaction made by hand leaves out. */
-function completeTopology(input: Partial<WireTopologyTransaction>, fallbacks: Fallbacks): WireTopologyTransaction {
-  return { events: [], traceContext: null, ...input, ...completeHeader(input, fallbacks) };
+function completeTopology(input: Partial<WireTopologyTransaction>, defaults: Defaults): WireTopologyTransaction {
+  return { events: [], traceContext: null, ...input, ...completeHeader(input, defaults) };
 }

@@ -7,83 +7,95 @@ import type { WireTopologyEvent, WireTopologyTransaction, WireTransaction, WireU
 import type { Ledger } from './Ledger.js';
 import type { Packages } from './Packages.js';
 
-/** What is looked at, and in the words of which release. */
-export interface View {
+/** The ledger that is read, and the release whose wire form is used. */
+export interface ReadContext {
   readonly ledger: Ledger;
   readonly profile: SandboxProfile;
 }
 
-/** A transaction as its reader gets it, possibly without any event. */
-export function visibleTransaction(transaction: WireTransaction, format: TransactionFormat, view: View) {
-  const events = transaction.events.flatMap((event) => visibleEvent(event, format, view) ?? []);
-  const served = { ...asSeenBy(transaction, format.events, view.ledger), events };
-  return { events, served: view.profile === '3.6' ? served : omit(served, 'transactionHash') };
+/** The part of an update that a format selects, in its wire envelope; `undefined` if there is none. */
+export function visibleUpdate(update: WireUpdate, format: UpdateFormat, context: ReadContext): object | undefined {
+  if ('Transaction' in update) {
+    if (format.transactions === undefined) return undefined;
+    const { events, served } = visibleTransaction(update.Transaction.value, format.transactions, context);
+    return events.length === 0 ? undefined : wrapUpdate('Transaction', served);
+  }
+  if ('Reassignment' in update) {
+    if (format.reassignments === undefined) return undefined;
+    return wrapUpdate('Reassignment', visibleReassignment(update.Reassignment.value, format.reassignments, context));
+  }
+  if (format.topology === undefined) return undefined;
+  const { value } = update.TopologyTransaction;
+  return wrapUpdate('TopologyTransaction', visibleTopology(value, format.topology, context.profile));
 }
 
-/** An event as its reader gets it; each of the two shapes has its own kinds of event. */
-function visibleEvent(event: WireEvent, format: TransactionFormat, view: View): object | undefined {
+function wrapUpdate(variant: string, value: object | undefined): object | undefined {
+  return value && { update: { [variant]: { value } } };
+}
+
+/** The part of a transaction that a format selects, possibly without events. */
+export function visibleTransaction(transaction: WireTransaction, format: TransactionFormat, context: ReadContext) {
+  const events = transaction.events.flatMap((event) => visibleEvent(event, format, context) ?? []);
+  const served = { ...hideCommand(transaction, format.events, context.ledger), events };
+  return { events, served: context.profile === '3.6' ? served : omit(served, 'transactionHash') };
+}
+
+/** The part of an event that a format selects. Each transaction shape has its own kinds of event. */
+function visibleEvent(event: WireEvent, format: TransactionFormat, context: ReadContext): object | undefined {
   if ('CreatedEvent' in event) {
     const created = event.CreatedEvent;
     if (!format.ledgerEffects && !created.acsDelta) return undefined;
     const parties = format.ledgerEffects ? created.witnessParties : stakeholdersOf(created);
-    return tagged('CreatedEvent', visibleCreated(created, parties, format.events, view));
+    return wrapEvent('CreatedEvent', visibleCreated(created, parties, format.events, context));
   }
   if ('ArchivedEvent' in event) {
-    return format.ledgerEffects ? undefined : tagged('ArchivedEvent', visibleEnd(event.ArchivedEvent, format, view));
+    return format.ledgerEffects
+      ? undefined
+      : wrapEvent('ArchivedEvent', visibleArchiveOrExercise(event.ArchivedEvent, format, context));
   }
-  return format.ledgerEffects ? tagged('ExercisedEvent', visibleEnd(event.ExercisedEvent, format, view)) : undefined;
+  return format.ledgerEffects
+    ? wrapEvent('ExercisedEvent', visibleArchiveOrExercise(event.ExercisedEvent, format, context))
+    : undefined;
 }
 
-function tagged(kind: string, event: object | undefined): object | undefined {
+function wrapEvent(kind: string, event: object | undefined): object | undefined {
   return event && { [kind]: event };
 }
 
-function visibleEnd(event: WireArchivedEvent | WireExercisedEvent, format: TransactionFormat, { ledger }: View) {
+function visibleArchiveOrExercise(
+  event: WireArchivedEvent | WireExercisedEvent,
+  format: TransactionFormat,
+  { ledger }: ReadContext,
+) {
   const subject = { ...event, parties: event.witnessParties, interfaces: event.implementedInterfaces };
   const match = matchEvent(subject, format.events, ledger.packages);
   return match && { ...event, witnessParties: match.witnessParties };
 }
 
-/** An update in its envelope as its reader gets it, `undefined` if nothing of it was asked for. */
-export function visibleUpdate(update: WireUpdate, format: UpdateFormat, view: View): object | undefined {
-  if ('Transaction' in update) {
-    if (format.transactions === undefined) return undefined;
-    const { events, served } = visibleTransaction(update.Transaction.value, format.transactions, view);
-    return events.length === 0 ? undefined : enveloped('Transaction', served);
-  }
-  if ('Reassignment' in update) {
-    if (format.reassignments === undefined) return undefined;
-    return enveloped('Reassignment', visibleReassignment(update.Reassignment.value, format.reassignments, view));
-  }
-  if (format.topology === undefined) return undefined;
-  const { value } = update.TopologyTransaction;
-  return enveloped('TopologyTransaction', visibleTopology(value, format.topology, view.profile));
+/** The part of a reassignment that a format selects, `undefined` if there is none. */
+function visibleReassignment(update: WireReassignment, format: EventFormat, context: ReadContext): object | undefined {
+  const events = update.events.flatMap((event) => visibleReassignmentEvent(event, format, context) ?? []);
+  return events.length === 0 ? undefined : { ...hideCommand(update, format, context.ledger), events };
 }
 
-function enveloped(variant: string, value: object | undefined): object | undefined {
-  return value && { update: { [variant]: { value } } };
-}
-
-/** A reassignment as its reader gets it, `undefined` if nothing is left of it. */
-function visibleReassignment(update: WireReassignment, format: EventFormat, view: View): object | undefined {
-  const events = update.events.flatMap((event) => visibleMove(event, format, view) ?? []);
-  return events.length === 0 ? undefined : { ...asSeenBy(update, format, view.ledger), events };
-}
-
-function visibleMove(event: WireReassignmentEvent, format: EventFormat, view: View): object | undefined {
+function visibleReassignmentEvent(
+  event: WireReassignmentEvent,
+  format: EventFormat,
+  context: ReadContext,
+): object | undefined {
   if ('JsAssignmentEvent' in event) {
     const { createdEvent } = event.JsAssignmentEvent;
-    const created = visibleCreated(createdEvent, stakeholdersOf(createdEvent), format, view);
+    const created = visibleCreated(createdEvent, stakeholdersOf(createdEvent), format, context);
     return created && { JsAssignmentEvent: { ...event.JsAssignmentEvent, createdEvent: created } };
   }
   const { value } = event.JsUnassignedEvent;
-  const { packages } = view.ledger;
+  const { packages } = context.ledger;
   const subject = { ...value, parties: value.witnessParties, interfaces: packages.interfacesOf(value.templateId) };
   const match = matchEvent(subject, format, packages);
   return match && { JsUnassignedEvent: { value: { ...value, witnessParties: match.witnessParties } } };
 }
 
-/** A change of topology as its reader gets it, `undefined` if nothing is left of it. */
+/** The part of a topology transaction that a format selects, `undefined` if there is none. */
 function visibleTopology(
   update: WireTopologyTransaction,
   parties: readonly string[],
@@ -106,15 +118,15 @@ function isKnown({ event }: WireTopologyEvent, profile: SandboxProfile): boolean
   return profile !== '3.4' || !('ParticipantAuthorizationOnboarding' in event);
 }
 
-/** What only submitters may know of an update. */
-interface Private {
+/** The fields of an update that only its submitters see. */
+interface SubmitterFields {
   readonly offset: number;
   readonly commandId: string;
   readonly paidTrafficCost: number | null;
 }
 
-/** Hides the command and its cost from those who did not submit it. */
-function asSeenBy<A extends Private>(update: A, { byParty, anyParty }: EventFormat, ledger: Ledger): A {
+/** Removes the command id and the cost unless the format is for a submitter. */
+function hideCommand<A extends SubmitterFields>(update: A, { byParty, anyParty }: EventFormat, ledger: Ledger): A {
   const submitters = ledger.submittersOf(update.offset);
   const own = submitters === undefined || anyParty !== undefined || submitters.some((party) => byParty.has(party));
   return own ? update : { ...update, commandId: '', paidTrafficCost: null };
@@ -125,12 +137,12 @@ function omit(value: object, ...keys: readonly string[]): object {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 
-/** A created event as its reader gets it. `parties` are those who may see it in the shape asked for. */
+/** The part of a created event that a format selects. `parties` are those that may see it in the requested shape. */
 function visibleCreated(
   event: WireCreatedEvent,
   parties: readonly string[],
   format: EventFormat,
-  { ledger, profile }: View,
+  { ledger, profile }: ReadContext,
 ): object | undefined {
   const interfaces = event.interfaceViews.map(({ interfaceId }) => interfaceId);
   const match = matchEvent({ ...event, parties, interfaces }, format, ledger.packages);
@@ -146,42 +158,42 @@ function visibleCreated(
   return profile === '3.4' ? omit(served, 'contractKeyHash') : served;
 }
 
-/** What decides whether an event is served. */
+/** The facts by which filters match an event. */
 interface Subject {
   readonly templateId: string;
   readonly packageName: string;
-  /** Those who may see it. */
+  /** The parties that may see it. */
   readonly parties: readonly string[];
   /** The interfaces of the template, by package id. */
   readonly interfaces: readonly string[];
 }
 
-/** Why an event is served, and how much of it. */
+/** The result of matching an event: its visible parts. */
 interface EventMatch {
   readonly witnessParties: readonly string[];
-  /** False if only interfaces were asked for. */
+  /** Whether the arguments are visible: false if only interface filters match. */
   readonly argument: boolean;
   readonly blob: boolean;
-  /** The interfaces, by package id, whose views were asked for. */
+  /** The interfaces, by package id, whose views are requested. */
   readonly views: ReadonlySet<string>;
 }
 
-/** Holds an event against a format; the filters of all its parties count together. */
+/** Matches an event with a format. The matching filters of all its parties add up. */
 function matchEvent(subject: Subject, format: EventFormat, packages: Packages): EventMatch | undefined {
-  const asked = subject.parties.flatMap((party) => format.byParty.get(party) ?? []).concat(format.anyParty ?? []);
-  const matching = asked.filter((filter) => concerns(filter, subject, packages));
+  const filters = subject.parties.flatMap((party) => format.byParty.get(party) ?? []).concat(format.anyParty ?? []);
+  const matching = filters.filter((filter) => matchesFilter(filter, subject, packages));
   if (matching.length === 0) return undefined;
   const { parties, interfaces } = subject;
-  const viewed = matching.filter(({ view }) => view);
+  const withView = matching.filter(({ view }) => view);
   return {
     witnessParties: format.anyParty === undefined ? parties.filter((party) => format.byParty.has(party)) : parties,
     argument: matching.some(({ kind }) => kind !== 'interface'),
     blob: matching.some(({ blob }) => blob),
-    views: new Set(interfaces.filter((actual) => viewed.some(({ id }) => packages.matches(id, actual)))),
+    views: new Set(interfaces.filter((actual) => withView.some(({ id }) => packages.matches(id, actual)))),
   };
 }
 
-function concerns({ kind, id }: IdentifierFilter, subject: Subject, packages: Packages): boolean {
+function matchesFilter({ kind, id }: IdentifierFilter, subject: Subject, packages: Packages): boolean {
   const { templateId, packageName, interfaces } = subject;
   if (kind === 'wildcard') return true;
   if (kind === 'template')

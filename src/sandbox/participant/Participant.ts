@@ -1,17 +1,17 @@
 import { Ledger } from '../ledger/Ledger.js';
-import { timerMs } from '../wire/values.js';
+import { clampTimer } from '../wire/values.js';
 import { HostedParties } from './parties.js';
 import type { Settings } from './Settings.js';
 
-/** A command that was committed. */
-export interface Accepted {
+/** A committed command. */
+export interface CommittedCommand {
   readonly submissionId: string;
   readonly completionOffset: number;
-  /** When, in milliseconds since the epoch. */
+  /** The time of the commit, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** The state of the service: what it is set to, its ledger, its parties and the commands that it remembers or has under way. */
+/** The state of the service: its settings, its ledger, its parties, and its committed and pending commands. */
 export class Participant {
   readonly ledger = new Ledger();
   readonly hosted = new HostedParties();
@@ -23,25 +23,25 @@ export class Participant {
 
 /** The committed commands by change id: user, acting parties and command id. */
 class Deduplication {
-  readonly #accepted = new Map<string, Accepted>();
+  readonly #committed = new Map<string, CommittedCommand>();
 
-  find(changeId: string): Accepted | undefined {
-    return this.#accepted.get(changeId);
+  find(changeId: string): CommittedCommand | undefined {
+    return this.#committed.get(changeId);
   }
 
-  remember(changeId: string, accepted: Accepted): void {
-    this.#accepted.set(changeId, accepted);
+  add(changeId: string, command: CommittedCommand): void {
+    this.#committed.set(changeId, command);
   }
 
-  /** A restored participant knows nothing of what came after its backup. */
+  /** Removes the commands that were committed after a backup. */
   restore(ledgerEnd: number): void {
-    for (const [changeId, { completionOffset }] of this.#accepted) {
-      if (completionOffset > ledgerEnd) this.#accepted.delete(changeId);
+    for (const [changeId, { completionOffset }] of this.#committed) {
+      if (completionOffset > ledgerEnd) this.#committed.delete(changeId);
     }
   }
 }
 
-/** The submissions that were taken and are not committed yet, by change id. */
+/** The accepted submissions that are not committed yet, by change id. */
 class PendingCommits {
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
@@ -49,17 +49,17 @@ class PendingCommits {
     return this.#timers.has(changeId);
   }
 
-  /** Commits later; to be called for a change that is not under way. */
+  /** Commits after a delay. The change must not be pending already. */
   add(changeId: string, ms: number, commit: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(changeId);
       commit();
-    }, timerMs(ms));
+    }, clampTimer(ms));
     this.#timers.set(changeId, timer);
     timer.unref();
   }
 
-  /** None of them will be committed. */
+  /** Cancels all pending commits. */
   clear(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();

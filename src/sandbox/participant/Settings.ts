@@ -1,9 +1,6 @@
 import type { SandboxChanges, SandboxOptions, SandboxProfile } from '../Sandbox.js';
 
-/** Two, so that reassignments have somewhere to go. */
-const defaultSynchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];
-
-/** The options with their defaults; handlers read it afresh for each request. */
+/** The options with their defaults. Handlers read them for each request, because they can change. */
 export class Settings {
   profile: SandboxProfile = '3.5';
   maxListElements = 200;
@@ -49,3 +46,6 @@ export class Settings {
     this.#earlyCheckpointMs = changes.earlyCheckpointMs ?? this.#earlyCheckpointMs;
   }
 }
+
+/** Two synchronizers, so that contracts can be reassigned. */
+const defaultSynchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];

@@ -1,7 +1,7 @@
 import type { Identifier } from '@canton-network/core-ledger-proto';
 import type { TemplateRef } from '../wire/WireEvent.js';
 
-/** A Daml type, as far as the templates of the sandbox use them. Those with a name are declared beside their template. */
+/** A Daml type of the templates of the sandbox. Named types are declared in the module of their template. */
 export type LfType =
   | 'unit'
   | 'bool'
@@ -20,17 +20,17 @@ export type LfType =
   | { readonly variant: Fields; readonly name: string }
   | { readonly enum: readonly string[]; readonly name: string };
 
-/** The fields of a record in the order of their declaration, or the cases of a variant. */
+/** The fields of a record in the order of their declaration, or the constructors of a variant. */
 export type Fields = Readonly<Record<string, LfType>>;
 
-/** What is known of a template. */
+/** The type of a template. */
 interface TemplateType {
   readonly fields: Fields;
-  /** The fields of type `Party` that are observers. */
+  /** The fields whose parties are observers. */
   readonly observers?: readonly string[];
 }
 
-/** The templates of the sandbox, by package name; the arguments of all others are typed by what they look like. */
+/** The templates of the sandbox, by package name. The types of the arguments of all other templates are guessed. */
 const ownTemplates: ReadonlyMap<string, TemplateType> = new Map<string, TemplateType>([
   [
     'sandbox-assets:Main:Asset',
@@ -71,31 +71,31 @@ const ownTemplates: ReadonlyMap<string, TemplateType> = new Map<string, Template
   ],
 ]);
 
-/** What is known of a template; of a foreign one, nothing. */
-export function typeOfTemplate({ id, packageName }: TemplateRef): TemplateType {
+/** Finds the type of a template. An unknown template has no declared fields. */
+export function findTemplateType({ id, packageName }: TemplateRef): TemplateType {
   return ownTemplates.get(packageName + id.slice(id.indexOf(':'))) ?? { fields: {} };
 }
 
-/** An identifier in its parts. */
-export function toIdentifier(id: string): Identifier {
+/** Splits an identifier into its parts. */
+export function parseIdentifier(id: string): Identifier {
   const [packageId = '', moduleName = '', entityName = ''] = id.split(':');
   return { packageId, moduleName, entityName };
 }
 
-/** An identifier in one string. */
-export function fromIdentifier({ packageId, moduleName, entityName }: Identifier): string {
+/** Joins the parts of an identifier. */
+export function formatIdentifier({ packageId, moduleName, entityName }: Identifier): string {
   return `${packageId}:${moduleName}:${entityName}`;
 }
 
 const dayMs = 24 * 3600 * 1000;
 
-/** The days since the epoch of a date; `NaN` if it is none. */
-export function daysOf(date: string): number {
+/** Parses a date to the days since the epoch, `NaN` if it is invalid. */
+export function parseDays(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / dayMs;
 }
 
-/** The date of so many days since the epoch; the empty text if there is none. */
-export function dateOf(days: number): string {
+/** Formats days since the epoch as a date, `''` if there is no such date. */
+export function formatDays(days: number): string {
   const date = new Date(days * dayMs);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 10);
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { refused } from '../errors.js';
-import type { Accepted } from '../participant/Participant.js';
+import { requestError } from '../errors.js';
+import type { CommittedCommand } from '../participant/Participant.js';
 import type { SandboxProfile } from '../Sandbox.js';
-import { type Cursor, readBase64, readDuration, readLedgerString, undecodable } from './Cursor.js';
+import { decodeError, type JsonCursor, readBase64, readDuration, readLedgerString } from './JsonCursor.js';
 import { readTransactionFormat, type TransactionFormat } from './formats.js';
 import { hashingSchemes, readMinLedgerTime } from './prepareRequest.js';
 
-/** The body of an execute request, as read. */
-export interface Execution {
+/** The body of an execute request. */
+export interface ExecuteRequest {
   readonly preparedTransaction: Buffer;
   readonly signatures: readonly PartySignature[];
-  readonly isDuplicate: (earlier: Accepted) => boolean;
+  readonly isDuplicate: (earlier: CommittedCommand) => boolean;
   readonly submissionId: string;
   readonly userId: string;
   readonly hashingSchemeVersion: string;
@@ -19,7 +19,7 @@ export interface Execution {
   readonly format: TransactionFormat | undefined;
 }
 
-/** One signature of an execute request, with the party that it is for. */
+/** One signature of an execute request, with its party. */
 export interface PartySignature {
   readonly party: string;
   readonly format: string;
@@ -28,8 +28,8 @@ export interface PartySignature {
   readonly algorithm: string;
 }
 
-/** Reads the body of an execute request. The decoder needs the deduplication period, whatever the specification says. */
-export function readExecution(body: Cursor, profile: SandboxProfile): Execution {
+/** Reads the body of an execute request. Participants require the deduplication period, although the specification does not. */
+export function readExecuteRequest(body: JsonCursor, profile: SandboxProfile): ExecuteRequest {
   const submissionId = body.required('submissionId');
   return {
     preparedTransaction: readBase64(body.required('preparedTransaction')),
@@ -43,8 +43,8 @@ export function readExecution(body: Cursor, profile: SandboxProfile): Execution 
   };
 }
 
-/** All signatures of an execute request, whoever they are of. */
-function readSignatures(cursor: Cursor): readonly PartySignature[] {
+/** Reads the signatures of all parties. */
+function readSignatures(cursor: JsonCursor): readonly PartySignature[] {
   return cursor
     .required('signatures')
     .list()
@@ -55,7 +55,7 @@ function readSignatures(cursor: Cursor): readonly PartySignature[] {
     });
 }
 
-function readSignature(party: string, cursor: Cursor): PartySignature {
+function readSignature(party: string, cursor: JsonCursor): PartySignature {
   return {
     party,
     format: cursor.required('format').string(),
@@ -65,23 +65,27 @@ function readSignature(party: string, cursor: Cursor): PartySignature {
   };
 }
 
-const longestMs = 7 * 24 * 3600 * 1000;
+const maxDeduplicationMs = 7 * 24 * 3600 * 1000;
 
-/** Reads a deduplication period as the question whether an earlier commit is within it. */
-function readDeduplicationPeriod(cursor: Cursor): (earlier: Accepted) => boolean {
+/** Reads a deduplication period, as a predicate that tests whether an earlier commit is within it. */
+function readDeduplicationPeriod(cursor: JsonCursor): (earlier: CommittedCommand) => boolean {
   const [kind, content] = cursor.oneOf();
-  if (kind === 'Empty') return ({ at }) => Date.now() - at <= longestMs;
+  if (kind === 'Empty') return ({ at }) => Date.now() - at <= maxDeduplicationMs;
   const value = content.required('value');
   if (kind === 'DeduplicationOffset') {
     const offset = value.integer();
     return ({ completionOffset }) => completionOffset > offset;
   }
-  if (kind !== 'DeduplicationDuration') throw undecodable(`Unknown variant ${kind} at '${cursor.at}'`);
+  if (kind !== 'DeduplicationDuration') throw decodeError(`Unknown variant ${kind} at '${cursor.at}'`);
   const periodMs = readDuration(value);
-  if (periodMs < 0 || periodMs > longestMs) {
-    throw refused('INVALID_DEDUPLICATION_PERIOD', 'The deduplication period is negative or longer than the maximum', {
-      context: { longest_duration: 'PT168H' },
-    });
+  if (periodMs < 0 || periodMs > maxDeduplicationMs) {
+    throw requestError(
+      'INVALID_DEDUPLICATION_PERIOD',
+      'The deduplication period is negative or longer than the maximum',
+      {
+        context: { longest_duration: 'PT168H' },
+      },
+    );
   }
   return ({ at }) => Date.now() - at <= periodMs;
 }

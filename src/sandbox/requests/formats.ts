@@ -1,14 +1,28 @@
-import { refused } from '../errors.js';
+import { requestError } from '../errors.js';
 import type { SandboxProfile } from '../Sandbox.js';
-import { type Cursor, readIdentifier, undecodable } from './Cursor.js';
+import { decodeError, type JsonCursor, missingField, readIdentifier } from './JsonCursor.js';
 
-/** Whose events are asked for, and which. */
+/** The updates that a request selects. */
+export interface UpdateFormat {
+  readonly transactions?: TransactionFormat | undefined;
+  readonly reassignments?: EventFormat | undefined;
+  /** The parties whose topology is selected; empty for all. */
+  readonly topology?: readonly string[] | undefined;
+}
+
+/** The events of transactions that a request selects, and their shape. */
+export interface TransactionFormat {
+  readonly events: EventFormat;
+  readonly ledgerEffects: boolean;
+}
+
+/** The events that a request selects: by the parties that see them and by filters. */
 export interface EventFormat {
   readonly byParty: ReadonlyMap<string, readonly IdentifierFilter[]>;
   readonly anyParty?: readonly IdentifierFilter[] | undefined;
 }
 
-/** One filter of a cumulative list, as read from a request. */
+/** One filter of a cumulative list. */
 export interface IdentifierFilter {
   readonly kind: 'wildcard' | 'template' | 'interface';
   /** The template or interface; `''` for a wildcard. */
@@ -17,35 +31,38 @@ export interface IdentifierFilter {
   readonly view: boolean;
 }
 
-const ledgerEffects = 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
-
-/** Which events of transactions are asked for, and in which of the two shapes. */
-export interface TransactionFormat {
-  readonly events: EventFormat;
-  readonly ledgerEffects: boolean;
-}
-
-/** Which updates are asked for. */
-export interface UpdateFormat {
-  readonly transactions?: TransactionFormat | undefined;
-  readonly reassignments?: EventFormat | undefined;
-  /** The parties whose topology is asked for; empty for all. */
-  readonly topology?: readonly string[] | undefined;
-}
-
-/** What a legacy filter stands for. */
-export function legacyFormat(events: EventFormat): UpdateFormat {
+/** Reads an update format. Each of its fields is optional. */
+export function readUpdateFormat(cursor: JsonCursor, profile: SandboxProfile): UpdateFormat {
+  const topology = cursor
+    .field('includeTopologyEvents')
+    .optional((format) => format.field('includeParticipantAuthorizationEvents').optional((events) => events));
   return {
-    transactions: { events, ledgerEffects: false },
-    reassignments: events,
-    topology: [...events.byParty.keys()],
+    transactions: cursor.field('includeTransactions').optional((format) => readTransactionFormat(format, profile)),
+    reassignments: cursor.field('includeReassignments').optional((format) => readEventFormat(format, profile)),
+    topology: topology
+      ?.field('parties')
+      .list()
+      .map((party) => party.string()),
   };
 }
 
-const party = /^[A-Za-z0-9:\-_ ]{1,255}$/;
+/** Reads a transaction format. Both of its fields are mandatory. */
+export function readTransactionFormat(cursor: JsonCursor, profile: SandboxProfile): TransactionFormat {
+  const shape = cursor.required('transactionShape').oneOfStrings(shapes);
+  const events = cursor.field('eventFormat').optional((format) => readEventFormat(format, profile));
+  if (events === undefined) throw missingField('event_format');
+  if (shape === unspecified) throw missingField('transaction_shape');
+  return { events, ledgerEffects: shape === ledgerEffects };
+}
 
-/** An event format, or the legacy filter, which is the same but for `verbose`. */
-export function readEventFormat(cursor: Cursor, profile: SandboxProfile): EventFormat {
+const unspecified = 'TRANSACTION_SHAPE_UNSPECIFIED';
+
+const ledgerEffects = 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
+
+const shapes = [unspecified, 'TRANSACTION_SHAPE_ACS_DELTA', ledgerEffects];
+
+/** Reads an event format, or a legacy filter, which is an event format without `verbose`. */
+export function readEventFormat(cursor: JsonCursor, profile: SandboxProfile): EventFormat {
   cursor.field('verbose').boolean();
   const byParty = cursor
     .field('filtersByParty')
@@ -53,18 +70,19 @@ export function readEventFormat(cursor: Cursor, profile: SandboxProfile): EventF
     .map(([name, filters]) => [name, readFilters(filters, profile)] as const);
   const anyParty = cursor.field('filtersForAnyParty').optional((filters) => readFilters(filters, profile));
   for (const [name] of byParty) {
-    if (!party.test(name)) throw refused('INVALID_FIELD', `Invalid party "${name}" in ${cursor.at}.filtersByParty`);
+    if (!partyPattern.test(name))
+      throw requestError('INVALID_FIELD', `Invalid party "${name}" in ${cursor.at}.filtersByParty`);
   }
   if (byParty.length === 0 && anyParty === undefined) {
-    throw refused('INVALID_ARGUMENT', 'filtersByParty and filtersForAnyParty cannot both be empty');
+    throw requestError('INVALID_ARGUMENT', 'filtersByParty and filtersForAnyParty cannot both be empty');
   }
   return { byParty: new Map(byParty), anyParty };
 }
 
-const wildcard: IdentifierFilter = { kind: 'wildcard', id: '', blob: false, view: false };
+const partyPattern = /^[A-Za-z0-9:\-_ ]{1,255}$/;
 
-/** A cumulative list of filters; an empty one lets everything through. */
-function readFilters(cursor: Cursor, profile: SandboxProfile): readonly IdentifierFilter[] {
+/** Reads a cumulative list of filters. An empty one selects everything. */
+function readFilters(cursor: JsonCursor, profile: SandboxProfile): readonly IdentifierFilter[] {
   const filters = cursor
     .field('cumulative')
     .list()
@@ -72,7 +90,9 @@ function readFilters(cursor: Cursor, profile: SandboxProfile): readonly Identifi
   return filters.length === 0 ? [wildcard] : filters;
 }
 
-function readFilter(cursor: Cursor, profile: SandboxProfile): readonly IdentifierFilter[] {
+const wildcard: IdentifierFilter = { kind: 'wildcard', id: '', blob: false, view: false };
+
+function readFilter(cursor: JsonCursor, profile: SandboxProfile): readonly IdentifierFilter[] {
   if (cursor.value === undefined) return [];
   const [kind, content] = cursor.oneOf();
   if (kind === 'Empty') return [];
@@ -88,47 +108,24 @@ function readFilter(cursor: Cursor, profile: SandboxProfile): readonly Identifie
       return [{ kind: 'interface', id: readFilterId(value.required('interfaceId'), profile), blob, view }];
     }
     default:
-      throw undecodable(`Unknown variant ${kind} at '${cursor.at}'`);
+      throw decodeError(`Unknown variant ${kind} at '${cursor.at}'`);
   }
 }
 
-/** From 3.5 on, filters go by package name only. */
-function readFilterId(cursor: Cursor, profile: SandboxProfile): string {
+/** Reads the identifier of a filter. Since 3.5 it must have a package name. */
+function readFilterId(cursor: JsonCursor, profile: SandboxProfile): string {
   const identifier = readIdentifier(cursor);
   if (profile === '3.4' || identifier.startsWith('#')) return identifier;
   const packageId = identifier.slice(0, identifier.indexOf(':'));
   const expected = 'but expected a package name.';
-  throw refused('INVALID_FIELD', `Received an identifier with package ID ${packageId}, ${expected}`);
+  throw requestError('INVALID_FIELD', `Received an identifier with package ID ${packageId}, ${expected}`);
 }
 
-const unspecified = 'TRANSACTION_SHAPE_UNSPECIFIED';
-
-const shapes = [unspecified, 'TRANSACTION_SHAPE_ACS_DELTA', ledgerEffects];
-
-/** A transaction format; both of its fields are needed. */
-export function readTransactionFormat(cursor: Cursor, profile: SandboxProfile): TransactionFormat {
-  const shape = cursor.required('transactionShape').oneOfStrings(shapes);
-  const events = cursor.field('eventFormat').optional((format) => readEventFormat(format, profile));
-  if (events === undefined) throw missing('event_format');
-  if (shape === unspecified) throw missing('transaction_shape');
-  return { events, ledgerEffects: shape === ledgerEffects };
-}
-
-function missing(field: string) {
-  return refused('MISSING_FIELD', `The submitted command is missing a mandatory field: ${field}`);
-}
-
-/** An update format; each of its parts is optional. */
-export function readUpdateFormat(cursor: Cursor, profile: SandboxProfile): UpdateFormat {
-  const topology = cursor
-    .field('includeTopologyEvents')
-    .optional((format) => format.field('includeParticipantAuthorizationEvents').optional((events) => events));
+/** The update format that is equivalent to a legacy filter. */
+export function legacyFormat(events: EventFormat): UpdateFormat {
   return {
-    transactions: cursor.field('includeTransactions').optional((format) => readTransactionFormat(format, profile)),
-    reassignments: cursor.field('includeReassignments').optional((format) => readEventFormat(format, profile)),
-    topology: topology
-      ?.field('parties')
-      .list()
-      .map((party) => party.string()),
+    transactions: { events, ledgerEffects: false },
+    reassignments: events,
+    topology: [...events.byParty.keys()],
   };
 }

@@ -1,58 +1,45 @@
-import { refused } from '../errors.js';
-import { latestMicros } from '../wire/values.js';
-import { type Cursor, readDuration, readIdentifier, readLedgerString, readTimestamp, undecodable } from './Cursor.js';
+import { requestError } from '../errors.js';
+import { maxMicros } from '../wire/values.js';
+import {
+  decodeError,
+  type JsonCursor,
+  missingField,
+  readDuration,
+  readIdentifier,
+  readLedgerString,
+  readTimestamp,
+} from './JsonCursor.js';
 
-/** A command that the sandbox can run. */
-type Command =
-  | { readonly kind: 'create'; readonly templateId: string; readonly createArguments: unknown }
-  | { readonly kind: 'archive'; readonly templateId: string; readonly contractId: string };
-
-/** What a prepare request asks for. */
-export interface Submission {
+/** The body of a prepare request. */
+export interface PrepareRequest {
   readonly commandId: string;
   readonly party: string;
-  /** `''` for any. */
+  /** `''` if the sandbox chooses one. */
   readonly synchronizerId: string;
-  /** In microseconds since the epoch, as all times of a prepared transaction. */
+  /** In microseconds since the epoch, like all times of a prepared transaction. */
   readonly minLedgerTime: number | undefined;
   readonly maxRecordTime: number | undefined;
   readonly command: Command;
 }
 
-/** The hashing schemes that requests may name, as far as the releases served here know them. */
-export const hashingSchemes: readonly string[] = [
-  'HASHING_SCHEME_VERSION_UNSPECIFIED',
-  'HASHING_SCHEME_VERSION_V2',
-  'HASHING_SCHEME_VERSION_V3',
-];
+/** A command that the sandbox supports. */
+type Command =
+  | { readonly kind: 'create'; readonly templateId: string; readonly createArguments: unknown }
+  | { readonly kind: 'archive'; readonly templateId: string; readonly contractId: string };
 
-/** The earliest ledger time asked for, in microseconds since the epoch. */
-export function readMinLedgerTime(cursor: Cursor): number | undefined {
-  const time = cursor.field('time');
-  if (time.absent) return undefined;
-  const [kind, content] = time.oneOf();
-  if (kind === 'Empty') return undefined;
-  if (kind === 'MinLedgerTimeAbs') return readTimestamp(content.required('value'));
-  if (kind === 'MinLedgerTimeRel') {
-    const micros = Math.round((Date.now() + readDuration(content.required('value'))) * 1000);
-    if (Math.abs(micros) <= latestMicros) return micros;
-  }
-  throw undecodable(`Unknown variant or time ${kind} at '${time.at}'`);
-}
-
-/** Reads the body of a prepare request: one command of one party. */
-export function readPrepare(body: Cursor): Submission & { readonly hashingSchemeVersion: string } {
+/** Reads the body of a prepare request, which has one command of one party. */
+export function readPrepareRequest(body: JsonCursor): PrepareRequest & { readonly hashingSchemeVersion: string } {
   const commandId = readLedgerString(body.required('commandId'));
   const [command, ...otherCommands] = body.required('commands').list();
   const [party, ...otherParties] = body.required('actAs').list();
   body.required('packageIdSelectionPreference').list();
   const synchronizerId = body.required('synchronizerId').string();
   const scheme = body.field('hashingSchemeVersion').optional((version) => version.oneOfStrings(hashingSchemes));
-  if (command === undefined) throw missing('commands');
-  if (party === undefined) throw missing('act_as');
-  if (otherCommands.length > 0) throw single('command');
-  if (otherParties.length > 0) throw single('acting party');
-  // read for their form only: no party reads more here than it acts as, and users are not told apart
+  if (command === undefined) throw missingField('commands');
+  if (party === undefined) throw missingField('act_as');
+  if (otherCommands.length > 0) throw multipleNotSupported('command');
+  if (otherParties.length > 0) throw multipleNotSupported('acting party');
+  // only decoded: reading as other parties has no effect here, and there are no users
   body.field('userId').string();
   for (const reader of body.field('readAs').list()) reader.string();
   return {
@@ -66,16 +53,12 @@ export function readPrepare(body: Cursor): Submission & { readonly hashingScheme
   };
 }
 
-function missing(field: string) {
-  return refused('MISSING_FIELD', `The submitted command is missing a mandatory field: ${field}`);
+function multipleNotSupported(what: string) {
+  return requestError('FAILED_TO_PREPARE_TRANSACTION', `Only one ${what} per submission is supported`);
 }
 
-function single(what: string) {
-  return refused('FAILED_TO_PREPARE_TRANSACTION', `Only one ${what} per submission is supported`);
-}
-
-/** A command in wire form. There is no Daml engine here: of the choices, only `Archive` can be run. */
-function readCommand(cursor: Cursor): Command {
+/** Reads a command. Without a Daml engine, `Archive` is the only choice. */
+function readCommand(cursor: JsonCursor): Command {
   const [kind, content] = cursor.oneOf();
   if (kind === 'CreateCommand') {
     const createArguments = content.required('createArguments').value;
@@ -85,5 +68,29 @@ function readCommand(cursor: Cursor): Command {
     const contractId = content.required('contractId').string();
     return { kind: 'archive', templateId: readIdentifier(content.required('templateId')), contractId };
   }
-  throw refused('FAILED_TO_PREPARE_TRANSACTION', 'The sandbox runs CreateCommand and ExerciseCommand of Archive only');
+  throw requestError(
+    'FAILED_TO_PREPARE_TRANSACTION',
+    'The sandbox runs CreateCommand and ExerciseCommand of Archive only',
+  );
 }
+
+/** Reads the minimum ledger time, in microseconds since the epoch. */
+export function readMinLedgerTime(cursor: JsonCursor): number | undefined {
+  const time = cursor.field('time');
+  if (time.absent) return undefined;
+  const [kind, content] = time.oneOf();
+  if (kind === 'Empty') return undefined;
+  if (kind === 'MinLedgerTimeAbs') return readTimestamp(content.required('value'));
+  if (kind === 'MinLedgerTimeRel') {
+    const micros = Math.round((Date.now() + readDuration(content.required('value'))) * 1000);
+    if (Math.abs(micros) <= maxMicros) return micros;
+  }
+  throw decodeError(`Unknown variant or time ${kind} at '${time.at}'`);
+}
+
+/** The hashing schemes that the supported releases decode. */
+export const hashingSchemes: readonly string[] = [
+  'HASHING_SCHEME_VERSION_UNSPECIFIED',
+  'HASHING_SCHEME_VERSION_V2',
+  'HASHING_SCHEME_VERSION_V3',
+];

@@ -1,82 +1,80 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { timerMs } from '../wire/values.js';
+import { resetSoon } from '../http/serve.js';
+import { clampTimer } from '../wire/values.js';
 
-interface Wiring {
-  readonly socket: WebSocket;
-  readonly raw: Socket;
-  readonly idleMs: number;
-  /** Called when it is the server that ends it. */
-  readonly onEnd: () => void;
-}
-
-/** Bytes and a reset that arrive together are a plain end to many clients: libuv does not report the reset then. */
-const readMs = 10;
-
-/** The server's end of a WebSocket, with the manners of a participant. */
+/** The server side of a WebSocket, which closes connections as a participant does. */
 export class Channel {
-  /** The first message, a text unless it was sent as bytes. Never settles if the client leaves before it. */
-  readonly first: Promise<string | Buffer>;
+  /** The first message: a string, or a `Buffer` if it is binary. Never settles if the client disconnects before. */
+  readonly firstMessage: Promise<string | Buffer>;
   readonly #close: WebSocket['close'];
-  #asked = false;
-  #silent = false;
+  #hasRequest = false;
+  #isSilent = false;
 
-  constructor(private readonly wiring: Wiring) {
-    const { socket, raw, idleMs } = wiring;
+  constructor(private readonly options: ChannelOptions) {
+    const { socket, raw, idleMs } = options;
     this.#close = socket.close.bind(socket);
-    // what ws calls to answer a close frame, or a mistake of the client
+    // ws calls this to answer a close frame or a protocol error of the client
     socket.close = (code) => {
-      if (!this.isHeldOpen(code)) this.#close(code);
+      if (!this.ignoresClose(code)) this.#close(code);
     };
-    this.first = new Promise((resolve) => {
+    this.firstMessage = new Promise((resolve) => {
       socket.once('message', (data: Buffer, isBinary) => {
-        this.#asked = true;
+        this.#hasRequest = true;
         resolve(isBinary ? data : data.toString());
       });
     });
     socket.on('error', () => {
-      // the close that follows says it all
+      // handled by the close that follows
     });
     socket.on('ping', (data) => {
-      if (!this.#silent) socket.pong(data);
+      if (!this.#isSilent) socket.pong(data);
     });
-    raw.setTimeout(timerMs(idleMs), () => {
-      wiring.onEnd();
+    raw.setTimeout(clampTimer(idleMs), () => {
+      options.onEnd();
       raw.destroy();
     });
   }
 
   /**
-   * Sends a message. Resolves once it has left this process, so that a slow client is waited for, and never if the client
-   * is gone.
+   * Sends a message. Resolves when the message has left this process, so that a slow client causes back-pressure. Never
+   * resolves if the client has disconnected.
    */
   send(text: string): Promise<void> {
     return new Promise((resolve) => {
-      this.wiring.socket.send(text, (error) => {
+      this.options.socket.send(text, (error) => {
         if (error == null) resolve();
       });
     });
   }
 
   end(code = 1000, reason = ''): void {
-    this.wiring.onEnd();
+    this.options.onEnd();
     this.#close(code, reason);
   }
 
   /** Resets the connection. */
-  cut(): void {
-    this.wiring.onEnd();
-    setTimeout(() => this.wiring.raw.resetAndDestroy(), readMs).unref();
+  reset(): void {
+    this.options.onEnd();
+    resetSoon(this.options.raw);
   }
 
-  /** Falls silent as if the network did: from here on nothing is sent, no pong either. */
+  /** Sends nothing from now on, not even pongs, as after a network failure. */
   silence(): void {
-    this.#silent = true;
-    this.wiring.raw.setTimeout(0);
+    this.#isSilent = true;
+    this.options.raw.setTimeout(0);
   }
 
-  /** A client that wants to close is answered once its stream has ended, and never if that is endless. */
-  private isHeldOpen(code = 1000): boolean {
-    return this.#silent || (this.#asked && code <= 1001);
+  /** Participants answer a close frame of the client only when its stream has ended, so never if the stream is endless. */
+  private ignoresClose(code = 1000): boolean {
+    return this.#isSilent || (this.#hasRequest && code <= 1001);
   }
+}
+
+interface ChannelOptions {
+  readonly socket: WebSocket;
+  readonly raw: Socket;
+  readonly idleMs: number;
+  /** Called when the server ends the connection. */
+  readonly onEnd: () => void;
 }

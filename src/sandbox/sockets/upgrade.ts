@@ -2,15 +2,15 @@ import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from '
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { Refusal, refused } from '../errors.js';
+import { RequestError, requestError } from '../errors.js';
 import type { Fault } from '../Fault.js';
-import { type Answer, refusalAnswer, type Service, statusAnswer, type Stream } from '../http/Call.js';
-import { addressOf, bearerToken, parsed, RequestRecord, traceOf } from '../http/requests.js';
-import { deliver } from '../http/serve.js';
+import { type Answer, errorAnswer, type Service, statusAnswer, type Stream } from '../http/Call.js';
+import { parseForLog, parseUrl, readBearerToken, readTrace, RequestRecord } from '../http/requests.js';
+import { sendAnswer } from '../http/serve.js';
 import { Channel } from './Channel.js';
-import { serveSocket } from './converse.js';
+import { serveSocket } from './serveSocket.js';
 
-/** Serves one WebSocket, from its place in the log to its end. */
+/** Serves one WebSocket: logs it, takes its fault, completes the handshake and serves its first message. */
 export async function serveUpgrade(
   request: IncomingMessage,
   head: Buffer,
@@ -19,21 +19,21 @@ export async function serveUpgrade(
 ): Promise<void> {
   const { headers, socket } = request;
   const { settings } = participant;
-  const { path, query } = addressOf(request);
-  const offered = protocolToken(headers);
-  const authorized = /^Bearer\s+\S/i.test(headers.authorization ?? '') || Boolean(offered);
+  const { path, query } = parseUrl(request);
+  const protocolToken = readProtocolToken(headers);
+  const authorized = /^Bearer\s+\S/i.test(headers.authorization ?? '') || Boolean(protocolToken);
   const record = new RequestRecord('GET', path, Object.fromEntries(query), authorized);
   log.push(record);
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   socket.on('error', () => {
-    // the close that follows says it all
+    // handled by the close that follows
   });
   socket.once('close', () => {
-    record.closed();
-    gone.abort();
+    record.onClose();
+    disconnected.abort();
   });
   const fault = faults.take(path, 'upgrade');
-  const trace = traceOf(settings.profile === '3.4' ? {} : headers);
+  const trace = readTrace(settings.profile === '3.4' ? {} : headers);
   try {
     if (fault?.kind === 'hang' || fault?.kind === 'reset') {
       refuseUpgrade(request, undefined, fault, record);
@@ -43,9 +43,10 @@ export async function serveUpgrade(
       refuseUpgrade(request, statusAnswer(fault), fault, record);
       return;
     }
-    const token = bearerToken(headers.authorization) ?? offered;
+    const token = readBearerToken(headers.authorization) ?? protocolToken;
     const isAuthorized = () => settings.checkToken?.(token) ?? true;
-    if (settings.webSocketRefusal === 'handshake' && !isAuthorized()) throw refused('UNAUTHENTICATED', 'no good token');
+    if (settings.webSocketRefusal === 'handshake' && !isAuthorized())
+      throw requestError('UNAUTHENTICATED', 'no good token');
     const channel = new Channel({
       socket: await handshake(request, socket, head),
       raw: socket,
@@ -55,25 +56,33 @@ export async function serveUpgrade(
       },
     });
     record.status = 101;
-    const first = await channel.first;
+    const first = await channel.firstMessage;
     const body = typeof first === 'string' ? first : '';
-    record.body = parsed(body);
-    await serveSocket(channel, stream, { participant, body, query, trace, fault, signal: gone.signal, isAuthorized });
+    record.body = parseForLog(body);
+    await serveSocket(channel, stream, {
+      participant,
+      body,
+      query,
+      trace,
+      fault,
+      signal: disconnected.signal,
+      isAuthorized,
+    });
   } catch (error) {
-    if (error instanceof Refusal) refuseUpgrade(request, refusalAnswer(error, trace.id), undefined, record);
+    if (error instanceof RequestError) refuseUpgrade(request, errorAnswer(error, trace.id), undefined, record);
     else socket.destroy();
   }
 }
 
-const prefix = 'jwt.token.';
+const tokenPrefix = 'jwt.token.';
 
-/** The token among the subprotocols, where participants find it: in the first one alone. */
-function protocolToken({ 'sec-websocket-protocol': protocols = '' }: IncomingHttpHeaders): string | undefined {
+/** Reads the token of the subprotocols. Participants read only the first one. */
+function readProtocolToken({ 'sec-websocket-protocol': protocols = '' }: IncomingHttpHeaders): string | undefined {
   const [first = ''] = protocols.split(',');
-  return first.startsWith(prefix) ? first.slice(prefix.length) : undefined;
+  return first.startsWith(tokenPrefix) ? first.slice(tokenPrefix.length) : undefined;
 }
 
-/** Answers an upgrade by what is none, or does to its connection what the fault says. */
+/** Answers an upgrade with an HTTP response, or applies the fault to its connection. */
 function refuseUpgrade(
   request: IncomingMessage,
   answer: Answer | undefined,
@@ -81,30 +90,30 @@ function refuseUpgrade(
   record: RequestRecord,
 ): void {
   const { socket } = request;
-  endWithClient(socket);
+  closeWithClient(socket);
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => socket.end());
-  deliver(answer, fault, response, record);
+  sendAnswer(answer, fault, response, record);
 }
 
-/** The parser that would have noticed has let go of the socket. */
-function endWithClient(socket: Socket): void {
+/** Closes the connection when the client does. The HTTP parser, which would do this, has released the socket. */
+function closeWithClient(socket: Socket): void {
   socket.once('end', () => socket.destroy()).resume();
 }
 
-const missing =
+const wsNotInstalled =
   'The sandbox serves WebSockets with a package that could not be loaded.\r\n' +
   'Install it: npm install --save-dev ws@^8.18.0\r\n';
 
-/** Accepts an upgrade, with the package `ws`. It is optional, and loaded when it is needed; all else works without. */
+/** Completes the handshake with the optional package `ws`, which is loaded on first use: all else works without it. */
 async function handshake(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> {
   const { WebSocketServer } = await import('ws').catch(() => {
-    throw new Refusal(501, missing);
+    throw new RequestError(501, wsNotInstalled);
   });
   return new Promise((resolve, reject) => {
-    // pongs are left to the channel; the one subprotocol is answered whether it was offered or not
+    // the channel sends the pongs; participants always answer with their one subprotocol, offered or not
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -113,7 +122,7 @@ async function handshake(request: IncomingMessage, socket: Duplex, head: Buffer)
     });
     server.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: daml.ws.auth'));
     server.on('wsClientError', ({ message }) => {
-      reject(new Refusal(400, message));
+      reject(new RequestError(400, message));
     });
     server.handleUpgrade(request, socket, head, resolve);
   });

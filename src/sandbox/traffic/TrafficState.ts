@@ -11,63 +11,63 @@ export interface InFlight {
   readonly reassignmentId: string;
   readonly reassignmentCounter: number;
   /** The offset of the unassignment. */
-  readonly since: number;
+  readonly unassignedAt: number;
 }
 
-/** What generated traffic plays in. */
-export interface Scene {
+/** The context in which an update is generated. */
+export interface TrafficContext {
   readonly seed: number;
   readonly random: Random;
   readonly participant: Participant;
   readonly state: TrafficState;
-  /** The offset of the update to make. */
+  /** The offset of the generated update. */
   readonly offset: number;
 }
 
-/** The contracts that generated traffic may end or move: its own, and none of anybody else. */
+/** The generated contracts, which are the only ones that generated traffic archives and reassigns. */
 export class TrafficState {
-  readonly #own = new Contracts();
+  readonly #contracts = new Contracts();
   #inFlight: readonly InFlight[] = [];
 
   get inFlight(): readonly InFlight[] {
     return this.#inFlight;
   }
 
-  own(contract: Contract): void {
-    this.#own.add(contract);
+  addContract(contract: Contract): void {
+    this.#contracts.add(contract);
   }
 
-  disown(contractId: string): void {
-    this.#own.remove(contractId);
+  removeContract(contractId: string): void {
+    this.#contracts.remove(contractId);
   }
 
-  depart(move: InFlight): void {
-    this.#own.remove(move.created.contractId);
+  unassign(move: InFlight): void {
+    this.#contracts.remove(move.created.contractId);
     this.#inFlight = [...this.#inFlight, move];
   }
 
-  arrive(move: InFlight): void {
+  assign(move: InFlight): void {
     this.#inFlight = this.#inFlight.filter((other) => other !== move);
   }
 
-  /** One of the contracts that are still active; somebody else may have ended some, or a backup undone them. */
-  pick(random: Random, ledger: Ledger): Contract | undefined {
-    while (this.#own.size > 0) {
-      const picked = this.#own.at(random.below(this.#own.size));
+  /** Picks an active contract. Some may be inactive meanwhile, by an appended update, a submission or a restore. */
+  pickContract(random: Random, ledger: Ledger): Contract | undefined {
+    while (this.#contracts.size > 0) {
+      const picked = this.#contracts.at(random.below(this.#contracts.size));
       const { contractId = '' } = picked?.created ?? {};
-      const live = ledger.contracts.get(contractId);
-      if (live !== undefined) return live;
-      this.#own.remove(contractId);
+      const active = ledger.contracts.get(contractId);
+      if (active !== undefined) return active;
+      this.#contracts.remove(contractId);
     }
     return undefined;
   }
 
   restore(ledgerEnd: number): void {
-    this.#inFlight = this.#inFlight.filter(({ since }) => since <= ledgerEnd);
+    this.#inFlight = this.#inFlight.filter(({ unassignedAt: since }) => since <= ledgerEnd);
   }
 }
 
-/** A small seeded generator of numbers (mulberry32). */
+/** A seeded random number generator (mulberry32). */
 export class Random {
   #state: number;
 
@@ -75,7 +75,7 @@ export class Random {
     this.#state = seed | 0;
   }
 
-  /** A number from 0 up to, not including, 1. */
+  /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -83,7 +83,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number below `bound`. */
+  /** An integer in [0, `bound`). */
   below(bound: number): number {
     return Math.floor(this.next() * bound);
   }

@@ -1,34 +1,34 @@
-/** An event of a transaction. A consuming exercise is kept beside its archive, under the same node id. */
+/** An event of a transaction. A consuming exercise is stored beside its archive, with the same node id. */
 export type WireEvent =
   | {
-      /** The contract made. */
+      /** A contract is created. */
       readonly CreatedEvent: WireCreatedEvent;
     }
   | {
-      /** The contract ended. */
+      /** A contract is archived. */
       readonly ArchivedEvent: WireArchivedEvent;
     }
   | {
-      /** The choice taken. */
+      /** A choice is exercised. */
       readonly ExercisedEvent: WireExercisedEvent;
     };
 
-/** An event to append; what is left out is filled in, from the contract where one is known. */
+/** An event to append. Absent fields get default values, from the contract if it is known. */
 export type WireEventInput =
   | {
-      /** The contract made. */
+      /** A contract is created. */
       readonly CreatedEvent: Partial<WireCreatedEvent>;
     }
   | {
-      /** The contract ended; the consuming exercise is added. */
+      /** A contract is archived. The consuming exercise is added. */
       readonly ArchivedEvent: Partial<WireArchivedEvent>;
     }
   | {
-      /** The choice taken; if it is consuming, the archive is added. */
+      /** A choice is exercised. If it is consuming, the archive is added. */
       readonly ExercisedEvent: Partial<WireExercisedEvent>;
     };
 
-/** A choice being taken. */
+/** The fields of an exercise that do not follow from its contract. */
 export interface Choice {
   readonly offset: number;
   readonly nodeId: number;
@@ -39,7 +39,7 @@ export interface Choice {
   readonly lastDescendantNodeId?: number;
 }
 
-/** What a contract is made of; the rest of its event follows. */
+/** The fields of a created event from which the others follow. */
 export interface CreatedFields {
   readonly offset: number;
   readonly nodeId: number;
@@ -53,17 +53,17 @@ export interface CreatedFields {
   readonly acsDelta?: boolean;
 }
 
-/** A contract ends, in the ACS-delta shape. */
+/** A contract is archived; an event of the ACS-delta shape. */
 export interface WireArchivedEvent {
   /** The offset of the update. */
   readonly offset: number;
-  /** The place in the transaction tree. */
+  /** The id of the node in the transaction tree. */
   readonly nodeId: number;
   /** The contract. */
   readonly contractId: string;
   /** The template, by package id. */
   readonly templateId: string;
-  /** The stakeholders; served as far as the reader may see them. */
+  /** The stakeholders. A response contains those that the request selects. */
   readonly witnessParties: readonly string[];
   /** The package name of the template. */
   readonly packageName: string;
@@ -71,106 +71,106 @@ export interface WireArchivedEvent {
   readonly implementedInterfaces: readonly string[];
 }
 
-/** A contract comes to be. As kept, every field is there; streams leave out what they must. */
+/** A contract is created. The ledger stores every field; responses omit those that the request does not select. */
 export interface WireCreatedEvent {
   /** The offset of the update. */
   readonly offset: number;
-  /** The place in the transaction tree. */
+  /** The id of the node in the transaction tree. */
   readonly nodeId: number;
   /** The contract. */
   readonly contractId: string;
   /** The template, by package id. */
   readonly templateId: string;
-  /** The key, `null` without one. */
+  /** The contract key, or `null`. */
   readonly contractKey: unknown;
-  /** The hash of the key, `''` without one; served from 3.5 on. */
+  /** The hash of the contract key, or `''`. In responses since 3.5. */
   readonly contractKeyHash: string;
   /** The arguments. */
   readonly createArgument: unknown;
-  /** The blob for disclosure; served to those who ask for it. */
+  /** The blob for explicit disclosure, if requested. */
   readonly createdEventBlob: string;
-  /** All views; served to those who ask for them. */
+  /** The interface views. A response contains the requested ones. */
   readonly interfaceViews: readonly WireInterfaceView[];
-  /** All informees; served as far as the reader may see them. */
+  /** The informees. A response contains those that the request selects. */
   readonly witnessParties: readonly string[];
-  /** Those bound by the contract. */
+  /** The signatories. */
   readonly signatories: readonly string[];
-  /** Those who see it. */
+  /** The observers. */
   readonly observers: readonly string[];
-  /** The ledger time of creation. */
+  /** The ledger time of the creation. */
   readonly createdAt: string;
   /** The package name of the template. */
   readonly packageName: string;
-  /** The package that renders the arguments. */
+  /** The package by which the arguments are encoded. */
   readonly representativePackageId: string;
-  /** False for a contract that ends in the transaction of its creation. */
+  /** Whether the contract is in the ACS delta: false if it is archived in the transaction of its creation. */
   readonly acsDelta: boolean;
 }
 
-/** A choice is taken, in the ledger-effects shape. */
+/** A choice is exercised; an event of the ledger-effects shape. */
 export interface WireExercisedEvent {
   /** The offset of the update. */
   readonly offset: number;
-  /** The place in the transaction tree. */
+  /** The id of the node in the transaction tree. */
   readonly nodeId: number;
   /** The contract. */
   readonly contractId: string;
   /** The template, by package id. */
   readonly templateId: string;
-  /** The interface of the choice, if it is one of an interface. */
+  /** The interface, if the choice is one of an interface. */
   readonly interfaceId: string | null;
   /** The choice. */
   readonly choice: string;
-  /** Its argument. */
+  /** The argument of the choice. */
   readonly choiceArgument: unknown;
-  /** Those who took it. */
+  /** The parties that exercised it. */
   readonly actingParties: readonly string[];
-  /** Whether it ends the contract. */
+  /** Whether the choice archives the contract. */
   readonly consuming: boolean;
-  /** All informees; served as far as the reader may see them. */
+  /** The informees. A response contains those that the request selects. */
   readonly witnessParties: readonly string[];
-  /** Nodes up to this one are consequences of the choice. */
+  /** The last node that is a consequence of the choice. */
   readonly lastDescendantNodeId: number;
-  /** Its result. */
+  /** The result of the choice. */
   readonly exerciseResult: unknown;
   /** The package name of the template. */
   readonly packageName: string;
   /** The interfaces of the template, by package id. */
   readonly implementedInterfaces: readonly string[];
-  /** Whether it changes the active contracts. */
+  /** Whether the exercise changes the active contracts. */
   readonly acsDelta: boolean;
 }
 
-/** A contract seen through an interface. */
+/** The view of a contract through an interface. */
 export interface WireInterfaceView {
   /** The interface, by package id. */
   readonly interfaceId: string;
-  /** Code 0, or why there is no view. */
+  /** The status of the view: code 0, or the reason why it failed. */
   readonly viewStatus: WireStatus;
-  /** The view, `null` if it failed. */
+  /** The view, or `null` if it failed. */
   readonly viewValue: unknown;
-  /** The package that computed the view; served from 3.5 on. */
+  /** The package that computed the view. In responses since 3.5. */
   readonly implementationPackageId: string | null;
 }
 
 /** A gRPC status. */
 export interface WireStatus {
-  /** 0 is fine. */
+  /** The gRPC status code, 0 for success. */
   readonly code: number;
-  /** What went wrong. */
+  /** The error message. */
   readonly message: string;
-  /** Always empty here. */
+  /** Always empty in the sandbox. */
   readonly details: readonly unknown[];
 }
 
-/** A template or interface in both its namings. */
+/** A template or interface, by package id, with its package name. */
 export interface TemplateRef {
   /** `<package-id>:<Module>:<Entity>` */
   readonly id: string;
   readonly packageName: string;
 }
 
-/** A W3C trace context as updates carry it. */
+/** The W3C trace context of an update. */
 export interface WireTraceContext {
   /** The `traceparent` header. */
   readonly traceparent: string | null;

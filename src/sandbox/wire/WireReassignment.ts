@@ -1,98 +1,98 @@
 import type { WireCreatedEvent, WireTraceContext } from './WireEvent.js';
 
-/** Contracts move between synchronizers. */
+/** Contracts are reassigned between synchronizers. */
 export interface WireReassignment {
-  /** Unique over the network. */
+  /** The update id, unique on the network. */
   readonly updateId: string;
-  /** The command behind it; served to those who submitted it. */
+  /** The id of the command. In responses to its submitters. */
   readonly commandId: string;
-  /** The workflow, `''` without one. */
+  /** The workflow id, or `''`. */
   readonly workflowId: string;
-  /** Where it is on this ledger. */
+  /** The offset on this ledger. */
   readonly offset: number;
-  /** What moved. */
+  /** The events. */
   readonly events: readonly WireReassignmentEvent[];
-  /** The trace of the submission. */
+  /** The trace context of the submission. */
   readonly traceContext: WireTraceContext | null;
-  /** When it was sequenced. */
+  /** The time of sequencing. */
   readonly recordTime: string;
-  /** Where it was sequenced. */
+  /** The synchronizer that sequenced it. */
   readonly synchronizerId: string;
-  /** What it cost; served to those who submitted it. */
+  /** The traffic cost. In responses to its submitters. */
   readonly paidTrafficCost: number | null;
 }
 
-/** An event of a reassignment; only one of the two has the `value` wrapper on the wire. */
+/** An event of a reassignment. On the wire only the unassignment has a `value` wrapper. */
 export type WireReassignmentEvent =
   | {
-      /** The contract that left. */
+      /** A contract is unassigned. */
       readonly JsUnassignedEvent: {
         /** The event. */
         readonly value: WireUnassignedEvent;
       };
     }
   | {
-      /** The contract that arrived. */
+      /** A contract is assigned. */
       readonly JsAssignmentEvent: WireAssignedEvent;
     };
 
-/** An event of a reassignment to append; what is left out is filled in. */
+/** An event of a reassignment to append. Absent fields get default values. */
 export type WireReassignmentEventInput =
   | {
-      /** The contract that leaves. */
+      /** A contract is unassigned. */
       readonly JsUnassignedEvent: {
         /** The event. */
         readonly value: Partial<WireUnassignedEvent>;
       };
     }
   | {
-      /** The contract that arrives. */
+      /** A contract is assigned. */
       readonly JsAssignmentEvent: Partial<Omit<WireAssignedEvent, 'createdEvent'>> & {
         /** The contract. */
         readonly createdEvent?: Partial<WireCreatedEvent>;
       };
     };
 
-/** A contract arrives on a synchronizer. */
+/** A contract is assigned to a synchronizer. */
 export interface WireAssignedEvent {
-  /** The synchronizer that it left. */
+  /** The synchronizer that the contract left. */
   readonly source: string;
-  /** The synchronizer that it is on now. */
+  /** The synchronizer that the contract is assigned to. */
   readonly target: string;
-  /** Ties it to its unassignment. */
+  /** The id of the reassignment, the same as in the unassignment. */
   readonly reassignmentId: string;
-  /** Who asked for it. */
+  /** The submitting party. */
   readonly submitter: string;
-  /** How often the contract has moved. */
+  /** The number of reassignments of the contract. */
   readonly reassignmentCounter: number;
   /** The contract. */
   readonly createdEvent: WireCreatedEvent;
 }
 
-/** A contract leaves a synchronizer. */
+/** A contract is unassigned from a synchronizer. */
 export interface WireUnassignedEvent {
-  /** Ties it to its assignment. */
+  /** The id of the reassignment, the same as in the assignment. */
   readonly reassignmentId: string;
   /** The contract. */
   readonly contractId: string;
   /** The template, by package id. */
   readonly templateId: string;
-  /** The synchronizer that it leaves. */
+  /** The synchronizer that the contract leaves. */
   readonly source: string;
-  /** The synchronizer that it goes to. */
+  /** The synchronizer that the contract will be assigned to. */
   readonly target: string;
-  /** Who asked for it. */
+  /** The submitting party. */
   readonly submitter: string;
-  /** How often the contract has moved. */
+  /** The number of reassignments of the contract. */
   readonly reassignmentCounter: number;
-  /** Until when only the submitter may assign. */
+  /** The time until which only the submitter may assign the contract. */
   readonly assignmentExclusivity: string | null;
-  /** The stakeholders; served as far as the reader may see them. */
+  /** The stakeholders. A response contains those that the request selects. */
   readonly witnessParties: readonly string[];
   /** The package name of the template. */
   readonly packageName: string;
   /** The offset of the update. */
   readonly offset: number;
-  /** The place in the reassignment. */
+  /** The id of the node in the reassignment. */
   readonly nodeId: number;
 }

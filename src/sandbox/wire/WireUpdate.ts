@@ -1,167 +1,175 @@
 import type { WireEvent, WireEventInput, WireTraceContext } from './WireEvent.js';
 import type { WireReassignment, WireReassignmentEventInput } from './WireReassignment.js';
 
-/** An update in wire form: the one-of with its single key, without the `update` envelope. */
+/** An update in wire form: a one-of with a single key, without the `update` envelope. */
 export type WireUpdate =
   | {
-      /** Contracts made and ended. */
+      /** A transaction. */
       readonly Transaction: {
         /** The update. */
         readonly value: WireTransaction;
       };
     }
   | {
-      /** Contracts moved. */
+      /** A reassignment. */
       readonly Reassignment: {
         /** The update. */
         readonly value: WireReassignment;
       };
     }
   | {
-      /** Topology changed. */
+      /** A topology transaction. */
       readonly TopologyTransaction: {
         /** The update. */
         readonly value: WireTopologyTransaction;
       };
     };
 
-/** An update to append; what is left out is filled in. Offsets must be beyond the ledger end. */
+/** An update to append. Absent fields get default values. Its offset must be greater than the ledger end. */
 export type WireUpdateInput =
   | {
-      /** Contracts made and ended. */
+      /** A transaction. */
       readonly Transaction: {
         /** The update. */
         readonly value: Partial<Omit<WireTransaction, 'events'>> & {
-          /** What happened; default nothing. */
+          /**
+           * The events.
+           *
+           * @defaultValue []
+           */
           readonly events?: readonly WireEventInput[];
         };
       };
     }
   | {
-      /** Contracts moved. */
+      /** A reassignment. */
       readonly Reassignment: {
         /** The update. */
         readonly value: Partial<Omit<WireReassignment, 'events'>> & {
-          /** What moved; default nothing. */
+          /**
+           * The events.
+           *
+           * @defaultValue []
+           */
           readonly events?: readonly WireReassignmentEventInput[];
         };
       };
     }
   | {
-      /** Topology changed. */
+      /** A topology transaction. */
       readonly TopologyTransaction: {
         /** The update. */
         readonly value: Partial<WireTopologyTransaction>;
       };
     };
 
-/** A transaction as it is kept: all events of both shapes, all fields. */
+/** A transaction as the ledger stores it: with the events of both shapes and all fields. */
 export interface WireTransaction {
-  /** Unique over the network. */
+  /** The update id, unique on the network. */
   readonly updateId: string;
-  /** The command behind it; served to those who submitted it. */
+  /** The id of the command. In responses to its submitters. */
   readonly commandId: string;
-  /** The workflow, `''` without one. */
+  /** The workflow id, or `''`. */
   readonly workflowId: string;
   /** The ledger time. */
   readonly effectiveAt: string;
-  /** Ascending by node id. */
+  /** The events, in ascending order of their node ids. */
   readonly events: readonly WireEvent[];
-  /** Where it is on this ledger. */
+  /** The offset on this ledger. */
   readonly offset: number;
-  /** Where it was sequenced. */
+  /** The synchronizer that sequenced it. */
   readonly synchronizerId: string;
-  /** The trace of the submission. */
+  /** The trace context of the submission. */
   readonly traceContext: WireTraceContext | null;
-  /** When it was sequenced. */
+  /** The time of sequencing. */
   readonly recordTime: string;
-  /** What the external party signed, in hex. */
+  /** The hash that the external party signed, in hex. */
   readonly externalTransactionHash: string | null;
-  /** What it cost; served to those who submitted it. */
+  /** The traffic cost. In responses to its submitters. */
   readonly paidTrafficCost: number | null;
-  /** The hash of the transaction in hex; served from 3.6 on. */
+  /** The hash of the transaction, in hex. In responses since 3.6. */
   readonly transactionHash: string | null;
 }
 
-/** A signature as `partySignatures` of an execute request takes it. */
+/** A signature for the `partySignatures` of an execute request. */
 export interface WireSignature {
-  /** r and s after another. */
+  /** The concatenation of r and s. */
   readonly format: 'SIGNATURE_FORMAT_CONCAT';
   /** The signature in base64. */
   readonly signature: string;
   /** The fingerprint of the key. */
   readonly signedBy: string;
-  /** Always Ed25519 here. */
+  /** Always Ed25519. */
   readonly signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519';
 }
 
-/** The error body of the JSON Ledger API; all ten keys are always there. */
+/** The error body of the JSON Ledger API. All ten keys are always present. */
 export interface WireCantonError {
-  /** The error id, `'NA'` if redacted. */
+  /** The error code, `'NA'` if redacted. */
   readonly code: string;
-  /** What happened. */
+  /** The description of the error. */
   readonly cause: string;
-  /** Ties it to the server's log. */
+  /** The id of the error in the log of the server. */
   readonly correlationId: string | null;
-  /** The trace of the request. */
+  /** The trace id of the request. */
   readonly traceId: string | null;
-  /** Further facts, all as text. */
+  /** Additional facts, as strings. */
   readonly context: Readonly<Record<string, string>>;
-  /** What it is about, as pairs of type and id. */
+  /** The resources concerned, as pairs of type and id. */
   readonly resources: readonly (readonly [string, string])[];
-  /** 1 to 14, -1 if redacted. */
+  /** The error category from 1 to 14, -1 if redacted. */
   readonly errorCategory: number;
   /** The gRPC status code. */
   readonly grpcCodeValue: number | null;
-  /** The retry hint of the category. */
+  /** The retry delay of the category. */
   readonly retryInfo: string | null;
-  /** Set by the JSON layer only. */
+  /** Only errors of the JSON layer have it. */
   readonly definiteAnswer: boolean | null;
 }
 
-/** A change of topology. */
+/** A transaction that changes the topology. */
 export interface WireTopologyTransaction {
-  /** Unique over the network. */
+  /** The update id, unique on the network. */
   readonly updateId: string;
-  /** What changed. */
+  /** The events. */
   readonly events: readonly WireTopologyEvent[];
-  /** Where it is on this ledger. */
+  /** The offset on this ledger. */
   readonly offset: number;
-  /** Where it was sequenced. */
+  /** The synchronizer that sequenced it. */
   readonly synchronizerId: string;
-  /** The trace of the change. */
+  /** The trace context of the change. */
   readonly traceContext: WireTraceContext | null;
-  /** When it was sequenced. */
+  /** The time of sequencing. */
   readonly recordTime: string;
 }
 
-/** A change of what a participant may do for a party. */
+/** A change of the authorization of a participant for a party. */
 export interface WireTopologyEvent {
-  /** The one-of. */
+  /** The one-of of its kinds. */
   readonly event:
     | {
-        /** A new authorisation. */
+        /** A new authorization. */
         readonly ParticipantAuthorizationAdded: {
           /** The event. */
           readonly value: WireAuthorization;
         };
       }
     | {
-        /** Another permission than before. */
+        /** A changed permission. */
         readonly ParticipantAuthorizationChanged: {
           /** The event. */
           readonly value: WireAuthorization;
         };
       }
     | {
-        /** An authorisation that waits for the party's contracts; from 3.5 on. */
+        /** An authorization that waits for the contracts of the party; since 3.5. */
         readonly ParticipantAuthorizationOnboarding: {
           /** The event. */
           readonly value: WireAuthorization;
         };
       }
     | {
-        /** The end of an authorisation. */
+        /** The end of an authorization. */
         readonly ParticipantAuthorizationRevoked: {
           /** The event. */
           readonly value: WireRevocation;
@@ -169,7 +177,7 @@ export interface WireTopologyEvent {
       };
 }
 
-/** What a participant may do for a party from now on. */
+/** The permission of a participant for a party. */
 export interface WireAuthorization {
   /** The party. */
   readonly partyId: string;
@@ -179,7 +187,7 @@ export interface WireAuthorization {
   readonly participantPermission: string;
 }
 
-/** A participant that does nothing for a party from now on. */
+/** The end of the permission of a participant for a party. */
 export interface WireRevocation {
   /** The party. */
   readonly partyId: string;

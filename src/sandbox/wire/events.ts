@@ -9,13 +9,13 @@ import type {
 import type { WireReassignment } from './WireReassignment.js';
 import type { WireTopologyTransaction, WireTransaction, WireUpdate } from './WireUpdate.js';
 
-/** The archive that a consuming exercise is in the other shape. */
+/** Creates the archived event of a consuming exercise, which the ACS-delta shape has in its place. */
 export function archivedEvent(exercised: WireExercisedEvent): WireArchivedEvent {
   const { offset, nodeId, contractId, templateId, witnessParties, packageName, implementedInterfaces } = exercised;
   return { offset, nodeId, contractId, templateId, witnessParties, packageName, implementedInterfaces };
 }
 
-/** A created event from what its contract is made of. */
+/** Creates a created event. */
 export function createdEvent(fields: CreatedFields): WireCreatedEvent {
   const { template, signatories, observers = [] } = fields;
   return {
@@ -38,12 +38,12 @@ export function createdEvent(fields: CreatedFields): WireCreatedEvent {
   };
 }
 
-/** Those who may see a contract in the active set. */
+/** The stakeholders of a contract: its signatories and observers. */
 export function stakeholdersOf({ signatories, observers }: WireCreatedEvent): readonly string[] {
   return [...new Set([...signatories, ...observers])];
 }
 
-/** The event of a choice on a contract. */
+/** Creates the exercised event of a choice on a contract. */
 export function exercisedEvent(created: WireCreatedEvent, choice: Choice, consuming: boolean): WireExercisedEvent {
   const { contractId, templateId, packageName, interfaceViews, acsDelta } = created;
   return {
@@ -56,12 +56,12 @@ export function exercisedEvent(created: WireCreatedEvent, choice: Choice, consum
     lastDescendantNodeId: choice.lastDescendantNodeId ?? choice.nodeId,
     packageName,
     implementedInterfaces: interfaceViews.map(({ interfaceId }) => interfaceId),
-    // a contract that ends in the transaction of its creation never enters the active set
+    // a contract that is archived in the transaction of its creation never becomes active
     acsDelta: consuming && acsDelta,
   };
 }
 
-/** A contract ends: its archive and the exercise, one for each shape. */
+/** Creates the events of a consuming choice: the archived and the exercised event, one for each transaction shape. */
 export function consume(created: WireCreatedEvent, choice: Choice): readonly WireEvent[] {
   const exercised = exercisedEvent(created, choice, true);
   const both = { ExercisedEvent: exercised };
@@ -69,8 +69,8 @@ export function consume(created: WireCreatedEvent, choice: Choice): readonly Wir
   return [{ ArchivedEvent: { ...archivedEvent(exercised), witnessParties: stakeholdersOf(created) } }, both];
 }
 
-/** The contracts that an update tells the contents of. */
-export function createdIn(update: WireUpdate): readonly WireCreatedEvent[] {
+/** The created events of an update, including those of assignments. */
+export function createdEventsIn(update: WireUpdate): readonly WireCreatedEvent[] {
   if ('Transaction' in update) {
     return update.Transaction.value.events.flatMap((event) => ('CreatedEvent' in event ? [event.CreatedEvent] : []));
   }
@@ -80,8 +80,8 @@ export function createdIn(update: WireUpdate): readonly WireCreatedEvent[] {
   );
 }
 
-/** What is inside an update, whatever its kind. */
-export function valueOf(update: WireUpdate): WireTransaction | WireReassignment | WireTopologyTransaction {
+/** The content of an update of any kind. */
+export function updateValue(update: WireUpdate): WireTransaction | WireReassignment | WireTopologyTransaction {
   if ('Transaction' in update) return update.Transaction.value;
   if ('Reassignment' in update) return update.Reassignment.value;
   return update.TopologyTransaction.value;

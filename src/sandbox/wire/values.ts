@@ -1,49 +1,49 @@
 import { hash } from 'node:crypto';
 
-/** SHA-256 in hex. All ids of the sandbox come from it: same ledger, same ids. */
-export function hex(...parts: readonly (string | number)[]): string {
+/** A SHA-256 in hex. All ids of the sandbox are such hashes, so that equal ledgers have equal ids. */
+export function sha256(...parts: readonly (string | number)[]): string {
   return hash('sha256', parts.join('\n'));
 }
 
-/** A contract id: the version, a discriminator and an authentication suffix. */
-export function contractIdOf(...parts: readonly (string | number)[]): string {
-  return `00${hex('contract', ...parts)}ca1112${hex('suffix', ...parts)}`;
+/** Makes a contract id: the version, a discriminator and an authentication suffix. */
+export function makeContractId(...parts: readonly (string | number)[]): string {
+  return `00${sha256('contract', ...parts)}ca1112${sha256('suffix', ...parts)}`;
 }
 
-/** The end of the year 9999, in microseconds since the epoch: Daml has no later time. */
-export const latestMicros = Date.UTC(10_000, 0, 1) * 1000 - 1;
+/** The end of the year 9999, the latest time of Daml, in microseconds since the epoch. */
+export const maxMicros = Date.UTC(10_000, 0, 1) * 1000 - 1;
 
-/** Microseconds since the epoch of an ISO timestamp; `Date` alone would lose the last three digits. */
-export function microsOf(timestamp: string): number {
+/** Parses an ISO timestamp to microseconds since the epoch, which `Date` alone cannot represent. */
+export function parseMicros(timestamp: string): number {
   const fraction = /\.(\d+)Z$/.exec(timestamp)?.[1] ?? '';
   const whole = Date.parse(timestamp.replace(/\.\d+Z$/, 'Z'));
   return whole * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6));
 }
 
-/** The package id that the sandbox gives to a package name. */
-export function packageIdOf(packageName: string): string {
-  return hex('package', packageName);
+/** Makes the package id of a package name. */
+export function makePackageId(packageName: string): string {
+  return sha256('package', packageName);
 }
 
-/** An ISO timestamp with as many fraction digits as it needs: none, three or six. */
-export function timestampOf(micros: number): string {
+/** Formats microseconds as an ISO timestamp with no, three or six fraction digits, as few as possible. */
+export function formatMicros(micros: number): string {
   const iso = new Date(Math.floor(micros / 1000)).toISOString();
-  const below = micros % 1000;
-  if (below !== 0) return `${iso.slice(0, -1)}${String(below).padStart(3, '0')}Z`;
+  const microsOfMilli = micros % 1000;
+  if (microsOfMilli !== 0) return `${iso.slice(0, -1)}${String(microsOfMilli).padStart(3, '0')}Z`;
   return iso.endsWith('.000Z') ? `${iso.slice(0, -5)}Z` : iso;
 }
 
-/** A made-up price that grows with the size of what is sent. */
+/** A made-up traffic cost that grows with the number of bytes. */
 export function trafficCost(size: number): number {
   return 1024 + 4 * size;
 }
 
-/** An update id: a multihash. */
-export function updateIdOf(...parts: readonly (string | number)[]): string {
-  return `1220${hex('update', ...parts)}`;
+/** Makes an update id, which is a multihash. */
+export function makeUpdateId(...parts: readonly (string | number)[]): string {
+  return `1220${sha256('update', ...parts)}`;
 }
 
-/** A time that timers take: beyond these bounds they would fire at once. */
-export function timerMs(ms: number): number {
+/** Limits a time to what timers accept. Beyond these bounds they fire at once. */
+export function clampTimer(ms: number): number {
   return Math.min(Math.max(ms, 0), 2 ** 31 - 1);
 }

@@ -5,6 +5,7 @@ import type {
   Event,
   ExercisedEvent,
   InterfaceView,
+  ProtoAny,
   UnknownEvent,
   ViewStatus,
 } from '../../../src/codecs/Event.js';
@@ -33,10 +34,18 @@ import {
   updateIdArbitrary,
 } from './scalars.js';
 
+const protoAnyArbitrary = messageOf<ProtoAny>(
+  { typeUrl: fc.string(), value: base64Arbitrary },
+  { valueDecoded: presentJsonArbitrary, unknownFields: presentJsonArbitrary },
+);
+
 export const interfaceViewArbitrary: fc.Arbitrary<InterfaceView> = messageOf<InterfaceView>(
   {
     interfaceId: identifierArbitrary,
-    viewStatus: messageOf<ViewStatus>({ code: fc.nat({ max: 16 }) }, { message: fc.string() }),
+    viewStatus: messageOf<ViewStatus>(
+      { code: fc.nat({ max: 16 }) },
+      { message: fc.string(), details: fc.array(protoAnyArbitrary, { maxLength: 2 }) },
+    ),
   },
   { viewValue: presentJsonArbitrary, implementationPackageId: fc.string() },
 );

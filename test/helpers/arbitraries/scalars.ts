@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import type { Int64, LedgerString, Offset, Party, TemplateId, Timestamp, UserId } from '../../../src/codecs/scalars.js';
+import type {
+  HashingSchemeVersion,
+  Int64,
+  LedgerString,
+  Offset,
+  Party,
+  TemplateId,
+  Timestamp,
+  UserId,
+} from '../../../src/codecs/scalars.js';
 
 const hex = (length: number): fc.Arbitrary<string> =>
   fc.uint8Array({ minLength: length / 2, maxLength: length / 2 }).map((bytes) => Buffer.from(bytes).toString('hex'));
@@ -77,3 +86,10 @@ export const base64Arbitrary: fc.Arbitrary<string> = fc
   .map((bytes) => Buffer.from(bytes).toString('base64'));
 
 export const transactionHashArbitrary: fc.Arbitrary<string> = hex(64);
+
+export const hashingSchemeVersionArbitrary: fc.Arbitrary<HashingSchemeVersion> = fc.constantFrom<HashingSchemeVersion>(
+  'HASHING_SCHEME_VERSION_UNSPECIFIED',
+  'HASHING_SCHEME_VERSION_V2',
+  'HASHING_SCHEME_VERSION_V3',
+  'HASHING_SCHEME_VERSION_V4',
+);

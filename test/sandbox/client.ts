@@ -1,20 +1,11 @@
-import { afterEach } from '@jest/globals';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { sandboxes } from '../helpers/localServers.js';
+import { until } from '../helpers/time.js';
 
-const open: Sandbox[] = [];
+/** Starts a sandbox that is closed after the test. */
+export const sandboxWith = sandboxes();
 
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
-});
-
-/** A sandbox that is closed after the test. */
-export async function sandboxWith(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox(options);
-  open.push(sandbox);
-  return sandbox;
-}
-
-/** What came back. */
+/** A response. */
 export interface Reply {
   readonly status: number;
   readonly type: string | null;
@@ -35,7 +26,7 @@ export const get = (sandbox: Sandbox, path: string) => send(sandbox, path);
 export const post = (sandbox: Sandbox, path: string, body: unknown, init: RequestInit = {}) =>
   send(sandbox, path, { ...init, method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
 
-/** What is at a path in a JSON value. */
+/** The value at a path in a JSON value. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (inner, key) =>
@@ -69,26 +60,6 @@ export function variants(reply: Reply): readonly string[] {
   return listAt(reply.json).flatMap((element) => Object.keys(Object(at(element, 'update')) as object));
 }
 
-export const anyParty = { filtersByParty: {}, filtersForAnyParty: { cumulative: [] }, verbose: false };
-
-export const forParty = (party: string, ...cumulative: readonly unknown[]) => ({
-  filtersByParty: { [party]: { cumulative: cumulative.map((identifierFilter) => ({ identifierFilter })) } },
-  verbose: false,
-});
-
-export const acsDelta = (eventFormat: unknown) => ({ eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' });
-
-export const ledgerEffects = (eventFormat: unknown) => ({
-  eventFormat,
-  transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
-});
-
-/** Everything of everybody. */
-export const everything = {
-  includeTransactions: acsDelta(anyParty),
-  includeReassignments: anyParty,
-  includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: [] } },
-};
-
-/** A transaction that makes one contract. */
-export const creation = (fields: object = {}) => ({ Transaction: { value: { events: [{ CreatedEvent: fields }] } } });
+/** Resolves when the last request is being processed. */
+export const requestReceived = ({ requests }: Pick<Sandbox, 'requests'>): Promise<void> =>
+  until(() => requests.at(-1)?.body !== undefined);

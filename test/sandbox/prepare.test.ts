@@ -1,17 +1,18 @@
 import { decodePreparedTransaction, hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
 import { describe, expect, it } from '@jest/globals';
 import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
-import { at, post, sandboxWith, textAt } from './support.js';
+import { at, post, textAt } from './client.js';
 import {
   archiveCommand,
   createCommand,
-  created,
+  createContract,
   executeBody,
   executePath,
+  prepareAndSign,
   prepareBody,
   preparePath,
-  signed,
-} from './submissions.js';
+  withParty,
+} from './requests.js';
 
 const sampleId = '#sandbox-values:Values:Sample';
 
@@ -34,12 +35,7 @@ const sample = (owner: string) => ({
   nothing: {},
 });
 
-async function withParty() {
-  const sandbox = await sandboxWith();
-  return { sandbox, eve: sandbox.externalParty('eve') };
-}
-
-async function prepared(sandbox: Sandbox, { party }: ExternalParty, command: unknown, changes: object = {}) {
+async function prepare(sandbox: Sandbox, { party }: ExternalParty, command: unknown, changes: object = {}) {
   const { json } = await post(sandbox, preparePath, { ...prepareBody(party, command), ...changes });
   const bytes = textAt(json, 'preparedTransaction');
   const message = decodePreparedTransaction(bytes);
@@ -48,7 +44,7 @@ async function prepared(sandbox: Sandbox, { party }: ExternalParty, command: unk
 
 const create = (templateId: string, createArguments: object) => ({ CreateCommand: { templateId, createArguments } });
 
-/** The content of each field of a record by its label. */
+/** The fields of a record, by label. */
 function fieldsOf(record: unknown): Readonly<Record<string, unknown>> {
   const fields = at(record, 'sum', 'record', 'fields');
   if (!Array.isArray(fields)) throw new TypeError('no record');
@@ -61,22 +57,22 @@ describe('a prepared transaction', () => {
     ['a create of an asset', (party: string) => create('#sandbox-assets:Main:Asset', { owner: party, amount: '1' })],
     ['a create of a template that is not known', () => createCommand],
     ['a create without arguments', () => create('#assets:Main:Nothing', {})],
-  ])('hashes to what prepare says: %s', async (_, command) => {
+  ])('has the hash of the prepare response: %s', async (_, command) => {
     const { sandbox, eve } = await withParty();
-    const { json, bytes } = await prepared(sandbox, eve, command(eve.party));
+    const { json, bytes } = await prepare(sandbox, eve, command(eve.party));
     expect(await hashPreparedTransaction(bytes)).toBe(textAt(json, 'preparedTransactionHash'));
   });
 
-  it('hashes to what prepare says: an archive', async () => {
+  it('has the hash of the prepare response: an archive', async () => {
     const { sandbox, eve } = await withParty();
-    const contractId = await created(sandbox, eve, create(sampleId, sample(eve.party)));
-    const { json, bytes } = await prepared(sandbox, eve, archiveCommand(contractId, sampleId));
+    const contractId = await createContract(sandbox, eve, create(sampleId, sample(eve.party)));
+    const { json, bytes } = await prepare(sandbox, eve, archiveCommand(contractId, sampleId));
     expect(await hashPreparedTransaction(bytes)).toBe(textAt(json, 'preparedTransactionHash'));
   });
 
-  it('has a create as its one root, with the arguments in the order of their declaration', async () => {
+  it('has a create as its only root, with the arguments in the order of their declaration', async () => {
     const { sandbox, eve } = await withParty();
-    const { message, node } = await prepared(sandbox, eve, create(sampleId, { ...sample(eve.party), lock: null }));
+    const { message, node } = await prepare(sandbox, eve, create(sampleId, { ...sample(eve.party), lock: null }));
     expect(message.transaction).toMatchObject({
       version: '2.1',
       roots: ['0'],
@@ -84,13 +80,13 @@ describe('a prepared transaction', () => {
       nodeSeeds: [{ nodeId: 0 }],
     });
     expect(message.transaction?.nodeSeeds[0]?.seed).toHaveLength(32);
-    const made = at(node, 'v1', 'nodeType', 'create');
+    const createNode = at(node, 'v1', 'nodeType', 'create');
     const templateId = {
       packageId: expect.stringMatching(/^[0-9a-f]{64}$/),
       moduleName: 'Values',
       entityName: 'Sample',
     };
-    expect(made).toMatchObject({
+    expect(createNode).toMatchObject({
       lfVersion: '2.1',
       contractId: expect.stringMatching(/^00[0-9a-f]{64}$/),
       packageName: 'sandbox-values',
@@ -99,7 +95,7 @@ describe('a prepared transaction', () => {
       signatories: [eve.party],
       stakeholders: [eve.party],
     });
-    const fields = fieldsOf(at(made, 'argument'));
+    const fields = fieldsOf(at(createNode, 'argument'));
     expect(Object.keys(fields)).toEqual(Object.keys(sample('')));
     expect(fields).toMatchObject({
       owner: { party: eve.party },
@@ -122,14 +118,14 @@ describe('a prepared transaction', () => {
     expect(fields['lock']).toEqual({ oneofKind: 'optional', optional: {} });
   });
 
-  it('has the metadata that its execution needs', async () => {
+  it('has the metadata for its execution', async () => {
     const { sandbox, eve } = await withParty();
     const before = BigInt(Date.now()) * 1000n;
     const changes = {
       maxRecordTime: '2027-01-01T00:00:00.000001Z',
       minLedgerTime: { time: { MinLedgerTimeAbs: { value: '2026-01-01T00:00:00Z' } } },
     };
-    const { message } = await prepared(sandbox, eve, createCommand, changes);
+    const { message } = await prepare(sandbox, eve, createCommand, changes);
     expect(message.metadata).toMatchObject({
       submitterInfo: { actAs: [eve.party], commandId: 'cmd-1' },
       synchronizerId: sandbox.synchronizers[0],
@@ -140,18 +136,18 @@ describe('a prepared transaction', () => {
       maxRecordTime: 1798761600000001n,
     });
     expect(message.metadata?.preparationTime).toBeGreaterThanOrEqual(before);
-    const plain = await prepared(sandbox, eve, createCommand);
+    const plain = await prepare(sandbox, eve, createCommand);
     expect(plain.message.metadata?.maxRecordTime).toBeUndefined();
     expect(plain.message.metadata?.minLedgerEffectiveTime).toBeUndefined();
   });
 
-  it('tells the contract that it archives', async () => {
+  it('contains the contract that it archives', async () => {
     const { sandbox, eve } = await withParty();
     const bob = sandbox.parties[1] ?? '';
     const offer = { seller: eve.party, buyer: bob, price: '7', kind: { tag: 'Fixed', value: {} } };
     const offerId = '#sandbox-assets:Main:Offer';
-    const contractId = await created(sandbox, eve, create(offerId, offer));
-    const { message, node } = await prepared(sandbox, eve, archiveCommand(contractId, offerId));
+    const contractId = await createContract(sandbox, eve, create(offerId, offer));
+    const { message, node } = await prepare(sandbox, eve, archiveCommand(contractId, offerId));
     expect(at(node, 'v1', 'nodeType', 'exercise')).toMatchObject({
       contractId,
       choiceId: 'Archive',
@@ -173,19 +169,19 @@ describe('a prepared transaction', () => {
     expect(input?.createdAt).toBeGreaterThan(0n);
   });
 
-  it('can be of any contract, also of one that was appended with odd arguments', async () => {
+  it('can archive any contract, also an appended one with arguments of other types', async () => {
     const { sandbox, eve } = await withParty();
     const fields = { signatories: [eve.party], createArgument: { amount: 5, nested: [{ deep: null }] } };
     sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { contractId: '00aa', ...fields } }] } } });
     const archive = archiveCommand('00aa', '#sandbox-assets:Main:Asset');
-    const { json, bytes } = await prepared(sandbox, eve, archive);
+    const { json, bytes } = await prepare(sandbox, eve, archive);
     expect(await hashPreparedTransaction(bytes)).toBe(textAt(json, 'preparedTransactionHash'));
-    expect((await post(sandbox, executePath, await signed(sandbox, eve, archive))).status).toBe(200);
+    expect((await post(sandbox, executePath, await prepareAndSign(sandbox, eve, archive))).status).toBe(200);
   });
 
-  it('commits the arguments that it has, and the contract id that it has with a suffix', async () => {
+  it('is committed with its arguments, and with its contract id plus a suffix', async () => {
     const { sandbox, eve } = await withParty();
-    const { json, node } = await prepared(sandbox, eve, create(sampleId, sample(eve.party)));
+    const { json, node } = await prepare(sandbox, eve, create(sampleId, sample(eve.party)));
     const signature = eve.sign(textAt(json, 'preparedTransactionHash'));
     const reply = await post(sandbox, executePath, executeBody(json, eve.party, signature));
     const event = at(reply.json, 'transaction', 'events', 0, 'CreatedEvent');
@@ -203,7 +199,7 @@ describe('a prepared transaction', () => {
     );
   });
 
-  it('takes the arguments of a template that is not known for what they look like, and keeps them as they are', async () => {
+  it('guesses the types of the arguments of an unknown template, and preserves their JSON', async () => {
     const { sandbox, eve } = await withParty();
     const createArguments = {
       party: eve.party,
@@ -222,7 +218,7 @@ describe('a prepared transaction', () => {
       unit: {},
       toString: 'plain',
     };
-    const { json, node } = await prepared(sandbox, eve, create('#assets:Main:Odd', createArguments));
+    const { json, node } = await prepare(sandbox, eve, create('#assets:Main:Odd', createArguments));
     const kinds = Object.entries(fieldsOf(at(node, 'v1', 'nodeType', 'create', 'argument')));
     expect(Object.fromEntries(kinds.map(([label, sum]) => [label, at(sum, 'oneofKind')]))).toEqual({
       ...Object.fromEntries(Object.keys(createArguments).map((label) => [label, label])),
@@ -250,7 +246,7 @@ describe('a prepared transaction', () => {
     [{ price: { tag: 'Free', value: {} } }, 400, 'INVALID_ARGUMENT'],
     [{ price: { tag: 'toString', value: {} } }, 400, 'INVALID_ARGUMENT'],
     [{ lock: 'yes' }, 400, 'INVALID_ARGUMENT'],
-  ])('is not made of arguments that do not fit: %j', async (changes, status, code) => {
+  ])('is not created from invalid arguments: %j', async (changes, status, code) => {
     const { sandbox, eve } = await withParty();
     const command = create(sampleId, { ...sample(eve.party), ...changes });
     expect(await post(sandbox, preparePath, prepareBody(eve.party, command))).toMatchObject({ status, json: { code } });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { acsDelta, anyParty, creation, everything, forParty, offsets, post, sandboxWith, variants } from './support.js';
+import { acsDelta, anyParty, creation, everything, forParty } from './requests.js';
+import { offsets, post, sandboxWith, variants } from './client.js';
 
 const range = { beginExclusive: 0, endInclusive: 1 };
 const legacy = { filtersByParty: {}, filtersForAnyParty: { cumulative: [] } };
@@ -17,7 +18,7 @@ describe('a request for updates', () => {
     [{ updateFormat: everything, verbose: true }, /^Both update_format and verbose are set/],
     [{}, /^Either filter\/verbose or update_format is required/],
     [{ updateFormat: { includeReassignments: { filtersByParty: {} } } }, /empty/],
-  ])('is refused when its parts do not go together: %j', async (parts, cause) => {
+  ])('is rejected if its fields contradict each other: %j', async (parts, cause) => {
     const reply = await post(await sandboxWithOne(), '/v2/updates', { ...range, ...parts });
     expect(reply).toMatchObject({
       status: 400,
@@ -25,7 +26,7 @@ describe('a request for updates', () => {
     });
   });
 
-  it('may say verbose: false beside an update format', async () => {
+  it('may have verbose: false beside an update format', async () => {
     const reply = await post(await sandboxWithOne(), '/v2/updates', {
       ...range,
       updateFormat: everything,
@@ -55,13 +56,13 @@ describe('a request for updates', () => {
       { ...range, updateFormat: { includeReassignments: forParty('p', { MoonFilter: { value: {} } }) } },
       'an unknown filter',
     ],
-  ])('is refused in plain text when it cannot be decoded: %j', async (body) => {
+  ])('is rejected in plain text if it does not decode: %j', async (body) => {
     const reply = await post(await sandboxWithOne(), '/v2/updates', body);
     expect(reply).toMatchObject({ status: 400, type: 'text/plain; charset=UTF-8' });
     expect(reply.text).toMatch(/^Invalid value for: body \(/);
   });
 
-  it('is refused without a specified shape or an event format', async () => {
+  it('is rejected without a transaction shape or an event format', async () => {
     const sandbox = await sandboxWithOne();
     for (const includeTransactions of [
       { eventFormat: anyParty, transactionShape: 'TRANSACTION_SHAPE_UNSPECIFIED' },
@@ -72,7 +73,7 @@ describe('a request for updates', () => {
     }
   });
 
-  it('names templates by package name from 3.5 on', async () => {
+  it('must have package names in its filters since 3.5', async () => {
     const body = { ...range, updateFormat: { includeTransactions: acsDelta(forParty('p', byPackageId)) } };
     expect(await post(await sandboxWithOne(), '/v2/updates', body)).toMatchObject({
       status: 400,
@@ -81,13 +82,13 @@ describe('a request for updates', () => {
     expect(await post(await sandboxWithOne('3.4'), '/v2/updates', body)).toMatchObject({ status: 200 });
   });
 
-  it('gets nothing when it includes nothing', async () => {
+  it('selects nothing with an empty update format', async () => {
     expect(await post(await sandboxWithOne(), '/v2/updates', { ...range, updateFormat: {} })).toMatchObject({
       text: '[]',
     });
   });
 
-  it('may use the legacy filter up to 3.5; 3.6 has to be told to serve it', async () => {
+  it('may have a legacy filter up to 3.5, and in 3.6 if enabled', async () => {
     const body = { ...range, filter: legacy, verbose: true };
     expect(variants(await post(await sandboxWithOne('3.5'), '/v2/updates', body))).toEqual(['Transaction']);
     const sandbox = await sandboxWithOne('3.6');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { acsDelta, anyParty, at, forParty, ledgerEffects, listAt, post, sandboxWith } from './support.js';
+import { acsDelta, anyParty, forParty, ledgerEffects } from './requests.js';
+import { at, listAt, post, sandboxWith } from './client.js';
 
 const holding = '#api:Api:Holding';
 const view = { interfaceId: holding, viewStatus: { code: 0, message: '', details: [] }, viewValue: { amount: '1' } };
@@ -11,7 +12,7 @@ const byInterface = (includeInterfaceView: boolean) => ({
   InterfaceFilter: { value: { interfaceId: holding, includeInterfaceView, includeCreatedEventBlob: false } },
 });
 
-/** Alice signs an asset that bob observes and dora witnesses, and an offer; alice ends the asset. */
+/** Alice signs an asset that bob observes and dora witnesses, and an offer. Alice archives the asset. */
 async function filled(): Promise<Sandbox> {
   const sandbox = await sandboxWith();
   const parties = { signatories: ['alice'], observers: ['bob'], witnessParties: ['alice', 'bob', 'dora'] };
@@ -37,7 +38,7 @@ async function events(sandbox: Sandbox, includeTransactions: unknown): Promise<r
 }
 
 describe('the events of a transaction', () => {
-  it('are creations and archivals in the shape of the active set', async () => {
+  it('are created and archived events in the ACS-delta shape', async () => {
     const found = await events(await filled(), acsDelta(anyParty));
     expect(found.flatMap((event) => Object.keys(Object(event) as object))).toEqual([
       'CreatedEvent',
@@ -46,14 +47,14 @@ describe('the events of a transaction', () => {
     ]);
   });
 
-  it('are creations and exercises in the shape of all effects', async () => {
+  it('are created and exercised events in the ledger-effects shape', async () => {
     const [, , last] = await events(await filled(), ledgerEffects(anyParty));
     expect(last).toMatchObject({
       ExercisedEvent: { contractId: '00aa', choice: 'Archive', consuming: true, acsDelta: true },
     });
   });
 
-  it('are those of the stakeholders among the requesting parties, who alone are named', async () => {
+  it('are those whose stakeholders are among the requested parties, and only these are witnesses', async () => {
     const sandbox = await filled();
     const found = await events(sandbox, acsDelta(forParty('bob')));
     expect(found).toMatchObject([
@@ -66,12 +67,12 @@ describe('the events of a transaction', () => {
     ]);
   });
 
-  it('name all witnesses to those who read as any party', async () => {
+  it('have all witnesses for a filter for any party', async () => {
     const [first] = await events(await filled(), ledgerEffects(anyParty));
     expect(at(first, 'CreatedEvent', 'witnessParties')).toEqual(['alice', 'bob', 'dora']);
   });
 
-  it('are of the template asked for, with a blob if that is asked for', async () => {
+  it('are those of the requested template, with a blob if requested', async () => {
     const sandbox = await filled();
     const found = await events(sandbox, acsDelta(forParty('alice', template('#assets:Main:Offer'))));
     expect(found).toMatchObject([
@@ -82,7 +83,7 @@ describe('the events of a transaction', () => {
     expect(await events(sandbox, acsDelta(forParty('alice', template('#other:Main:Offer'))))).toEqual([]);
   });
 
-  it('are of templates that implement the interface asked for, without arguments', async () => {
+  it('are those of templates with the requested interface, without arguments', async () => {
     const sandbox = await filled();
     const found = await events(sandbox, acsDelta(forParty('alice', byInterface(true))));
     expect(found).toMatchObject([
@@ -101,7 +102,7 @@ describe('the events of a transaction', () => {
     });
   });
 
-  it('leave out contracts that end where they began, except from all effects', async () => {
+  it('omit contracts that are archived in the transaction of their creation, except in the ledger-effects shape', async () => {
     const sandbox = await sandboxWith();
     const transient = { contractId: '00cc', acsDelta: false };
     const exercise = { ExercisedEvent: { contractId: '00cc', choice: 'Archive' } };
@@ -115,7 +116,7 @@ describe('the events of a transaction', () => {
 });
 
 describe('reassignments', () => {
-  it('are those of contracts that a requesting party has a stake in', async () => {
+  it('are those of contracts whose stakeholders are among the requested parties', async () => {
     const sandbox = await filled();
     sandbox.append(
       { Reassignment: { value: { events: [{ JsUnassignedEvent: { value: { contractId: '00bb' } } }] } } },
@@ -140,7 +141,7 @@ describe('reassignments', () => {
 });
 
 describe('topology transactions', () => {
-  it('are those of the parties asked for, or all', async () => {
+  it('are those of the requested parties, or all', async () => {
     const sandbox = await sandboxWith();
     const revoked = (partyId: string) => ({
       event: { ParticipantAuthorizationRevoked: { value: { partyId, participantId: 'participant' } } },
@@ -157,7 +158,7 @@ describe('topology transactions', () => {
     expect(await read(['carol'])).toEqual([]);
   });
 
-  it('of the parties of a legacy filter come with it', async () => {
+  it('are those of the parties of a legacy filter', async () => {
     const sandbox = await filled();
     const value = { partyId: 'bob', participantId: 'p', participantPermission: 'PARTICIPANT_PERMISSION_SUBMISSION' };
     sandbox.append({

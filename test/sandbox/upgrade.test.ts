@@ -5,14 +5,15 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turnOfTheLoop, setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { creation, everything, get, post, sandboxWith, send } from './support.js';
-import { stoppedClock } from './stoppedClock.js';
-import { begin, noticed, refusal, stream } from './webSockets.js';
+import { afterDisconnect, openSocket, rejectedUpgrade, stream } from './webSockets.js';
+import { creation, everything } from './requests.js';
+import { get, post, sandboxWith, send } from './client.js';
+import { stopClock } from '../helpers/time.js';
 
 const tail = { beginExclusive: 0, updateFormat: everything };
 const protocol = 'daml.ws.auth';
 
-/** All that comes back for the text of a request over a bare connection that the server closes. */
+/** Sends the text of a request over a TCP connection, and returns all that is received until the server closes it. */
 async function raw(sandbox: Sandbox, ...lines: readonly string[]): Promise<string> {
   const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
   socket.write(lines.join('\r\n'));
@@ -20,11 +21,11 @@ async function raw(sandbox: Sandbox, ...lines: readonly string[]): Promise<strin
 }
 
 describe('an upgrade', () => {
-  it('is answered with the one subprotocol, offered or not', async () => {
+  it('gets the one subprotocol, offered or not', async () => {
     const sandbox = await sandboxWith();
     const client = await stream(sandbox, undefined, { protocols: ['other', protocol] });
     expect(client.socket.protocol).toBe(protocol);
-    const bare = begin(sandbox, { protocols: [] });
+    const bare = openSocket(sandbox, { protocols: [] });
     const [error] = (await once(bare, 'error')) as [Error];
     expect(error.message).toBe('Server sent a subprotocol but none was requested');
   });
@@ -35,14 +36,14 @@ describe('an upgrade', () => {
     ['a path for POST alone', '/v2/updates/update-by-id', {}, 405],
     ['a path that the interface has not', '/v2/updates', { interfaceOnly: true }, 404],
     ['the one path of updates in the interface', '/v2/updates/flats', { interfaceOnly: true }, 405],
-  ])('of %s is answered as if it had not been asked for', async (_, path, options, status) => {
+  ])('of %s is ignored, and the request is served', async (_, path, options, status) => {
     const sandbox = await sandboxWith(options);
     const plain = await get(sandbox, path);
-    expect(await refusal(sandbox, { path })).toMatchObject({ status, type: plain.type, text: plain.text });
+    expect(await rejectedUpgrade(sandbox, { path })).toMatchObject({ status, type: plain.type, text: plain.text });
     expect(sandbox.requests).toMatchObject([{ method: 'GET', path, status }, { status }]);
   });
 
-  it('has to be asked for to get a stream', async () => {
+  it('is required for a stream', async () => {
     const sandbox = await sandboxWith();
     for (const path of ['/v2/updates', '/v2/updates/flats']) {
       const expected = { status: 400, type: 'text/plain; charset=UTF-8', text: 'Expected WebSocket Upgrade request' };
@@ -53,7 +54,7 @@ describe('an upgrade', () => {
     expect(await raw(sandbox, ...keyless)).toMatch(/^HTTP\/1.1 400 [^]*Expected WebSocket Upgrade request$/);
   });
 
-  it('with subprotocols that are none is refused', async () => {
+  it('with invalid subprotocols is rejected', async () => {
     const sandbox = await sandboxWith();
     const key = Buffer.alloc(16).toString('base64');
     const lines = ['GET /v2/updates HTTP/1.1', 'Host: x', 'Connection: upgrade', 'Upgrade: websocket'];
@@ -62,7 +63,7 @@ describe('an upgrade', () => {
     expect(sandbox.requests).toMatchObject([{ status: 400, aborted: false }]);
   });
 
-  it('to another protocol is ignored, and the request served with its body, and the next one too', async () => {
+  it('to another protocol is ignored, and the request and the next one are served with their bodies', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation());
     const { port } = new URL(sandbox.url);
@@ -89,11 +90,11 @@ describe('the token of a WebSocket', () => {
     ['as a bearer', { headers: { authorization: 'Bearer good' } }],
     ['in the first subprotocol', { protocols: ['jwt.token.good', protocol] }],
     ['as a bearer, which wins', { headers: { authorization: 'Bearer good' }, protocols: ['jwt.token.bad', protocol] }],
-  ])('comes %s', async (_, how) => {
+  ])('is read %s', async (_, how) => {
     const sandbox = await sandboxWith(options);
     sandbox.append(creation());
     const client = await stream(sandbox, tail, how);
-    expect(await client.has(1)).toMatchObject([{ update: {} }]);
+    expect(await client.received(1)).toMatchObject([{ update: {} }]);
     expect(client.socket.protocol).toBe(protocol);
     expect(sandbox.requests).toMatchObject([{ authorized: true, status: 101 }]);
     expect(JSON.stringify(sandbox.requests)).not.toContain('good');
@@ -108,7 +109,7 @@ describe('the token of a WebSocket', () => {
       { headers: { authorization: 'Bearer bad' }, protocols: ['jwt.token.good', protocol] },
       true,
     ],
-  ])('that %s is refused by the one message, as over HTTP', async (_, how, authorized) => {
+  ])('that %s is rejected by the only message, as over HTTP', async (_, how, authorized) => {
     const sandbox = await sandboxWith(options);
     const client = await stream(sandbox, tail, how);
     expect(await client.closed).toBe(1000);
@@ -118,9 +119,9 @@ describe('the token of a WebSocket', () => {
     expect(client.messages).toEqual([{ ...Object(json), traceId: expect.any(String) } as unknown]);
   });
 
-  it('may be refused by a 401 to the upgrade', async () => {
+  it('may be rejected by a 401 to the upgrade', async () => {
     const sandbox = await sandboxWith({ ...options, webSocketRefusal: 'handshake' });
-    const answer = await refusal(sandbox, { protocols: ['jwt.token.bad', protocol] });
+    const answer = await rejectedUpgrade(sandbox, { protocols: ['jwt.token.bad', protocol] });
     expect(answer).toMatchObject({ status: 401, type: 'application/json' });
     expect(JSON.parse(answer.text)).toMatchObject(refused);
     expect(sandbox.requests).toMatchObject([{ authorized: true, status: 401, aborted: false }]);
@@ -130,16 +131,16 @@ describe('the token of a WebSocket', () => {
 
   it('that is empty is a 400', async () => {
     const sandbox = await sandboxWith();
-    const answer = await refusal(sandbox, { headers: { authorization: 'Bearer ' } });
+    const answer = await rejectedUpgrade(sandbox, { headers: { authorization: 'Bearer ' } });
     expect(answer).toMatchObject({ status: 400, type: 'text/plain; charset=UTF-8' });
   });
 
-  it('that is over ends the stream before the next element, which does not come', async () => {
+  it('that expires ends the stream before the next element, which is not sent', async () => {
     let expired = false;
     const sandbox = await sandboxWith({ checkToken: () => !expired, earlyCheckpointMs: false });
     sandbox.append(creation());
     const client = await stream(sandbox, tail);
-    await client.has(1);
+    await client.received(1);
     expired = true;
     await after(20);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
@@ -150,33 +151,33 @@ describe('the token of a WebSocket', () => {
     ]);
   });
 
-  it('that is over is noticed by a checkpoint too', async () => {
-    const clock = stoppedClock();
+  it('that expires is noticed before a checkpoint too', async () => {
+    const clock = stopClock();
     let expired = false;
     const sandbox = await sandboxWith({ checkToken: () => !expired, earlyCheckpointMs: 500 });
     sandbox.append(creation());
     const client = await stream(sandbox, tail);
-    await client.has(1);
+    await client.received(1);
     expired = true;
-    await clock.isWaitedFor();
-    await clock.pass(500);
+    await clock.hasTimer();
+    await clock.advance(500);
     expect(await client.closed).toBe(1000);
     expect(client.messages.slice(1)).toMatchObject([{ code: 'ACCESS_TOKEN_EXPIRED' }]);
   });
 });
 
-describe('a WebSocket that is idle', () => {
-  it('is cut off, with a request or without', async () => {
+describe('an idle WebSocket', () => {
+  it('is disconnected, with or without a request', async () => {
     const sandbox = await sandboxWith({ webSocketIdleMs: 60, earlyCheckpointMs: false });
     const before = Date.now();
     const clients = await Promise.all([stream(sandbox, tail), stream(sandbox, undefined)]);
     expect(await Promise.all(clients.map(({ closed }) => closed))).toEqual([1006, 1006]);
     expect(Date.now() - before).toBeGreaterThanOrEqual(55);
-    await noticed();
+    await afterDisconnect();
     expect(sandbox.requests).toMatchObject([{ aborted: false }, { aborted: false }]);
   });
 
-  it('is kept by pings and by elements, for as long after the last of them; it is never pinged', async () => {
+  it('is kept open by pings and elements, for the idle time after the last one, and is never pinged', async () => {
     const idleMs = 1_000;
     const sandbox = await sandboxWith({ webSocketIdleMs: idleMs, earlyCheckpointMs: false });
     let lastAt = performance.now();
@@ -184,11 +185,11 @@ describe('a WebSocket that is idle', () => {
     let pings = 0;
     client.socket.on('ping', () => (pings += 1));
     for (const what of ['pong', 'pong', 'pong', 'message', 'message', 'message']) {
-      // a machine that stands still for longer has it cut earlier, and rightly
+      // if this process stalls for longer, the disconnection is earlier and correct
       if ((await Promise.race([after(400, 'open'), client.closed])) !== 'open') break;
       const at = performance.now();
       const answered = once(client.socket, what);
-      // the timers of sockets count from when the event loop has last looked at the clock, which it does before this
+      // socket timers count from the last time that the event loop read the clock, which is before this line
       await turnOfTheLoop();
       if (what === 'pong') client.socket.ping();
       else sandbox.append(creation());
@@ -196,12 +197,12 @@ describe('a WebSocket that is idle', () => {
       lastAt = at;
     }
     expect(await client.closed).toBe(1006);
-    // by what does not keep it it would be cut 200 ms behind the second
+    // if the second did not keep it open, it would be disconnected 200 ms after it
     expect(performance.now() - lastAt).toBeGreaterThanOrEqual(idleMs - 10);
     expect(pings).toBe(0);
   });
 
-  it('has its pings answered', async () => {
+  it('gets pongs for its pings', async () => {
     const client = await stream(await sandboxWith(), tail);
     client.socket.ping('alive?');
     expect(String((await once(client.socket, 'pong'))[0])).toBe('alive?');
@@ -209,7 +210,7 @@ describe('a WebSocket that is idle', () => {
 });
 
 describe('the log of requests', () => {
-  it('has the upgrade, its first message, and whether the client left first', async () => {
+  it('has the upgrade, its first message, and whether the client disconnected first', async () => {
     const sandbox = await sandboxWith();
     const left = await stream(sandbox, tail, { path: '/v2/updates?note=1' });
     while (sandbox.requests[0]?.body === undefined) await after(1);

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import type { OffsetCheckpoint, SynchronizerTime, TraceContext } from '../../../src/codecs/OffsetCheckpoint.js';
+import type { CostEstimation, PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
+import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
+import type {
+  LedgerEnd,
+  OffsetCheckpoint,
+  SynchronizerTime,
+  TraceContext,
+} from '../../../src/codecs/OffsetCheckpoint.js';
 import type { Reassignment } from '../../../src/codecs/Reassignment.js';
 import type { TopologyTransaction } from '../../../src/codecs/TopologyTransaction.js';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
@@ -11,8 +18,10 @@ import {
   unknownContentArbitrary,
   unknownVariantArbitrary,
 } from './events.js';
-import { messageOf } from './messages.js';
+import { messageOf, presentJsonArbitrary } from './messages.js';
 import {
+  base64Arbitrary,
+  hashingSchemeVersionArbitrary,
   int64Arbitrary,
   ledgerStringArbitrary,
   offsetArbitrary,
@@ -102,4 +111,48 @@ export const updateArbitrary: fc.Arbitrary<Update> = fc.oneof(
   topologyTransactionArbitrary,
   offsetCheckpointArbitrary,
   unknownUpdateArbitrary,
+);
+
+export const ledgerEndArbitrary: fc.Arbitrary<LedgerEnd> = messageOf<LedgerEnd>(
+  { offset: offsetArbitrary, synchronizerTimes: fc.array(synchronizerTimeArbitrary, { maxLength: 2 }) },
+  {},
+);
+
+export const jsCantonErrorArbitrary: fc.Arbitrary<JsCantonError> = messageOf<JsCantonError>(
+  {
+    code: fc.string(),
+    cause: fc.string(),
+    context: fc
+      .array(fc.tuple(fc.constantFrom('category', 'earliest_offset', '__proto__', ''), fc.string()), { maxLength: 3 })
+      .map((entries): Readonly<Record<string, string>> => Object.fromEntries(entries)),
+    errorCategory: fc.integer({ min: -1, max: 14 }),
+  },
+  {
+    correlationId: fc.string(),
+    traceId: fc.string(),
+    resources: presentJsonArbitrary,
+    grpcCodeValue: fc.nat({ max: 16 }),
+    retryInfo: fc.string(),
+    definiteAnswer: fc.boolean(),
+  },
+);
+
+export const preparedSubmissionArbitrary: fc.Arbitrary<PreparedSubmission> = messageOf<PreparedSubmission>(
+  {
+    preparedTransaction: base64Arbitrary,
+    preparedTransactionHash: base64Arbitrary,
+    hashingSchemeVersion: hashingSchemeVersionArbitrary,
+  },
+  {
+    hashingDetails: fc.string(),
+    costEstimation: messageOf<CostEstimation>(
+      {
+        estimationTimestamp: timestampArbitrary,
+        confirmationRequestTrafficCostEstimation: int64Arbitrary,
+        confirmationResponseTrafficCostEstimation: int64Arbitrary,
+        totalTrafficCostEstimation: int64Arbitrary,
+      },
+      {},
+    ),
+  },
 );

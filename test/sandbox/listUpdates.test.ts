@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { creation, everything, offsets, post, sandboxWith } from './support.js';
+import { creation, everything } from './requests.js';
+import { offsets, post, sandboxWith } from './client.js';
 
 const updates = '/v2/updates';
 
 describe('a bounded list of updates', () => {
-  it('holds the updates after the begin up to and including the end, on one line of JSON', async () => {
+  it('has the updates after the begin up to and including the end, on one line of JSON', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation(), creation(), creation(), creation());
     const reply = await post(sandbox, updates, { beginExclusive: 1, endInclusive: 3, updateFormat: everything });
@@ -13,7 +14,7 @@ describe('a bounded list of updates', () => {
     expect(reply.text).not.toContain('\n');
   });
 
-  it('is empty when nothing is in the range, and ends without waiting even if an idle time is given', async () => {
+  it('is empty if the range is empty, and does not wait even with an idle time', async () => {
     const sandbox = await sandboxWith();
     sandbox.advance(5);
     const before = Date.now();
@@ -23,7 +24,7 @@ describe('a bounded list of updates', () => {
     expect(Date.now() - before).toBeLessThan(30_000);
   });
 
-  it('has at most as many elements as the limit asks for', async () => {
+  it('has at most as many elements as the limit', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation(), creation(), creation());
     const body = { beginExclusive: 0, endInclusive: 3, updateFormat: everything };
@@ -32,7 +33,7 @@ describe('a bounded list of updates', () => {
     expect(offsets(await post(sandbox, `${updates}?limit=-1`, body))).toEqual([]);
   });
 
-  it('is refused beyond the maximum of the node, and a limit above the maximum does not count', async () => {
+  it('is rejected if it exceeds the maximum of the node, even with a greater limit', async () => {
     const sandbox = await sandboxWith({ maxListElements: 2 });
     sandbox.append(creation(), creation(), creation(), creation());
     const body = { beginExclusive: 0, endInclusive: 4, updateFormat: everything };
@@ -55,7 +56,7 @@ describe('a bounded list of updates', () => {
     expect(offsets(await post(sandbox, updates, body))).toEqual([1, 2, 3, 4]);
   });
 
-  it('descends when asked to, from 3.5 on', async () => {
+  it('has descending order if requested, since 3.5', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation(), creation(), creation());
     const body = { beginExclusive: 0, endInclusive: 3, updateFormat: everything, descendingOrder: true };
@@ -64,7 +65,7 @@ describe('a bounded list of updates', () => {
     expect(offsets(await post(sandbox, `${updates}?limit=2`, body))).toEqual([1, 2]);
   });
 
-  it('refuses query parameters that are no integers', async () => {
+  it('rejects query parameters that are not integers', async () => {
     const sandbox = await sandboxWith();
     for (const name of ['limit', 'stream_idle_timeout_ms']) {
       expect(await post(sandbox, `${updates}?${name}=many`, { beginExclusive: 0 })).toMatchObject({
@@ -75,10 +76,61 @@ describe('a bounded list of updates', () => {
     }
   });
 
-  it('is the same under the older path', async () => {
+  it('is the same at the older path', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(creation());
     const body = { beginExclusive: 0, endInclusive: 1, updateFormat: everything };
     expect(offsets(await post(sandbox, '/v2/updates/flats', body))).toEqual([1]);
+  });
+});
+
+/** A sandbox with ledger end 40, pruned up to 25. */
+async function prunedSandbox() {
+  const sandbox = await sandboxWith();
+  sandbox.advance(40);
+  sandbox.prune(25);
+  return sandbox;
+}
+
+describe('the offsets of a request', () => {
+  it.each([
+    [{ beginExclusive: -1 }, 'NEGATIVE_OFFSET', 8, undefined],
+    [{ beginExclusive: 30, endInclusive: 0 }, 'NON_POSITIVE_OFFSET', 8, undefined],
+    [{ beginExclusive: 41 }, 'OFFSET_AFTER_LEDGER_END', 12, 'Begin offset (41) is after ledger end (40)'],
+    [
+      { beginExclusive: 30, endInclusive: 99 },
+      'OFFSET_AFTER_LEDGER_END',
+      12,
+      'End offset (99) is after ledger end (40)',
+    ],
+    [{ beginExclusive: 35, endInclusive: 30 }, 'OFFSET_OUT_OF_RANGE', 9, undefined],
+    [
+      { beginExclusive: 11, endInclusive: 40 },
+      'PARTICIPANT_PRUNED_DATA_ACCESSED',
+      9,
+      'Updates request from 12 to 40 precedes pruned offset 25',
+    ],
+    [{ beginExclusive: 30, descendingOrder: true }, 'DESCENDING_ORDER_MISSING_END', 8, undefined],
+  ])('are rejected: %j', async (range, code, errorCategory, cause) => {
+    const reply = await post(await prunedSandbox(), '/v2/updates', { ...range, updateFormat: everything });
+    expect(reply).toMatchObject({ status: 400, json: { code, errorCategory, ...(cause !== undefined && { cause }) } });
+  });
+
+  it('are rejected with the earliest offset after pruning', async () => {
+    const reply = await post(await prunedSandbox(), '/v2/updates', { beginExclusive: 0, updateFormat: everything });
+    expect(reply.json).toMatchObject({ context: { earliest_offset: '25', category: '9' } });
+  });
+
+  it('are rejected with a retry hint after the ledger end', async () => {
+    const reply = await post(await prunedSandbox(), '/v2/updates', { beginExclusive: 50, updateFormat: everything });
+    expect(reply.json).toMatchObject({ grpcCodeValue: 11, retryInfo: '1 second', definiteAnswer: null });
+  });
+
+  it.each([
+    { beginExclusive: 25, endInclusive: 40 },
+    { beginExclusive: 40, endInclusive: 40 },
+  ])('may be equal to the bounds: %j', async (range) => {
+    const reply = await post(await prunedSandbox(), '/v2/updates', { ...range, updateFormat: everything });
+    expect(reply).toMatchObject({ status: 200, text: '[]' });
   });
 });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { at, creation, everything, offsets, post, sandboxWith, variants } from './support.js';
-import { stoppedClock } from './stoppedClock.js';
+import { at, offsets, post, requestReceived, sandboxWith, variants } from './client.js';
+import { creation, everything } from './requests.js';
+import { stopClock, until } from '../helpers/time.js';
 
 const body = { beginExclusive: 0, updateFormat: everything };
 
 describe('an open-ended list of updates', () => {
-  it('ends after its idle time with what there was', async () => {
+  it('ends after its idle time with the existing updates', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: false });
     sandbox.append(creation());
     expect(offsets(await post(sandbox, '/v2/updates?stream_idle_timeout_ms=50', body))).toEqual([1]);
@@ -15,40 +16,40 @@ describe('an open-ended list of updates', () => {
     expect(Date.now() - before).toBeGreaterThanOrEqual(55);
   });
 
-  it('has what is appended meanwhile, and ends at once when it has as many as asked for', async () => {
+  it('has updates that are appended meanwhile, and ends at once at its limit', async () => {
     const sandbox = await sandboxWith();
     const reply = post(sandbox, '/v2/updates?limit=2&stream_idle_timeout_ms=10000', body);
-    await asked(sandbox);
+    await requestReceived(sandbox);
     sandbox.append(creation());
     sandbox.append(creation());
     expect(offsets(await reply)).toEqual([1, 2]);
   });
 
   it('is kept open by each element', async () => {
-    const clock = stoppedClock();
+    const clock = stopClock();
     const sandbox = await sandboxWith({ earlyCheckpointMs: false });
     const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=1000', body);
-    await clock.isWaitedFor();
+    await clock.hasTimer();
     for (let sent = 0; sent < 3; sent++) {
-      await clock.pass(600);
+      await clock.advance(600);
       sandbox.append(creation());
     }
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     expect(offsets(await reply)).toEqual([1, 2, 3]);
   });
 
-  it('becomes a 503 in plain text after the request timeout', async () => {
+  it('is a 503 in plain text after the request timeout', async () => {
     const sandbox = await sandboxWith({ requestTimeoutMs: 60 });
     const reply = await post(sandbox, '/v2/updates?stream_idle_timeout_ms=5000', body);
     expect(reply).toMatchObject({ status: 503, type: 'text/plain; charset=UTF-8' });
     expect(reply.text).toMatch(/^The server was not able to produce a timely response/);
   });
 
-  it('is let go of when the client leaves', async () => {
+  it('is released when the client disconnects', async () => {
     const sandbox = await sandboxWith();
     const client = new AbortController();
     const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=10000', body, { signal: client.signal });
-    await asked(sandbox);
+    await requestReceived(sandbox);
     client.abort();
     await expect(reply).rejects.toThrow();
     await until(() => sandbox.requests[0]?.aborted === true);
@@ -56,11 +57,11 @@ describe('an open-ended list of updates', () => {
     expect(sandbox.requests[0]?.status).toBeUndefined();
   });
 
-  it('ends with an error when its token has expired before the next element', async () => {
+  it('ends with an error if its token expires before the next element', async () => {
     let expired = false;
     const sandbox = await sandboxWith({ checkToken: () => !expired });
     const reply = post(sandbox, '/v2/updates?stream_idle_timeout_ms=10000', body);
-    await asked(sandbox);
+    await requestReceived(sandbox);
     expired = true;
     sandbox.append(creation());
     expect(await reply).toMatchObject({ status: 409, json: { code: 'ACCESS_TOKEN_EXPIRED', errorCategory: 2 } });
@@ -68,7 +69,7 @@ describe('an open-ended list of updates', () => {
 });
 
 describe('checkpoints', () => {
-  it('come once on a tailing stream, at the ledger end, with the record time of each synchronizer', async () => {
+  it('are sent once, at the ledger end, with the record time of each synchronizer', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: 20 });
     sandbox.append({
       Transaction: { value: { recordTime: '2026-07-24T10:00:00.123456Z', events: [{ CreatedEvent: {} }] } },
@@ -82,7 +83,7 @@ describe('checkpoints', () => {
     });
   });
 
-  it('may equal the begin, and count for the limit', async () => {
+  it('may have the begin offset, and count for the limit', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: 20 });
     sandbox.advance(3);
     const tail = { ...body, beginExclusive: 3 };
@@ -91,58 +92,58 @@ describe('checkpoints', () => {
     expect(offsets(reply)).toEqual([3]);
   });
 
-  it('come late on an idle stream, in each release, and again only when the ledger has moved on', async () => {
-    const clock = stoppedClock();
+  it('are sent on an idle list, in each release, and again only after the ledger end has advanced', async () => {
+    const clock = stopClock();
     const sandbox = await sandboxWith({ profile: '3.4', idleCheckpointMs: 20 });
     sandbox.append(creation());
     const reply = post(sandbox, '/v2/updates?limit=4&stream_idle_timeout_ms=10000', body);
-    await clock.isWaitedFor();
-    await clock.pass(300);
+    await clock.hasTimer();
+    await clock.advance(300);
     sandbox.advance(2);
-    await clock.pass(300);
+    await clock.advance(300);
     sandbox.append(creation());
     const all = await reply;
     expect(variants(all)).toEqual(['Transaction', 'OffsetCheckpoint', 'OffsetCheckpoint', 'Transaction']);
     expect(offsets(all)).toEqual([1, 1, 3, 4]);
   });
 
-  it('are put off by each element, and come no more once the list is idle for long enough', async () => {
-    const clock = stoppedClock();
+  it('are postponed by each element, and not sent after the idle time of the list', async () => {
+    const clock = stopClock();
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 1_000 });
     const reply = post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=10000', body);
-    await clock.isWaitedFor();
+    await clock.hasTimer();
     for (let sent = 0; sent < 2; sent++) {
-      await clock.pass(600);
+      await clock.advance(600);
       sandbox.append(creation());
     }
-    await clock.pass(1_000);
+    await clock.advance(1_000);
     expect(variants(await reply)).toEqual(['Transaction', 'Transaction', 'OffsetCheckpoint']);
     for (const [idleCheckpointMs, checkpoints] of [[20, ['OffsetCheckpoint']] as const, [false, []] as const]) {
       sandbox.configure({ idleCheckpointMs });
       const idle = post(sandbox, '/v2/updates?stream_idle_timeout_ms=60', body);
-      await clock.isWaitedFor();
-      await clock.pass(20 + 60);
+      await clock.hasTimer();
+      await clock.advance(20 + 60);
       expect(variants(await idle)).toEqual(['Transaction', 'Transaction', ...checkpoints]);
     }
   });
 
-  it('are given up with their list', async () => {
+  it('are released with their list', async () => {
     let checked = 0;
     const checkToken = () => (checked += 1) > 0;
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 30, checkToken });
     await post(sandbox, '/v2/updates?stream_idle_timeout_ms=10', body);
-    await after(50);
+    await new Promise((resolve) => setTimeout(resolve, 50));
     expect(checked).toBe(1);
   });
 
-  it('keep a list from ending as idle', async () => {
+  it('keep a list from becoming idle', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: false, idleCheckpointMs: 60 });
     const before = Date.now();
     expect(variants(await post(sandbox, '/v2/updates?stream_idle_timeout_ms=90', body))).toEqual(['OffsetCheckpoint']);
     expect(Date.now() - before).toBeGreaterThanOrEqual(145);
   });
 
-  it('never come with an end, nor early on 3.4', async () => {
+  it('are never sent with an end, and not early in 3.4', async () => {
     const sandbox = await sandboxWith({ earlyCheckpointMs: 1 });
     sandbox.append(creation());
     const bounded = { ...body, endInclusive: 1 };
@@ -151,17 +152,3 @@ describe('checkpoints', () => {
     expect(variants(await post(old, '/v2/updates?stream_idle_timeout_ms=600', body))).toEqual([]);
   });
 });
-
-/** Resolves once the request is being worked on. */
-async function asked(sandbox: { readonly requests: readonly { readonly body: unknown }[] }): Promise<void> {
-  await until(() => sandbox.requests.at(-1)?.body !== undefined);
-  await after(5);
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await after(1);
-}
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

@@ -2,33 +2,22 @@ import { describe, expect, it } from '@jest/globals';
 import {
   acsDelta,
   anyParty,
-  at,
-  everything,
-  forParty,
-  ledgerEffects,
-  listAt,
-  post,
-  sandboxWith,
-  send,
-  textAt,
-} from './support.js';
-import {
   archiveCommand,
   createCommand,
-  created,
+  createContract,
+  everything,
   executePath,
+  forParty,
+  ledgerEffects,
+  prepareAndSign,
   prepareBody,
   preparePath,
-  signed,
-} from './submissions.js';
-
-async function withParty() {
-  const sandbox = await sandboxWith();
-  return { sandbox, eve: sandbox.externalParty('eve') };
-}
+  withParty,
+} from './requests.js';
+import { at, listAt, post, send, textAt } from './client.js';
 
 describe('an external party', () => {
-  it('is named after the fingerprint of its key', async () => {
+  it('has the fingerprint of its key in its id', async () => {
     const { sandbox, eve } = await withParty();
     expect(eve.fingerprint).toMatch(/^1220[0-9a-f]{64}$/);
     expect(eve.party).toBe(`eve::${eve.fingerprint}`);
@@ -38,7 +27,7 @@ describe('an external party', () => {
 });
 
 describe('preparing', () => {
-  it('gives a transaction of its own to each request, also to those at the same time', async () => {
+  it('returns a different transaction for each request, also for concurrent ones', async () => {
     const { sandbox, eve } = await withParty();
     const prepare = () => post(sandbox, preparePath, prepareBody(eve.party, createCommand));
     const replies = (await Promise.all([prepare(), prepare(), prepare()])).map(({ json }) => json);
@@ -63,7 +52,7 @@ describe('preparing', () => {
     },
   );
 
-  it('takes one command of one hosted external party', async () => {
+  it('accepts one command of one hosted external party', async () => {
     const { sandbox, eve } = await withParty();
     const body = prepareBody(eve.party, createCommand);
     const refusal = async (changes: object) =>
@@ -79,7 +68,7 @@ describe('preparing', () => {
     );
   });
 
-  it('knows the hashing scheme V3 from 3.5 on, which its synchronizers do not support', async () => {
+  it('decodes the hashing scheme V3 since 3.5, which its synchronizers do not support', async () => {
     const { sandbox, eve } = await withParty();
     const body = { ...prepareBody(eve.party, createCommand), hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V3' };
     const refusal = async () => at((await post(sandbox, preparePath, body)).json, 'code');
@@ -88,7 +77,7 @@ describe('preparing', () => {
     expect(await refusal()).toBe('INVALID_ARGUMENT');
   });
 
-  it('archives active contracts of the party only', async () => {
+  it('archives only active contracts of the party', async () => {
     const { sandbox, eve } = await withParty();
     const missing = await post(sandbox, preparePath, prepareBody(eve.party, archiveCommand('00ff')));
     expect(missing).toMatchObject({ status: 404, json: { code: 'CONTRACT_NOT_FOUND', errorCategory: 11 } });
@@ -101,9 +90,9 @@ describe('preparing', () => {
 });
 
 describe('executing', () => {
-  it('commits a creation, answers the transaction and shows it in the feed', async () => {
+  it('commits a create, returns its transaction and emits it in the feed', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, createCommand);
+    const body = await prepareAndSign(sandbox, eve, createCommand);
     const { status, json } = await post(sandbox, executePath, body);
     const event = {
       createArgument: { amount: '1.0' },
@@ -130,9 +119,9 @@ describe('executing', () => {
     expect(at(listed.json, 0, 'update', 'Transaction', 'value')).toEqual(at(json, 'transaction'));
   });
 
-  it('wakes those who wait for updates', async () => {
+  it('is emitted by open streams', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, createCommand);
+    const body = await prepareAndSign(sandbox, eve, createCommand);
     const tail = post(sandbox, '/v2/updates?limit=1&stream_idle_timeout_ms=10000', {
       beginExclusive: 0,
       updateFormat: everything,
@@ -143,10 +132,10 @@ describe('executing', () => {
 
   it('archives a contract once', async () => {
     const { sandbox, eve } = await withParty();
-    const contractId = await created(sandbox, eve);
+    const contractId = await createContract(sandbox, eve);
     const [first, second] = [
-      await signed(sandbox, eve, archiveCommand(contractId), 'a'),
-      await signed(sandbox, eve, archiveCommand(contractId), 'b'),
+      await prepareAndSign(sandbox, eve, archiveCommand(contractId), 'a'),
+      await prepareAndSign(sandbox, eve, archiveCommand(contractId), 'b'),
     ];
     expect((await post(sandbox, executePath, first)).json).toMatchObject({
       transaction: { events: [{ ArchivedEvent: { contractId } }] },
@@ -161,24 +150,24 @@ describe('executing', () => {
     });
   });
 
-  it('answers in the format asked for, without events if they are all filtered away', async () => {
+  it('returns the requested format, without events if all are filtered out', async () => {
     const { sandbox, eve } = await withParty();
-    const contractId = await created(sandbox, eve);
-    const archive = await signed(sandbox, eve, archiveCommand(contractId), 'a');
+    const contractId = await createContract(sandbox, eve);
+    const archive = await prepareAndSign(sandbox, eve, archiveCommand(contractId), 'a');
     const effects = { ...archive, transactionFormat: ledgerEffects(anyParty) };
     expect((await post(sandbox, executePath, effects)).json).toMatchObject({
       transaction: { events: [{ ExercisedEvent: { contractId, actingParties: [eve.party], consuming: true } }] },
     });
     const other = {
-      ...(await signed(sandbox, eve, createCommand, 'b')),
+      ...(await prepareAndSign(sandbox, eve, createCommand, 'b')),
       transactionFormat: acsDelta(forParty('nobody')),
     };
     expect((await post(sandbox, executePath, other)).json).toMatchObject({ transaction: { events: [], offset: 3 } });
   });
 
-  it('tells a repeated command where it succeeded', async () => {
+  it('rejects a repeated command with the offset of its commit', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, createCommand);
+    const body = await prepareAndSign(sandbox, eve, createCommand);
     await post(sandbox, executePath, body);
     expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-2' })).toMatchObject({
       status: 409,
@@ -189,13 +178,13 @@ describe('executing', () => {
       },
     });
     expect(sandbox.updates).toHaveLength(1);
-    const anew = { ...body, submissionId: 'sub-3', userId: 'somebody-else' };
-    expect((await post(sandbox, executePath, anew)).status).toBe(200);
+    const again = { ...body, submissionId: 'sub-3', userId: 'another-user' };
+    expect((await post(sandbox, executePath, again)).status).toBe(200);
   });
 
-  it('looks back for duplicates as far as asked to', async () => {
+  it('finds duplicates within the deduplication period', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, createCommand);
+    const body = await prepareAndSign(sandbox, eve, createCommand);
     await post(sandbox, executePath, body);
     const period = (deduplicationPeriod: unknown) => post(sandbox, executePath, { ...body, deduplicationPeriod });
     expect(await period({ DeduplicationDuration: { value: { seconds: 600, nanos: 0 } } })).toMatchObject({
@@ -214,7 +203,7 @@ describe('executing', () => {
     async (field) => {
       const { sandbox, eve } = await withParty();
       const reply = await post(sandbox, executePath, {
-        ...(await signed(sandbox, eve, createCommand)),
+        ...(await prepareAndSign(sandbox, eve, createCommand)),
         [field]: undefined,
       });
       expect(reply).toMatchObject({
@@ -224,9 +213,9 @@ describe('executing', () => {
     },
   );
 
-  it('refuses bytes that are no base64 or no prepared transaction', async () => {
+  it('rejects bytes that are not base64 or not a prepared transaction', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, createCommand);
+    const body = await prepareAndSign(sandbox, eve, createCommand);
     expect(await post(sandbox, executePath, { ...body, preparedTransaction: 'a b' })).toMatchObject({
       status: 400,
       text: expect.stringContaining('The string is not a valid Base64: a b'),
@@ -244,28 +233,28 @@ describe('executing', () => {
     }
   });
 
-  it('refuses another hashing scheme than the one prepared with', async () => {
+  it('rejects another hashing scheme than that of the preparation', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, createCommand);
+    const body = await prepareAndSign(sandbox, eve, createCommand);
     const code = async (hashingSchemeVersion: string) =>
       at((await post(sandbox, executePath, { ...body, hashingSchemeVersion })).json, 'code');
     expect(await code('HASHING_SCHEME_VERSION_UNSPECIFIED')).toBe('INVALID_ARGUMENT');
     expect(await code('HASHING_SCHEME_VERSION_V3')).toBe('FAILED_TO_EXECUTE_TRANSACTION');
   });
 
-  it('forgets commands that a restored backup does not have', async () => {
+  it('forgets commands that are not in a restored backup', async () => {
     const { sandbox, eve } = await withParty();
-    const body = await signed(sandbox, eve, createCommand);
+    const body = await prepareAndSign(sandbox, eve, createCommand);
     await post(sandbox, executePath, body);
     sandbox.restore(0);
     expect((await post(sandbox, executePath, body)).status).toBe(200);
   });
 
-  it('carries the trace of the request into the transaction, and into errors', async () => {
+  it('copies the trace of the request to the transaction and to errors', async () => {
     const { sandbox, eve } = await withParty();
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const init = { method: 'POST', headers: { traceparent } };
-    const body = JSON.stringify(await signed(sandbox, eve, createCommand));
+    const body = JSON.stringify(await prepareAndSign(sandbox, eve, createCommand));
     expect((await send(sandbox, executePath, { ...init, body })).json).toMatchObject({
       transaction: { traceContext: { traceparent, tracestate: null } },
     });

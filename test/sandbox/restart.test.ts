@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect, createServer, Server } from 'node:net';
-import { setImmediate as turnOfTheLoop, setTimeout as after } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { creation, everything, get, offsets, post, sandboxWith } from './support.js';
-import { createCommand, executePath, signed } from './submissions.js';
+import { createCommand, creation, everything, executePath, prepareAndSign } from './requests.js';
+import { get, offsets, post, requestReceived, sandboxWith } from './client.js';
 
 const end = '/v2/state/ledger-end';
 const tail = { beginExclusive: 0, updateFormat: everything };
 
 const portOf = ({ url }: Sandbox) => Number(new URL(url).port);
 
-/** Whether anything listens there. */
+/** Whether a server listens on the port of the sandbox. */
 async function isUp(sandbox: Sandbox): Promise<boolean> {
   const socket = connect(portOf(sandbox), '127.0.0.1');
   const up = await Promise.race([
@@ -22,17 +22,12 @@ async function isUp(sandbox: Sandbox): Promise<boolean> {
   return up;
 }
 
-/** Resolves once the last request is being worked on. */
-async function asked({ requests }: Sandbox): Promise<void> {
-  while (requests.at(-1)?.body === undefined) await after(1);
-}
-
 describe('a restart', () => {
-  it('loses what is under way and comes back at the same place with other settings', async () => {
+  it('loses pending requests and listens at the same URL with other settings', async () => {
     const sandbox = await sandboxWith({ maxListElements: 10 });
     sandbox.append(creation(), creation());
     const lost = expect(post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=60000', tail)).rejects.toThrow();
-    await asked(sandbox);
+    await requestReceived(sandbox);
     const { url } = sandbox;
     const back = sandbox.restart({ profile: '3.4', maxListElements: 1 });
     sandbox.append(creation());
@@ -45,7 +40,7 @@ describe('a restart', () => {
     expect(offsets(await post(sandbox, '/v2/updates?limit=1', { ...tail, endInclusive: 3 }))).toEqual([1]);
   });
 
-  it('closes the connections that are idle or in the middle of a request', async () => {
+  it('closes idle connections and those in the middle of a request', async () => {
     const sandbox = await sandboxWith();
     const sockets = ['', 'POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'].map((text) => {
       const socket = connect(portOf(sandbox), '127.0.0.1').on('error', () => undefined);
@@ -62,7 +57,7 @@ describe('a restart', () => {
   it('keeps ledger, parties, deduplication, faults and the log', async () => {
     const sandbox = await sandboxWith();
     const eve = sandbox.externalParty('eve');
-    const execution = await signed(sandbox, eve, createCommand);
+    const execution = await prepareAndSign(sandbox, eve, createCommand);
     expect((await post(sandbox, executePath, execution)).status).toBe(200);
     sandbox.fault({ kind: 'status', status: 503 }, { path: end });
     await sandbox.restart();
@@ -76,7 +71,7 @@ describe('a restart', () => {
     expect(sandbox.requests.map(({ status }) => status)).toEqual([200, 200, 409, 503, 200]);
   });
 
-  it('is down for as long as it says, and works meanwhile on what it is told', async () => {
+  it('is down for the given time, and its ledger changes meanwhile', async () => {
     const sandbox = await sandboxWith();
     const before = Date.now();
     const back = sandbox.restart({ downMs: 500 });
@@ -87,7 +82,7 @@ describe('a restart', () => {
     expect((await get(sandbox, end)).text).toBe('{"offset":1}');
   });
 
-  it('waits for another one', async () => {
+  it('waits for the restart before it', async () => {
     const sandbox = await sandboxWith();
     const ups: string[] = [];
     const first = sandbox.restart({ downMs: 40, maxListElements: 5 }).then(() => ups.push('first'));
@@ -100,10 +95,10 @@ describe('a restart', () => {
     expect(await isUp(sandbox)).toBe(false);
   });
 
-  it('fails if the port has been taken meanwhile, and may be tried again', async () => {
+  it('fails if the port is taken meanwhile, and can be repeated', async () => {
     const sandbox = await sandboxWith();
     const back = expect(sandbox.restart({ downMs: 500 })).rejects.toThrow('EADDRINUSE');
-    await turnOfTheLoop();
+    await nextTurn();
     const other = createServer().listen(portOf(sandbox), '127.0.0.1');
     await once(other, 'listening');
     await back;
@@ -113,7 +108,7 @@ describe('a restart', () => {
     expect((await get(sandbox, end)).status).toBe(200);
   });
 
-  it('does not wait any longer, and leaves nothing running, when the sandbox is closed meanwhile', async () => {
+  it('stops waiting when the sandbox is closed, and leaves no server running', async () => {
     const sandbox = await startSandbox();
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
@@ -125,17 +120,17 @@ describe('a restart', () => {
     expect(await isUp(sandbox)).toBe(false);
   });
 
-  it.each([0, 1, 2, 3])('is undone by a close %i turns of the loop later', async (turns) => {
+  it.each([0, 1, 2, 3])('is cancelled by a close %i turns of the event loop later', async (turns) => {
     const sandbox = await startSandbox();
     const back = sandbox.restart();
-    for (let turn = 0; turn < turns; turn++) await turnOfTheLoop();
+    for (let turn = 0; turn < turns; turn++) await nextTurn();
     await sandbox.close();
     expect(await isUp(sandbox)).toBe(false);
     await back;
     expect(await isUp(sandbox)).toBe(false);
   });
 
-  it('is undone by a close while the port is being opened', async () => {
+  it('is cancelled by a close while the port is being opened', async () => {
     const sandbox = await startSandbox();
     const opening = new Promise<void>((resolve) => {
       const listen = jest.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args) {
@@ -149,14 +144,14 @@ describe('a restart', () => {
     expect(await isUp(sandbox)).toBe(false);
   });
 
-  it('does not open again what was closed', async () => {
+  it('does not reopen a closed sandbox', async () => {
     const sandbox = await startSandbox();
     await sandbox.close();
     await sandbox.restart();
     expect(await isUp(sandbox)).toBe(false);
   });
 
-  it('can be done many times, and each time requests work at once', async () => {
+  it('can be repeated, and requests work at once after each restart', async () => {
     const sandbox = await sandboxWith();
     for (let times = 1; times <= 20; times++) {
       await sandbox.restart();

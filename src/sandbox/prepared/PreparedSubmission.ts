@@ -1,0 +1,157 @@
+import type { Create, DamlTransaction_Node, PreparedTransaction, Value } from '@canton-network/core-ledger-proto';
+import type { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
+import { RequestError, requestError } from '../errors.js';
+import { formatMicros, maxMicros } from '../wire/values.js';
+import type { TemplateRef } from '../wire/WireEvent.js';
+import { formatDays, formatIdentifier } from './types.js';
+
+/** The content of a prepared transaction. Times are in microseconds since the epoch. */
+export interface PreparedSubmission {
+  readonly commandId: string;
+  readonly party: string;
+  readonly synchronizerId: string;
+  readonly preparationTime: number;
+  readonly minLedgerTime: number | undefined;
+  readonly maxRecordTime: number | undefined;
+  readonly effect: Effect;
+}
+
+/** The effect of the root node. */
+export type Effect =
+  | {
+      readonly kind: 'create';
+      readonly contractId: string;
+      readonly template: TemplateRef;
+      readonly createArgument: unknown;
+      readonly signatories: readonly string[];
+      readonly observers: readonly string[];
+    }
+  | { readonly kind: 'archive'; readonly contractId: string };
+
+/** Decodes the bytes of a prepared transaction. */
+export async function decodePrepared(bytes: Uint8Array, vendor: Vendor): Promise<DecodedSubmission> {
+  try {
+    const message = vendor.PreparedTransaction.fromBinary(bytes);
+    const prepared = readPrepared(message);
+    return { prepared, hash: Buffer.from(await vendor.hashPreparedTransaction(message, 'hex'), 'hex') };
+  } catch {
+    throw requestError('INVALID_ARGUMENT', 'Cannot parse prepared_transaction');
+  }
+}
+
+interface DecodedSubmission {
+  readonly prepared: PreparedSubmission;
+  /** Computed from the bytes; the client does not send it. */
+  readonly hash: Buffer;
+}
+
+/** Reads the message of a prepared transaction. Throws if the message is not of the form that the sandbox creates. */
+function readPrepared({ transaction, metadata }: PreparedTransaction): PreparedSubmission {
+  const [party, ...others] = metadata?.submitterInfo?.actAs ?? [];
+  const [root, ...otherRoots] = transaction?.roots ?? [];
+  const node = transaction?.nodes.find(({ nodeId }) => nodeId === root)?.versionedNode;
+  if (metadata === undefined || party === undefined || others.length > 0) throw new TypeError('not one acting party');
+  if (otherRoots.length > 0 || node?.oneofKind !== 'v1') throw new TypeError('not one root');
+  const { synchronizerId, submitterInfo, preparationTime, minLedgerEffectiveTime, maxRecordTime } = metadata;
+  return {
+    commandId: submitterInfo?.commandId ?? '',
+    party,
+    synchronizerId,
+    preparationTime: toMicros(preparationTime),
+    minLedgerTime: minLedgerEffectiveTime === undefined ? undefined : toMicros(minLedgerEffectiveTime),
+    maxRecordTime: maxRecordTime === undefined ? undefined : toMicros(maxRecordTime),
+    effect: readEffect(node.v1),
+  };
+}
+
+function toMicros(time: bigint): number {
+  if (time > maxMicros) throw new RangeError('no such time');
+  return Number(time);
+}
+
+type Node = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1'];
+
+/** Reads the effect of a node. */
+function readEffect({ nodeType }: Node): Effect {
+  if (nodeType.oneofKind === 'create') return readCreate(nodeType.create);
+  if (nodeType.oneofKind === 'exercise' && nodeType.exercise.choiceId === 'Archive') {
+    return { kind: 'archive', contractId: nodeType.exercise.contractId };
+  }
+  throw new TypeError('neither a create nor an archive');
+}
+
+function readCreate({ contractId, templateId, packageName, argument, signatories, stakeholders }: Create): Effect {
+  if (templateId === undefined || !/^00[0-9a-f]{64}$/.test(contractId)) throw new TypeError('no contract');
+  return {
+    kind: 'create',
+    contractId,
+    template: { id: formatIdentifier(templateId), packageName },
+    createArgument: valueToJson(argument),
+    signatories,
+    observers: stakeholders.filter((party) => !signatories.includes(party)),
+  };
+}
+
+/** Encodes a Daml value as JSON. */
+function valueToJson(value: Value | undefined): unknown {
+  const sum = value?.sum;
+  switch (sum?.oneofKind) {
+    case 'unit':
+      return {};
+    case 'bool':
+      return sum.bool;
+    case 'int64':
+      return sum.int64;
+    case 'numeric':
+      return sum.numeric;
+    case 'text':
+      return sum.text;
+    case 'party':
+      return sum.party;
+    case 'contractId':
+      return sum.contractId;
+    case 'date':
+      return formatDays(sum.date);
+    case 'timestamp':
+      return formatMicros(Number(sum.timestamp));
+    case 'optional':
+      return sum.optional.value === undefined ? null : valueToJson(sum.optional.value);
+    case 'list':
+      return sum.list.elements.map(valueToJson);
+    case 'textMap':
+      return Object.fromEntries(sum.textMap.entries.map(({ key, value: entry }) => [key, valueToJson(entry)]));
+    case 'genMap':
+      return sum.genMap.entries.map(({ key, value: entry }) => [valueToJson(key), valueToJson(entry)]);
+    case 'record':
+      return Object.fromEntries(sum.record.fields.map(({ label, value: field }) => [label, valueToJson(field)]));
+    case 'variant':
+      return { tag: sum.variant.constructor, value: valueToJson(sum.variant.value) };
+    case 'enum':
+      return sum.enum.constructor;
+    case undefined:
+      throw new TypeError('a value without content');
+  }
+}
+
+/** The functions of the vendor's packages: the format of prepared transactions, and their hash. */
+export interface Vendor {
+  readonly PreparedTransaction: typeof PreparedTransaction;
+  readonly hashPreparedTransaction: typeof hashPreparedTransaction;
+}
+
+/** Loads the vendor's packages. They are optional and loaded on first use: all else works without them. */
+export async function loadVendor(): Promise<Vendor> {
+  try {
+    // one after the other: the second imports the first, and Jest cannot link a module for two importers at a time
+    const { PreparedTransaction } = await import('@canton-network/core-ledger-proto');
+    const { hashPreparedTransaction } = await import('@canton-network/core-tx-visualizer');
+    return { PreparedTransaction, hashPreparedTransaction };
+  } catch {
+    throw new RequestError(501, packagesNotInstalled);
+  }
+}
+
+// short, because errors of the library quote only the first 200 characters, which must include the command
+const packagesNotInstalled =
+  'The sandbox needs two packages for submissions: ' +
+  'npm install --save-dev @canton-network/core-ledger-proto@^1.7.0 @canton-network/core-tx-visualizer@^1.7.0';

@@ -1,0 +1,160 @@
+import type { Identifier, RecordField, Value } from '@canton-network/core-ledger-proto';
+import { isRecord } from '../../codecs/internal/Codec.js';
+import { requestError } from '../errors.js';
+import { formatMicros, parseMicros } from '../wire/values.js';
+import { type Fields, formatDays, type LfType, parseDays } from './types.js';
+
+/** Converts JSON to a Daml record. The types of fields that the template does not declare are guessed. */
+export function recordValue(json: unknown, fields: Fields, recordId: Identifier): Value {
+  if (!isRecord(json)) throw invalidValue(json, recordId.entityName);
+  const declared = Object.entries(fields).flatMap(([label, type]): readonly RecordField[] => {
+    const optional = typeof type === 'object' && 'optional' in type;
+    return Object.hasOwn(json, label) || optional ? [{ label, value: jsonToValue(json[label], type, recordId) }] : [];
+  });
+  const undeclared = Object.entries(json).filter(([label]) => !Object.hasOwn(fields, label));
+  const guessed = undeclared.map(([label, value]): RecordField => ({ label, value: guessValue(value) }));
+  return { sum: { oneofKind: 'record', record: { recordId, fields: [...declared, ...guessed] } } };
+}
+
+/** Converts JSON to a Daml value of a type. Named types are in the module of the template `home`. */
+function jsonToValue(json: unknown, type: LfType, home: Identifier): Value {
+  return { sum: toSum(json, type, home) };
+}
+
+function toSum(json: unknown, type: LfType, home: Identifier): Value['sum'] {
+  if (typeof type === 'string') return scalarValue(json, type);
+  if ('optional' in type) {
+    const isNone = json === undefined || json === null;
+    return { oneofKind: 'optional', optional: isNone ? {} : { value: jsonToValue(json, type.optional, home) } };
+  }
+  if ('list' in type) {
+    const elements = requireList(json).map((element) => jsonToValue(element, type.list, home));
+    return { oneofKind: 'list', list: { elements } };
+  }
+  if ('textMap' in type) {
+    if (!isRecord(json)) throw invalidValue(json, 'TextMap');
+    // the keys of a Daml map are sorted
+    const entries = Object.entries(json).sort(([a], [b]) => (a < b ? -1 : 1));
+    const typed = entries.map(([key, value]) => ({ key, value: jsonToValue(value, type.textMap, home) }));
+    return { oneofKind: 'textMap', textMap: { entries: typed } };
+  }
+  if ('genMap' in type) {
+    const [keyType, valueType] = type.genMap;
+    const pairs = requireList(json).map((pair) => requireList(pair));
+    const entries = pairs.map(([key, value]) => ({
+      key: jsonToValue(key, keyType, home),
+      value: jsonToValue(value, valueType, home),
+    }));
+    return { oneofKind: 'genMap', genMap: { entries } };
+  }
+  const id = { ...home, entityName: type.name };
+  if ('record' in type) return recordValue(json, type.record, id).sum;
+  if ('variant' in type) {
+    const { tag, value } = isRecord(json) ? json : {};
+    const content = typeof tag === 'string' && Object.hasOwn(type.variant, tag) ? type.variant[tag] : undefined;
+    if (typeof tag !== 'string' || content === undefined) throw invalidValue(json, type.name);
+    return {
+      oneofKind: 'variant',
+      variant: { variantId: id, constructor: tag, value: jsonToValue(value, content, home) },
+    };
+  }
+  if (typeof json !== 'string' || !type.enum.includes(json)) throw invalidValue(json, type.name);
+  return { oneofKind: 'enum', enum: { enumId: id, constructor: json } };
+}
+
+/** Converts a JSON scalar, which is a string for every type except `Bool`. */
+function scalarValue(json: unknown, type: Extract<LfType, string>): Value['sum'] {
+  if (type === 'unit') return { oneofKind: 'unit', unit: {} };
+  if (type === 'bool') {
+    if (typeof json !== 'boolean') throw invalidValue(json, type);
+    return { oneofKind: 'bool', bool: json };
+  }
+  if (typeof json === 'number' && (type === 'int64' || type === 'numeric')) {
+    // participants answer a number with this error
+    throw requestError('LEDGER_API_INTERNAL_ERROR', `Expected ujson.Str (data: ${json})`);
+  }
+  if (typeof json !== 'string') throw invalidValue(json, type);
+  return textualValue(json, type);
+}
+
+function invalidValue(json: unknown, type: string) {
+  return requestError('INVALID_ARGUMENT', `${JSON.stringify(json)} is not a valid ${type} value`);
+}
+
+function textualValue(json: string, type: Exclude<Extract<LfType, string>, 'unit' | 'bool'>): Value['sum'] {
+  switch (type) {
+    case 'int64':
+      if (!/^-?\d{1,19}$/.test(json) || BigInt.asIntN(64, BigInt(json)) !== BigInt(json))
+        throw invalidValue(json, type);
+      return { oneofKind: 'int64', int64: String(BigInt(json)) };
+    case 'numeric':
+      return { oneofKind: 'numeric', numeric: toDecimal(json) };
+    case 'date':
+      if (formatDays(parseDays(json)) !== json) throw invalidValue(json, type);
+      return { oneofKind: 'date', date: parseDays(json) };
+    case 'timestamp':
+      if (!Number.isSafeInteger(parseMicros(json))) throw invalidValue(json, type);
+      return { oneofKind: 'timestamp', timestamp: String(parseMicros(json)) };
+    case 'party':
+      return { oneofKind: 'party', party: json };
+    case 'contractId':
+      return { oneofKind: 'contractId', contractId: json };
+    case 'text':
+      return { oneofKind: 'text', text: json };
+  }
+}
+
+/** Formats a number with ten digits after the decimal point, as `Decimal` has. */
+function toDecimal(json: string): string {
+  const [, sign = '', whole, fraction = ''] = /^([+-]?)(\d{1,28})(?:\.(\d{0,10}))?$/.exec(json) ?? [];
+  if (whole === undefined) throw requestError('COMMAND_PREPROCESSING_FAILED', `${json} is no Numeric of scale 10`);
+  return `${sign.replace('+', '')}${BigInt(whole)}.${fraction.padEnd(10, '0')}`;
+}
+
+function requireList(json: unknown): readonly unknown[] {
+  if (!Array.isArray(json)) throw invalidValue(json, 'list');
+  return json;
+}
+
+/** Guesses the Daml value of JSON of an unknown type. The value converts back to the same JSON. */
+function guessValue(json: unknown): Value {
+  return { sum: guessSum(json) };
+}
+
+function guessSum(json: unknown): Value['sum'] {
+  if (json === null || json === undefined) return { oneofKind: 'optional', optional: {} };
+  if (typeof json === 'boolean') return scalarValue(json, 'bool');
+  if (typeof json === 'string') return guessText(json);
+  if (Array.isArray(json)) return { oneofKind: 'list', list: { elements: json.map(guessValue) } };
+  if (!isRecord(json)) return guessText(JSON.stringify(json));
+  const { tag, value, ...rest } = json;
+  if (typeof tag === 'string' && 'value' in json && Object.keys(rest).length === 0) {
+    return { oneofKind: 'variant', variant: { constructor: tag, value: guessValue(value) } };
+  }
+  const entries = Object.entries(json);
+  if (entries.length === 0) return scalarValue(json, 'unit');
+  const fields = entries.map(([label, field]): RecordField => ({ label, value: guessValue(field) }));
+  return { oneofKind: 'record', record: { fields } };
+}
+
+function guessText(text: string): Value['sum'] {
+  const type = guessType(text);
+  // the scale is unknown
+  return type === 'numeric' ? { oneofKind: 'numeric', numeric: text } : scalarValue(text, type);
+}
+
+/** Guesses the type of a JSON string. Any type other than text must convert back to the same string. */
+function guessType(text: string): Extract<LfType, string> {
+  if (/^[A-Za-z0-9:\-_ ]+::1220[0-9a-f]{64}$/.test(text)) return 'party';
+  if (/^00(?:[0-9a-f]{2}){32,}$/.test(text)) return 'contractId';
+  if (/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return BigInt.asIntN(64, BigInt(text)) === BigInt(text) ? 'int64' : 'text';
+  if (/^-?\d{1,28}\.\d{1,10}$/.test(text)) return 'numeric';
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return formatDays(parseDays(text)) === text ? 'date' : 'text';
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return isTimestamp(text) ? 'timestamp' : 'text';
+  return 'text';
+}
+
+function isTimestamp(text: string): boolean {
+  const micros = parseMicros(text);
+  return Number.isSafeInteger(micros) && formatMicros(micros) === text;
+}

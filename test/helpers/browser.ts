@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { it } from '@jest/globals';
+import { build } from 'esbuild';
+import { chromium } from 'playwright-core';
+import { httpServer } from './localServers.js';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+/** The time limit of every browser operation, for slow machines too; below the time limit of a test. */
+const timeoutMs = 100_000;
+const isInstalled = existsSync(executablePath);
+if (!isInstalled) console.warn(`not run in a browser: there is no ${executablePath}; set CHROMIUM to one`);
+
+/** A test in a browser, skipped where no Chromium is installed. */
+export const itInChromium: typeof it.only = isInstalled ? it : it.skip;
+
+/**
+ * Runs a module on a page in Chromium and returns what it assigns to `globalThis.seen`. The page is served from loopback,
+ * because a page without an origin has no IndexedDB and, without HTTPS, no WebCrypto.
+ */
+export async function runInChromium<Seen>(module: string, hash = ''): Promise<Seen> {
+  const content = await bundle(module);
+  const server = await httpServer((_, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>test</title>');
+  });
+  const browser = await chromium.launch({
+    executablePath,
+    timeout: timeoutMs,
+    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'],
+  });
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(timeoutMs);
+    await page.goto(`${server.url}/${hash}`);
+    await page.addScriptTag({ content, type: 'module' });
+    await page.waitForFunction('globalThis.seen !== undefined');
+    return await page.evaluate<Seen>('globalThis.seen');
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+async function bundle(module: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [module],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    logLevel: 'silent',
+  });
+  return outputFiles[0]?.text ?? '';
+}

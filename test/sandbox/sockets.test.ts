@@ -1,0 +1,176 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { offsetOf, offsets, stream } from './webSockets.js';
+import { post, sandboxWith } from './client.js';
+import { creation, everything, sandboxWithThree } from './requests.js';
+
+const tail = { beginExclusive: 0, updateFormat: everything };
+const upTo = (endInclusive: number) => ({ ...tail, endInclusive });
+
+describe('a stream of updates', () => {
+  it('with an end has one message for each element and then closes', async () => {
+    const sandbox = await sandboxWithThree();
+    for (const path of ['/v2/updates', '/v2/updates/flats']) {
+      const client = await stream(sandbox, upTo(3), { path });
+      expect(await client.closed).toBe(1000);
+      expect(client.messages).toEqual((await post(sandbox, path, upTo(3))).json);
+      expect(client.messages).toHaveLength(3);
+    }
+  });
+
+  it('has no limit, unlike lists', async () => {
+    const sandbox = await sandboxWith({ maxListElements: 2 });
+    sandbox.append(...Array.from({ length: 300 }, () => creation()));
+    const client = await stream(sandbox, upTo(300));
+    expect(await client.closed).toBe(1000);
+    expect(client.messages).toHaveLength(300);
+  });
+
+  it('may have descending order, and be empty', async () => {
+    const sandbox = await sandboxWithThree();
+    const descending = await stream(sandbox, { ...upTo(3), beginExclusive: 1, descendingOrder: true });
+    expect(await descending.closed).toBe(1000);
+    expect(offsets(descending)).toEqual([3, 2]);
+    const empty = await stream(sandbox, { ...upTo(3), beginExclusive: 3 });
+    expect(await empty.closed).toBe(1000);
+    expect(empty.texts).toEqual([]);
+  });
+
+  it('without an end has appended updates at once', async () => {
+    const sandbox = await sandboxWithThree();
+    const client = await stream(sandbox, tail);
+    await client.received(3);
+    sandbox.append(creation(), creation());
+    await client.received(5);
+    sandbox.append(creation());
+    await client.received(6);
+    expect(offsets(client)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('follows the first message and ignores further ones', async () => {
+    const sandbox = await sandboxWithThree();
+    const client = await stream(sandbox, tail);
+    client.socket.send(JSON.stringify({ ...tail, beginExclusive: 99 }));
+    client.socket.send('nonsense');
+    await client.received(3);
+    sandbox.append(creation());
+    await client.received(4);
+    expect(offsets(client)).toEqual([1, 2, 3, 4]);
+    expect(sandbox.requests[0]?.body).toEqual(tail);
+  });
+
+  it('waits for a slow client, and buffers nothing beyond the connection', async () => {
+    let sent = 0;
+    const sandbox = await sandboxWith({ checkToken: () => (sent += 1) > 0 });
+    const templateArguments = { note: 'x'.repeat(200_000) };
+    sandbox.append(...Array.from({ length: 200 }, () => creation({ createArgument: templateArguments })));
+    const client = await stream(sandbox, upTo(200));
+    client.socket.pause();
+    let before = -1;
+    while (sent > before) {
+      before = sent;
+      await after(50);
+    }
+    expect(sent).toBeLessThan(100);
+    client.socket.resume();
+    expect(await client.closed).toBe(1000);
+    expect(offsets(client)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+  });
+
+  it('ends with an error when updates that it has not sent are pruned', async () => {
+    const sandbox = await sandboxWith();
+    const body = (element: unknown) => {
+      if (offsetOf(element) === 2) sandbox.prune(4);
+      return element;
+    };
+    sandbox.append(creation(), creation(), creation(), creation());
+    sandbox.fault({ kind: 'rewrite', body });
+    const client = await stream(sandbox, upTo(4));
+    expect(await client.closed).toBe(1000);
+    expect(client.messages.slice(0, 2).map(offsetOf)).toEqual([1, 2]);
+    expect(client.messages.slice(2)).toMatchObject([
+      {
+        code: 'PARTICIPANT_PRUNED_DATA_ACCESSED',
+        cause: 'Updates request from 3 to 4 precedes pruned offset 4',
+        context: { earliest_offset: '4' },
+      },
+    ]);
+  });
+
+  it('without an end is released when the client disconnects', async () => {
+    let checked = 0;
+    const sandbox = await sandboxWith({ checkToken: () => (checked += 1) > 0, idleCheckpointMs: 10 });
+    const client = await stream(sandbox, tail);
+    await client.received(1);
+    client.socket.terminate();
+    while (sandbox.requests[0]?.aborted !== true) await after(1);
+    const before = checked;
+    sandbox.append(creation());
+    await after(30);
+    expect(checked).toBe(before);
+  });
+});
+
+describe('the error of a stream', () => {
+  it.each([
+    ['a begin after the ledger end', { beginExclusive: 9 }, 'OFFSET_AFTER_LEDGER_END'],
+    ['an end after the ledger end', { endInclusive: 9 }, 'OFFSET_AFTER_LEDGER_END'],
+    ['a negative begin', { beginExclusive: -1 }, 'NEGATIVE_OFFSET'],
+    ['no end that could be first', { descendingOrder: true }, 'DESCENDING_ORDER_MISSING_END'],
+    ['no format', { updateFormat: null }, 'INVALID_ARGUMENT'],
+  ])('for %s is the body of the HTTP error as the only message, and then the close', async (_, wrong, code) => {
+    const sandbox = await sandboxWithThree();
+    const headers = { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01` };
+    const body = { ...tail, ...wrong };
+    const client = await stream(sandbox, body, { headers });
+    expect(await client.closed).toBe(1000);
+    expect(client.messages).toMatchObject([{ code, traceId: 'ab'.repeat(16) }]);
+    expect(client.messages).toEqual([(await post(sandbox, '/v2/updates', body, { headers })).json]);
+  });
+
+  it.each([
+    ['no JSON', 'nonsense'],
+    ['of another type', { ...tail, beginExclusive: 'first' }],
+    ['bytes', new TextEncoder().encode(JSON.stringify(tail))],
+  ])('for a request that is %s is an internal error', async (_, body) => {
+    const sandbox = await sandboxWithThree();
+    const client = await stream(sandbox, undefined);
+    client.socket.send(typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body));
+    expect(await client.closed).toBe(1000);
+    expect(client.messages).toEqual([
+      {
+        code: 'LEDGER_API_INTERNAL_ERROR',
+        cause: expect.stringMatching(/^Invalid value for: body \(/),
+        correlationId: null,
+        traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+        context: {},
+        resources: [],
+        errorCategory: 4,
+        grpcCodeValue: 13,
+        retryInfo: null,
+        definiteAnswer: false,
+      },
+    ]);
+  });
+
+  it('does not have the trace of the client in 3.4', async () => {
+    const sandbox = await sandboxWith({ profile: '3.4' });
+    const headers = { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01` };
+    const client = await stream(sandbox, { ...tail, beginExclusive: 9 }, { headers });
+    await client.closed;
+    expect(client.messages).toMatchObject([{ traceId: expect.not.stringContaining('abab') }]);
+  });
+
+  it('reports in 3.6 that the older path is disabled, for any request, unless it is enabled', async () => {
+    const sandbox = await sandboxWith({ profile: '3.6' });
+    sandbox.append(creation());
+    const path = '/v2/updates/flats';
+    const client = await stream(sandbox, 'nonsense', { path });
+    expect(await client.closed).toBe(1000);
+    expect(client.messages).toMatchObject([{ code: 'DEPRECATED_API_DISABLED', errorCategory: 9, grpcCodeValue: 9 }]);
+    sandbox.configure({ deprecatedApis: true });
+    const enabled = await stream(sandbox, upTo(1), { path });
+    expect(await enabled.closed).toBe(1000);
+    expect(offsets(enabled)).toEqual([1]);
+  });
+});
