@@ -1,4 +1,4 @@
-// npm start: a sandbox ledger with traffic, and the explorer in front of it
+// npm start: a sandbox ledger with traffic, and the explorer for it
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ if (!existsSync(join(folder, 'index.html'))) execFileSync('npm', ['run', 'build'
 const sandbox = await startSandbox({
   cors: true,
   maxListElements: 1_000,
-  // each sandbox is a ledger of its own, and the explorer sees that by its participant
+  // each sandbox is a new ledger, which the explorer detects by the id of its participant
   participantId: `sandbox::1220${randomUUID().replaceAll('-', '').repeat(2)}`,
 });
 beginNow(sandbox);

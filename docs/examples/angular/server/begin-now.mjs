@@ -1,4 +1,4 @@
-/** The ledger's first updates, an hour ago: what is generated after them goes on from there. */
+/** Appends a first update to each synchronizer, dated one hour back. Generated updates continue from that time. */
 export function beginNow(sandbox) {
   const recordTime = new Date(Date.now() - 3_600_000).toISOString();
   for (const synchronizerId of sandbox.synchronizers) {

@@ -11,7 +11,7 @@ const types = {
   '.svg': 'image/svg+xml',
 };
 
-// keys sign and tokens are typed here: no script but the page's own, and requests only to ledgers
+// the page holds keys and tokens: only its own scripts run, and requests go only to ledgers
 const policy = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -22,10 +22,10 @@ const policy = [
 ].join('; ');
 
 /**
- * Serves the built explorer, what it is to know at its start (`/explorer.json`), and the sandbox's control, from one origin:
- * pages of other origins can load none of it, and change nothing.
+ * Serves the built explorer, its settings (`/explorer.json`) and the controls of the sandbox from one origin. Pages of
+ * other origins can neither read nor change anything.
  *
- * @returns the server, listening, and its address
+ * @returns the listening server, and its address
  */
 export async function serveExplorer({ folder, settings, control, port = 0 }) {
   const server = createServer((request, response) => {
@@ -40,19 +40,19 @@ export async function serveExplorer({ folder, settings, control, port = 0 }) {
 }
 
 async function sendFile(response, folder, pathname) {
-  // from the root, as a proxy's request begins with `http://` and would climb out otherwise
+  // resolved from the root, since a proxied request begins with `http://` and could leave the folder otherwise
   const path = join(folder, normalize(pathname === '/' ? '/index.html' : `/${pathname}`));
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile()) return void response.writeHead(404).end();
   response.writeHead(200, { 'content-type': types[extname(path)] ?? 'application/octet-stream' });
-  // gone since: it is built anew
+  // a new build of the explorer may have deleted the file
   createReadStream(path)
     .on('error', () => response.destroy())
     .pipe(response);
 }
 
 async function answer(request, response, control, command) {
-  // a form of another page cannot send this type without being asked for permission first, which it does not get
+  // a page of another origin cannot send this type without a CORS preflight, which the server does not grant
   const isOurs = request.method === 'POST' && request.headers['content-type'] === 'application/json';
   if (control === undefined || !Object.hasOwn(control, command))
     return json(response, 404, { error: 'no such command' });

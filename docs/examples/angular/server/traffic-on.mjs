@@ -1,11 +1,11 @@
 const tickMs = 100;
 
-/** Steady traffic, as many updates a second as it is told. */
+/** Generates updates at a given rate per second. */
 export function trafficOn(sandbox, perSecond) {
   let rate = perSecond;
   let owed = 0;
   const timer = setInterval(() => {
-    // a little uneven, as traffic is
+    // with some variation, like real traffic
     owed += (rate * tickMs * (0.4 + 1.2 * Math.random())) / 1_000;
     const due = Math.floor(owed);
     owed -= due;

@@ -10,7 +10,7 @@ import { UpdatesModule } from './updates/updates.module.js';
 
 @Module({
   imports: [
-    // what is empty would be read past the schema otherwise
+    // otherwise Nest would read empty variables from the environment without the schema
     ConfigModule.forRoot({ isGlobal: true, validationSchema: Environment, skipProcessEnv: true }),
     TelemetryModule,
     LedgerModule.forRootAsync({

@@ -13,7 +13,7 @@ import { Connections } from './connection/connections';
 import { explorerProviders } from './explorer-providers';
 import { Explorer } from './explorer';
 
-/** One explorer for each connection: another ledger, and everything that knew of the one before is gone. */
+/** Creates an explorer, with its own injector, for each connection, so that no state of the previous ledger remains. */
 @Component({
   selector: 'app-root',
   imports: [ConnectionForm],

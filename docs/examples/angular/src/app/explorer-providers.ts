@@ -13,13 +13,13 @@ import { Filters } from './updates/filters';
 import { TableView } from './updates/table-view';
 import { UpdateList } from './updates/update-list';
 
-/** All that belongs to one ledger. */
+/** The providers of one ledger. */
 export const explorerProviders = (connection: Connection): (Provider | EnvironmentProviders)[] => [
   { provide: CONNECTION, useValue: connection },
   provideLedger({
     baseUrl: connection.baseUrl,
     token: connection.token,
-    // somebody is watching: look again soon, and do not give up
+    // the user is watching: retries soon, and never gives up
     retry: { maxDelayMs: 3_000, giveUpAfterMs: 24 * 3_600_000 },
   }),
   [Facets, Filters, UpdateList, TableView, Feed, Earlier, Health, Samples, Panels, Identities, Submissions],

@@ -16,7 +16,7 @@ import { UpdateTable } from './updates/update-table';
 
 const titles = { update: 'Update', contract: 'Contract', submit: 'Submit', connection: 'Connection' } as const;
 
-/** The page: status, filters, the table and, beside it, whatever is looked at. */
+/** The page: status, filters, the table, and the panel next to it. */
 @Component({
   selector: 'app-explorer',
   imports: [
@@ -50,7 +50,7 @@ export class Explorer {
 
   constructor() {
     afterRenderEffect(() => {
-      // the keyboard goes along, but out of the table: its keys choose what the panel shows
+      // moves the focus into the panel, but not out of the table, whose keys choose what the panel shows
       if (this.panels.current() === undefined || this.table().hasFocus()) return;
       const side = this.side()?.nativeElement;
       if (side?.contains(document.activeElement) === false) side.focus();

@@ -2,23 +2,23 @@ import { z } from 'zod';
 
 const ms = (byDefault: number) => z.coerce.number().int().positive().default(byDefault);
 
-/** As Compose and Kubernetes have a variable that nobody has set. */
+/** Compose and Kubernetes set a variable without a value to the empty string. */
 const unlessEmpty = <A extends z.ZodType>(type: A) =>
   z.preprocess((value) => (value === '' ? undefined : value), type.optional());
 
-/** What the service is told by its environment, or a file `.env`. A service that is told nonsense does not start. */
+/** The configuration, from the environment or a file `.env`. The service does not start with an invalid value. */
 export const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 
   LEDGER_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:7575'),
-  /** A file with the bearer token, read for every request: something else renews it. */
+  /** A file with the bearer token, read for every request, which another process renews. */
   LEDGER_TOKEN_FILE: unlessEmpty(z.string()),
-  /** The token itself, for one that does not expire while the service runs. */
+  /** The bearer token, if it does not expire while the service runs. */
   LEDGER_TOKEN: unlessEmpty(z.string()),
   LEDGER_TIMEOUT_MS: ms(30_000),
-  /** Whose contracts, separated by commas; of every party of the participant by default. */
+  /** The parties whose contracts are kept, separated by commas; by default all parties of the participant. */
   PARTIES: unlessEmpty(
     z.string().transform((text) =>
       text
@@ -28,11 +28,11 @@ export const Environment = z.object({
     ),
   ),
 
-  /** PostgreSQL; without it, the projection is kept in files. */
+  /** The URL of PostgreSQL. Without it, the projection is kept in files. */
   DATABASE_URL: unlessEmpty(z.string()),
   DATA_FOLDER: z.string().default('data'),
 
-  /** Where spans go, by OTLP over HTTP; nowhere by default. Metrics are at /metrics in any case. */
+  /** Where spans are sent, by OTLP over HTTP; by default they are not sent. Metrics are always at /metrics. */
   OTEL_EXPORTER_OTLP_ENDPOINT: unlessEmpty(z.url()),
   OTEL_SERVICE_NAME: z.string().default('contracts'),
 

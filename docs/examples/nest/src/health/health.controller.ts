@@ -9,14 +9,14 @@ export class HealthController {
     private readonly projection: ProjectionHealth,
   ) {}
 
-  /** Whether to leave the process alone. That the ledger or the database is away is no reason to restart it. */
+  /** Liveness. It does not depend on the ledger or the database, since a restart would not repair them. */
   @Get('health')
   @HealthCheck()
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
   }
 
-  /** Whether what it serves is right: it sees the ledger, has caught up with it, and reaches its store. */
+  /** Readiness: the ledger answers, the projection has caught up with it, and the store answers. */
   @Get('ready')
   @HealthCheck()
   ready(): Promise<HealthCheckResult> {

@@ -5,7 +5,7 @@ import { HealthController } from './health.controller.js';
 import { ProjectionHealth } from './projection-health.js';
 
 @Module({
-  // that a probe was answered with 503 is no news: what is wrong is logged where it happens
+  // no log line for a probe with 503: the cause is logged where it occurs
   imports: [TerminusModule.forRoot({ logger: false }), ProjectionModule],
   controllers: [HealthController],
   providers: [ProjectionHealth],

@@ -6,10 +6,10 @@ import type { Environment } from '../config/environment.js';
 import { Processor } from '../projection/processor.js';
 import { Projection } from '../projection/projection.js';
 
-/** A process that starts waits too, for a moment: only who does so for longer waits for another to end. */
+/** A process that starts is waiting for a moment as well. One that waits longer than this is a standby. */
 const standbyAfterMs = 5_000;
 
-/** How the projection is doing. */
+/** The health of the projection. */
 @Injectable()
 export class ProjectionHealth {
   constructor(
@@ -20,8 +20,8 @@ export class ProjectionHealth {
   ) {}
 
   /**
-   * Up once it has caught up; down while the ledger was not seen for a while, or has ended beyond what is handled for a
-   * while: a ledger that is away, a database or a handler that hangs, or more updates than it can take.
+   * Up after it has caught up. Down if the ledger has not answered for some time, or if the projection has lagged for
+   * some time: because a database or a handler hangs, or because there are more updates than it can handle.
    */
   ledger(): HealthIndicatorResult {
     const indicator = this.indicators.check('ledger');
@@ -37,7 +37,7 @@ export class ProjectionHealth {
     return isUp ? indicator.up({ ...status }) : indicator.down({ ...status });
   }
 
-  /** A replica that waits for another to end is ready, and so it would be where it waits for the database: this tells. */
+  /** Checks the store: by its status, a standby cannot be distinguished from a process that waits for the database. */
   async store(): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check('store');
     try {

@@ -9,14 +9,14 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .setClassMethodName('forRoot')
   .build();
 
-/** One ledger for the whole service: what it learns of the participant, all feeds know. It sends nothing by itself. */
+/** One ledger for all feeds, which share what it learns about the participant. It sends no requests by itself. */
 @Global()
 @Module({
   providers: [
     {
       provide: LEDGER,
       inject: [MODULE_OPTIONS_TOKEN, OpenTelemetry],
-      // createLedger(options) for one that nobody traces
+      // createLedger(options) for a ledger without telemetry
       useFactory: (options: LedgerOptions, { providers }: OpenTelemetry): Ledger =>
         createTracedLedger(options, providers),
     },

@@ -1,2 +1,2 @@
-/** The token by which a ledger is injected: `@Inject(LEDGER) ledger: Ledger`. */
+/** The injection token of the ledger: `@Inject(LEDGER) ledger: Ledger`. */
 export const LEDGER = Symbol('LEDGER');

@@ -3,7 +3,7 @@ import { ConfigService } from '@nestjs/config';
 import { acsDelta, type UpdateFormat } from 'canton-rx';
 import type { Environment } from '../config/environment.js';
 
-/** Which updates of the ledger concern this service. */
+/** The updates that the service reads. */
 @Injectable()
 export class Selection {
   readonly updateFormat: UpdateFormat;

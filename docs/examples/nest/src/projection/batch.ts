@@ -1,2 +1,2 @@
-/** How many updates are worked on together, and how long the first waits for others. */
+/** The size of a batch, and how long its first update waits for others. */
 export const batch = { size: 100, withinMs: 20 };

@@ -1,10 +1,10 @@
 import type { CreatedEvent, Event, ReassignmentEvent, Work } from 'canton-rx';
 
-/** What an update changes about the contracts that are active: one came to a synchronizer, or is gone from it. */
+/** A change of the active contracts: a contract was added to a synchronizer, or removed from it. */
 export interface Change {
   readonly contractId: string;
   readonly synchronizerId: string;
-  /** Of one that came. */
+  /** Present for a contract that was added. */
   readonly created?: { readonly templateId: string; readonly payload: unknown };
 }
 
@@ -15,7 +15,7 @@ export function changesOf(update: Work): readonly Change[] {
       return update.events.flatMap((event) => ofEvent(event, update.synchronizerId));
     case 'Reassignment':
       return update.events.flatMap(ofReassignment);
-    // what comes with a later release of the ledger is in the history, if not among the contracts
+    // an unknown variant of a later ledger is in the history, but changes no contract
     case 'TopologyTransaction':
     case 'UnknownUpdate':
       return [];

@@ -5,7 +5,7 @@ import { Projection, type Active } from './projection.js';
 export class ContractsController {
   constructor(private readonly projection: Projection) {}
 
-  /** How many contracts are active, by template. */
+  /** The number of active contracts by template. */
   @Get()
   active(): Promise<readonly Active[]> {
     return this.projection.active();

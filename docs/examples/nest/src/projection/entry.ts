@@ -1,7 +1,7 @@
 import type { Work } from 'canton-rx';
 import { changesOf, type Change } from './change.js';
 
-/** An update, as the projection keeps it. */
+/** An update, as the projection stores it. */
 export interface Entry {
   readonly offset: number;
   readonly updateId: string | null;

@@ -9,9 +9,9 @@ import { Journal } from './journal.js';
 import { Projection, type Active, type Stopping } from './projection.js';
 
 /**
- * Keeps the projection in a file, and the place in another. They cannot be written at once, so that after a crash up to
- * one batch comes again: at least once is what files can promise. It takes effect once all the same, for what is
- * journaled is known by its offset.
+ * Keeps the projection in one file and the position in another. They cannot be written atomically, so after a crash up to
+ * one batch is delivered again: files have at-least-once delivery. Each update still takes effect once, since the handler
+ * skips offsets that are in the journal.
  */
 export class FileProjection extends Projection {
   readonly hasReplicas = false;
@@ -64,10 +64,10 @@ export class FileProjection extends Projection {
 
   private handlerOf(journal: Journal): BatchHandler {
     return async (updates) => {
-      // those behind which the place could not be saved any more
+      // skips updates whose position was not saved before a crash
       const entries = updates.filter(({ offset }) => offset > this.last).map(entryOf);
       if (entries.length === 0) return;
-      // first the journal, then the place behind it: the other way round, a crash in between would lose them
+      // the journal is written before the position is saved: in the other order, a crash between them would lose updates
       await journal.append(entries);
       for (const entry of entries) this.apply(entry);
     };

@@ -2,14 +2,14 @@ import { constants, createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Entry } from './entry.js';
 
-/** A file of entries, one JSON object a line, to which entries are added. */
+/** An append-only file of entries, one JSON object per line. */
 export class Journal {
   private constructor(
     private readonly file: FileHandle,
     private size: number,
   ) {}
 
-  /** Opens it, and tells what is in it. A last line that a crash has cut off is none: its updates come again. */
+  /** Opens the file and reads its entries. Ignores a last line that a crash cut off: its update is delivered again. */
   static async open(path: string, tell: (entry: Entry) => void): Promise<Journal> {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT);
     let size = 0;
@@ -25,7 +25,7 @@ export class Journal {
     return new Journal(file, size);
   }
 
-  /** Adds entries; they are on the disk when it is over. One that failed leaves nothing that a later one does not cover. */
+  /** Appends entries, and resolves when they are on the disk. The next call overwrites what a failed one has written. */
   async append(entries: readonly Entry[]): Promise<void> {
     const text = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     await this.file.truncate(this.size);

@@ -16,12 +16,12 @@ const remove = `DELETE FROM contracts
   WHERE contract_id = "contractId" AND synchronizer_id = "synchronizerId"`;
 
 /**
- * Three statements for a whole batch, in the transaction that also saves the place behind it: all of that is committed
- * or none of it, so that each update takes effect once, whenever the process ends.
+ * Handles a batch with three statements, in the transaction that also saves the position. All of it is committed or
+ * nothing, so each update takes effect once, whenever the process ends.
  */
 export const postgresHandler: BatchHandler<PoolClient> = async (updates, tx) => {
   const entries = updates.map(entryOf);
-  // a contract may come and go within one batch: what it was changed to last is what counts
+  // a contract may be added and removed within one batch: only its last change counts
   const last = new Map<string, Change>();
   for (const change of entries.flatMap(({ changes }) => changes))
     last.set(`${change.contractId} ${change.synchronizerId}`, change);

@@ -7,7 +7,7 @@ import { postgresHandler } from './postgres-handler.js';
 import { postgresTables } from './postgres-tables.js';
 import { Projection, type Active, type Stopping } from './projection.js';
 
-/** Keeps the projection in PostgreSQL. Each update takes effect exactly once. */
+/** Keeps the projection in PostgreSQL, where each update takes effect exactly once. */
 export class PostgresProjection extends Projection {
   readonly hasReplicas = true;
   private readonly pool: Pool;
@@ -21,18 +21,18 @@ export class PostgresProjection extends Projection {
     super();
     this.pool = new Pool({
       connectionString: url,
-      // the processor keeps one connection; a database that hangs shall be noticed
+      // the processor holds one connection; keep-alive detects a database that does not answer
       max: 5,
       connectionTimeoutMillis: 3_000,
       query_timeout: 10_000,
     });
-    // a connection that breaks while nobody uses it would end the program
+    // without a listener, an error of an idle connection would end the process
     this.pool.on('error', warn);
   }
 
   follow({ signal, stopWithinMs }: Stopping): Observable<Committed> {
     const tablesMade$ = defer(() => this.pool.query(postgresTables)).pipe(
-      // the service may start before its database does
+      // the service may start before its database
       retry({
         delay: (error: Error) => {
           this.warn(error);

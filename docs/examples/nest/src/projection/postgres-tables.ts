@@ -1,6 +1,6 @@
 /**
- * Nothing in the history refuses an update that comes twice: none does. A contract may be on two synchronizers for a
- * moment, for its assignment and its unassignment are two updates.
+ * The history has no unique constraint on the offset, since no update is written twice. A contract may be on two
+ * synchronizers for a moment, since its assignment and its unassignment are two updates.
  */
 export const postgresTables = `
   CREATE TABLE IF NOT EXISTS history (

@@ -7,14 +7,14 @@ import type { Environment } from '../config/environment.js';
 import { LEDGER } from '../ledger/ledger.js';
 import { Projection } from './projection.js';
 
-/** Has the projection follow the ledger for as long as the application runs. */
+/** Runs the projection as long as the application runs. */
 @Injectable()
 export class Processor implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
-  /** Fulfilled when it has stopped; rejected when it has failed for good. */
+  /** Fulfilled when the processor has stopped; rejected when it has failed permanently. */
   over: Promise<unknown> = Promise.resolve();
-  /** How it is doing; nothing before it has begun. */
+  /** The status of the processor; absent before it has started. */
   status: ProcessStatus | undefined;
-  /** When it was begun, in milliseconds since the epoch. */
+  /** When it was started, in milliseconds since the epoch. */
   begunAt = Infinity;
   private readonly stopping = new AbortController();
 
@@ -39,20 +39,20 @@ export class Processor implements OnApplicationBootstrap, BeforeApplicationShutd
       }),
     );
     this.over = lastValueFrom(status$, { defaultValue: undefined });
-    // who looks at it may do so only later
+    // main.ts awaits it later; until then a rejection must not end the process as unhandled
     this.over.catch(() => undefined);
   }
 
-  /** The batch in hand is finished and committed, no other is begun. The server still answers, so that probes see it. */
+  /** Finishes and commits the current batch, and starts no other. The server still answers probes meanwhile. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    // that it has failed is told elsewhere
+    // main.ts reports a failure
     await this.over.catch(() => undefined);
   }
 
   async onApplicationShutdown(): Promise<void> {
     const closed = this.projection.close().catch(() => undefined);
-    // a database that does not answer must not keep the process
+    // a database that does not answer must not delay the exit
     await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 1_000))]);
   }
 }

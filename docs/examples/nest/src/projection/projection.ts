@@ -1,27 +1,27 @@
 import type { Committed } from 'canton-rx';
 import type { Observable } from 'rxjs';
 
-/** How many contracts of a template are active. */
+/** The number of active contracts of a template. */
 export interface Active {
   readonly templateId: string;
   readonly count: number;
 }
 
-/** How a processor is to be stopped. */
+/** How a processor is stopped. */
 export interface Stopping {
   readonly signal: AbortSignal;
   readonly stopWithinMs: number;
 }
 
-/** What the service makes of the ledger: the contracts that are active, and a history of the updates. */
+/** The state that the service derives from the ledger: the active contracts, and a history of the updates. */
 export abstract class Projection {
-  /** Whether another process may work in place of this one, which waits for it to end. */
+  /** Whether another process may hold the processor, while this one waits as a standby. */
   abstract readonly hasReplicas: boolean;
-  /** Follows the ledger, from the place that is stored, until it is stopped. */
+  /** Follows the ledger from the stored position until it is stopped. */
   abstract follow(stopping: Stopping): Observable<Committed>;
-  /** How many contracts are active, by template. */
+  /** The number of active contracts by template. */
   abstract active(): Promise<readonly Active[]>;
-  /** Rejects while what is kept cannot be reached. */
+  /** Rejects while the store is not available. */
   abstract check(): Promise<void>;
   abstract close(): Promise<void>;
 }

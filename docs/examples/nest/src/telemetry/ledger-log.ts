@@ -5,7 +5,7 @@ import { factsOf } from './facts-of.js';
 import { levelOf } from './level-of.js';
 import { PinoLogger } from './pino-logger.js';
 
-/** Logs what the ledger and its feeds are doing. Hot, and never ends: it listens for as long as the process runs. */
+/** Logs the diagnostics of the ledger and its feeds, which are hot and never complete, as long as the process runs. */
 @Injectable()
 export class LedgerLog implements OnModuleInit {
   constructor(
@@ -21,7 +21,7 @@ export class LedgerLog implements OnModuleInit {
   }
 }
 
-/** An error by its name and message alone: no event has a token in it, but a handler's error is whatever it throws. */
+/** An error by its name and message only: diagnostics contain no token, but a handler may throw anything. */
 function wrongWith(event: Diagnostic): Record<string, unknown> {
   const shown = (error: unknown): Record<string, unknown> => ({
     ...factsOf(error),

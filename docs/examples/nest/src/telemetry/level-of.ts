@@ -1,6 +1,6 @@
 import type { Diagnostic } from 'canton-rx';
 
-/** How important what happens is. The compiler knows all that can: what a later version adds, it asks for here. */
+/** The log level of a diagnostic. The switch is exhaustive: the compiler reports a tag that a later version adds. */
 export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' {
   switch (event._tag) {
     case 'FeedStarted':

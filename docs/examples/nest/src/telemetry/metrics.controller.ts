@@ -6,7 +6,7 @@ import { OpenTelemetry } from './open-telemetry.js';
 export class MetricsController {
   constructor(private readonly telemetry: OpenTelemetry) {}
 
-  /** What Prometheus asks for: `canton_rx_…` is the library's. */
+  /** The metrics for Prometheus. Those of the library begin with `canton_rx_`. */
   @Get()
   metrics(@Req() request: Request, @Res() response: Response): void {
     this.telemetry.metrics.getMetricsRequestHandler(request, response);

@@ -8,7 +8,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { Telemetry } from 'canton-rx/otel';
 import type { Environment } from '../config/environment.js';
 
-/** Traces and metrics: the former are sent to a collector, where one is named; the latter are asked for. */
+/** Traces and metrics. Traces are sent to a collector, if one is configured; Prometheus reads the metrics. */
 @Injectable()
 export class OpenTelemetry implements OnApplicationShutdown {
   readonly metrics = new PrometheusExporter({ preventServerStart: true });
@@ -22,7 +22,7 @@ export class OpenTelemetry implements OnApplicationShutdown {
       resource,
       spanProcessors: isSent ? [new BatchSpanProcessor(new OTLPTraceExporter())] : [],
     });
-    // what a handler does is in the span of the handler, also behind an await
+    // keeps the span of a handler active, also after an await
     this.tracers.register();
     this.providers = {
       tracerProvider: this.tracers,
@@ -30,7 +30,7 @@ export class OpenTelemetry implements OnApplicationShutdown {
     };
   }
 
-  /** The last spans are sent, if the collector takes them at once. */
+  /** Sends the last spans, if the collector accepts them at once. */
   async onApplicationShutdown(): Promise<void> {
     const sent = this.tracers.shutdown().catch(() => undefined);
     await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, 1_000))]);

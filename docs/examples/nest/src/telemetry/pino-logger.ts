@@ -5,7 +5,7 @@ import { pino, type Logger } from 'pino';
 import type { Environment } from '../config/environment.js';
 import { factsOf } from './facts-of.js';
 
-/** Nest's logs, and the service's own, by pino: one JSON object a line. */
+/** The logs of Nest and of the service by pino, one JSON object per line. */
 @Injectable()
 export class PinoLogger implements LoggerService {
   readonly pino: Logger;
@@ -41,7 +41,7 @@ export class PinoLogger implements LoggerService {
 
 const textOf = (message: unknown): string => (message instanceof Error ? message.message : String(message));
 
-/** By which a line is found from a trace, and the other way round. */
+/** The trace and span ids, which connect log lines with traces. */
 function spanIds(): Record<string, string> {
   const span = trace.getActiveSpan()?.spanContext();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };

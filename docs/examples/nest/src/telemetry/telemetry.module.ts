@@ -5,7 +5,7 @@ import { MetricsController } from './metrics.controller.js';
 import { OpenTelemetry } from './open-telemetry.js';
 import { PinoLogger } from './pino-logger.js';
 
-/** A request, as Express has it. */
+/** A request of Express. */
 interface Probe {
   readonly originalUrl?: string;
 }
@@ -20,7 +20,7 @@ export class TelemetryModule implements NestModule {
   constructor(private readonly logger: PinoLogger) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    // these come every few seconds
+    // probes and metrics are requested every few seconds
     const ignore = ({ originalUrl = '' }: Probe): boolean => ['/health', '/ready', '/metrics'].includes(originalUrl);
     consumer.apply(pinoHttp({ logger: this.logger.pino, autoLogging: { ignore } })).forRoutes('*path');
   }

@@ -1,6 +1,6 @@
 import type { Offset, Update } from 'canton-rx';
 
-/** Some updates in a row, and up to where there are no others. */
+/** Consecutive updates, and the offset up to which there are no others. */
 export interface Page {
   readonly updates: readonly Update[];
   readonly end: Offset;

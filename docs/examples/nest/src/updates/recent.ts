@@ -1,16 +1,16 @@
 import type { Offset, Update } from 'canton-rx';
 
-/** The latest updates: all those after `begin`, up to `end`. */
+/** The latest updates: all after `begin`, up to `end`. */
 export interface Recent {
   readonly begin: Offset;
   readonly end: Offset;
   readonly updates: readonly Update[];
 }
 
-/** How many updates are kept for those who are a little behind. */
+/** The number of updates that are kept for clients that lag a little. */
 const most = 1_000;
 
-/** A checkpoint moves the end alone. */
+/** A checkpoint only moves the end. */
 export function withUpdate({ begin, updates }: Recent, update: Update): Recent {
   const end = update.offset;
   if (update._tag === 'OffsetCheckpoint') return { begin, end, updates };

@@ -5,10 +5,10 @@ import type { UpdatesQuery } from './updates-query.js';
 
 type Select = MonoTypeOperatorFunction<Update>;
 
-/** All but checkpoints, which tell how far the ledger has come: so do heartbeats. */
+/** All updates except checkpoints, whose offsets the heartbeats have. */
 const updates = ['Transaction', 'Reassignment', 'TopologyTransaction', 'UnknownUpdate'] as const;
 
-/** Passes the updates that a client asked for. */
+/** Passes the updates that a client requested. */
 export function selected({ variant = [...updates], synchronizer, template }: UpdatesQuery): Select {
   const ofThese: Select = ofVariant(...variant);
   const onThose: Select = synchronizer === undefined ? identity : onSynchronizer(...synchronizer);

@@ -7,18 +7,18 @@ import { Selection } from '../ledger/selection.js';
 import type { Page } from './page.js';
 import { withUpdate, type Recent } from './recent.js';
 
-/** The most updates that are read for one client at a time. */
+/** The most updates in a page for one client. */
 const pageSize = 200;
 
-/** How long the feed goes on when its last reader has left: the next page is asked for in a moment, or one reconnects. */
+/** How long the feed runs without readers: a reader requests its next page, or reconnects, within that time. */
 const lingerMs = 1_000;
 
 /**
- * One feed of the ledger for all who watch, however many they are: a feed for each would cost the participant a request
- * that is always open, and this process the decoding of every update, for each of them. There is none while nobody watches.
+ * One feed of the ledger for all readers. A feed for each reader would cost the participant a request that is always
+ * open, and this process the decoding of every update for each of them. There is no feed while there are no readers.
  *
- * Readers ask for pages, each from where it stands and when it is ready for it. Who is further behind than what is kept
- * here reads from the ledger until he is not; nobody has to be dropped for being slow, and nothing piles up for him.
+ * Each reader requests pages from its own offset when it is ready for them. A reader that lags further than the updates
+ * kept here reads from the ledger until it has caught up. Slow readers are neither dropped nor buffered for.
  */
 @Injectable()
 export class SharedFeed {
@@ -38,7 +38,7 @@ export class SharedFeed {
     );
   }
 
-  /** Where the ledger ends now. */
+  /** The current ledger end. */
   end(): Observable<Offset> {
     return this.recent$.pipe(
       take(1),
@@ -46,7 +46,7 @@ export class SharedFeed {
     );
   }
 
-  /** The next updates after an offset, as soon as there are any, or the place has moved on without; emits once. */
+  /** Emits once: the next updates after an offset, as soon as there are any or the end has moved without any. */
   pageAfter(offset: Offset): Observable<Page> {
     return this.recent$.pipe(
       filter(({ end }) => offset !== end),
@@ -58,7 +58,7 @@ export class SharedFeed {
     );
   }
 
-  /** Another replica has seen more than this one so far; or the ledger has been reset, and that is an error. */
+  /** For an offset beyond the end: another replica has read more, or the ledger was reset, which is an error. */
   private later(beginExclusive: Offset): Observable<Page> {
     const { updateFormat } = this.selection;
     return this.ledger.updates({ beginExclusive, updateFormat }).pipe(

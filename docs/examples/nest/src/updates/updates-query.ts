@@ -2,7 +2,7 @@ import { BadRequestException } from '@nestjs/common';
 import { Offset } from 'canton-rx';
 import { z } from 'zod';
 
-/** A parameter that may be given several times. */
+/** A query parameter that may occur several times, as an array. */
 const listed = (value: unknown): unknown => (typeof value === 'string' ? [value] : value);
 const variant = z.enum(['Transaction', 'Reassignment', 'TopologyTransaction', 'UnknownUpdate']);
 const name = z.string().min(1);
@@ -16,10 +16,10 @@ const UpdatesQuery = z.object({
   after: offset.optional(),
 });
 
-/** What a client wants to see, and from where on; without `after`, what is new. */
+/** The updates that a client requests. Without `after`, it gets only new ones. */
 export type UpdatesQuery = z.infer<typeof UpdatesQuery>;
 
-/** Reads the query. A client that was connected before tells by its `Last-Event-ID` how far it has come. */
+/** Reads the query. A client that reconnects sends the offset of its last message as `Last-Event-ID`. */
 export function updatesQueryOf(query: unknown, lastEventId: string | undefined): UpdatesQuery {
   const read = UpdatesQuery.safeParse(query);
   if (!read.success) throw new BadRequestException(z.flattenError(read.error));

@@ -8,7 +8,7 @@ import { UpdatesService } from './updates.service.js';
 export class UpdatesController {
   constructor(private readonly updates: UpdatesService) {}
 
-  /** `?variant=`, `?synchronizer=`, `?template=`, each as often as you like; `?after=` an offset. */
+  /** Query: `variant`, `synchronizer` and `template`, any number of each, and `after`, an offset. */
   @Sse()
   stream(
     @Query() query: unknown,

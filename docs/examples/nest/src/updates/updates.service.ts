@@ -10,7 +10,7 @@ import { selected } from './selected.js';
 import { SharedFeed } from './shared-feed.js';
 import type { UpdatesQuery } from './updates-query.js';
 
-/** What clients of the stream get. */
+/** The messages of the stream. */
 @Injectable()
 export class UpdatesService implements OnModuleDestroy {
   private readonly stopping$ = new Subject<void>();
@@ -23,15 +23,15 @@ export class UpdatesService implements OnModuleDestroy {
     this.heartbeatMs = config.get('HEARTBEAT_MS', { infer: true });
   }
 
-  /** The server waits for its open answers before it ends: the clients' are ended first, and they come back to another. */
+  /** Ends the streams, since the server waits for open responses. The clients then reconnect to another replica. */
   onModuleDestroy(): void {
     this.stopping$.next();
     this.stopping$.complete();
   }
 
   /**
-   * One message for each update. Its id is the offset: what a browser sends back as `Last-Event-ID`, and from where it
-   * goes on. Every message needs one, for Nest numbers those without, and a client would come back with that number.
+   * Emits a message for each update. Its id is the offset, which a browser sends as `Last-Event-ID` when it reconnects.
+   * Every message needs an id: Nest numbers those without, and a client would reconnect with that number.
    */
   messages(query: UpdatesQuery, response: Response): Observable<MessageEvent> {
     const select = selected(query);
@@ -45,14 +45,14 @@ export class UpdatesService implements OnModuleDestroy {
           concatMap(({ updates }) => updates),
           repeat({ delay: () => drained(response) }),
         );
-        // tells proxies that the connection lives, and a client that is sent little how far it has come
+        // keeps the connection open through proxies, and moves the last event id of a client with few messages
         const heartbeat$ = interval(this.heartbeatMs).pipe(map(() => ({ id: String(at), comment: 'nothing new' })));
         const start$ = of({ id: String(begin), comment: 'connected', retry: 1_000 });
         return merge(start$, update$.pipe(select, map(messageOf)), heartbeat$).pipe(
           catchError((error: unknown) => of(failure(error, String(at)))),
         );
       }),
-      // where to begin is not known: a browser comes back without an id, but never where the answer is no stream
+      // without an id, since no offset is known. A browser reconnects after it, but not after a response without a stream
       catchError((error: unknown) => of(failure(error, ''))),
       takeUntil(this.stopping$),
     );
@@ -61,7 +61,7 @@ export class UpdatesService implements OnModuleDestroy {
 
 const messageOf = (update: Update): MessageEvent => ({ id: String(update.offset), type: update._tag, data: update });
 
-/** The last message. The client comes back by itself; where the ledger is pruned, it has to begin somewhere else. */
+/** The last message. The client reconnects by itself, but if the ledger is pruned it has to start at another offset. */
 function failure(error: unknown, id: string): MessageEvent {
   const reason = isLedgerError(error) ? error._tag : 'Error';
   const data = isPrunedError(error) ? { reason, earliestOffset: error.earliestOffset } : { reason };

@@ -1,7 +1,7 @@
 import { Component, inject, output, signal } from '@angular/core';
 import { Connections } from './connections';
 
-/** Which ledger to explore. */
+/** The form of a connection. */
 @Component({
   selector: 'app-connection-form',
   templateUrl: './connection-form.html',
@@ -27,5 +27,5 @@ export class ConnectionForm {
   }
 }
 
-/** Of what the ledger takes. `localhost:7575` is a URL, too: one of the scheme `localhost`. */
+/** Whether a ledger accepts the URL. `localhost:7575` is a URL as well, with the scheme `localhost`. */
 const isAddress = (text: string): boolean => /^https?:\/\/[^@?#]+$/.test(text) && URL.canParse(text);

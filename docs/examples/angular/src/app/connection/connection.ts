@@ -1,15 +1,15 @@
 import { InjectionToken } from '@angular/core';
 
-/** Which ledger is explored, and what of it. */
+/** A ledger, and the updates that are read from it. */
 export interface Connection {
   readonly baseUrl: string;
-  /** Stays in memory: a reload asks for it again. */
+  /** Kept in memory only, so it must be entered again after a reload. */
   readonly token?: string;
-  /** Whose updates are read; `'any'` needs the right to read as any party. */
+  /** The parties whose updates are read; `'any'` needs the right to read as any party. */
   readonly parties: readonly string[] | 'any';
-  /** Where to begin when nothing is known of this ledger yet. */
+  /** Where to start when no position of this ledger is stored. */
   readonly begin: 'start' | 'end';
-  /** Whether it is the sandbox of this page's server. */
+  /** Whether it is the sandbox of the server of this page. */
   readonly isSandbox: boolean;
 }
 

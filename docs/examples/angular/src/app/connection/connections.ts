@@ -4,7 +4,7 @@ import { SETTINGS } from './settings';
 
 const key = 'explorer.connection';
 
-/** The connection of this tab. It outlives a reload, but for the token. */
+/** The connection of this tab. It survives a reload, without the token. */
 @Injectable({ providedIn: 'root' })
 export class Connections {
   readonly #settings = inject(SETTINGS);
@@ -25,7 +25,7 @@ export class Connections {
     const text = sessionStorage.getItem(key);
     if (text === null) return undefined;
     const connection = this.#marked(JSON.parse(text) as Connection);
-    // a sandbox that was started anew has another port
+    // a restarted sandbox has another port
     const isGone = this.#settings.sandbox === true && !connection.isSandbox && isLoopback(connection.baseUrl);
     return isGone ? undefined : connection;
   }

@@ -1,6 +1,6 @@
 import type { Settings } from './settings';
 
-/** Nothing, where the explorer is served by a plain file server. */
+/** Empty settings where a plain file server serves the explorer. */
 export async function readSettings(): Promise<Settings> {
   try {
     const response = await fetch('explorer.json');

@@ -1,12 +1,12 @@
 import { InjectionToken } from '@angular/core';
 
-/** What whoever serves the explorer tells it, in `/explorer.json`. */
+/** The settings from the server, in `/explorer.json`. */
 export interface Settings {
-  /** The ledger that it opens with; without one it asks. */
+  /** The ledger to open; without it, the connection form is shown. */
   readonly baseUrl?: string;
-  /** Whether that is a sandbox that can be controlled from here. */
+  /** Whether it is a sandbox with controls. */
   readonly sandbox?: boolean;
-  /** How many updates a tab holds; default 150 000. */
+  /** The most updates that a tab holds; default 150 000. */
   readonly capacity?: number;
 }
 

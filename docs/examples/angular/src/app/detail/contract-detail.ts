@@ -13,7 +13,7 @@ import { EventCard } from './event-card';
 import { reasonOf } from './reason-of';
 import { shownEvents } from './shown-event';
 
-/** The life of a contract: every event of it that was seen, as the feed goes on. */
+/** The history of a contract: all of its events that the feed has read, updated while the feed runs. */
 @Component({
   selector: 'app-contract-detail',
   imports: [EventCard],
@@ -55,7 +55,7 @@ export class ContractDetail {
   readonly #identities = inject(Identities);
   readonly #format = formatOf(inject(CONNECTION));
 
-  // by value: the list changes with each update, where the contract occurs hardly ever
+  // compared by value: the list changes with each update, the offsets of one contract hardly ever
   readonly #offsets = computed(() => this.#list.offsetsOf(this.contractId()), {
     equal: (a, b) => a.length === b.length && a.every((offset, index) => offset === b[index]),
   });

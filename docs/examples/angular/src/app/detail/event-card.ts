@@ -5,7 +5,7 @@ import { head, shortId, timeOfDay } from '../updates/names';
 import { JsonView } from './json-view';
 import type { ShownEvent } from './shown-event';
 
-/** One event: what it did, to which contract, who had a part in it, and its arguments. */
+/** One event: its kind, its contract, its parties and its arguments. */
 @Component({
   selector: 'app-event-card',
   imports: [EffectChip, JsonView],
@@ -44,7 +44,7 @@ import type { ShownEvent } from './shown-event';
 })
 export class EventCard {
   readonly event = input.required<ShownEvent>();
-  /** Whether it is shown as one of a contract, rather than one of an update. */
+  /** Whether it is shown in the history of a contract, and not in an update. */
   readonly isOfContract = input(false);
   protected readonly panels = inject(Panels);
   protected readonly head = head;

@@ -5,7 +5,7 @@ export interface JsonPart {
 
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*|true|false|null)/g;
 
-/** JSON of a value, in parts that are coloured alike. */
+/** The JSON of a value, split into parts of one colour each. */
 export function jsonParts(value: unknown): readonly JsonPart[] {
   const text = JSON.stringify(value, null, 2) ?? '';
   const parts: JsonPart[] = [];

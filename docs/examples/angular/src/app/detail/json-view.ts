@@ -1,7 +1,7 @@
 import { Component, computed, input } from '@angular/core';
 import { jsonParts } from './json-parts';
 
-/** A value, pretty printed. */
+/** A value as formatted JSON. */
 @Component({
   selector: 'app-json-view',
   template: `<small>{{ label() }}</small>

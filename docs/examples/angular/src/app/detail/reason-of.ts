@@ -1,5 +1,5 @@
 import { isPrunedError } from 'canton-rx';
 
-/** Why something cannot be read, in a line. */
+/** The reason why something cannot be read, in one line. */
 export const reasonOf = (error: Error): string =>
   isPrunedError(error) ? 'It has been pruned.' : (error.message.split('\n')[0] ?? error.name);

@@ -4,16 +4,16 @@ import type { Effect } from '../updates/row';
 
 type AnyEvent = LedgerEvent | ReassignmentEvent | TopologyEvent;
 
-/** An event as the panels show it. */
+/** An event, as the panels show it. */
 export interface ShownEvent {
   readonly offset: number;
   readonly recordTime: string;
   readonly effect: Effect;
   readonly contractId?: string | undefined;
   readonly templateId?: string | undefined;
-  /** Who signed it, saw it, did it. */
+  /** Its signatories, its observers, and the parties that acted. */
   readonly roles: readonly (readonly [role: string, parties: readonly string[]])[];
-  /** What belongs to it, and what that is. */
+  /** Its values, with their names. */
   readonly values: readonly (readonly [name: string, value: unknown])[];
 }
 

@@ -9,7 +9,7 @@ import { EventCard } from './event-card';
 import { reasonOf } from './reason-of';
 import { shownEvents } from './shown-event';
 
-/** An update in full, read from the ledger again. */
+/** A whole update, which is read from the ledger again. */
 @Component({
   selector: 'app-update-detail',
   imports: [EventCard],
@@ -62,7 +62,7 @@ const names: readonly (readonly [name: string, field: string])[] = [
   ['Signed hash', 'externalTransactionHash'],
 ];
 
-/** What there is of the header, in a fixed order. */
+/** The fields of the header that are present, in a fixed order. */
 function factsOf(update: Update): readonly (readonly [name: string, value: string])[] {
   const fields = new Map<string, unknown>(Object.entries(update));
   return names.flatMap(([name, field]) => {

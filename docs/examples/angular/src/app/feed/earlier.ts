@@ -12,8 +12,8 @@ import { formatOf } from './format-of';
 const atFirst = 200;
 
 /**
- * What lies before the display. The page keeps no copy of the ledger: after a reload the feed goes on from the stored
- * place, and what was on the screen is read again, backward from there.
+ * Reads the updates before those in the table. The page keeps no copy of the ledger: after a reload the feed continues
+ * from the stored position, and the updates before it are read again, backward from there.
  */
 @Injectable()
 export class Earlier {
@@ -21,7 +21,7 @@ export class Earlier {
   readonly #connection = inject(CONNECTION);
   readonly #list = inject(UpdateList);
   readonly #feed = inject(Feed);
-  /** Everything after this is in the list. */
+  /** All updates after this offset are in the list. */
   readonly #reach = signal<number | undefined>(undefined);
   #floor = 0;
   #reading: Subscription | undefined;
@@ -53,7 +53,7 @@ export class Earlier {
       .pipe(finalize(() => this.isReading.set(false)))
       .subscribe({
         next: (rows) => {
-          // the list may have let the oldest go meanwhile
+          // the list may have removed its oldest rows in the meantime
           if (this.#reach() !== reach) return;
           this.#reach.set(rows.length < count ? 0 : (rows[0]?.offset ?? 1) - 1);
           this.#list.prepend(rows);

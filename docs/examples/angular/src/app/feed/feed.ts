@@ -23,7 +23,7 @@ import { UpdateList } from '../updates/update-list';
 import { formatOf } from './format-of';
 import { TabPlace } from './tab-place';
 
-/** The ledger's updates, put into the list as they come, for as long as nobody pauses it. */
+/** Reads the updates of the ledger into the list, unless it is paused. */
 @Injectable()
 export class Feed {
   readonly #ledger = injectLedger();
@@ -34,13 +34,13 @@ export class Feed {
 
   readonly isRunning = signal(true);
   readonly status = signal<ProcessStatus | undefined>(undefined);
-  /** How many updates came since the page was loaded. */
+  /** The number of updates since the page was loaded. */
   readonly received = signal(0);
-  /** With what the feed ended. */
+  /** The error that ended the feed. */
   readonly failure = signal<Error | undefined>(undefined);
-  /** What the user should know of: a ledger that was reset, updates that are gone. */
+  /** A notice for the user: a ledger was reset, or updates were pruned. */
   readonly notice = signal('');
-  /** Where this tab's display began; what lies at or before it can be read backward. */
+  /** The offset at which the table of this tab started. Updates up to it can be read backward. */
   readonly beganAt = signal<number | undefined>(undefined);
   readonly recordTimes = signal<readonly (readonly [synchronizer: string, time: string])[]>([]);
   readonly #attempt = signal(0);
@@ -91,7 +91,7 @@ export class Feed {
     );
   }
 
-  /** A page holds nothing that a pruned update could be missing from: it goes on, and says so. */
+  /** Continues after a gap with a notice, since the page keeps no state that the pruned updates would change. */
   readonly #onGap = ({ cursor, error }: Gap): Observable<number> => {
     if (isLedgerResetError(error) || error.earliestOffset === undefined) return EMPTY;
     this.notice.set(`Updates ${cursor + 1} to ${error.earliestOffset} have been pruned.`);
@@ -100,7 +100,7 @@ export class Feed {
 
   #recovered(error: unknown): Observable<ProcessStatus> {
     if (isLedgerResetError(error) || isCursorError(error)) {
-      // another ledger than before under this address: what is on the screen was never there
+      // another ledger at the same address: it never had the updates in the table
       this.notice.set('This is not the ledger that it was: the display began anew.');
       this.#place.forget();
       this.#list.clear();
@@ -113,6 +113,6 @@ export class Feed {
   }
 }
 
-/** What answers once is not asked again by itself, as a feed is. */
+/** Retries a single request, which the library does not retry by itself, unlike a feed. */
 const soonIfTransient = (error: unknown): Observable<unknown> =>
   isLedgerError(error) && isTransient(error) ? timer(1_000) : throwError(() => error);

@@ -1,5 +1,5 @@
 import { ledgerEffects, type UpdateFormat } from 'canton-rx';
 import type { Connection } from '../connection/connection';
 
-/** All effects that the parties see: what is created, exercised, archived, moved and hosted. */
+/** All effects that the parties see: creations, exercises, archivals, reassignments and topology changes. */
 export const formatOf = ({ parties }: Connection): UpdateFormat => ledgerEffects({ parties });

@@ -1,7 +1,7 @@
 import type { Ledger, Update, UpdateFormat } from 'canton-rx';
 import { filter, take, type Observable } from 'rxjs';
 
-/** One update by its offset. While the ledger is away, it waits. */
+/** Reads one update by its offset. Waits while the ledger is not available. */
 export const readUpdate = (ledger: Ledger, offset: number, updateFormat: UpdateFormat): Observable<Update> =>
   ledger.updates({ beginExclusive: offset - 1, endInclusive: offset, updateFormat }).pipe(
     filter((update) => update.offset === offset && update._tag !== 'OffsetCheckpoint'),

@@ -2,11 +2,11 @@ import { Cursor, type CheckpointStore } from 'canton-rx';
 import { indexedDbStore } from 'canton-rx/indexeddb';
 
 /**
- * Where this tab is, and where the browser is.
+ * The stored position of this tab, and of the browser.
  *
- * Each tab has a feed of its own and goes on from its own place, which is gone with it. The place in IndexedDB is shared:
- * there the next tab or a reload begins. It only moves forward, whichever tab saves. A tab that is behind takes nothing
- * from it, so that nothing is missing there.
+ * Each tab has its own feed, which continues from its own position; that is lost with the tab. The position in IndexedDB
+ * is shared: a new tab, or a tab after a reload, starts there. It only moves forward, whichever tab saves. A tab that
+ * lags does not read it, so that no updates are missing in that tab.
  */
 export class TabPlace implements CheckpointStore {
   readonly #shared = indexedDbStore({ database: 'explorer-places' });
@@ -20,7 +20,7 @@ export class TabPlace implements CheckpointStore {
 
   async save(name: string, cursor: Cursor): Promise<void> {
     if (cursor.offset >= (this.#own?.offset ?? 0)) this.#own = cursor;
-    // one tab at a time compares and saves
+    // a lock, so that only one tab at a time compares and saves
     await navigator.locks.request(`place of ${name}`, async () => {
       const stored: unknown = await this.#shared.load(name);
       if (this.#isAnew || !isAhead(stored, cursor)) await this.#shared.save(name, cursor);
@@ -28,7 +28,7 @@ export class TabPlace implements CheckpointStore {
     });
   }
 
-  /** The ledger is not what it was: begin at its start, and overwrite what was known of the old one. */
+  /** Starts at the beginning of another ledger, and overwrites the position of the previous one. */
   forget(): void {
     this.#own = undefined;
     this.#isAnew = true;

@@ -1,7 +1,7 @@
 import { Component, inject, signal } from '@angular/core';
 import { SandboxControl } from './sandbox-control';
 
-/** The strings to pull on a sandbox. */
+/** The controls of a sandbox. */
 @Component({
   selector: 'app-sandbox-bar',
   template: `
@@ -45,7 +45,7 @@ export class SandboxBar {
 
   protected async setTraffic(select: HTMLSelectElement): Promise<void> {
     await this.run(() => this.control.setTraffic(Number(select.value)));
-    // what there is, which is not what was picked where that could not be set
+    // shows the current value, which differs from the selected one if setting it failed
     select.value = String(this.control.traffic());
   }
 

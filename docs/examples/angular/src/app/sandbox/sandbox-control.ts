@@ -1,11 +1,11 @@
 import { Injectable, signal } from '@angular/core';
 
-/** What only a sandbox can do; its server is the one that this page came from. */
+/** The controls of the sandbox, which the server of this page provides. */
 @Injectable({ providedIn: 'root' })
 export class SandboxControl {
   /** Whether the answer to the next submission will be lost. */
   readonly willLose = signal(false);
-  /** Updates a second that the sandbox makes by itself, once that is known. */
+  /** The updates per second that the sandbox generates; `undefined` before the server has reported it. */
   readonly traffic = signal<number | undefined>(undefined);
 
   async host(hint: string, publicKey: string): Promise<void> {
@@ -25,7 +25,7 @@ export class SandboxControl {
     await send('generate', { count });
   }
 
-  /** Without a number it asks: another tab may have set it, or this one before a reload. */
+  /** Without a number, reads the current traffic, which another tab may have set, or this one before a reload. */
   async setTraffic(perSecond?: number): Promise<void> {
     const answer = await send('traffic', { perSecond });
     this.traffic.set((answer as { readonly perSecond: number }).perSecond);

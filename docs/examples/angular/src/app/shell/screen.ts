@@ -3,7 +3,7 @@ import { inject, Injectable } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
 import { map } from 'rxjs';
 
-/** How much room there is. The same width stands in the style sheets. */
+/** The width of the screen. The style sheets have the same limit. */
 @Injectable({ providedIn: 'root' })
 export class Screen {
   readonly isNarrow = toSignal(

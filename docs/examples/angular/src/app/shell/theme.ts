@@ -5,7 +5,7 @@ type Choice = 'auto' | 'light' | 'dark';
 const key = 'explorer.theme';
 const next: Readonly<Record<Choice, Choice>> = { auto: 'light', light: 'dark', dark: 'auto' };
 
-/** Light or dark: as the system has it, until somebody chooses. */
+/** The light or dark theme: that of the system, until the user selects one. */
 @Injectable({ providedIn: 'root' })
 export class Theme {
   readonly #system = matchMedia('(prefers-color-scheme: dark)');

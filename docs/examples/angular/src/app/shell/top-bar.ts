@@ -42,7 +42,7 @@ export class TopBar {
   readonly #view = inject(TableView);
 
   protected submit(): void {
-    // what is committed shows up at the top
+    // a committed update is shown at the top
     this.#view.release();
     this.panels.show({ kind: 'submit' });
   }

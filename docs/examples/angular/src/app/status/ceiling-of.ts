@@ -1,4 +1,4 @@
-/** Up to where the chart goes: a burst is cut off rather than flattening the minutes around it. */
+/** The highest value of the chart. A burst is cut off, so that it does not flatten the minutes around it. */
 export function ceilingOf(rates: readonly number[]): number {
   const sorted = rates.filter((rate) => rate > 0).sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1] ?? 0;

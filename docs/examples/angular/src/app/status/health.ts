@@ -8,7 +8,7 @@ export type Phase = 'connecting' | 'catchingUp' | 'caughtUp' | 'retrying' | 'pau
 
 type Retry = Extract<Diagnostic, { _tag: 'RetryScheduled' }>;
 
-/** What ends the trouble of a feed. */
+/** The diagnostics that end the retries of a feed. */
 const isOver: ReadonlySet<Diagnostic['_tag']> = new Set(['PageReceived', 'CaughtUp', 'FeedEnded'] as const);
 
 const words: Readonly<Record<Phase, string>> = {
@@ -20,11 +20,11 @@ const words: Readonly<Record<Phase, string>> = {
   failed: 'Stopped',
 };
 
-/** How the feed is doing, in a word: what `diagnostics$` tells and the processor's status, put together. */
+/** The state of the feed in one word, from `diagnostics$` and the status of the processor. */
 @Injectable()
 export class Health {
   readonly #feed = inject(Feed);
-  /** What each feed waits for that has to ask again; an update that is read for a panel is a feed, too. */
+  /** The pending retry of each feed. An update that is read for a panel is a feed as well. */
   readonly #troubles = signal<ReadonlyMap<number, Retry>>(new Map());
   readonly #trouble = computed(() => [...this.#troubles().values()].at(0));
 
@@ -36,7 +36,7 @@ export class Health {
     return state === 'waiting' ? 'connecting' : state;
   });
   readonly word = computed(() => words[this.phase()]);
-  /** Why it does not go on, where it does not. */
+  /** The reason while it retries or has stopped. */
   readonly reason = computed(() => {
     const trouble = this.#trouble();
     const failure = this.#feed.failure();
@@ -45,7 +45,7 @@ export class Health {
     return `${trouble.cause.name}, try ${trouble.failures + 1} in ${(trouble.delayMs / 1_000).toFixed(1)} s`;
   });
 
-  /** Both are of the past while nothing is read. */
+  /** Lag and rate are out of date while nothing is read. */
   readonly #isReading = computed(() => this.phase() !== 'paused' && this.phase() !== 'failed');
   readonly lag = computed(() => (this.#isReading() ? this.#feed.status()?.lagOffsets : undefined));
   readonly rate = computed(() => (this.#isReading() ? this.#feed.status()?.updatesPerSecond : undefined));

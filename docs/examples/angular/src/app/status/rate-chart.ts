@@ -6,7 +6,7 @@ import { Samples } from './samples';
 
 const height = 64;
 
-/** Rate and lag of the last five minutes. */
+/** A chart of the rate and the lag of the last five minutes. */
 @Component({
   selector: 'app-rate-chart',
   template: `<div #canvas role="img" aria-label="Updates per second and lag of the last five minutes"></div>`,
@@ -29,11 +29,11 @@ export class RateChart implements OnDestroy {
   constructor() {
     this.#resized.observe(this.#host);
     effect(() => {
-      // colours are read from the page: another theme, another chart
+      // the chart reads its colours when it is created, so it is created again for another theme
       this.#theme.isDark();
       this.#chart?.destroy();
       const element = this.canvas().nativeElement;
-      // what it asks of the samples is no reason for another one
+      // untracked, since new samples must not create another chart
       this.#chart = untracked(() => new uPlot(this.#options(), [[], [], []], element));
     });
     effect(() => {
@@ -63,7 +63,7 @@ export class RateChart implements OnDestroy {
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        // the first minutes have room for what there is
+        // the range grows with the samples in the first minutes
         x: { range: () => [now() - Math.max(60, this.#samples.all().length), now()] },
         y: { range: () => [0, ceilingOf(this.#samples.all().map(({ rate }) => rate))] },
         lag: { range: (_, __, max) => [0, Math.max(20, max * 1.1)] },
@@ -89,7 +89,7 @@ export class RateChart implements OnDestroy {
   }
 }
 
-/** What a colour of the style sheet is in the present theme. */
+/** The value of a colour of the style sheet in the current theme. */
 function colourOf(element: HTMLElement, name: string): string {
   element.style.color = `var(${name})`;
   const { color } = getComputedStyle(element);

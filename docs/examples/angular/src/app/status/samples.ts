@@ -4,19 +4,19 @@ import { interval } from 'rxjs';
 import { Feed } from '../feed/feed';
 import { Health } from './health';
 
-/** A second of the feed. */
+/** One second of the feed. */
 export interface Sample {
-  /** In seconds since the epoch. */
+  /** The time in seconds since the epoch. */
   readonly at: number;
-  /** Updates that came within it; of more seconds than one, while the browser had the page sleep, their mean. */
+  /** The updates in this second; the mean over several seconds if the browser suspended the page. */
   readonly rate: number;
-  /** Offsets between the display and the ledger's end; `null` where that is not known. */
+  /** The offsets between the table and the ledger end; `null` where that is not known. */
   readonly lag: number | null;
 }
 
 const kept = 300;
 
-/** The last five minutes, second by second. */
+/** The last five minutes, one sample per second. */
 @Injectable()
 export class Samples {
   readonly #feed = inject(Feed);

@@ -6,7 +6,7 @@ import { UpdateList } from '../updates/update-list';
 import { Health } from './health';
 import { RateChart } from './rate-chart';
 
-/** How the feed is doing, how far it is, and how fast. */
+/** The state, the lag and the rate of the feed. */
 @Component({
   selector: 'app-status-strip',
   imports: [DecimalPipe, RateChart],

@@ -1,7 +1,7 @@
 import { acsDelta, type CreatedEvent, type Ledger } from 'canton-rx';
 import { concatMap, map, reduce, type Observable } from 'rxjs';
 
-/** What a party can archive: its contracts that were created and not archived, from the ledger's start to now. */
+/** The active contracts of a party: those that were created and not archived, from the start of the ledger to its end. */
 export const activeContracts = (ledger: Ledger, party: string): Observable<readonly CreatedEvent[]> =>
   ledger.ledgerEnd().pipe(
     concatMap((endInclusive) =>

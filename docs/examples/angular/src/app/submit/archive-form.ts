@@ -8,7 +8,7 @@ import type { Identity } from './identity';
 import { notTwice } from './not-twice';
 import { Submissions } from './submissions';
 
-/** Archives one of the party's contracts. */
+/** Archives a contract of the party. */
 @Component({
   selector: 'app-archive-form',
   template: `
@@ -42,7 +42,7 @@ export class ArchiveForm {
   protected readonly shortTemplate = shortTemplate;
   readonly #ended = computed(() => this.#submissions.runs().filter(({ outcome }) => outcome !== undefined).length);
   protected readonly read = rxResource({
-    // looked up again behind each submission
+    // read again after each submission
     params: () => ({ party: this.identity().party, ended: this.#ended() }),
     stream: ({ params }) => activeContracts(this.#ledger, params.party),
   });

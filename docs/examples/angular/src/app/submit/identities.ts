@@ -7,12 +7,12 @@ import type { Algorithm, Identity } from './identity';
 import { keyBox } from './key-box';
 import { makeIdentity, publicKeyOf } from './make-identity';
 
-/** Who can submit from this browser. */
+/** The identities that can submit from this browser. */
 @Injectable()
 export class Identities {
   readonly #control = inject(SandboxControl);
   readonly #connection = inject(CONNECTION);
-  /** Tells the other tabs that there is another. */
+  /** Notifies the other tabs of a new identity. */
   readonly #tabs = new BroadcastChannel('explorer-keys');
   readonly all = signal<readonly Identity[]>([]);
   readonly #parties = computed(() => new Set(this.all().map(({ party }) => party)));
@@ -37,7 +37,7 @@ export class Identities {
     this.#chosen.set(party);
   }
 
-  /** Makes a key, keeps it, and has the sandbox host its party. Elsewhere hosting is for the participant's own tools. */
+  /** Creates and stores a key. The sandbox hosts its party; any other participant needs its own tools for that. */
   async make(hint: string, algorithm: Algorithm): Promise<void> {
     const identity = await makeIdentity(hint, algorithm);
     await this.host(identity);
@@ -49,12 +49,12 @@ export class Identities {
 
   async #read(): Promise<void> {
     const all = await keyBox.all();
-    // who signs here does not change because another tab has somebody new
+    // a new identity of another tab does not change the selection of this one
     this.#chosen.set(this.current()?.party);
     this.all.set(all);
   }
 
-  /** A sandbox that was started anew has forgotten its parties. */
+  /** Hosts the parties again, which a restarted sandbox does not know. */
   async host(identity: Identity): Promise<void> {
     if (this.#connection.isSandbox) await this.#control.host(identity.hint, await publicKeyOf(identity));
   }

@@ -5,7 +5,7 @@ import { Identities } from './identities';
 import type { Algorithm } from './identity';
 import { publicKeyOf } from './make-identity';
 
-/** Whose key signs; or a new one. */
+/** Selects the identity that signs, or creates one. */
 @Component({
   selector: 'app-identity-form',
   templateUrl: './identity-form.html',
@@ -20,7 +20,7 @@ export class IdentityForm {
   protected readonly problem = signal('');
   protected readonly algorithms: readonly Algorithm[] = ['Ed25519', 'P-256'];
   protected readonly isNew = computed(() => this.isAdding() || this.identities.current() === undefined);
-  /** To be hosted by hand, where this is no sandbox. */
+  /** The public key, which must be hosted with the tools of the participant where this is no sandbox. */
   protected readonly publicKey = resource({
     params: () => this.identities.current(),
     loader: ({ params }) => publicKeyOf(params),

@@ -10,7 +10,7 @@ const open = () =>
     upgrade: (db) => void db.createObjectStore('identities', { keyPath: 'party' }),
   });
 
-/** The identities of this browser. Keys are stored as what they are, not as bytes: they cannot be taken out again. */
+/** The stored identities of this browser. Keys are stored as key objects, not as bytes, and cannot be exported. */
 export const keyBox = {
   all: async (): Promise<readonly Identity[]> => {
     const db = await open();

@@ -1,4 +1,4 @@
-/** The second click of a double click submits nothing: whoever makes it means one submission. */
+/** Prevents the submission of the second click of a double click, which is meant as one. */
 export function notTwice(click: MouseEvent): void {
   if (click.detail > 1) click.preventDefault();
 }

@@ -1,7 +1,7 @@
 import { isLedgerError } from 'canton-rx';
 import type { Outcome } from './run';
 
-/** What an error says of the submission: that nothing was done, or that nobody knows. */
+/** The outcome of a submission that failed: it was not committed, or its outcome is unknown. */
 export function outcomeOf(error: unknown): Outcome {
   if (!isLedgerError(error)) return { kind: 'failed', text: error instanceof Error ? error.message : String(error) };
   switch (error._tag) {

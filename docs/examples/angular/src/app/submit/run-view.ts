@@ -2,7 +2,7 @@ import { Component, inject, input } from '@angular/core';
 import { Panels } from '../shell/panels';
 import type { Run } from './run';
 
-/** A submission, step by step. */
+/** The steps of a submission. */
 @Component({
   selector: 'app-run-view',
   template: `

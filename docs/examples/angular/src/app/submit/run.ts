@@ -1,10 +1,10 @@
-/** A submission, from the click on. */
+/** A submission, from the click to its outcome. */
 export interface Run {
   readonly commandId: string;
   readonly title: string;
   readonly startedAt: number;
   readonly steps: readonly Step[];
-  /** How it ended; absent while it goes on. */
+  /** Its outcome; absent while it runs. */
   readonly outcome?: Outcome;
 }
 
@@ -12,13 +12,13 @@ export interface Step {
   readonly label: string;
   readonly note: string;
   readonly isTrouble: boolean;
-  /** Since the start, in milliseconds. */
+  /** The time since the start, in milliseconds. */
   readonly afterMs: number;
 }
 
 export interface Outcome {
   readonly kind: 'committed' | 'rejected' | 'unknown' | 'failed';
   readonly text: string;
-  /** Where it was committed. */
+  /** The offset at which it was committed. */
   readonly offset?: number;
 }

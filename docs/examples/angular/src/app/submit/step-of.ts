@@ -1,7 +1,7 @@
 import type { Diagnostic } from 'canton-rx';
 import type { Step } from './run';
 
-/** What an event of a submission says to whoever waits for it. The end is told by the submission itself. */
+/** The step of a submission that a diagnostic reports. The outcome is reported by the submission itself. */
 export function stepOf(event: Diagnostic, startedAt: number): Step | undefined {
   const step = (label: string, note = '', isTrouble = false): Step => ({
     label,

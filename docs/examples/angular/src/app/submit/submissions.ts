@@ -10,7 +10,7 @@ import { outcomeOf } from './outcome-of';
 import type { Outcome, Run } from './run';
 import { stepOf } from './step-of';
 
-/** The submissions of this page, the newest first. They go on when their panel is closed. */
+/** The submissions of this page, the newest first. They continue when their panel is closed. */
 @Injectable()
 export class Submissions {
   readonly #ledger = injectLedger();
@@ -20,7 +20,7 @@ export class Submissions {
   readonly runs = signal<readonly Run[]>([]);
 
   constructor() {
-    // nobody would learn how they ended
+    // warns before the page is left, since the outcome of a running submission would be lost
     fromEvent<BeforeUnloadEvent>(window, 'beforeunload')
       .pipe(
         filter(() => this.runs().some(({ outcome }) => outcome === undefined)),
@@ -46,7 +46,7 @@ export class Submissions {
   }
 
   #submitted(commandId: string, command: Command, identity: Identity): Observable<Transaction> {
-    // the verifier knows protobuf: half a megabyte that only those load who submit
+    // loaded with the first submission: with its protobuf messages the verifier has half a megabyte
     const verifier$ = defer(() => import('canton-rx/verify'));
     return forkJoin([verifier$, defer(() => this.#hosted(identity))]).pipe(
       concatMap(([{ preparedTransactionVerifier }]) =>
@@ -62,7 +62,7 @@ export class Submissions {
     return identity;
   }
 
-  /** Adds the steps of one submission to its run: those with the id under which it was prepared. */
+  /** Adds the steps of one submission to its run. They have the submission id with which it was prepared. */
   #tell(commandId: string, startedAt: number) {
     let submissionId = '';
     const isOurs = (event: Diagnostic): boolean => {

@@ -6,7 +6,7 @@ import { IdentityForm } from './identity-form';
 import { RunView } from './run-view';
 import { Submissions } from './submissions';
 
-/** Who submits, what, and what became of it. */
+/** The panel of submissions: the identity, the forms, and the steps of each submission. */
 @Component({
   selector: 'app-submit-panel',
   imports: [ArchiveForm, CreateForm, IdentityForm, RunView],
@@ -42,7 +42,7 @@ export class SubmitPanel {
   readonly #host = inject<ElementRef<HTMLElement>>(ElementRef).nativeElement;
 
   constructor() {
-    // the newest goes on where it can be seen
+    // scrolls to the steps of the newest submission
     afterRenderEffect(() => {
       const [newest] = this.runs();
       if (newest !== undefined) this.#host.querySelector('app-run-view')?.scrollIntoView({ block: 'nearest' });

@@ -3,7 +3,7 @@ import type { Effect } from './row';
 
 const marks = { created: '+', archived: '−', exercised: '›', moved: '⇄', hosted: '◦', other: '?' } as const;
 
-/** One kind of thing that happened in an update. */
+/** One kind of effect of an update. */
 @Component({
   selector: 'app-effect-chip',
   template: `<i aria-hidden="true">{{ mark() }}</i

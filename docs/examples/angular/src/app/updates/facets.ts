@@ -1,7 +1,7 @@
 import { Injectable, signal, type WritableSignal } from '@angular/core';
 import type { Row } from './row';
 
-/** What there is to choose from in the filters: whatever has been seen. */
+/** The choices of the filters: all values in the updates that were read. */
 @Injectable()
 export class Facets {
   readonly synchronizers = signal<readonly string[]>([]);

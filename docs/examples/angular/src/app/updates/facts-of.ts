@@ -2,7 +2,7 @@ import type { Event, ReassignmentEvent, TopologyEvent } from 'canton-rx';
 import type { Effect } from './row';
 import { shortId, shortTemplate } from './names';
 
-/** What a row needs of one event. */
+/** The data of one event that a row needs. */
 export interface Facts {
   readonly kind: Effect['kind'];
   readonly label: string;

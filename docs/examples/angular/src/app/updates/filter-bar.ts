@@ -13,7 +13,7 @@ const variants: readonly { readonly value: Variant | ''; readonly label: string 
   { value: 'TopologyTransaction', label: 'Topology' },
 ];
 
-/** Narrows the table to what is looked for. All of it happens here, at once; the feed brings everything. */
+/** Filters the table. The filters work in the page; the feed reads all updates. */
 @Component({
   selector: 'app-filter-bar',
   imports: [DecimalPipe],
@@ -22,18 +22,18 @@ const variants: readonly { readonly value: Variant | ''; readonly label: string 
   host: { role: 'search' },
 })
 export class FilterBar {
-  /** The arrow down leads from the text to what it found. */
+  /** Emits when the arrow down key is to move the focus from the text filter to the table. */
   readonly left = output();
   protected readonly filters = inject(Filters);
   protected readonly facets = inject(Facets);
   protected readonly list = inject(UpdateList);
   protected readonly variants = variants;
   protected readonly shortId = shortId;
-  /** The parties, and what they are called; once for all, as there may be thousands. */
+  /** The parties and their names; computed once for all, since there may be thousands. */
   protected readonly parties = computed(() => {
     const parties = this.facets.parties();
     const names = parties.map(shortId);
-    // sorted, so that those of one name stand side by side
+    // sorted, so that parties of one name are adjacent
     const several = new Set(names.filter((name, at) => name === names[at - 1]));
     return parties.map((value, at) => {
       const name = names[at] ?? value;
@@ -54,7 +54,7 @@ export class FilterBar {
   }
 
   protected onEscape(event: Event): void {
-    // the first one clears the field, the next one closes the panel
+    // the first Escape clears the field, the next closes the panel
     if (this.filters.text() !== '') event.stopPropagation();
     this.filters.text.set('');
   }

@@ -1,7 +1,7 @@
 import { computed, Injectable, signal } from '@angular/core';
 import type { Row, Variant } from './row';
 
-/** What the table is narrowed to; empty strings are no filter. */
+/** The filters of the table. An empty string is no filter. */
 @Injectable()
 export class Filters {
   readonly text = signal('');
@@ -14,7 +14,7 @@ export class Filters {
     [this.text(), this.variant(), this.synchronizer(), this.template(), this.party()].some((value) => value !== ''),
   );
 
-  /** Whether a row is shown; another function each time that a filter changes. */
+  /** Whether a row passes the filters; a new function when a filter changes. */
   readonly predicate = computed((): ((row: Row) => boolean) => {
     const [variant, synchronizer, template, party] = [
       this.variant(),
@@ -40,6 +40,6 @@ export class Filters {
   }
 }
 
-/** Ids are found by how they begin, everything else by any part of it. */
+/** Ids match by their start, all other text by any part. */
 const hasWord = (row: Row, word: string): boolean =>
   row.text.includes(word) || row.updateId.startsWith(word) || row.contractIds.some((id) => id.startsWith(word));

@@ -31,7 +31,7 @@ export function rowOf(update: Work): Row {
   };
 }
 
-/** A newer ledger's variant is shown all the same. */
+/** The row of a variant that this version of the library does not know. */
 function unknownRow(offset: number, variant: string): Row {
   const effects: readonly Effect[] = [{ kind: 'other', label: variant, count: 1 }];
   const nothing = { updateId: '', recordTime: '', synchronizer: '', templates: [], parties: [], contractIds: [] };

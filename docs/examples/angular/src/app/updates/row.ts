@@ -1,18 +1,18 @@
 import type { Update } from 'canton-rx';
 
-/** What the table shows of an update. The rest is read from the ledger again when somebody looks. */
+/** The part of an update that the table shows. The panel of an update reads the rest from the ledger again. */
 export interface Row {
   readonly offset: number;
   readonly variant: Variant;
   readonly updateId: string;
   readonly recordTime: string;
   readonly synchronizer: string;
-  /** What happened, the same things counted together. */
+  /** The effects of the update, with the number of equal ones. */
   readonly effects: readonly Effect[];
   readonly templates: readonly string[];
   readonly parties: readonly string[];
   readonly contractIds: readonly string[];
-  /** What the text filter looks at, in lower case. */
+  /** The text that the text filter searches, in lower case. */
   readonly text: string;
 }
 

@@ -1,4 +1,4 @@
-/** To which row a key goes; `undefined` for keys that go nowhere. */
+/** The index of the row that a key moves to; `undefined` for other keys. */
 export function stepOf(key: string, at: number, count: number, page: number): number | undefined {
   const within = (index: number): number => Math.max(0, Math.min(count - 1, index));
   switch (key) {

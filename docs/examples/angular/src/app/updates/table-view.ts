@@ -3,18 +3,18 @@ import type { Row } from './row';
 import { UpdateList } from './update-list';
 
 /**
- * What stands in the table, the newest first. It moves with the ledger while one looks at its top; as soon as a row is
- * chosen or the table is scrolled it stands still, and what comes is counted.
+ * The rows of the table, the newest first. The table follows the ledger while its top is visible. When a row is selected
+ * or the table is scrolled, it stops, and new rows are only counted.
  */
 @Injectable()
 export class TableView {
   readonly #list = inject(UpdateList);
-  /** The newest offset that is shown; all of them where it is absent. */
+  /** The newest offset that is shown; absent while all are shown. */
   readonly #ceiling = signal<number | undefined>(undefined);
   readonly activeOffset = signal<number | undefined>(undefined);
 
   readonly isHeld = computed(() => this.#ceiling() !== undefined);
-  /** The rows that pass the filters, and how many of them are shown: the same while nothing changes in the table. */
+  /** The rows that pass the filters and the number that is shown; equal as long as the table does not change. */
   readonly #span = computed(
     () => {
       const { rows } = this.#list.shown();
@@ -26,7 +26,7 @@ export class TableView {
     const { rows, count } = this.#span();
     return rows.slice(0, count).reverse();
   });
-  /** How many have come that are not shown. */
+  /** The number of new rows that are not shown. */
   readonly waiting = computed(() => this.#list.shown().rows.length - this.#span().count);
   readonly activeIndex = computed(() => {
     const active = this.activeOffset();
@@ -51,7 +51,7 @@ export class TableView {
   #countIn(rows: readonly Row[]): number {
     const ceiling = this.#ceiling();
     if (ceiling === undefined) return rows.length;
-    // rows ascend: the first beyond the ceiling, by halves
+    // binary search for the first row beyond the ceiling
     let [low, high] = [0, rows.length];
     while (low < high) {
       const middle = (low + high) >> 1;

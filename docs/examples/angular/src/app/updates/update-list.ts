@@ -4,14 +4,14 @@ import { Facets } from './facets';
 import { Filters } from './filters';
 import type { Row } from './row';
 
-/** The updates that were read, by ascending offset, each once; and those of them that pass the filters. */
+/** The updates that were read, each once, by ascending offset, and those of them that pass the filters. */
 @Injectable()
 export class UpdateList {
   readonly #filters = inject(Filters);
   readonly #facets = inject(Facets);
-  /** How many rows the page holds; then the oldest tenth goes. */
+  /** The most rows that the page holds. Beyond it, the oldest tenth is removed. */
   readonly #capacity = inject(SETTINGS).capacity ?? 150_000;
-  // arrays that grow in place, and a signal that tells: a copy of a hundred thousand rows for each update would be a waste
+  // arrays that grow in place and a version signal: copying a hundred thousand rows for each update would be slow
   #rows: Row[] = [];
   #shown: Row[] = [];
   #filtered: { predicate: (row: Row) => boolean; count: number } | undefined;
@@ -20,10 +20,10 @@ export class UpdateList {
   readonly count = computed(() => (this.#version(), this.#rows.length));
   readonly newest = computed(() => (this.#version(), this.#rows.at(-1)?.offset));
   readonly isFull = computed(() => this.count() >= 0.9 * this.#capacity);
-  /** The offset of the last row that was let go of. */
+  /** The offset of the last row that was removed. */
   readonly letGoUpTo = signal(0);
 
-  /** What passes the filters, ascending. A new view each time; its rows are read at once. */
+  /** The rows that pass the filters, ascending. A new object each time; its rows must be read synchronously. */
   readonly shown = computed((): { readonly rows: readonly Row[] } => {
     this.#version();
     const predicate = this.#filters.predicate();
@@ -38,7 +38,7 @@ export class UpdateList {
     return { rows: this.#shown };
   });
 
-  /** Adds what came. What is there already was handed over once more, after a pause for instance. */
+  /** Adds new rows. Rows that are in the list already, after a pause for example, are ignored. */
   append(rows: readonly Row[]): void {
     const newest = this.#rows.at(-1)?.offset ?? -1;
     const fresh = rows.filter(({ offset }) => offset > newest);
@@ -48,7 +48,7 @@ export class UpdateList {
     this.#version.update((version) => version + 1);
   }
 
-  /** Adds what was read backward, ascending. */
+  /** Adds earlier rows, in ascending order. */
   prepend(rows: readonly Row[]): void {
     const oldest = this.#rows[0]?.offset ?? Infinity;
     const earlier = rows.filter(({ offset }) => offset < oldest);
@@ -57,7 +57,7 @@ export class UpdateList {
     this.#version.update((version) => version + 1);
   }
 
-  /** Another ledger: nothing of the one before is left, to be chosen from neither. */
+  /** Removes all rows, and the choices of the filters, for another ledger. */
   clear(): void {
     this.letGoUpTo.set(0);
     this.#facets.clear();
@@ -66,7 +66,7 @@ export class UpdateList {
     this.#version.update((version) => version + 1);
   }
 
-  /** Where a contract occurs, ascending. */
+  /** The offsets of the updates with events of a contract, ascending. */
   offsetsOf(contractId: string): readonly number[] {
     this.#version();
     return this.#rows.filter(({ contractIds }) => contractIds.includes(contractId)).map(({ offset }) => offset);

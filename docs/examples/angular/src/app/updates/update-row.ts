@@ -31,7 +31,7 @@ const variants = {
 export class UpdateRow {
   readonly #identities = inject(Identities);
   readonly row = input.required<Row>();
-  /** Whether somebody is a party to it who signs from this browser. */
+  /** Whether a party of this browser's identities is involved. */
   protected readonly isMine = computed(() => this.row().parties.some((party) => this.#identities.isOurs(party)));
   protected readonly time = computed(() => timeOfDay(this.row().recordTime));
   protected readonly variant = computed(() => variants[this.row().variant]);

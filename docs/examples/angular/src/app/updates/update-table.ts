@@ -11,7 +11,7 @@ import { TableView } from './table-view';
 import { UpdateList } from './update-list';
 import { UpdateRow } from './update-row';
 
-/** The updates, the newest first. Only those rows are in the page that can be seen, and a few around them. */
+/** The table of updates, the newest first. Only the visible rows, and a few around them, are in the page. */
 @Component({
   selector: 'app-update-table',
   imports: [CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport, DecimalPipe, UpdateRow],
@@ -36,7 +36,7 @@ export class UpdateTable {
 
   constructor() {
     effect(() => {
-      // other filters, another table: it begins at its top
+      // scrolls to the top when the filters change
       this.filters.predicate();
       this.viewport().scrollToIndex(0);
     });
@@ -58,7 +58,7 @@ export class UpdateTable {
   }
 
   protected onScroll(): void {
-    // whoever reads further down is not to have the rows move away
+    // rows must not move while the user reads further down
     if (this.viewport().measureScrollOffset() > this.rowHeight()) this.view.hold();
     else if (this.view.activeOffset() === undefined) this.view.release();
   }
@@ -98,7 +98,7 @@ export class UpdateTable {
     if (row === undefined) return;
     this.view.activate(row);
     this.#reveal(index);
-    // an open panel goes along
+    // an open panel follows the selection
     if (this.panels.current()?.kind === 'update') this.open(row);
   }
 
