@@ -52,7 +52,7 @@ const house = {
   ledger: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'process', 'submission'],
   file: ['codecs', 'errors', 'process'],
   indexeddb: ['codecs', 'errors', 'process'],
-  postgres: ['codecs', 'errors', 'process'],
+  postgres: ['codecs', 'errors', 'http', 'process'],
   nats: ['codecs', 'errors', 'process'],
   angular: ['errors', 'http', 'ledger'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],

@@ -17,7 +17,7 @@ export interface Pace {
 export type Sample<P> = P & { readonly at: number };
 
 /** What a status line shows of a progress `P`. */
-export interface ProgressView<P> {
+interface ProgressView<P> {
   /** Returns the current progress. */
   readonly read: () => P;
   /** How many samples the rate is computed from, four for each second. */

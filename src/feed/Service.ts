@@ -9,7 +9,7 @@ import { jitter } from '../http/retry.js';
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
 
 /** The result of a WebSocket that has ended: it brought elements, it brought none, or another path is to be tried. */
-export type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
+type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
 
 /** The shortest wait that a poll is reduced to, in milliseconds: shorter polls would be too many. */
 export const minPollMs = 1_000;

@@ -33,7 +33,7 @@ export type Ended =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** What {@link writeRange} writes to. */
-export interface Target {
+interface Target {
   readonly path: string;
   readonly manifest: Manifest;
   readonly opened: OpenLineFile;

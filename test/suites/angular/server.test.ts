@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { project, type Project } from '../package/project.js';
 
-/** The newest of which the package for servers was published. */
+/** The newest version of which the package for servers is published. */
 const angular = ['core', 'common', 'compiler', 'platform-browser', 'platform-server'].map(
   (name) => `@angular/${name}@21.2.24`,
 );
 
-/** Renders a page that shows the end of a ledger, and the newest update of a feed. */
+/** Renders a page that shows the ledger end and the newest update of a feed, without and with feeds on the server. */
 const script = `
   import '@angular/compiler';
   import { provideHttpClient, withFetch } from '@angular/common/http';
@@ -26,7 +26,7 @@ const script = `
     newest = toSignal(this.ledger.updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }));
   }
   Component({ selector: 'app-root', template: 'end {{ end() }}, newest {{ newest()?.offset }};' })(App);
-  const asked = () => sandbox.requests.filter(({ path }) => path.includes('updates'));
+  const polls = () => sandbox.requests.filter(({ path }) => path.includes('updates'));
   const render = async (...features) => {
     const providers = [
       provideZonelessChangeDetection(), provideServerRendering(), provideHttpClient(withFetch()),
@@ -38,29 +38,30 @@ const script = `
     return /end (.*), newest (.*);/.exec(html)?.slice(1);
   };
   const without = await render();
-  const askedWithout = asked().length;
+  const pollsWithout = polls().length;
   const feeds = await render(withServerFeeds());
-  while (asked().some(({ status, aborted }) => status === undefined && !aborted)) await new Promise(setImmediate);
-  const askedWith = asked().length;
+  while (polls().some(({ status, aborted }) => status === undefined && !aborted)) await new Promise(setImmediate);
+  const pollsWith = polls().length;
   await new Promise((resolve) => setTimeout(resolve, 300));
   console.log(JSON.stringify({
-    end: String(sandbox.ledgerEnd), without, askedWithout, feeds, hasAsked: askedWith > 0, goesOn: asked().length > askedWith,
+    end: String(sandbox.ledgerEnd), without, pollsWithout, feeds, hasPolled: pollsWith > 0,
+    continues: polls().length > pollsWith,
   }));
   await sandbox.close();`;
 
-let user: Project;
+let consumer: Project;
 beforeAll(async () => {
-  user = await project();
-  await user.run('npm', 'install', '--ignore-scripts', '--prefer-offline', ...angular);
+  consumer = await project();
+  await consumer.run('npm', 'install', '--ignore-scripts', '--prefer-offline', ...angular);
 }, 400_000);
-afterAll(() => user.remove(), 60_000);
+afterAll(() => consumer.remove(), 60_000);
 
 describe('a page that is rendered on a server', () => {
-  it('shows what answers once, reads no feed unless asked to, and leaves none behind', async () => {
-    await user.write('render.mjs', script);
-    const { stdout } = await user.run('node', 'render.mjs');
+  it('shows the answers of single requests, reads feeds only with withServerFeeds, and ends them', async () => {
+    await consumer.write('render.mjs', script);
+    const { stdout } = await consumer.run('node', 'render.mjs');
     const { end, feeds, ...seen } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
-    expect(seen).toEqual({ without: [end, ''], askedWithout: 0, hasAsked: true, goesOn: false });
+    expect(seen).toEqual({ without: [end, ''], pollsWithout: 0, hasPolled: true, continues: false });
     expect(feeds).toEqual([end, expect.any(String)]);
   });
 });

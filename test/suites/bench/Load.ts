@@ -1,31 +1,89 @@
+import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import type { UpdatesOptions } from '../../../src/index.js';
-import type { Kind } from './elements.js';
+import type { Kind } from './ledgerText.js';
 
-/** What a variant is given to do. */
+/** The work of a variant. */
 export interface Load {
-  /** Where the ledger is, for those that read one. */
+  /** The ledger's address, for variants that read one. */
   readonly url: string;
   readonly kind: Kind;
-  /** How many updates; pages, where pages are what is measured. */
+  /** How many updates; or pages, if pages are measured. */
   readonly count: number;
   readonly step: number;
   readonly options: UpdatesOptions & { readonly parallelRanges?: number };
-  /** How long the consumer keeps the processor busy with each update. */
+  /** How long the consumer keeps the processor busy for each update. */
   readonly busyUs: number;
 }
 
-/** What came of it. */
+/** The result of a variant. */
 export interface Outcome {
-  /** Microseconds for each update; or whatever the line compares. */
+  /** Microseconds for each update, or another figure that the line compares. */
   readonly cost: number;
-  /** Further figures that a variant has found. */
+  /** Further figures. */
   readonly figures?: Readonly<Record<string, number>>;
   /** When each update arrived, in milliseconds of the machine's clock. */
   readonly arrivedAt?: readonly number[];
 }
 
-/** One way to do it. */
+/** Runs a variant. */
 export type Measure = (load: Load) => Promise<Outcome>;
 
-/** The load of a variant that reads nothing in particular. */
+/** The load of a variant that needs none. */
 export const plainLoad: Load = { url: '', kind: 'tx', count: 0, step: 1, options: {}, busyUs: 0 };
+
+/** Measures the time for each of `total` things, without the first tenth, in which the compiler is still at work. */
+export interface Stopwatch {
+  readonly add: (count: number) => void;
+  /** Microseconds for each. */
+  readonly each: () => number;
+  readonly count: () => number;
+}
+
+/** A stopwatch that starts after the first tenth. */
+export function stopwatch(total: number): Stopwatch {
+  const warm = Math.floor(total / 10);
+  let count = 0;
+  let countAtStart = 0;
+  let startedAt = warm === 0 ? performance.now() : NaN;
+  let lastAt = NaN;
+  return {
+    add: (more) => {
+      const before = count;
+      count += more;
+      if (before < warm && count >= warm) {
+        countAtStart = count;
+        startedAt = performance.now();
+      }
+      if (count >= total) lastAt = performance.now();
+    },
+    each: () => {
+      if (count < total) throw new Error(`only ${count} of ${total} came`);
+      return ((lastAt - startedAt) * 1_000) / (count - countAtStart);
+    },
+    count: () => count,
+  };
+}
+
+/** The machine's clock in milliseconds, with fractions; the same in all processes. */
+export const clock = (): number => performance.timeOrigin + performance.now();
+
+/** Keeps the processor busy. */
+export function burn(us: number): void {
+  const until = performance.now() + us / 1_000;
+  while (performance.now() < until);
+}
+
+/** A feed is quiet after two polls without an update. */
+const settleMs = 15_000;
+const measureMs = 30_000;
+
+/** The share of a processor that this process uses while nothing happens, in percent. */
+export async function idleShare(): Promise<number> {
+  await setTimeout(settleMs);
+  const before = process.cpuUsage();
+  const startedAt = performance.now();
+  await setTimeout(measureMs);
+  const { user, system } = process.cpuUsage(before);
+  return ((user + system) / 1_000 / (performance.now() - startedAt)) * 100;
+}

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 
-/** What may be absent, or `null`, which is the same on this wire. */
+/** A field that may be absent or `null`. */
 const opt = <A>(codec: t.Type<A, unknown>) => t.union([codec, t.null, t.undefined]);
 const texts = t.array(t.string);
 
@@ -148,7 +148,7 @@ const Page = t.array(
   }),
 );
 
-/** A page by codecs as io-ts is usually written: the same shapes as the library's, and nothing done for speed. */
+/** A page in usual io-ts style: the same fields as the library's codecs, without optimizations. */
 export function naivePage(json: unknown): readonly unknown[] {
   const result = Page.decode(json);
   if (result._tag === 'Left') throw new Error('a page did not decode');

@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { clock } from './clock.js';
+import { clock } from './Load.js';
 import { origin, pagesOf } from './ledgerText.js';
-import type { Served, ServerOrder, ServerSpec } from './ServerSpec.js';
+import type { Served, ServerOrder, ServerSpec } from './withServer.js';
 
-/** A ledger service in a process of its own, by the list algorithm. */
+/** A ledger service in a process of its own, which implements the list algorithm. */
 const { kind, count, step, roundTripMs } = JSON.parse(process.argv[2] ?? '') as ServerSpec;
 const pageOf = pagesOf(kind, step);
 const mostPerPage = 200;
@@ -15,12 +15,12 @@ let served = { requests: 0, pages: 0, emptyPages: 0, updates: 0 };
 const appendedAt: number[] = [];
 const waiting = new Set<() => void>();
 
-/** Half of the way lies before what is done, half behind it. */
+/** One half of the round trip time passes before the work, the other after it. */
 const travel = (ms: number, then: () => void): void => {
   if (ms > 0) setTimeout(then, ms);
   else then();
 };
-const there = Math.floor(roundTripMs / 2);
+const outward = Math.floor(roundTripMs / 2);
 const back = Math.ceil(roundTripMs / 2);
 
 function send(response: ServerResponse, body: Buffer | string, status = 200): void {
@@ -30,11 +30,11 @@ function send(response: ServerResponse, body: Buffer | string, status = 200): vo
   });
 }
 
-interface Asked {
+interface Range {
   readonly beginExclusive: number;
   readonly endInclusive?: number;
 }
-const firstAfter = ({ beginExclusive }: Asked): number => Math.max(1, Math.floor((beginExclusive - origin) / step) + 1);
+const firstAfter = ({ beginExclusive }: Range): number => Math.max(1, Math.floor((beginExclusive - origin) / step) + 1);
 
 function sendPage(response: ServerResponse, first: number, available: number, limit: number): void {
   const size = Math.max(0, Math.min(available, limit));
@@ -42,20 +42,20 @@ function sendPage(response: ServerResponse, first: number, available: number, li
   send(response, pageOf(first, size));
 }
 
-function answerRange(response: ServerResponse, asked: Asked & { readonly endInclusive: number }, limit: number): void {
-  if (asked.endInclusive > origin + length * step) {
+function answerRange(response: ServerResponse, range: Range & { readonly endInclusive: number }, limit: number): void {
+  if (range.endInclusive > origin + length * step) {
     send(response, '{"code":"OFFSET_AFTER_LEDGER_END","cause":"beyond the ledger end","grpcCodeValue":11}', 400);
     return;
   }
-  const first = firstAfter(asked);
-  const available = Math.floor((asked.endInclusive - origin) / step) - first + 1;
+  const first = firstAfter(range);
+  const available = Math.floor((range.endInclusive - origin) / step) - first + 1;
   served = { ...served, pages: served.pages + 1, emptyPages: served.emptyPages + (available > 0 ? 0 : 1) };
   sendPage(response, first, available, limit);
 }
 
-/** Waits until there are as many as were asked for, or until none has come for the idle time. */
-function answerPoll(response: ServerResponse, asked: Asked, limit: number, idleMs: number): void {
-  const first = firstAfter(asked);
+/** Answers when there are as many updates as the limit, or when none has arrived for the idle time. */
+function answerPoll(response: ServerResponse, range: Range, limit: number, idleMs: number): void {
+  const first = firstAfter(range);
   const answer = (): void => {
     waiting.delete(look);
     clearTimeout(idle);
@@ -77,7 +77,7 @@ function answer(url: string, body: string, response: ServerResponse): void {
     return;
   }
   const limit = Math.min(mostPerPage, Number(searchParams.get('limit') ?? mostPerPage));
-  const { beginExclusive, endInclusive } = JSON.parse(body) as Asked;
+  const { beginExclusive, endInclusive } = JSON.parse(body) as Range;
   if (endInclusive !== undefined) answerRange(response, { beginExclusive, endInclusive }, limit);
   else answerPoll(response, { beginExclusive }, limit, Number(searchParams.get('stream_idle_timeout_ms') ?? 500));
 }
@@ -100,12 +100,12 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     served = { ...served, requests: served.requests + 1 };
-    travel(there, () => {
+    travel(outward, () => {
       answer(request.url ?? '/', Buffer.concat(chunks).toString(), response);
     });
   });
 });
-// a connection that is closed while it idles would be an error of the client's
+// closing an idle connection could fail a client's request
 server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 process.on('message', (order: ServerOrder) => {

@@ -1,10 +1,34 @@
 import process from 'node:process';
-import type { Job } from './run.js';
-import { variants } from './variants/index.js';
+import type { Measure } from './Load.js';
+import type { Job } from './processes.js';
 
-/** Measures one variant once: the whole of this process. */
+/** Every variant, loaded only in the process that measures it. */
+const variants = {
+  bareFetch: async () => (await import('./variants/read.js')).bareFetch,
+  decode: async () => (await import('./variants/decode.js')).decode,
+  decodeNaive: async () => (await import('./variants/decode.js')).decodeNaive,
+  feed: async () => (await import('./variants/feed.js')).feed,
+  filters: async () => (await import('./variants/operators.js')).filters,
+  idleFeeds: async () => (await import('./variants/feed.js')).idleFeeds,
+  idlePolls: async () => (await import('./variants/read.js')).idlePolls,
+  importCore: async () => (await import('./variants/startup.js')).importCore,
+  importPackages: async () => (await import('./variants/startup.js')).importPackages,
+  liveFeed: async () => (await import('./variants/feed.js')).liveFeed,
+  livePoll: async () => (await import('./variants/read.js')).livePoll,
+  longFeed: async () => (await import('./variants/feed.js')).longFeed,
+  naiveFetch: async () => (await import('./variants/read.js')).naiveFetch,
+  operators: async () => (await import('./variants/operators.js')).operators,
+  parse: async () => (await import('./variants/decode.js')).parse,
+  peerOfficial: async () => (await import('./variants/read.js')).peerOfficial,
+  peerOpenapi: async () => (await import('./variants/read.js')).peerOpenapi,
+  peerZod: async () => (await import('./variants/read.js')).peerZod,
+} satisfies Readonly<Record<string, () => Promise<Measure>>>;
+
+export type VariantName = keyof typeof variants;
+
+/** This process measures one variant once, and reports the outcome to its parent. */
 process.on('disconnect', () => process.exit(1));
 const { variant, load } = JSON.parse(process.argv[2] ?? '') as Job;
-const { measure } = await variants[variant]();
+const measure: Measure = await variants[variant]();
 const outcome = await measure(load);
 process.send?.(outcome, () => process.exit());

@@ -1,37 +1,63 @@
-import { ended, heard, start } from './child.js';
-import type { Served, ServerOrder, ServerSpec } from './ServerSpec.js';
+import type { Kind } from './ledgerText.js';
+import { exited, nextMessage, start } from './processes.js';
 
-/** A ledger service that runs. */
+/** The ledger of a server, and the distance to it. */
+export interface ServerSpec {
+  readonly kind: Kind;
+  /** How many updates there are. */
+  readonly count: number;
+  /** The distance between the offsets of two updates. */
+  readonly step: number;
+  /** The network's round trip time. */
+  readonly roundTripMs: number;
+}
+
+/** The counters of a server since its start. */
+export interface Served {
+  readonly requests: number;
+  /** Answers to bounded ranges. */
+  readonly pages: number;
+  readonly emptyPages: number;
+  readonly updates: number;
+  /** When each new update was appended, in milliseconds of the machine's clock. */
+  readonly appendedAt: readonly number[];
+}
+
+/** A message to a server. */
+export type ServerOrder =
+  { readonly order: 'report' } | { readonly order: 'append'; readonly perSecond: number; readonly count: number };
+
+/** A running ledger service. */
 export interface Server {
   readonly url: string;
   readonly spec: ServerSpec;
-  /** What it has counted so far. */
+  /** Its counters. */
   readonly served: () => Promise<Served>;
-  /** Has so many updates appended, at random times, so many a second on average. */
+  /** Appends updates at random times, with an average rate. */
   readonly append: (count: number, perSecond: number) => void;
 }
 
-/** Has a server for as long as it is used. */
+/** Starts a server, uses it, and stops it. */
 export async function withServer<A>(spec: ServerSpec, use: (server: Server) => Promise<A>): Promise<A> {
   const child = start('server.js', spec);
-  const tell = (order: ServerOrder): void => {
+  const send = (order: ServerOrder): void => {
     child.send(order);
   };
   try {
-    const port = await heard(child);
+    const port = await nextMessage(child);
     return await use({
       url: `http://127.0.0.1:${String(port)}`,
       spec,
       served: async () => {
-        tell({ order: 'tell' });
-        return (await heard(child)) as Served;
+        send({ order: 'report' });
+        return (await nextMessage(child)) as Served;
       },
       append: (count, perSecond) => {
-        tell({ order: 'append', perSecond, count });
+        send({ order: 'append', perSecond, count });
       },
     });
   } finally {
     child.kill();
-    await ended(child);
+    await exited(child);
   }
 }

@@ -1,7 +1,7 @@
-/** One run of the campaign, as plain data: what fast-check prints can be read, and run again. */
+/** One run of the campaign, as plain data: what fast-check prints can be read, and repeated. */
 export interface Schedule {
   readonly ledger: readonly Growth[];
-  /** How many of them are there when the feed begins. */
+  /** How many entries the ledger has when the feed begins. */
   readonly known: number;
   /** Where the feed begins, in thousandths of the ledger end. */
   readonly begin: number;
@@ -9,12 +9,12 @@ export interface Schedule {
   readonly isDownward: boolean;
   readonly profile: ProfileName;
   readonly latencyMs: number;
-  /** By how much an answer may take longer than another. */
+  /** The most that one answer may take longer than another. */
   readonly spreadMs: number;
   readonly maxListElements: number;
   readonly checkpointMs: number | null;
   readonly changes: readonly Change[];
-  readonly strikes: readonly Strike[];
+  readonly faults: readonly FaultRule[];
   readonly lag: Lag | null;
   readonly token: TokenPlan | null;
   readonly maxPageSize: number;
@@ -23,14 +23,14 @@ export interface Schedule {
   readonly idleTimeoutMs: number;
   readonly giveUpAfterMs: number;
   readonly onGap: GapChoice | null;
-  /** What goes wrong with the sockets by which the feed follows; `null` for one that polls. */
-  readonly pushes: readonly Push[] | null;
+  /** Faults of the sockets by which the feed follows; `null` for a feed that polls. */
+  readonly socketFaults: readonly SocketFaultRule[] | null;
   readonly isLegacy: boolean;
   /** The seed of the back-off's jitter. */
   readonly jitter: number;
 }
 
-/** What comes next on the ledger; a sample of `null` is something that does not match. */
+/** The next entry of the ledger; a sample of `null` is an update that the feed's format does not match. */
 export interface Growth {
   readonly gap: number;
   readonly sample: number | null;
@@ -39,18 +39,18 @@ export interface Growth {
 
 export type ProfileName = 'interface' | '3.4' | '3.5' | '3.6 disabled' | '3.6 gone';
 
-/** What somebody does to the participant. */
+/** What an operator does to the participant. */
 export type Change =
   | { readonly kind: 'restart'; readonly atMs: number; readonly maxListElements: number }
-  /** While it rolls, old and new replicas answer in turn. */
+  /** Old and new replicas answer in turn for `rollingMs`. */
   | { readonly kind: 'upgrade'; readonly atMs: number; readonly rollingMs: number; readonly to: ProfileName }
-  /** Up to so many thousandths of the ledger. */
+  /** Up to a share of the ledger, in thousandths. */
   | { readonly kind: 'prune'; readonly atMs: number; readonly share: number }
-  /** By so many offsets; it may come as far as before again. */
+  /** By so many offsets; the ledger may grow to its former length again. */
   | { readonly kind: 'restore'; readonly atMs: number; readonly back: number; readonly growsAfterMs: number | null };
 
-/** Something that goes wrong with a request: with one, or with all in a while. */
-export interface Strike {
+/** A fault, and which requests it affects: one, or all within some time. */
+export interface FaultRule {
   readonly on: 'any' | 'page' | 'bounded' | 'poll' | 'end';
   readonly when: { readonly request: number } | { readonly fromMs: number; readonly forMs: number };
   readonly fault: Fault;
@@ -66,49 +66,49 @@ export type Fault =
   /** The answer is larger than the client reads. */
   | { readonly kind: 'huge' }
   | { readonly kind: 'late'; readonly byMs: number }
-  /** Each element is repeated directly behind itself. */
+  /** Each element is repeated directly after itself. */
   | { readonly kind: 'twice' }
-  /** So many elements before the cursor, or at it, come again. */
+  /** Elements at or before the cursor are repeated. */
   | { readonly kind: 'again'; readonly count: number }
-  /** A poll brings what has been delivered before, and nothing else. */
+  /** A poll returns only elements that have been delivered before. */
   | { readonly kind: 'stale' }
-  /** A poll brings nothing, though there is something. */
+  /** A poll returns nothing, though there are elements. */
   | { readonly kind: 'empty' }
-  /** Fewer elements than there are: so many. */
+  /** A page has fewer elements than there are. */
   | { readonly kind: 'short'; readonly count: number }
   /** Two elements are swapped. */
   | { readonly kind: 'backwards' }
-  /** A page of a range that has an end brings nothing but what has been delivered before. */
+  /** A page of a bounded range has only elements that have been delivered before. */
   | { readonly kind: 'nowhere' }
   /** One element does not decode. */
   | { readonly kind: 'undecodable'; readonly at: number }
   /** An object in place of the list. */
   | { readonly kind: 'no list' };
 
-/** Something that goes wrong with the n-th socket. */
-export interface Push {
+/** A fault of the n-th socket. */
+export interface SocketFaultRule {
   readonly socket: number;
-  readonly fault: PushFault;
+  readonly fault: SocketFault;
 }
 
-/** What happens to a socket, where it says so behind so many elements. */
-export type PushFault =
+/** A fault of a socket, with `after` the number of elements that it delivers before. */
+export type SocketFault =
   | { readonly kind: 'refused' }
-  /** It is never open. */
+  /** It never opens. */
   | { readonly kind: 'never' }
   | { readonly kind: 'closed'; readonly after: number; readonly code: number }
-  /** The connection is half open: nothing comes any more, not even its end. */
+  /** The connection is half open: nothing arrives, not even its end. */
   | { readonly kind: 'silent'; readonly after: number }
-  /** Pings are answered, and nothing else comes any more. */
+  /** The service answers pings and sends nothing else. */
   | { readonly kind: 'deaf'; readonly after: number }
-  /** An error comes as a message. */
+  /** An error arrives as a message. */
   | { readonly kind: 'error'; readonly after: number; readonly status: string }
   /** A message breaks off. */
   | { readonly kind: 'torn'; readonly after: number }
   | { readonly kind: 'twice'; readonly after: number }
   | { readonly kind: 'undecodable'; readonly after: number; readonly at: number };
 
-/** A replica that is behind by so many offsets answers for a while. */
+/** A replica that lags by so many offsets answers for some time. */
 export interface Lag {
   readonly fromMs: number;
   readonly forMs: number;
@@ -116,14 +116,40 @@ export interface Lag {
 }
 
 export interface TokenPlan {
-  /** How long the service takes one. */
+  /** How long the service accepts a token. */
   readonly validMs: number;
-  /** How long the provider gives the same. */
+  /** How long the provider returns the same token. */
   readonly cachedMs: number;
   readonly refusal: string;
-  /** When the provider is in trouble. */
+  /** When the provider fails. */
   readonly trouble: { readonly kind: 'fails' | 'hangs'; readonly fromMs: number; readonly forMs: number } | null;
 }
 
-/** Where the caller goes on at a gap. */
+/** Where the caller continues after a gap. */
 export type GapChoice = 'offered' | 'ledger end' | 'nothing' | 'behind' | 'later';
+
+/** When the last planned event of a schedule happens, in milliseconds. */
+export function lastEventMs({ ledger, known, changes, faults, lag, token }: Schedule): number {
+  const growth = ledger.slice(known).reduce((ms, { afterMs }) => ms + afterMs, 0);
+  const windows = [lag, token?.trouble, ...faults.map(({ when }) => ('fromMs' in when ? when : null))];
+  return Math.max(
+    growth,
+    ...changes.map((change) => change.atMs + ('rollingMs' in change ? change.rollingMs : 4_000)),
+    ...windows.map((window) => (window ? window.fromMs + window.forMs : 0)),
+  );
+}
+
+/** Whether a new token is valid for as long as an answer takes. Otherwise a feed receives nothing, and retries. */
+export const hasUsableTokens = ({ token, latencyMs, spreadMs }: Schedule): boolean =>
+  token === null || token.validMs > latencyMs + spreadMs;
+
+/** Whether a new token is also valid until a poll without updates ends, by a checkpoint or by its idle timeout. */
+export const outlastsPolls = ({ token, latencyMs, spreadMs, checkpointMs, idleTimeoutMs }: Schedule): boolean =>
+  token === null || token.validMs > latencyMs + spreadMs + Math.max(checkpointMs ?? 500, idleTimeoutMs);
+
+/**
+ * How much longer a feed may take to detect a socket that delivers nothing more, in milliseconds. Where HTTP cannot
+ * answer it, or the ledger end may be that of a lagging replica, the feed waits until it gives the socket up.
+ */
+export const deafSocketMs = ({ socketFaults }: Pick<Schedule, 'socketFaults'>): number =>
+  socketFaults?.some(({ fault }) => fault.kind === 'deaf') === true ? 100_000 : 0;

@@ -1,65 +1,65 @@
 import fc from 'fast-check';
 import { cantonError, type Fault, type FaultSocket } from '../../../src/sandbox/index.js';
 
-/** What goes wrong with one request, as plain data; `rewrite` faults by their name. */
-export type Trouble =
+/** A fault of one request, as plain data: `rewrite` faults are given by name. */
+export type RequestFault =
   Exclude<Fault, { kind: 'rewrite' | 'socket' }> | { readonly kind: 'rewrite'; readonly how: keyof typeof rewrites };
 
-/** What an operator does, or the ledger. */
-export type Deed =
+/** What an operator does to the service, or new entries of the ledger. */
+export type OperatorAction =
   | { readonly kind: 'generate'; readonly count: number }
   | { readonly kind: 'advance'; readonly offsets: number }
   | { readonly kind: 'restart'; readonly downMs: number; readonly maxListElements: number }
   | { readonly kind: 'profile'; readonly profile: '3.4' | '3.5' | '3.6' };
 
-/** A ledger, how it is read, and all that happens meanwhile. */
+/** A ledger, how a feed reads it, and what happens meanwhile. */
 export interface SocketSchedule {
   readonly seed: number;
   readonly known: number;
-  /** Of what is known, the part in a hundred that an earlier feed has seen. */
+  /** The percentage of the known updates that an earlier feed has received. */
   readonly seenBefore: number;
   readonly profile: '3.4' | '3.5' | '3.6';
   readonly interfaceOnly: boolean;
   readonly transport: 'http' | 'websocket';
   readonly maxListElements: number;
   readonly maxPageSize: number;
-  /** Left to the feed, if absent. */
+  /** The feed's default, if `undefined`. */
   readonly parallelRanges: number | undefined;
   /** When the token expires, once. */
   readonly expiresAtMs: number;
-  /** When and up to which part in a hundred of what is known the participant prunes, if it does. */
+  /** When the participant prunes, if it does, and up to which percentage of the known updates. */
   readonly prunesAtMs: number;
   readonly prunesUpTo: number;
   readonly prunes?: boolean;
-  /** Whether the client keeps to a token that has expired. */
+  /** Whether the client continues to send a token that has expired. */
   readonly keepsToken?: boolean;
-  readonly troubles: readonly { readonly trouble: Trouble; readonly after: number; readonly times: number }[];
-  /** What goes wrong with WebSockets, in their order. */
-  readonly socketTroubles: readonly (FaultSocket & { readonly kind: 'socket' })[];
-  readonly deeds: readonly { readonly deed: Deed; readonly atMs: number }[];
+  readonly faults: readonly { readonly fault: RequestFault; readonly after: number; readonly times: number }[];
+  /** Faults of the WebSockets, in the order in which they are opened. */
+  readonly socketFaults: readonly (FaultSocket & { readonly kind: 'socket' })[];
+  readonly actions: readonly { readonly action: OperatorAction; readonly atMs: number }[];
 }
 
 const isList = (u: unknown): u is unknown[] => Array.isArray(u);
 
-/** What a service, or something before it, may make of a list and must not confuse a feed by. */
+/** Changes to a list, by a service or a proxy, that must not confuse a feed. */
 export const rewrites = {
   /** Each element twice in a row. */
   doubled: (answer: unknown) => (isList(answer) ? answer.flatMap((element: unknown) => [element, element]) : answer),
-  /** Fewer than there are. */
+  /** Fewer elements than there are. */
   shortened: (answer: unknown) => (isList(answer) ? answer.slice(0, 1) : answer),
-  /** JSON with blanks in it. */
+  /** JSON with white space. */
   indented: (answer: unknown) => JSON.stringify(answer, undefined, 2),
 } as const;
 
-const status = (code: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Trouble => ({
+const status = (code: number, body: unknown, headers: Readonly<Record<string, string>> = {}): RequestFault => ({
   kind: 'status',
   status: code,
   body,
   headers,
 });
 
-export const trouble: fc.Arbitrary<Trouble> = fc.oneof(
-  fc.constantFrom<Trouble>(
+const requestFault: fc.Arbitrary<RequestFault> = fc.oneof(
+  fc.constantFrom<RequestFault>(
     { kind: 'reset' },
     { kind: 'reset', when: 'after' },
     { kind: 'hang' },
@@ -91,7 +91,7 @@ export const trouble: fc.Arbitrary<Trouble> = fc.oneof(
 const profile = fc.constantFrom('3.4' as const, '3.5' as const, '3.6' as const);
 const maxListElements = fc.integer({ min: 1, max: 60 });
 
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+const action: fc.Arbitrary<OperatorAction> = fc.oneof(
   fc.record({ kind: fc.constant('generate' as const), count: fc.integer({ min: 1, max: 20 }) }),
   fc.record({ kind: fc.constant('advance' as const), offsets: fc.integer({ min: 1, max: 500 }) }),
   fc.record({ kind: fc.constant('restart' as const), downMs: fc.nat(15), maxListElements }),
@@ -100,7 +100,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 
 const socketKind = fc.constant('socket' as const);
 const elements = fc.nat(4);
-const socketTrouble: fc.Arbitrary<FaultSocket> = fc.oneof(
+const socketFault: fc.Arbitrary<FaultSocket> = fc.oneof(
   fc.record({
     kind: socketKind,
     how: fc.constant('refuse' as const),
@@ -139,24 +139,24 @@ const fields: { readonly [K in keyof Omit<SocketSchedule, 'prunes' | 'keepsToken
     expiresAtMs: fc.nat(90),
     prunesAtMs: fc.nat(60),
     prunesUpTo: fc.nat(100),
-    troubles: fc.array(fc.record({ trouble, after: fc.nat(12), times: fc.integer({ min: 1, max: 2 }) }), {
+    faults: fc.array(fc.record({ fault: requestFault, after: fc.nat(12), times: fc.integer({ min: 1, max: 2 }) }), {
       maxLength: 8,
     }),
-    socketTroubles: fc.array(socketTrouble, { maxLength: 3 }),
-    deeds: fc.array(fc.record({ deed, atMs: fc.nat(60) }), { maxLength: 5 }),
+    socketFaults: fc.array(socketFault, { maxLength: 3 }),
+    actions: fc.array(fc.record({ action, atMs: fc.nat(60) }), { maxLength: 5 }),
   };
 
-/** Whatever may happen while a feed catches up. */
+/** Faults and operator actions while a feed catches up. */
 export const socketSchedule: fc.Arbitrary<SocketSchedule> = fc.record(fields);
 
-/** What happens to a feed that follows by sockets: it has to last until they are opened again. */
+/** The same for a feed that follows by WebSockets, over long enough that they are opened again. */
 export const followedSchedule: fc.Arbitrary<SocketSchedule> = fc.record({
   ...fields,
   known: fc.nat(20),
   interfaceOnly: fc.constant(false),
   transport: fc.constant('websocket' as const),
   expiresAtMs: fc.nat(2_500),
-  troubles: fc.array(fc.record({ trouble, after: fc.nat(12), times: fc.constant(1) }), { maxLength: 2 }),
-  socketTroubles: fc.array(socketTrouble, { maxLength: 5 }),
-  deeds: fc.array(fc.record({ deed, atMs: fc.nat(2_500) }), { minLength: 12, maxLength: 24 }),
+  faults: fc.array(fc.record({ fault: requestFault, after: fc.nat(12), times: fc.constant(1) }), { maxLength: 2 }),
+  socketFaults: fc.array(socketFault, { maxLength: 5 }),
+  actions: fc.array(fc.record({ action, atMs: fc.nat(2_500) }), { minLength: 12, maxLength: 24 }),
 });

@@ -1,28 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { concatMap, map, takeUntil, timer, type Observable } from 'rxjs';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
-import { marbles } from '../../helpers/marbles.js';
 import { observe, offsets } from '../../helpers/observe.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
-import {
-  canton,
-  failed,
-  notFound,
-  ok,
-  scripted,
-  type Asked,
-  type Reply,
-  type Scripted,
-} from '../../helpers/scripted.js';
+import { scriptedService, type ServiceRequest, type Reply, type ScriptedService } from '../../helpers/scripted.js';
 import { VirtualLedger } from '../../helpers/virtualLedger.js';
 import { fill, updateFormat, upTo, world } from '../../helpers/world.js';
+import { marbles } from '../../helpers/time.js';
+import { errorBody, errorReply, notFound, ok } from '../../helpers/wire.js';
 
 const isEnd = (path: string): boolean => path.endsWith('ledger-end');
-const beyondEnd = failed(400, canton('OFFSET_AFTER_LEDGER_END', 12));
+const beyondEnd = errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
 const isPage = (path: string): boolean => path.startsWith('/v2/updates');
 
-describe('what the campaign has found', () => {
-  it('an event tells of no update beyond the bound, which is not emitted', () => {
+describe('bugs that the campaign found', () => {
+  it('a diagnostic of a page reports no update after the bound, which is not emitted', () => {
     marbles(({ flush }) => {
       const { ledger, client, feed } = world({ latencyMs: 5 });
       const events: Diagnostic[] = [];
@@ -41,12 +33,12 @@ describe('what the campaign has found', () => {
     });
   });
 
-  it('a reset between two pages is told after its grace, not after one grace for each time that it is asked', () => {
+  it('a reset between two pages is reported after one grace period, not after one for each request', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(10));
       const seen = observe(feed({}, { maxPageSize: 2 }));
-      // 10 for the end, and from then on a page of two in 5
+      // 10 ms for the ledger end, and then 5 ms for each page of two
       timer(12).subscribe(() => {
         ledger.restore(0);
       });
@@ -57,13 +49,13 @@ describe('what the campaign has found', () => {
     });
   });
 
-  it('patience is not granted once more for each time that a page beyond the end is asked for', () => {
+  it('the retry budget is not renewed each time that a page after the ledger end is requested', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
         latencyMs: 5,
-        // the end that the first replica tells is never reached, and then nobody tells any
+        // the end of the first replica is never reached, and no replica reports another
         fault: ({ path }, n) => {
-          if (isEnd(path)) return n === 1 ? ok({ offset: 100 }) : failed(503, 'down');
+          if (isEnd(path)) return n === 1 ? ok({ offset: 100 }) : errorReply(503, 'down');
           return undefined;
         },
       });
@@ -75,13 +67,13 @@ describe('what the campaign has found', () => {
     });
   });
 
-  it('a bounded feed never goes back to an end that was told before it stood where it stands', () => {
+  it('a bounded feed never uses a ledger end from before its cursor', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({
         latencyMs: 5,
         fault: ({ path }, n) => {
-          // a replica that is behind refuses the page, and the one after it does not tell its end
-          if (n === 2) return failed(400, { code: 'OFFSET_AFTER_LEDGER_END', cause: '', errorCategory: 12 });
+          // a replica that lags rejects the page, and the next one does not report its end
+          if (n === 2) return errorReply(400, { code: 'OFFSET_AFTER_LEDGER_END', cause: '', errorCategory: 12 });
           return n === 3 && isEnd(path) ? notFound : undefined;
         },
       });
@@ -94,7 +86,7 @@ describe('what the campaign has found', () => {
         fill(ledger, 4);
       });
       flush();
-      const ranges = service.asked.filter(({ path, body }) => isPage(path) && 'endInclusive' in body);
+      const ranges = service.requests.filter(({ path, body }) => isPage(path) && 'endInclusive' in body);
       expect(ranges.filter(({ body }) => Number(body['endInclusive']) <= Number(body['beginExclusive']))).toEqual([]);
       expect(seen.error).toBeUndefined();
       expect(offsets(seen.values)).toEqual([1, 2, 4]);
@@ -102,9 +94,9 @@ describe('what the campaign has found', () => {
     });
   });
 
-  // some of them have a page on its way when the minute is over after which the end is asked for again
+  // with some latencies a page is open at the end of the minute after which the feed requests the end again
   it.each([300, 400, 500, 600, 700, 800])(
-    'a bounded feed that never asks again outlives an untold end: %i',
+    'a bounded feed without retries outlives a service without a ledger end: %i',
     (latencyMs) => {
       marbles(({ flush }) => {
         const { ledger, feed } = world({ latencyMs, hasLedgerEnd: false });
@@ -121,51 +113,48 @@ describe('what the campaign has found', () => {
     },
   );
 
-  // it asks for the end itself, or another feed of the ledger has found out that nobody tells it
-  it.each([false, true])(
-    'ranges that nobody has told to be there are not read ahead, time and again: %p',
-    (isOther) => {
-      marbles(({ flush }) => {
-        let isUntold = false;
-        const { ledger, service, feed } = world({
-          latencyMs: 5,
-          fault: ({ path }) => (isEnd(path) && isUntold ? notFound : undefined),
-        });
-        fill(ledger, ...upTo(30));
-        const options = { maxPageSize: 10, parallelRanges: 16 };
-        const seen = observe(feed({ endInclusive: 100_000 }, options).pipe(takeUntil(timer(50_000))));
-        let before = 0;
-        // in the middle of a poll
-        timer(7_000).subscribe(() => {
-          isUntold = true;
-          before = service.asked.length;
-          if (isOther) observe(feed({ beginExclusive: 30 }).pipe(takeUntil(timer(10))));
-        });
-        flush();
-        expect(offsets(seen.values)).toEqual(upTo(30));
-        const bounds = service.asked.slice(before).flatMap(({ body }) => body['endInclusive'] ?? []);
-        expect(bounds.length).toBeGreaterThan(3);
-        expect(new Set(bounds)).toEqual(new Set([100_000]));
+  // this feed or another one of the ledger finds out that the service does not serve its end
+  it.each([false, true])('ranges after an unknown end are not read ahead repeatedly: %p', (isOther) => {
+    marbles(({ flush }) => {
+      let isEndHidden = false;
+      const { ledger, service, feed } = world({
+        latencyMs: 5,
+        fault: ({ path }) => (isEnd(path) && isEndHidden ? notFound : undefined),
       });
-    },
-  );
+      fill(ledger, ...upTo(30));
+      const options = { maxPageSize: 10, parallelRanges: 16 };
+      const seen = observe(feed({ endInclusive: 100_000 }, options).pipe(takeUntil(timer(50_000))));
+      let before = 0;
+      // in the middle of a poll
+      timer(7_000).subscribe(() => {
+        isEndHidden = true;
+        before = service.requests.length;
+        if (isOther) observe(feed({ beginExclusive: 30 }).pipe(takeUntil(timer(10))));
+      });
+      flush();
+      expect(offsets(seen.values)).toEqual(upTo(30));
+      const bounds = service.requests.slice(before).flatMap(({ body }) => body['endInclusive'] ?? []);
+      expect(bounds.length).toBeGreaterThan(3);
+      expect(new Set(bounds)).toEqual(new Set([100_000]));
+    });
+  });
 
-  /** Ranges ahead take a second each, so that they are on the way when the first is answered. */
-  const slowAhead = (ledger: VirtualLedger, asked: Asked, isSlow: boolean): Observable<Reply> =>
-    timer(isSlow ? 1_000 : 0).pipe(concatMap(() => ledger.answer(asked)));
+  /** Ranges ahead take a second each, so that they are open when the first is answered. */
+  const slowAhead = (ledger: VirtualLedger, request: ServiceRequest, isSlow: boolean): Observable<Reply> =>
+    timer(isSlow ? 1_000 : 0).pipe(concatMap(() => ledger.reply(request)));
 
-  it('nothing is left open of what lies ahead of an end that is not reached', () => {
+  it('requests ahead of an end that is not reached are aborted', () => {
     marbles(({ flush }) => {
       let most = 0;
       const ledger = new VirtualLedger({ latencyMs: 5 });
       fill(ledger, ...upTo(400));
-      const service: Scripted = scripted((asked, n) => {
+      const service: ScriptedService = scriptedService((request, n) => {
         most = Math.max(most, service.open);
-        // the fifth is the first page behind those that are read ahead: from a replica that is behind
-        if (isPage(asked.path) && asked.body['beginExclusive'] === 40 && n < 20)
+        // the fifth request is the first page after those that are read ahead: a replica that lags answers it
+        if (isPage(request.path) && request.body['beginExclusive'] === 40 && n < 20)
           return timer(30).pipe(map(() => beyondEnd));
-        if (isEnd(asked.path) && n > 1 && n < 20) return timer(5).pipe(map(() => ok({ offset: 350 })));
-        return slowAhead(ledger, asked, Number(asked.body['beginExclusive']) > 40 && n < 20);
+        if (isEnd(request.path) && n > 1 && n < 20) return timer(5).pipe(map(() => ok({ offset: 350 })));
+        return slowAhead(ledger, request, Number(request.body['beginExclusive']) > 40 && n < 20);
       });
       const client = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
       const options = { maxPageSize: 20, parallelRanges: 4 };
@@ -177,21 +166,21 @@ describe('what the campaign has found', () => {
     });
   });
 
-  it('nothing is left open of what lies ahead of a gap', () => {
+  it('requests ahead of a gap are aborted', () => {
     marbles(({ flush }) => {
       let open = -1;
       const ledger = new VirtualLedger({ latencyMs: 5 });
       fill(ledger, ...upTo(400));
-      const service: Scripted = scripted((asked) => {
-        const begin = Number(asked.body['beginExclusive']);
+      const service: ScriptedService = scriptedService((request) => {
+        const begin = Number(request.body['beginExclusive']);
         if (begin === 40)
           return timer(30).pipe(
             concatMap(() => {
               ledger.pruned = 300;
-              return ledger.answer(asked);
+              return ledger.reply(request);
             }),
           );
-        return slowAhead(ledger, asked, begin > 40 && begin < 300);
+        return slowAhead(ledger, request, begin > 40 && begin < 300);
       });
       const onGap = (): number[] => {
         open = service.open;
@@ -206,7 +195,7 @@ describe('what the campaign has found', () => {
     });
   });
 
-  it('an offset is a whole number, however little has been found', () => {
+  it('every requested offset is an integer, no matter how few updates were found', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({ latencyMs: 5 });
       const seen = observe(feed({}, { parallelRanges: 3 }).pipe(takeUntil(timer(100_000))));
@@ -216,8 +205,8 @@ describe('what the campaign has found', () => {
         });
       flush();
       expect(seen.values).toEqual([]);
-      expect(service.asked.at(-1)?.body['beginExclusive']).toBe(3_000);
-      const bounds = service.asked.flatMap(({ body }) => ('endInclusive' in body ? [body['endInclusive']] : []));
+      expect(service.requests.at(-1)?.body['beginExclusive']).toBe(3_000);
+      const bounds = service.requests.flatMap(({ body }) => ('endInclusive' in body ? [body['endInclusive']] : []));
       expect(bounds.filter((offset) => !Number.isSafeInteger(offset))).toEqual([]);
     });
   });

@@ -1,33 +1,35 @@
-import { asyncScheduler, delay, finalize, map, of, take, tap, type Observable } from 'rxjs';
+import { asyncScheduler, delay, finalize, map, type Observable, of, take, tap } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
+import type { UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { observe, type Observed } from '../../helpers/observe.js';
-import { scripted, type Asked, type Reply } from '../../helpers/scripted.js';
-import { scriptedSockets, type AskedSocket } from '../../helpers/scriptedSockets.js';
-import { VirtualLedger } from '../../helpers/virtualLedger.js';
+import {
+  type Reply,
+  scriptedService,
+  scriptedSockets,
+  type ServiceRequest,
+  type SocketRequest,
+} from '../../helpers/scripted.js';
+import { VirtualLedger, type VirtualOptions } from '../../helpers/virtualLedger.js';
 import { updateFormat } from '../../helpers/world.js';
 import { Audit } from './Audit.js';
-import { chosenAt, type GapSeen } from './chosenAt.js';
-import { deafFor } from './deafFor.js';
-import { calmAt, Growing } from './grow.js';
-import { inflict } from './inflict.js';
-import { replicaAt } from './profiles.js';
-import { pollFor, pushed, type Door } from './pushed.js';
-import { randomFrom } from './randomFrom.js';
-import type { Schedule } from './Schedule.js';
-import { strikeAt } from './strikeAt.js';
-import { Tokens } from './Tokens.js';
-import { wrongIn } from './wrongIn.js';
+import { gapHandler, type GapSeen, Tokens } from './caller.js';
+import { applyFault, findFault } from './faults.js';
+import { GrowingLedger, replicaAt } from './growingLedger.js';
+import { findRequestFlaws } from './requests.js';
+import { increase, randomFrom } from './runs.js';
+import { deafSocketMs, lastEventMs, type Schedule } from './Schedule.js';
+import { pollFor, socketSigns } from './socketFaults.js';
 
-/** What is told, and where the model may have stood then. */
-export type Told =
-  | { readonly event: Diagnostic; readonly stands: readonly number[] }
+/** What was emitted or reported; with a diagnostic, the cursors that the model allows at that time. */
+export type LogEntry =
+  | { readonly event: Diagnostic; readonly cursors: readonly number[] }
   | { readonly value: Update }
   | { readonly jump: number };
 
-/** What has come of a schedule. */
+/** The result of a schedule. */
 export interface Outcome {
   readonly schedule: Schedule;
   readonly seen: Observed<Update>;
@@ -36,37 +38,38 @@ export interface Outcome {
   readonly begin: number;
   /** `Infinity` for a feed without an end. */
   readonly bound: number;
-  readonly log: readonly Told[];
-  readonly askedAt: readonly number[];
+  readonly log: readonly LogEntry[];
+  readonly requestTimes: readonly number[];
   readonly gaps: readonly GapSeen[];
-  /** What no request may be, and what must not be left when all is over. */
-  readonly wrong: readonly string[];
-  /** How often each kind of fault came to pass. */
-  readonly inflicted: ReadonlyMap<string, number>;
+  /** What no request may be, and what must not be left at the end. */
+  readonly violations: readonly string[];
+  /** How often each kind of fault occurred. */
+  readonly faultCounts: ReadonlyMap<string, number>;
 }
 
 const requestTimeoutMs = 8_000;
 const filter = { filtersByParty: { 'alice::1220ab': { cumulative: [] } } };
-/** Long enough for a request that hangs, a back-off, the grace of a reset, and some polls. */
+/** Long enough for a request that hangs, a back-off, the grace period of a reset, and some polls. */
 const settleMs = 45_000;
-/** Page by page, of a service that gives no more than one update. */
-const answersToCome = 60;
+/** The answers still to come from a service with one update a page. */
+const remainingAnswers = 60;
 
-/** Runs a schedule in virtual time. */
+/** Plays a schedule in virtual time. */
 export function play(schedule: Schedule): Outcome {
   const scheduler = new TestScheduler(() => undefined);
   const random = Math.random;
   Math.random = randomFrom(schedule.jitter);
   try {
     return scheduler.run(({ flush }) => {
-      const { outcome, end } = begin(schedule);
-      // not by a timer, which would itself be left
+      const run = new Run(schedule);
+      const { outcome } = run;
+      // directly on the scheduler, since a timer would be left at the end
       scheduler.schedule(
         () => {
-          end();
-          if (scheduler.actions.length > 0) outcome.wrong.push(`${scheduler.actions.length} timers are left`);
+          run.end();
+          if (scheduler.actions.length > 0) outcome.violations.push(`${scheduler.actions.length} timers are left`);
         },
-        Math.max(20_000, calmAt(schedule)) + settleMs + deafFor(schedule) + answersToCome * schedule.spreadMs,
+        quietFromMs(schedule) + settleMs + deafSocketMs(schedule) + remainingAnswers * schedule.spreadMs,
       );
       flush();
       return outcome;
@@ -76,146 +79,173 @@ export function play(schedule: Schedule): Outcome {
   }
 }
 
-/** The outcome that is being made, and how to end it. */
-interface Play {
-  readonly outcome: Outcome & { readonly wrong: string[] };
-  readonly end: () => void;
-}
+/** When the faults of a schedule end. */
+const quietFromMs = (schedule: Schedule): number => Math.max(20_000, lastEventMs(schedule));
 
-function begin(schedule: Schedule): Play {
-  const { isDownward, latencyMs, maxListElements, maxPageSize, idleTimeoutMs, giveUpAfterMs, lag } = schedule;
-  const start = asyncScheduler.now();
-  const age = (): number => asyncScheduler.now() - start;
-  const wrong: string[] = [];
-  const log: Told[] = [];
-  const askedAt: number[] = [];
-  const gaps: GapSeen[] = [];
-  const inflicted = new Map<string, number>();
-  const ledger = new VirtualLedger({ latencyMs, maxListElements });
-  const growing = new Growing(ledger, schedule);
-  const beginExclusive = Math.floor((ledger.end * schedule.begin) / 1_000);
-  const bound = schedule.bound === null ? Infinity : Math.max(beginExclusive, schedule.bound);
-  const most = schedule.parallelRanges ?? 16;
-  let emitted = 0;
-  const audit = new Audit(ledger, growing.updateOf, {
-    begin: beginExclusive,
-    bound,
-    isDownward,
-    most,
-    emitted: () => emitted,
-    age,
-  });
-  const tokens =
-    schedule.token === null
-      ? undefined
-      : new Tokens(schedule.token, start, (end, asked) => {
-          audit.mustEnd(end, asked);
-        });
-  const token = (given: Tokens) => (): Observable<string> => {
-    const over = audit.tokenAsked();
-    return given.provide().pipe(finalize(over));
-  };
+/** One feed of one service, from now on. */
+class Run {
+  readonly outcome: Outcome & { readonly violations: string[] };
+  private readonly violations: string[] = [];
+  private readonly log: LogEntry[] = [];
+  private readonly requestTimes: number[] = [];
+  private readonly gaps: GapSeen[] = [];
+  private readonly faultCounts = new Map<string, number>();
+  private readonly start = asyncScheduler.now();
+  /** How many requests may be open at a time. */
+  private readonly maxOpen: number;
+  private readonly ledger: VirtualLedger;
+  private readonly audit: Audit;
+  private readonly tokens: Tokens | undefined;
+  private readonly service = scriptedService((request, n) => this.answer(request, n));
+  private readonly sockets = scriptedSockets((request, n) => this.connect(request, n));
+  private emitted = 0;
 
-  const honest = (asked: Asked): Observable<Reply> => {
-    const refusal = tokens?.refusalOf(asked);
-    if (refusal !== undefined) return of(refusal).pipe(delay(latencyMs));
-    const isLagging = lag !== null && age() >= lag.fromMs && age() < lag.fromMs + lag.forMs;
-    return ledger.answer(asked, isLagging ? Math.max(0, ledger.end - lag.by) : undefined).pipe(
-      // a token that expires on the way is noticed when there is something to send
-      map((reply) => ((ledger.entriesIn(reply) ?? []).length > 0 ? (tokens?.refusalOf(asked) ?? reply) : reply)),
+  constructor(private readonly schedule: Schedule) {
+    const { isDownward, latencyMs, maxListElements, parallelRanges, token } = schedule;
+    this.maxOpen = parallelRanges ?? 16;
+    this.ledger = new VirtualLedger({ latencyMs, maxListElements });
+    const growing = new GrowingLedger(this.ledger, schedule);
+    const begin = Math.floor((this.ledger.end * schedule.begin) / 1_000);
+    const bound = schedule.bound === null ? Infinity : Math.max(begin, schedule.bound);
+    this.audit = new Audit(this.ledger, growing.updateOf, {
+      begin,
+      bound,
+      isDownward,
+      maxOpen: this.maxOpen,
+      emitted: () => this.emitted,
+      age: this.age,
+    });
+    this.tokens =
+      token === null
+        ? undefined
+        : new Tokens(token, this.start, (end, request) => {
+            this.audit.mustEnd(end, request);
+          });
+    const seen = observe(this.feed(begin, bound));
+    growing.start();
+    const { audit, ledger, log, requestTimes, gaps, violations, faultCounts } = this;
+    this.outcome = { schedule, seen, audit, ledger, begin, bound, log, requestTimes, gaps, violations, faultCounts };
+  }
+
+  /** Ends the feed and checks what is left. */
+  end(): void {
+    this.audit.settle();
+    this.audit.check();
+    this.violations.push(...this.audit.violations);
+    this.outcome.seen.subscription.unsubscribe();
+    if (this.service.open + this.sockets.open > 0) this.violations.push('a request is left open');
+  }
+
+  private readonly age = (): number => asyncScheduler.now() - this.start;
+
+  private feed(begin: number, bound: number): Observable<Update> {
+    const { schedule, tokens } = this;
+    const client = createLedger({
+      baseUrl: 'http://ledger.example',
+      port: this.service.port,
+      webSocket: this.sockets.port,
+      requestTimeoutMs,
+      ...(tokens !== undefined && {
+        token: () => {
+          const done = this.audit.tokenRequested();
+          return tokens.provide().pipe(finalize(done));
+        },
+      }),
+      retry: { maxDelayMs: 1_000, giveUpAfterMs: schedule.giveUpAfterMs },
+    });
+    client.diagnostics$.subscribe((event) => {
+      const hasCursor = event._tag === 'CaughtUp' || event._tag === 'FellBehind';
+      this.log.push({ event, cursors: hasCursor ? this.audit.cursors() : [] });
+    });
+    const range =
+      bound === Infinity
+        ? { beginExclusive: begin }
+        : { beginExclusive: begin, endInclusive: bound, ...(schedule.isDownward && { descendingOrder: true }) };
+    const request = schedule.isLegacy ? { ...range, filter, verbose: true } : { ...range, updateFormat };
+    return client.updates(request, this.options()).pipe(
+      tap((value) => {
+        if (value._tag !== 'OffsetCheckpoint') this.emitted += 1;
+        this.log.push({ value });
+      }),
     );
-  };
-  const service = scripted((asked, n) => {
-    askedAt.push(age());
-    audit.asked(asked);
-    tokens?.asked(asked);
-    if (service.open > most) wrong.push(`${service.open} requests are open`);
-    wrong.push(...wrongIn(asked, isDownward));
-    const replica = replicaAt(schedule, age(), n);
-    // answers come in another order than they were asked for
-    ledger.become({ ...replica, latencyMs: latencyMs + ((n * 7_919) % (1 + schedule.spreadMs)) });
-    const strike = age() < Math.max(20_000, calmAt(schedule)) ? strikeAt(schedule.strikes, asked, age(), n) : undefined;
-    const struck = strike && inflict(strike, asked, honest(asked), ledger, replica);
-    if (struck !== undefined) {
-      const name = strike?.kind === 'status' ? strike.status : (strike?.kind ?? '');
-      inflicted.set(name, (inflicted.get(name) ?? 0) + 1);
-    }
-    return (struck ?? honest(asked)).pipe(
+  }
+
+  private options(): UpdatesOptions & { readonly onInvalid?: 'fail' } {
+    const { socketFaults, maxPageSize, idleTimeoutMs, parallelRanges, onGap } = this.schedule;
+    return {
+      transport: socketFaults === null ? 'http' : 'websocket',
+      maxPageSize,
+      idleTimeoutMs,
+      parallelRanges: parallelRanges ?? undefined,
+      ...(onGap !== null && {
+        onGap: gapHandler(onGap, this.ledger, (seen) => {
+          this.gaps.push({ ...seen, modelAt: this.audit.cursor });
+          if (seen.to === undefined) return;
+          this.audit.jump(seen.to);
+          this.log.push({ jump: seen.to });
+        }),
+      }),
+    };
+  }
+
+  private answer(request: ServiceRequest, n: number): Observable<Reply> {
+    const { schedule, audit, tokens, ledger, violations } = this;
+    this.requestTimes.push(this.age());
+    audit.requestSent(request);
+    tokens?.requestArrived(request);
+    if (this.service.open > this.maxOpen) violations.push(`${this.service.open} requests are open`);
+    violations.push(...findRequestFlaws(request, schedule.isDownward));
+    const replica = replicaAt(schedule, this.age(), n);
+    // answers arrive in another order than their requests
+    ledger.reconfigure({ ...replica, latencyMs: schedule.latencyMs + ((n * 7_919) % (1 + schedule.spreadMs)) });
+    return (this.faultyAnswer(request, n, replica) ?? this.honestAnswer(request)).pipe(
       take(1),
       tap((reply) => {
-        audit.delivered(asked, reply);
-        tokens?.delivered(asked, reply);
+        audit.delivered(request, reply);
+        tokens?.delivered(request, reply);
       }),
       finalize(() => {
-        audit.closed(asked);
+        audit.requestClosed(request);
       }),
     );
-  });
-  const door = (asked: AskedSocket): Door => ({
-    ledger,
-    refusal: () =>
-      tokens?.refusalOf({ ...pollFor(asked, 0), token: asked.headers['authorization']?.replace('Bearer ', '') }),
-    delivered: (poll, reply) => {
-      audit.delivered(poll, reply);
-    },
-  });
-  const sockets = scriptedSockets((asked, n) => {
-    askedAt.push(age());
-    if (sockets.open + service.open > most) wrong.push(`${sockets.open} sockets are open`);
-    ledger.become({ ...replicaAt(schedule, age(), n), latencyMs });
-    const isCalm = age() >= Math.max(20_000, calmAt(schedule));
-    const fault = isCalm ? undefined : schedule.pushes?.find(({ socket }) => socket === n)?.fault;
-    if (fault !== undefined) inflicted.set(`socket ${fault.kind}`, (inflicted.get(`socket ${fault.kind}`) ?? 0) + 1);
-    return pushed(asked, fault, door(asked));
-  });
-  const client = createLedger({
-    baseUrl: 'http://ledger.example',
-    port: service.port,
-    webSocket: sockets.port,
-    requestTimeoutMs,
-    ...(tokens !== undefined && { token: token(tokens) }),
-    retry: { maxDelayMs: 1_000, giveUpAfterMs },
-  });
-  client.diagnostics$.subscribe((event) => {
-    const isTurn = event._tag === 'CaughtUp' || event._tag === 'FellBehind';
-    log.push({ event, stands: isTurn ? audit.stands() : [] });
-  });
-  const { onGap } = schedule;
-  const options = {
-    transport: schedule.pushes === null ? ('http' as const) : ('websocket' as const),
-    maxPageSize,
-    idleTimeoutMs,
-    parallelRanges: schedule.parallelRanges ?? undefined,
-    ...(onGap !== null && {
-      onGap: chosenAt(onGap, ledger, (seen) => {
-        gaps.push({ ...seen, modelAt: audit.cursor });
-        if (seen.to === undefined) return;
-        audit.jump(seen.to);
-        log.push({ jump: seen.to });
-      }),
-    }),
-  };
-  const range =
-    bound === Infinity
-      ? { beginExclusive }
-      : { beginExclusive, endInclusive: bound, ...(isDownward && { descendingOrder: true }) };
-  const request = schedule.isLegacy ? { ...range, filter, verbose: true } : { ...range, updateFormat };
-  const seen = observe(
-    client.updates(request, options).pipe(
-      tap((value) => {
-        if (value._tag !== 'OffsetCheckpoint') emitted += 1;
-        log.push({ value });
-      }),
-    ),
-  );
-  growing.start();
-  const outcome = { schedule, seen, audit, ledger, begin: beginExclusive, bound, log, askedAt, gaps, wrong, inflicted };
-  const end = (): void => {
-    audit.settle();
-    audit.check();
-    wrong.push(...audit.wrong);
-    seen.subscription.unsubscribe();
-    if (service.open + sockets.open > 0) wrong.push('a request is left open');
-  };
-  return { outcome, end };
+  }
+
+  private honestAnswer(request: ServiceRequest): Observable<Reply> {
+    const { ledger, tokens } = this;
+    const { lag, latencyMs } = this.schedule;
+    const refusal = tokens?.refusalOf(request);
+    if (refusal !== undefined) return of(refusal).pipe(delay(latencyMs));
+    const isLagging = lag !== null && this.age() >= lag.fromMs && this.age() < lag.fromMs + lag.forMs;
+    return ledger.reply(request, isLagging ? Math.max(0, ledger.end - lag.by) : undefined).pipe(
+      // the service checks a token again when it has something to send
+      map((reply) => ((ledger.entriesOf(reply) ?? []).length > 0 ? (tokens?.refusalOf(request) ?? reply) : reply)),
+    );
+  }
+
+  private faultyAnswer(request: ServiceRequest, n: number, replica: VirtualOptions): Observable<Reply> | undefined {
+    if (this.age() >= quietFromMs(this.schedule)) return undefined;
+    const fault = findFault(this.schedule.faults, request, this.age(), n);
+    if (fault === undefined) return undefined;
+    const answer$ = applyFault(fault, request, this.honestAnswer(request), this.ledger, replica);
+    if (answer$ !== undefined) increase(this.faultCounts, fault.kind === 'status' ? fault.status : fault.kind);
+    return answer$;
+  }
+
+  private connect(request: SocketRequest, n: number): ReturnType<typeof socketSigns> {
+    const { schedule, ledger, audit, service, sockets } = this;
+    this.requestTimes.push(this.age());
+    if (sockets.open + service.open > this.maxOpen) this.violations.push(`${sockets.open} sockets are open`);
+    ledger.reconfigure({ ...replicaAt(schedule, this.age(), n), latencyMs: schedule.latencyMs });
+    const isQuiet = this.age() >= quietFromMs(schedule);
+    const fault = isQuiet ? undefined : schedule.socketFaults?.find(({ socket }) => socket === n)?.fault;
+    if (fault !== undefined) increase(this.faultCounts, `socket ${fault.kind}`);
+    const token = request.headers['authorization']?.replace('Bearer ', '');
+    return socketSigns(request, fault, {
+      ledger,
+      refusal: () => this.tokens?.refusalOf({ ...pollFor(request, 0), token }),
+      delivered: (poll, reply) => {
+        audit.delivered(poll, reply);
+      },
+    });
+  }
 }

@@ -2,13 +2,14 @@ import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, toArray } from 'rxjs';
 import { createLedger } from '../../../src/ledger/createLedger.js';
-import { httpServer, type HttpServer } from '../../helpers/httpServer.js';
+import { effort } from '../../helpers/effort.js';
 import { offsets } from '../../helpers/observe.js';
 import { transaction } from '../../helpers/wire.js';
 import { updateFormat, upTo } from '../../helpers/world.js';
+import { httpServer, type HttpServer } from '../../helpers/localServers.js';
 
 const pageSize = 20;
-/** The answers to three pages, by what is asked for: two of them can be read ahead. */
+/** The answers to three pages; the feed can read two of them ahead. */
 const pages = [0, 20, 40].map((begin) =>
   Buffer.from(
     JSON.stringify(
@@ -19,12 +20,12 @@ const pages = [0, 20, 40].map((begin) =>
   ),
 );
 const widest = Math.max(...pages.map(({ length }) => length));
-/** Each byte has its turn in virtual time; here each, if asked for, or every so many from a random one on. */
-const step = process.env['CANTON_RX_CAMPAIGN_RUNS'] === undefined ? 13 : 1;
+/** Distance between the bytes at which an answer is cut, from a random one on. Tests in virtual time cut at every byte. */
+const step = process.env['CANTON_RX_CAMPAIGN_RUNS'] === undefined ? effort(151, 13) : 1;
 const first = Math.floor(Math.random() * step);
 
 let server: HttpServer;
-/** Which page is cut next, and where. */
+/** The page that is cut next, and the byte. */
 let cut: { readonly page: number; readonly at: number } | undefined;
 
 const answer = (begin: number, end: number): Buffer =>
@@ -62,8 +63,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('over real sockets, an answer of 20 updates, in its turn or ahead of it', () => {
-  it(`that is cut at its bytes ${first}, ${first + step}, … loses nothing and repeats nothing`, async () => {
+describe('over real sockets, an answer of 20 updates, read in its turn or ahead of it', () => {
+  it(`loses nothing and repeats nothing when it is cut at its bytes ${first}, ${first + step}, …`, async () => {
     const ledger = createLedger({ baseUrl: server.url, retry: { baseDelayMs: 1 } });
     for (let at = first; at < widest; at += step) {
       const parallelRanges = [undefined, 1, 2, 16][at % 4];

@@ -1,71 +1,68 @@
 import { setTimeout } from 'node:timers/promises';
+import { combineLatest, defer, lastValueFrom, map, type Observable, startWith, takeWhile, tap, timeout } from 'rxjs';
+import type { Update } from '../../../src/codecs/Update.js';
+import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import type { Ledger } from '../../../src/ledger/Ledger.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
-import { valueOf } from '../../../src/sandbox/wire/events.js';
+import { updateValue } from '../../../src/sandbox/wire/events.js';
 import { wsPort } from '../../../src/ws/wsPort.js';
-import { rewrites, type Deed, type SocketSchedule } from './SocketSchedule.js';
+import { type OperatorAction, rewrites, type SocketSchedule } from './SocketSchedule.js';
 
-/** A sandbox to which a schedule happens, and a client of it. */
+/** A sandbox to which a schedule is applied, and a client of it. */
 export interface SocketWorld {
   readonly sandbox: Sandbox;
   readonly client: Ledger;
   /** Where an earlier feed stopped. */
   readonly beginExclusive: number;
-  /** The token that is valid now; the ones before it have expired. */
-  readonly token: () => string;
-  /** What happens at its time; resolves when all has. */
-  readonly happen: () => Promise<void>;
+  /** Applies the actions of the schedule at their times; resolves after the last of them. */
+  readonly run: () => Promise<void>;
 }
 
-/** 3.4 does not show every kind of topology event: what a feed sees would depend on when it asked. */
-const playsOld = ({ profile, deeds }: SocketSchedule): boolean =>
-  profile === '3.4' || deeds.some(({ deed }) => deed.kind === 'profile' && deed.profile === '3.4');
-
+/** Starts a sandbox with the faults of a schedule. */
 export async function socketWorld(schedule: SocketSchedule): Promise<SocketWorld> {
   const { profile, interfaceOnly, maxListElements } = schedule;
   const start = Date.now();
-  // the clock alone decides, so that it cannot expire twice
+  // by the clock alone, so that it cannot expire twice
   const token = (): string => `TOKEN-SECRET-${Date.now() - start < schedule.expiresAtMs ? 1 : 2}`;
   const sandbox = await startSandbox({
     profile,
     interfaceOnly,
-    // of the two operations of the interface document the first is off in 3.6
+    // 3.6 turns off the first of the two operations of the interface document
     deprecatedApis: interfaceOnly,
     maxListElements,
     checkToken: (given) => given === token(),
   });
   const traffic = {
     seed: schedule.seed,
-    ...(playsOld(schedule) && { variants: ['Transaction', 'Reassignment'] as const }),
+    ...(usesOldProfile(schedule) && { variants: ['Transaction', 'Reassignment'] as const }),
   };
   sandbox.generate(schedule.known, traffic);
   const offsetAt = (percent: number): number => {
     const update = sandbox.updates[Math.floor((schedule.known * percent) / 100) - 1];
-    return update === undefined ? 0 : valueOf(update).offset;
+    return update === undefined ? 0 : updateValue(update).offset;
   };
   const pruneUpTo = offsetAt(schedule.prunesUpTo);
-  for (const { trouble, after, times } of schedule.troubles) {
-    const fault = trouble.kind === 'rewrite' ? { kind: trouble.kind, body: rewrites[trouble.how] } : trouble;
-    sandbox.fault(fault, { path: /^\/v2\/(updates|state)/, after, times });
+  for (const { fault, after, times } of schedule.faults) {
+    const sandboxFault = fault.kind === 'rewrite' ? { kind: fault.kind, body: rewrites[fault.how] } : fault;
+    sandbox.fault(sandboxFault, { path: /^\/v2\/(updates|state)/, after, times });
   }
-  for (const trouble of schedule.socketTroubles) sandbox.fault(trouble);
-  const run = (deed: Deed): Promise<void> | number | undefined => {
-    switch (deed.kind) {
+  for (const fault of schedule.socketFaults) sandbox.fault(fault);
+  const apply = (action: OperatorAction): Promise<void> | number | undefined => {
+    switch (action.kind) {
       case 'generate':
-        return sandbox.generate(deed.count, traffic);
+        return sandbox.generate(action.count, traffic);
       case 'advance':
-        return sandbox.advance(deed.offsets);
+        return sandbox.advance(action.offsets);
       case 'restart':
-        return sandbox.restart(deed);
+        return sandbox.restart(action);
       case 'profile':
-        // the interface document's service stays what it is
-        return interfaceOnly ? undefined : (sandbox.configure({ profile: deed.profile }), undefined);
+        // a service of the interface document alone has no versions
+        return interfaceOnly ? undefined : (sandbox.configure({ profile: action.profile }), undefined);
     }
   };
   return {
     sandbox,
-    token,
     beginExclusive: offsetAt(schedule.seenBefore),
     client: createLedger({
       baseUrl: sandbox.url,
@@ -74,15 +71,59 @@ export async function socketWorld(schedule: SocketSchedule): Promise<SocketWorld
       webSocket: wsPort({ pingEveryMs: 20 }),
       retry: { baseDelayMs: 1, maxDelayMs: 10, giveUpAfterMs: 600_000 },
     }),
-    happen: async () => {
-      const deeds = schedule.deeds.map(async ({ deed, atMs }) => {
+    run: async () => {
+      const actions = schedule.actions.map(async ({ action, atMs }) => {
         await setTimeout(atMs);
-        await run(deed);
+        await apply(action);
       });
       const pruning = setTimeout(schedule.prunesAtMs).then(() => {
         if (schedule.prunes === true) sandbox.prune(pruneUpTo);
       });
-      await Promise.all([...deeds, pruning]);
+      await Promise.all([...actions, pruning]);
     },
   };
+}
+
+/** 3.4 lacks some kinds of topology events, so what a feed receives would depend on the time of its request. */
+const usesOldProfile = ({ profile, actions }: SocketSchedule): boolean =>
+  profile === '3.4' || actions.some(({ action }) => action.kind === 'profile' && action.profile === '3.4');
+
+/** What a feed and its ledger have emitted. */
+export interface WatchedFeed {
+  readonly updates: Update[];
+  readonly events: Diagnostic[];
+  error: unknown;
+}
+
+/** How long a feed that is not done may emit nothing. */
+const silenceLimitMs = 20_000;
+
+/** Watches a feed until it ends, or until a schedule has run and the feed has received enough. */
+export async function watchFeed(
+  client: Ledger,
+  feed$: Observable<Update>,
+  run: () => Promise<void>,
+  isEnough: (seen: WatchedFeed) => boolean,
+): Promise<WatchedFeed> {
+  const seen: WatchedFeed = { updates: [], events: [], error: undefined };
+  const subscription = client.diagnostics$.subscribe((event) => seen.events.push(event));
+  const watch$ = combineLatest([
+    feed$.pipe(
+      tap((update) => seen.updates.push(update)),
+      startWith(undefined),
+    ),
+    client.diagnostics$.pipe(startWith(undefined)),
+    defer(run).pipe(
+      map(() => true),
+      startWith(false),
+    ),
+  ]).pipe(
+    takeWhile(([, , hasRun]) => !hasRun || !isEnough(seen)),
+    timeout({ each: silenceLimitMs }),
+  );
+  await lastValueFrom(watch$, { defaultValue: undefined }).catch((error: unknown) => {
+    seen.error = error;
+  });
+  subscription.unsubscribe();
+  return seen;
 }

@@ -6,142 +6,137 @@ import type { Update } from '../../../src/codecs/Update.js';
 import type { LedgerError } from '../../../src/errors/LedgerError.js';
 import type { Gap, UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
 import type { Sandbox } from '../../../src/sandbox/index.js';
-import { valueOf } from '../../../src/sandbox/wire/events.js';
-import { ownClock } from '../../helpers/ownClock.js';
+import { updateValue } from '../../../src/sandbox/wire/events.js';
 import { secretsIn } from '../security/secretsIn.js';
-import { schedules } from './schedules.js';
+import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
 import { followedSchedule, socketSchedule, type SocketSchedule } from './SocketSchedule.js';
-import { socketWorld, type SocketWorld } from './socketWorld.js';
-import { watched, type Watched } from './watched.js';
+import { socketWorld, watchFeed, type SocketWorld, type WatchedFeed } from './socketWorld.js';
+import { useProcessTime } from '../../helpers/time.js';
 
-/** How often each kind of event was told. */
-const told = new Map<string, number>();
+/** How often each kind of diagnostic was reported. */
+const diagnosticCounts = new Map<string, number>();
 afterAll(() => {
-  process.stdout.write(`campaign: told ${[...told].map((entry) => entry.join(' ')).join(', ')}\n`);
+  process.stdout.write(`campaign: diagnostics ${formatCounts(diagnosticCounts)}\n`);
 });
 
-/** So many at a time: most of them wait most of the time. */
+/** How many schedules run at a time: most of them wait most of the time. */
 const lanes = 16;
-const { numRuns, seed } = schedules(250);
+const { numRuns, seed, isFull } = campaignRuns(5, 250);
+const check = (property: fc.IAsyncProperty<[SocketSchedule]>, runs: number): Promise<unknown> =>
+  checkInLanes(property, { runs, seed, lanes });
 
-const marks = (updates: readonly Update[]): string[] =>
+/** Updates in short, without checkpoints. */
+const summarize = (updates: readonly Update[]): string[] =>
   updates.flatMap((update) => ('updateId' in update ? [`${update.offset} ${update._tag} ${update.updateId}`] : []));
 
-/** What the ledger has after an offset, in the words of `marks`. */
+/** What the ledger has after an offset, written as `summarize` does. */
 const ledgerAfter = ({ updates }: Sandbox, beginExclusive: number): string[] =>
   updates.flatMap((update) => {
-    const { offset, updateId } = valueOf(update);
+    const { offset, updateId } = updateValue(update);
     return offset > beginExclusive ? [`${offset} ${Object.keys(update).join()} ${updateId}`] : [];
   });
 
-const contractsOf = ({ updates }: Sandbox): string[] =>
+const contractIds = ({ updates }: Sandbox): string[] =>
   JSON.stringify(updates.slice(0, 20)).match(/(?<="contractId":")[^"]+/g) ?? [];
 
-interface Played extends SocketWorld {
-  readonly seen: Watched;
+interface PlayedWorld extends SocketWorld {
+  readonly seen: WatchedFeed;
 }
 
-/** Plays a schedule to a feed until it has seen the last update, or has ended. */
-async function played(
+/** Plays a schedule to a feed until it has received the last update, or has ended. */
+async function play(
   schedule: SocketSchedule,
-  check: (played: Played) => void,
+  verify: (world: PlayedWorld) => void,
   onGap: UpdatesOptions['onGap'] = 'fail',
 ): Promise<void> {
-  const given = await socketWorld(schedule);
+  const world = await socketWorld(schedule);
   const { maxPageSize, parallelRanges, transport } = schedule;
   try {
-    const { sandbox, client, beginExclusive } = given;
+    const { sandbox, client, beginExclusive } = world;
     const feed$ = client.updates(
       { beginExclusive, updateFormat: ledgerEffects({ parties: 'any' }) },
       { maxPageSize, parallelRanges, transport, idleTimeoutMs: 50, onGap },
     );
-    const seen = await watched(client, feed$, given.happen, ({ updates, events }) => {
+    const seen = await watchFeed(client, feed$, world.run, ({ updates, events }) => {
       const last = ledgerAfter(sandbox, beginExclusive).at(-1);
-      // beyond a gap there may be nothing
+      // nothing may follow a gap
       const gap = events.find((event) => event._tag === 'GapFound');
-      return marks(updates).at(-1) === last || Number.parseInt(last ?? '') <= (gap?.resumesFrom ?? 0);
+      return summarize(updates).at(-1) === last || Number.parseInt(last ?? '') <= (gap?.resumesFrom ?? 0);
     });
-    expect(secretsIn([seen.error, seen.events], ['TOKEN-SECRET', ...contractsOf(sandbox)])).toEqual([]);
+    expect(secretsIn([seen.error, seen.events], ['TOKEN-SECRET', ...contractIds(sandbox)])).toEqual([]);
     expect(seen.events.filter(({ _tag }) => _tag === 'FeedEnded')).toHaveLength(1);
-    for (const { _tag } of seen.events) told.set(_tag, (told.get(_tag) ?? 0) + 1);
-    check({ ...given, seen });
+    for (const { _tag } of seen.events) increase(diagnosticCounts, _tag);
+    verify({ ...world, seen });
   } finally {
-    await given.sandbox.close();
+    await world.sandbox.close();
   }
 }
 
-/** Runs a property in several lanes at once, each with a seed of its own that follows from the first. */
-const inLanes = (property: fc.IAsyncProperty<[SocketSchedule]>, runs: number): Promise<unknown> =>
-  Promise.all(
-    Array.from({ length: lanes }, (_, lane) =>
-      fc.assert(property, { numRuns: Math.ceil(runs / lanes), seed: seed + lane, endOnFailure: true }),
-    ),
-  );
-
-// patience is for faults, not for a busy machine
+// retry budgets count processor time, not the waits of a busy machine
 beforeEach(() => {
-  ownClock();
+  useProcessTime();
 });
 
-describe('over real sockets, what a subscriber sees', () => {
-  it('is exactly the ledger, whatever happens to the service and on the way', async () => {
+describe('over real sockets, a subscriber receives', () => {
+  it('exactly the ledger, through every fault of the service and of the connections', async () => {
     const property = fc.asyncProperty(socketSchedule, (schedule) =>
-      played(schedule, ({ seen, sandbox, beginExclusive }) => {
+      play(schedule, ({ seen, sandbox, beginExclusive }) => {
         expect(seen.error).toBeUndefined();
-        expect(marks(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
+        expect(summarize(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
         const offsets = seen.updates.map(({ offset }) => offset);
         expect(offsets).toEqual(offsets.toSorted((a, b) => a - b));
       }),
     );
-    await inLanes(property, numRuns);
+    await check(property, numRuns);
   }, 600_000);
 
-  it('is exactly the ledger, whatever happens to the sockets by which it follows', async () => {
+  it('exactly the ledger, through every fault of the WebSockets that it follows by', async () => {
     const property = fc.asyncProperty(followedSchedule, (schedule) =>
-      played(schedule, ({ seen, sandbox, beginExclusive }) => {
+      play(schedule, ({ seen, sandbox, beginExclusive }) => {
         expect(seen.error).toBeUndefined();
-        expect(marks(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
+        expect(summarize(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
       }),
     );
-    await inLanes(property, numRuns / 4);
-    expect(told.get('SocketOpened')).toBeGreaterThan(numRuns / 8);
+    await check(property, numRuns / 4);
+    expect(diagnosticCounts.get('SocketOpened')).toBeGreaterThan(isFull ? numRuns / 8 : 0);
   }, 600_000);
 
-  it('is the ledger up to a gap that pruning makes, and what the caller chooses beyond it', async () => {
+  it('the ledger up to a gap by pruning, and after it what the caller chooses', async () => {
     const property = fc.asyncProperty(socketSchedule, async (schedule) => {
       const gaps: Gap[] = [];
       const onGap = (gap: Gap): number[] => {
         gaps.push(gap);
         return gap.error._tag === 'PrunedError' ? [gap.error.earliestOffset ?? -1] : [];
       };
-      await played(
+      await play(
         { ...schedule, prunes: true },
         ({ seen, sandbox, beginExclusive }) => {
           expect(seen.error).toBeUndefined();
-          // it is pruned once
+          // the ledger is pruned once
           expect(gaps.length).toBeLessThan(2);
           const [gap] = gaps;
           const earliest = gap?.error._tag === 'PrunedError' ? (gap.error.earliestOffset ?? 0) : 0;
-          const isInGap = (mark: string): boolean =>
-            gap !== undefined && Number.parseInt(mark) > gap.cursor && Number.parseInt(mark) <= earliest;
-          expect(marks(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive).filter((mark) => !isInGap(mark)));
+          const isInGap = (update: string): boolean =>
+            gap !== undefined && Number.parseInt(update) > gap.cursor && Number.parseInt(update) <= earliest;
+          const expected = ledgerAfter(sandbox, beginExclusive).filter((update) => !isInGap(update));
+          expect(summarize(seen.updates)).toEqual(expected);
         },
         onGap,
       );
     });
-    await inLanes(property, numRuns / 5);
+    await check(property, numRuns / 5);
   }, 600_000);
 
-  it('is the ledger up to where the feed ends, and it ends only with the error that it must', async () => {
+  it('the ledger up to where the feed ends, which happens only with an error that must end it', async () => {
     const property = fc.asyncProperty(socketSchedule, (schedule) =>
-      played({ ...schedule, prunes: true, keepsToken: true }, ({ seen, sandbox, beginExclusive }) => {
+      play({ ...schedule, prunes: true, keepsToken: true }, ({ seen, sandbox, beginExclusive }) => {
         const all = ledgerAfter(sandbox, beginExclusive);
-        const some = marks(seen.updates);
-        expect(all.slice(0, some.length)).toEqual(some);
-        if (seen.error === undefined) expect(some).toEqual(all);
+        const received = summarize(seen.updates);
+        expect(all.slice(0, received.length)).toEqual(received);
+        if (seen.error === undefined) expect(received).toEqual(all);
         else expect(['PrunedError', 'UnauthorizedError']).toContain((seen.error as LedgerError)._tag);
       }),
     );
-    await inLanes(property, numRuns / 5);
+    await check(property, numRuns / 5);
   }, 600_000);
 });

@@ -1,61 +1,63 @@
 import { asyncScheduler } from 'rxjs';
-import { canton, failed, notFound, type Reply } from '../../helpers/scripted.js';
+import type { Reply } from '../../helpers/scripted.js';
+import { errorBody, errorReply, notFound } from '../../helpers/wire.js';
 
-const redacted = canton('NA', -1);
+const redacted = errorBody('NA', -1);
 
 /** Answers after which the same request may succeed. */
 export const passing = {
-  '408': () => failed(408, ''),
-  '409 back-pressure': () => failed(409, canton('PARTICIPANT_BACKPRESSURE', 2)),
-  '409 stale authorization': () => failed(409, canton('STALE_STREAM_AUTHORIZATION', 2)),
-  '425': () => failed(425, 'Too Early'),
-  '429 seconds': () => failed(429, '', { 'retry-after': '2' }),
-  '429 date': () => failed(429, 'slow down', { 'retry-after': new Date(asyncScheduler.now() + 3_000).toUTCString() }),
-  '429 nonsense': () => failed(429, '', { 'retry-after': 'soon' }),
-  '429 redacted': () => failed(429, redacted),
-  '499': () => failed(499, canton('REQUEST_ABORTED', 1)),
-  '500 text': () => failed(500, 'Internal Server Error'),
-  '502 html': () => failed(502, '<html><body>Bad Gateway</body></html>'),
-  '503 text': () => failed(503, 'The server was not able to produce a timely response to your request.'),
-  '503 json': () => failed(503, canton('SERVICE_NOT_RUNNING', 1)),
-  '503 redacted': () => failed(503, redacted),
-  '504 json': () => failed(504, canton('REQUEST_TIME_OUT', 3)),
-  '504 html': () => failed(504, '<html>Gateway Time-out</html>'),
-  '400 not yet': () => failed(400, canton('SOMETHING_NOT_YET_THERE', 12)),
+  '408': () => errorReply(408, ''),
+  '409 back-pressure': () => errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2)),
+  '409 stale authorization': () => errorReply(409, errorBody('STALE_STREAM_AUTHORIZATION', 2)),
+  '425': () => errorReply(425, 'Too Early'),
+  '429 seconds': () => errorReply(429, '', { 'retry-after': '2' }),
+  '429 date': () =>
+    errorReply(429, 'slow down', { 'retry-after': new Date(asyncScheduler.now() + 3_000).toUTCString() }),
+  '429 nonsense': () => errorReply(429, '', { 'retry-after': 'soon' }),
+  '429 redacted': () => errorReply(429, redacted),
+  '499': () => errorReply(499, errorBody('REQUEST_ABORTED', 1)),
+  '500 text': () => errorReply(500, 'Internal Server Error'),
+  '502 html': () => errorReply(502, '<html><body>Bad Gateway</body></html>'),
+  '503 text': () => errorReply(503, 'The server was not able to produce a timely response to your request.'),
+  '503 json': () => errorReply(503, errorBody('SERVICE_NOT_RUNNING', 1)),
+  '503 redacted': () => errorReply(503, redacted),
+  '504 json': () => errorReply(504, errorBody('REQUEST_TIME_OUT', 3)),
+  '504 html': () => errorReply(504, '<html>Gateway Time-out</html>'),
+  '400 not yet': () => errorReply(400, errorBody('SOMETHING_NOT_YET_THERE', 12)),
 } satisfies Record<string, () => Reply>;
 
-/** Answers after which another request is to be made; what they mean depends on what was asked. */
+/** Answers after which the feed makes another request; their meaning depends on the request. */
 export const turning = {
   '404 path': () => notFound,
-  '405 path': () => failed(405, 'Method Not Allowed'),
-  '501 path': () => failed(501, ''),
-  '403 gateway': () => failed(403, 'forbidden'),
-  '400 disabled': () => failed(400, canton('DEPRECATED_API_DISABLED', 9)),
-  '413 list': () => failed(413, canton('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2)),
+  '405 path': () => errorReply(405, 'Method Not Allowed'),
+  '501 path': () => errorReply(501, ''),
+  '403 gateway': () => errorReply(403, 'forbidden'),
+  '400 disabled': () => errorReply(400, errorBody('DEPRECATED_API_DISABLED', 9)),
+  '413 list': () => errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2)),
 } satisfies Record<string, () => Reply>;
 
-/** Answers that end a feed at once, at whatever path they come. */
+/** Answers that end a feed at once, on every path. */
 export const stopping = {
-  '400 json': () => failed(400, canton('INVALID_ARGUMENT', 8)),
-  '400 text': () => failed(400, 'Invalid value for: body'),
-  '400 redacted': () => failed(400, redacted),
-  '400 state': () => failed(400, canton('OFFSET_OUT_OF_RANGE', 9)),
-  '403 redacted': () => failed(403, redacted),
-  '403 json': () => failed(403, canton('PERMISSION_DENIED', 7)),
-  '404 json': () => failed(404, canton('PACKAGE_NAMES_NOT_FOUND', 11)),
-  '409 redacted': () => failed(409, redacted),
-  '409 exists': () => failed(409, canton('SOMETHING_EXISTS', 10)),
-  '413 text': () => failed(413, 'exceeded size limit (8388608 bytes)!'),
-  '500 redacted': () => failed(500, redacted),
-  '501 redacted': () => failed(501, redacted),
+  '400 json': () => errorReply(400, errorBody('INVALID_ARGUMENT', 8)),
+  '400 text': () => errorReply(400, 'Invalid value for: body'),
+  '400 redacted': () => errorReply(400, redacted),
+  '400 state': () => errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)),
+  '403 redacted': () => errorReply(403, redacted),
+  '403 json': () => errorReply(403, errorBody('PERMISSION_DENIED', 7)),
+  '404 json': () => errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)),
+  '409 redacted': () => errorReply(409, redacted),
+  '409 exists': () => errorReply(409, errorBody('SOMETHING_EXISTS', 10)),
+  '413 text': () => errorReply(413, 'exceeded size limit (8388608 bytes)!'),
+  '500 redacted': () => errorReply(500, redacted),
+  '501 redacted': () => errorReply(501, redacted),
 } satisfies Record<string, () => Reply>;
 
 /** Answers that refuse a token. */
 export const refusing = {
-  '401 redacted': () => failed(401, redacted),
-  '401 text': () => failed(401, ''),
-  '401 json': () => failed(401, canton('UNAUTHENTICATED', 6)),
-  '409 expired': () => failed(409, canton('ACCESS_TOKEN_EXPIRED', 2)),
+  '401 redacted': () => errorReply(401, redacted),
+  '401 text': () => errorReply(401, ''),
+  '401 json': () => errorReply(401, errorBody('UNAUTHENTICATED', 6)),
+  '409 expired': () => errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2)),
 } satisfies Record<string, () => Reply>;
 
 export const statuses: Readonly<Record<string, () => Reply>> = { ...passing, ...turning, ...stopping, ...refusing };

@@ -2,20 +2,19 @@ import process from 'node:process';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { firstValueFrom, lastValueFrom, of, timer } from 'rxjs';
-import { createLedger } from '../../../src/ledger/createLedger.js';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
 import { cantonError, type Fault, startSandbox } from '../../../src/sandbox/index.js';
 import { preparedTransactionVerifier } from '../../../src/verify/index.js';
-import { ownClock } from '../../helpers/ownClock.js';
 import { secretsIn } from '../security/secretsIn.js';
-import { schedules } from './schedules.js';
+import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
+import { useProcessTime } from '../../helpers/time.js';
 
-const { numRuns, seed } = schedules(120);
-const lanes = 8;
+const { numRuns, seed } = campaignRuns(16, 120);
 const path = /executeAndWaitForTransaction$/;
 const isDefinite = (end: unknown): boolean => isLedgerError(end) && end._tag !== 'OutcomeUnknownError';
 
-/** The longest that a commit is held back. */
+/** The longest delay of a commit. */
 const latestMs = 120;
 
 const fault: fc.Arbitrary<Fault> = fc.oneof(
@@ -45,9 +44,9 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 
 interface Schedule {
   readonly faults: readonly Fault[];
-  /** Of the caller's deduplication period; as long as may be, if absent. */
+  /** The caller's deduplication period; the longest allowed, if `undefined`. */
   readonly seconds: number | undefined;
-  /** At a time. */
+  /** How many run at a time. */
   readonly subscriptions: number;
   readonly recovers: boolean;
   readonly isForged: boolean;
@@ -61,6 +60,7 @@ const schedule: fc.Arbitrary<Schedule> = fc.record({
   isForged: fc.boolean(),
 });
 
+/** Submits by a schedule, compares each end with the ledger, and returns the ends. */
 async function play({ faults, seconds, subscriptions, recovers, isForged }: Schedule): Promise<readonly string[]> {
   const sandbox = await startSandbox();
   try {
@@ -80,7 +80,7 @@ async function play({ faults, seconds, subscriptions, recovers, isForged }: Sche
     });
     const events: unknown[] = [];
     ledger.diagnostics$.subscribe((event) => events.push(event));
-    for (const each of faults) sandbox.fault(each, { path });
+    for (const given of faults) sandbox.fault(given, { path });
     const createArguments = { owner: alice.party, amount: '10.0', tag: null, serial: '1' };
     const transaction$ = ledger.submit(
       {
@@ -99,11 +99,11 @@ async function play({ faults, seconds, subscriptions, recovers, isForged }: Sche
       Array.from({ length: subscriptions }, () => lastValueFrom(transaction$).catch((error: unknown) => error)),
     );
     await firstValueFrom(timer(latestMs + 30));
-    // what was committed late is committed by now
+    // late commits are done by now
     const committed = sandbox.updates.flatMap((update) => ('Transaction' in update ? [update.Transaction.value] : []));
     expect(committed.length).toBeLessThanOrEqual(1);
     expect(secretsIn([events, ends.filter(isLedgerError)], ['10.0000000000'])).toEqual([]);
-    // a definite error is about its own submission: another subscription prepares, signs and sends one of its own
+    // a definite error concerns one submission only: every subscription prepares, signs and sends its own
     if (ends.every(isDefinite)) expect([ends, committed]).toEqual([ends, []]);
     for (const end of ends) {
       if (!isLedgerError(end)) expect(end).toMatchObject({ updateId: committed[0]?.updateId, events: [{}] });
@@ -118,23 +118,19 @@ async function play({ faults, seconds, subscriptions, recovers, isForged }: Sche
   }
 }
 
-// patience is for faults, not for a busy machine
+// retry budgets count processor time, not the waits of a busy machine
 beforeEach(() => {
-  ownClock();
+  useProcessTime();
 });
 
 describe('over real sockets, a submission', () => {
-  it('is committed once at most, and what it ends with never contradicts the ledger', async () => {
+  it('is committed at most once, and never ends in contradiction to the ledger', async () => {
     const counts = new Map<string, number>();
     const property = fc.asyncProperty(schedule, async (given) => {
-      for (const end of await play(given)) counts.set(end, (counts.get(end) ?? 0) + 1);
+      for (const end of await play(given)) increase(counts, end);
     });
-    await Promise.all(
-      Array.from({ length: lanes }, (_, lane) =>
-        fc.assert(property, { numRuns: Math.ceil(numRuns / lanes), seed: seed + lane, endOnFailure: true }),
-      ),
-    );
-    process.stdout.write(`campaign: ${JSON.stringify(Object.fromEntries(counts))}\n`);
+    await checkInLanes(property, { runs: numRuns, seed, lanes: 8 });
+    process.stdout.write(`campaign: submissions end with ${formatCounts(counts)}\n`);
     expect(counts.get('Transaction')).toBeGreaterThan(0);
   }, 600_000);
 });

@@ -1,13 +1,11 @@
 import process from 'node:process';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { stoppingPushArbitrary } from './faultsOf.js';
-import { flawsOf, matches, wordsOf } from './flawsOf.js';
-import { flawsOfLoss } from './flawsOfLoss.js';
+import { stoppingSocketFault } from './faults.js';
+import { describeError, findFlaws, findMissing, hasFacts } from './flaws.js';
 import { play, type Outcome } from './play.js';
+import { campaignRuns, Tally } from './runs.js';
 import type { Schedule } from './Schedule.js';
-import { statuses } from './statuses.js';
-import { schedules } from './schedules.js';
 import {
   bySocket,
   downwardSchedule,
@@ -17,78 +15,70 @@ import {
   restoredSchedule,
   stoppingSchedule,
   tokenSchedule,
-} from './schedulesOf.js';
-import { Tally } from './Tally.js';
+} from './schedules.js';
+import { statuses } from './statuses.js';
 
+const hours = 3_600_000;
 const tally = new Tally();
 
-/** Plays schedules and finds nothing wrong with any of them, neither in general nor in what each of its kind must be. */
+/** Plays schedules, and expects no flaw in any of them: neither in general nor by the rules of their kind. */
 function campaign(
-  inCi: number,
-  schedule: fc.Arbitrary<Schedule>,
-  flawsOfKind: (outcome: Outcome) => readonly string[],
+  full: number,
+  schedules: fc.Arbitrary<Schedule>,
+  findFlawsOfKind: (outcome: Outcome) => readonly string[],
 ): void {
-  const { seed, numRuns } = schedules(inCi);
+  const { seed, numRuns } = campaignRuns(Math.ceil(full / 50), full);
   fc.assert(
-    fc.property(schedule, (given) => {
-      const outcome = play(given);
+    fc.property(schedules, (schedule) => {
+      const outcome = play(schedule);
       tally.add(outcome);
-      expect([...flawsOf(outcome), ...flawsOfKind(outcome)]).toEqual([]);
+      expect([...findFlaws(outcome), ...findFlawsOfKind(outcome)]).toEqual([]);
     }),
     { seed, numRuns },
   );
 }
 
-/** Goes on unless something forces it to end, and loses nothing. */
-const goesOn = (outcome: Outcome): readonly string[] => {
-  const { error } = outcome.seen;
-  if (outcome.audit.end !== undefined) return [];
-  return error === undefined ? flawsOfLoss(outcome) : [`ends with ${wordsOf(error)}`];
-};
-
 afterAll(() => {
   process.stdout.write(`campaign: ${String(tally)}\n`);
 });
 
-const hours = 3_600_000;
-
-describe('what a subscriber sees is exactly the ledger', () => {
+describe('a subscriber receives exactly the ledger', () => {
   it(
-    'whatever passes',
+    'through every fault that passes',
     () => {
-      campaign(2_500, passingSchedule, goesOn);
+      campaign(2_500, passingSchedule, continues);
     },
     hours,
   );
 
   it(
-    'whatever passes, and whatever happens to the sockets by which it follows',
+    'through every fault that passes, over WebSockets with faults of their own',
     () => {
-      campaign(1_500, bySocket(passingSchedule), goesOn);
+      campaign(1_500, bySocket(passingSchedule), continues);
     },
     hours,
   );
 
   it(
-    'up to what a socket brings that does not decode',
+    'up to a message of a socket that does not decode',
     () => {
-      campaign(300, bySocket(stoppingSchedule, stoppingPushArbitrary), goesOn);
+      campaign(300, bySocket(stoppingSchedule, stoppingSocketFault), continues);
     },
     hours,
   );
 
   it(
-    'by sockets, up to where there is no good token any more',
+    'over WebSockets, up to where no valid token is left',
     () => {
-      campaign(200, bySocket(tokenSchedule), goesOn);
+      campaign(200, bySocket(tokenSchedule), continues);
     },
     hours,
   );
 
   it(
-    'downward',
+    'in descending order',
     () => {
-      campaign(200, downwardSchedule, goesOn);
+      campaign(200, downwardSchedule, continues);
     },
     hours,
   );
@@ -96,94 +86,102 @@ describe('what a subscriber sees is exactly the ledger', () => {
   it(
     'up to an answer that ends the feed at once',
     () => {
-      campaign(350, stoppingSchedule, goesOn);
+      campaign(350, stoppingSchedule, continues);
     },
     hours,
   );
 
   it(
-    'up to where it is pruned, and from where the caller chooses to go on',
+    'up to where it is pruned, and from where the caller chooses to continue',
     () => {
-      campaign(350, prunedSchedule, upToPruned);
-      campaign(100, bySocket(prunedSchedule), upToPruned);
+      campaign(350, prunedSchedule, continuesOverPruning);
+      campaign(100, bySocket(prunedSchedule), continuesOverPruning);
     },
     hours,
   );
 
   it(
-    'up to where an older backup was restored, and from where the caller chooses to go on',
+    'up to where an older backup was restored, and from where the caller chooses to continue',
     () => {
-      campaign(300, restoredSchedule, upToRestored);
-      campaign(100, bySocket(restoredSchedule), upToRestored);
+      campaign(300, restoredSchedule, continuesOverReset);
+      campaign(100, bySocket(restoredSchedule), continuesOverReset);
     },
     hours,
   );
 
   it(
-    'up to where the patience is over, and no less far',
+    'up to where the retry budget is spent, and not before',
     () => {
-      campaign(250, outageSchedule, flawsOfOutage);
+      campaign(250, outageSchedule, outlivesOutage);
     },
     hours,
   );
 
   it(
-    'up to where there is no good token any more',
+    'up to where no valid token is left',
     () => {
-      campaign(250, tokenSchedule, goesOn);
+      campaign(250, tokenSchedule, continues);
     },
     hours,
   );
 });
 
-const upToPruned = (outcome: Outcome): readonly string[] => {
-  const { gaps } = outcome;
-  const displaced = gaps.filter(({ cursor, modelAt }) => cursor !== modelAt);
-  return [...goesOn(outcome), ...displaced.map(({ cursor }) => `a gap at ${cursor} that is not the model's`)];
+/** The feed continues unless something forces it to end, and misses nothing. */
+const continues = (outcome: Outcome): readonly string[] => {
+  const { error } = outcome.seen;
+  if (outcome.audit.end !== undefined) return [];
+  return error === undefined ? findMissing(outcome) : [`ends with ${describeError(error)}`];
 };
 
-const upToRestored = (outcome: Outcome): readonly string[] => {
+const continuesOverPruning = (outcome: Outcome): readonly string[] => {
+  const displaced = outcome.gaps.filter(({ cursor, modelAt }) => cursor !== modelAt);
+  return [...continues(outcome), ...displaced.map(({ cursor }) => `a gap at ${cursor} that the model does not have`)];
+};
+
+const continuesOverReset = (outcome: Outcome): readonly string[] => {
   const { audit, ledger, seen, schedule, gaps } = outcome;
   const restoredAt = schedule.changes[0]?.atMs ?? 0;
-  const early = gaps.length > 0 || seen.error !== undefined ? endedWithin(outcome, restoredAt + 10_000) : [];
-  if (audit.cursor <= ledger.end) return [...goesOn(outcome), ...early];
-  return matches(seen.error, { _tag: 'LedgerResetError', cursor: audit.cursor })
+  const early = gaps.length > 0 || seen.error !== undefined ? resetReportedBefore(outcome, restoredAt + 10_000) : [];
+  if (audit.cursor <= ledger.end) return [...continues(outcome), ...early];
+  return hasFacts(seen.error, { _tag: 'LedgerResetError', cursor: audit.cursor })
     ? early
-    : [`is at ${audit.cursor} of a ledger of ${ledger.end}, and ends with ${wordsOf(seen.error)}`];
+    : [`is at ${audit.cursor} of a ledger of ${ledger.end}, and ends with ${describeError(seen.error)}`];
 };
 
-/** A reset that is told before its grace is over. */
-const endedWithin = ({ seen, log, gaps }: Outcome, ms: number): readonly string[] => {
-  const told = log.flatMap((entry) => ('event' in entry && entry.event._tag === 'GapFound' ? [entry.event.at] : []));
-  const first = told[0];
-  if (first === undefined) return gaps.length > 0 || seen.error !== undefined ? ['tells no gap'] : [];
-  return first < ms ? [`tells a reset at ${first}, before ${ms}`] : [];
+/** A reset must be reported, and not before its grace period is over. */
+const resetReportedBefore = ({ seen, log, gaps }: Outcome, ms: number): readonly string[] => {
+  const reportTimes = log.flatMap((entry) =>
+    'event' in entry && entry.event._tag === 'GapFound' ? [entry.event.at] : [],
+  );
+  const first = reportTimes[0];
+  if (first === undefined) return gaps.length > 0 || seen.error !== undefined ? ['reports no gap'] : [];
+  return first < ms ? [`reports a reset at ${first}, before ${ms}`] : [];
 };
 
 /**
- * An outage that is shorter than the patience is outlived, one that is longer is not, and its last error is told. That a
- * poll is cut may be impatience on the way: finding out how long it may last is no failure yet.
+ * A feed outlives an outage that is shorter than its retry budget, and ends with the last error of a longer one. A poll
+ * that is cut may not count as a failure at first, while the feed learns how long a poll may last.
  */
-const flawsOfOutage = (outcome: Outcome): readonly string[] => {
-  const { seen, schedule, askedAt } = outcome;
+const outlivesOutage = (outcome: Outcome): readonly string[] => {
+  const { seen, schedule, requestTimes } = outcome;
   const { error, endedAt = 0, completed } = seen;
-  const { giveUpAfterMs, strikes } = schedule;
-  const [{ when, fault } = {}] = strikes;
-  if (when === undefined || fault === undefined || !('fromMs' in when)) return ['is no outage'];
+  const { giveUpAfterMs, faults } = schedule;
+  const [{ when, fault } = {}] = faults;
+  if (when === undefined || fault === undefined || !('fromMs' in when)) return ['has no outage'];
   const { fromMs, forMs } = when;
-  if (completed || forMs + 1_000 <= giveUpAfterMs) return goesOn(outcome);
-  const isOver = askedAt.some((ms) => ms >= fromMs + forMs);
-  if (error === undefined)
+  if (completed || forMs + 1_000 <= giveUpAfterMs) return continues(outcome);
+  if (error === undefined) {
+    const isOver = requestTimes.some((ms) => ms >= fromMs + forMs);
     return forMs >= giveUpAfterMs + 30_000 && isOver
-      ? ['outlives an outage beyond its patience']
-      : flawsOfLoss(outcome);
+      ? ['outlives an outage that is longer than its retry budget']
+      : findMissing(outcome);
+  }
   const status = fault.kind === 'status' ? { _tag: 'ApiError', status: statusOf(fault.status) } : {};
+  const hasRetryCount = typeof error === 'object' && error !== null && 'retried' in error;
   return [
     ...(endedAt >= fromMs + giveUpAfterMs ? [] : [`gives up at ${endedAt}`]),
-    ...(matches(error, status) ? [] : [`gives up with ${wordsOf(error)}`]),
-    ...((typeof error === 'object' && error !== null && 'retried' in error) === giveUpAfterMs > 0
-      ? []
-      : ['does not tell how often it tried']),
+    ...(hasFacts(error, status) ? [] : [`gives up with ${describeError(error)}`]),
+    ...(hasRetryCount === giveUpAfterMs > 0 ? [] : ['does not report how often it retried']),
   ];
 };
 

@@ -5,34 +5,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { build } from 'esbuild';
-import { Subject, type Observable } from 'rxjs';
+import { type Observable, Subject } from 'rxjs';
 import { phases } from './children/marks.js';
-import type { Orders } from './Orders.js';
 
-/** A process that is to be killed. */
+/** A process that will be killed. */
 export interface Child {
   readonly life: number;
   readonly startedAt: number;
-  /** What it is doing, in the order in which it tells. */
+  /** The marks of its phases, in order. */
   readonly mark$: Observable<string>;
-  /** How often it has told something. */
+  /** How often it has written a mark. */
   readonly count: (mark: string) => number;
-  /** What it is doing, or was when it ended. */
+  /** Its current phase, or the last one. */
   readonly phase: () => string;
   readonly signal: (name: NodeJS.Signals) => void;
   readonly isOver: () => boolean;
-  /** Fulfilled when it has ended and all that it told has been read; what went wrong, if it ended by itself badly. */
+  /** Resolves when it has ended and its output has been read, with the failure, if it failed by itself. */
   readonly over: Promise<string | undefined>;
 }
 
-/** Programs for children: bundled, since they are started hundreds of times. */
+/** The programs of children, bundled, since they are started hundreds of times. */
 export interface Programs {
   readonly start: (name: string, orders: Orders) => Child;
-  /** Removes them, and ends those that still run. */
+  /** Removes the programs, and ends the children that still run. */
   readonly remove: () => Promise<void>;
 }
 
-export async function programs(...names: readonly string[]): Promise<Programs> {
+export async function bundlePrograms(...names: readonly string[]): Promise<Programs> {
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
   await build({
     entryPoints: names.map((name) => join(import.meta.dirname, 'children', `${name}.ts`)),
@@ -47,12 +46,12 @@ export async function programs(...names: readonly string[]): Promise<Programs> {
   const children: Child[] = [];
   return {
     start: (name, orders) => {
-      const child = started(join(folder, `${name}.cjs`), orders);
+      const child = startChild(join(folder, `${name}.cjs`), orders);
       children.push(child);
       return child;
     },
     remove: async () => {
-      // those that a test has left, for it failed
+      // a failed test leaves children
       for (const child of children) if (!child.isOver()) child.signal('SIGKILL');
       await Promise.all(children.map(({ over }) => over));
       await rm(folder, { recursive: true, force: true });
@@ -60,7 +59,7 @@ export async function programs(...names: readonly string[]): Promise<Programs> {
   };
 }
 
-function started(program: string, orders: Orders): Child {
+function startChild(program: string, orders: Orders): Child {
   const child = spawn(process.execPath, [program, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'pipe'] });
   const mark$ = new Subject<string>();
   const counts = new Map<string, number>();
@@ -92,4 +91,20 @@ function started(program: string, orders: Orders): Child {
     isOver: () => child.exitCode !== null || child.signalCode !== null,
     over,
   };
+}
+
+/** The arguments of a child. */
+export interface Orders {
+  readonly ledgerUrl: string;
+  /** A database, a server, or a folder. */
+  readonly storeUrl: string;
+  /** The file in which a handler notes each update. */
+  readonly notes?: string | undefined;
+  /** The number of this start. */
+  readonly life: number;
+  /** The offset at which to end; without it, the child runs until it is killed. */
+  readonly end?: number | undefined;
+  /** The last offset, which is left to the child that is not killed. */
+  readonly last?: number;
+  readonly commitEvery: number;
 }

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   debounceTime,
@@ -11,51 +12,51 @@ import {
   timeout,
   timer,
 } from 'rxjs';
+import { randomFrom } from '../campaign/runs.js';
 import type { Child } from './Child.js';
-import { print, type Parameters } from './parameters.js';
 
-/** What a crash test starts. */
+/** The processes of a crash test. */
 export interface Subject {
-  /** What it is called where it is told. */
+  /** The name in the log. */
   readonly what: string;
-  /** How many work at a time. */
+  /** How many run at a time. */
   readonly processes?: number;
   readonly start: (life: number, end?: number) => Child;
-  /** Done while the next one works. */
+  /** Called while the next one runs. */
   readonly afterKill?: (killed: number) => unknown;
 }
 
-/** What it works on. */
+/** The updates to process. */
 export interface Source {
-  /** Commits a part of the updates that it is to have in the end, so that nobody gets to the end before. */
+  /** Commits a share of all updates, so that no process reaches the end early. */
   readonly grow: (share: number) => void;
-  /** The offset at which it ends. */
+  /** The last offset. */
   readonly end: () => number;
 }
 
-/** What was done to it. */
+/** The result of a crash test. */
 export interface Crashes {
   readonly kills: number;
-  /** In which phases it was killed, and how often. */
+  /** How often processes were killed in each phase. */
   readonly phases: ReadonlyMap<string, number>;
   readonly lives: number;
 }
 
-/** The most that a process lives without telling anything, in milliseconds: it may wait for another, or for updates. */
-const longestMs = 800;
+/** The most time that a process may run without a mark, in milliseconds: it may wait for another process or for updates. */
+const maxSilenceMs = 800;
 
-/** How long those may do nothing at all that are not killed any more, in milliseconds. */
-const mostIdleMs = 60_000;
+/** How long the last processes, which are not killed, may be idle, in milliseconds. */
+const maxIdleMs = 60_000;
 
 /**
- * Kills processes at random moments and starts others at once, while the ledger grows, until as many have been killed as
- * are to be; then lets one work to the end.
+ * Kills processes at random moments and starts others at once, while the ledger grows, until the given number has been
+ * killed; then lets the last ones run to the end.
  *
- * A third of the moments is anywhere from the start to a while after the first update; a tenth is when it saves, which takes
- * too little time to be hit by chance on every machine; the others come after a random number of updates, of twice as many as
- * the ledger has grown by since the last kill, and a moment more.
+ * A third of the moments is between the start and some time after the first update. A tenth is during a save, which takes too
+ * little time to be hit by chance on every machine. The others come after a random number of updates, up to twice the growth
+ * of the ledger since the last kill, and a short time more.
  */
-export async function crashes(
+export async function runWithCrashes(
   { what, processes = 1, start, afterKill }: Subject,
   { grow, end }: Source,
   { kills, updates, random }: Parameters,
@@ -64,38 +65,38 @@ export async function crashes(
   const phases = new Map<string, number>();
   let life = 0;
   let killed = 0;
-  // learned from those that tell something
+  // an average of the processes that handle updates
   let startMs = 2_000;
   const mostUpdates = (2 * updates) / kills;
 
-  const death = async (child: Child): Promise<void> => {
+  const waitForKill = async (child: Child): Promise<void> => {
     const late = child.mark$.pipe(
       filter((letter) => letter === 'u'),
       skip(Math.floor(random() * mostUpdates)),
     );
-    const [kind, earlyMs, lateMs] = [random(), random() * startMs * 1.5, random() * longestMs];
+    const [kind, earlyMs, lateMs] = [random(), random() * startMs * 1.5, random() * maxSilenceMs];
     const isAtSave = kind >= 0.33 && kind < 0.43;
     const moreMs = isAtSave ? 0 : random() * 5;
     const saves = child.mark$.pipe(filter((letter) => letter === 's'));
     // however long it takes to start
-    const stands = merge(
+    const silence = merge(
       child.mark$.pipe(debounceTime(lateMs)),
       timer(3 * startMs + lateMs).pipe(takeUntil(child.mark$)),
     );
-    // none works on alone for so long that nothing is left to the others
-    const doom = merge<unknown[]>(kind < 0.33 ? timer(earlyMs) : stands, isAtSave ? saves : NEVER, late);
+    // every process is killed early enough to leave updates to the others
+    const kill = merge<unknown[]>(kind < 0.33 ? timer(earlyMs) : silence, isAtSave ? saves : NEVER, late);
     void firstValueFrom(child.mark$.pipe(filter((letter) => letter === 'u')), { defaultValue: '' }).then((letter) => {
       if (letter === 'u') startMs += (performance.now() - child.startedAt - startMs) / 2;
     });
-    await firstValueFrom(doom, { defaultValue: 0 });
+    await firstValueFrom(kill, { defaultValue: 0 });
     if (moreMs > 0) await wait(moreMs);
   };
-  const oneAfterTheOther = async (): Promise<void> => {
+  const killInTurn = async (): Promise<void> => {
     while (killed < kills) {
       const child = start((life += 1));
       killed += 1;
-      await Promise.race([death(child), child.over]);
-      if (child.isOver()) throw new Error(`it ended by itself: ${(await child.over) ?? 'as if all were done'}`);
+      await Promise.race([waitForKill(child), child.over]);
+      if (child.isOver()) throw new Error(`it ended by itself: ${(await child.over) ?? 'without an error'}`);
       child.signal('SIGKILL');
       await child.over;
       phases.set(child.phase(), (phases.get(child.phase()) ?? 0) + 1);
@@ -104,13 +105,13 @@ export async function crashes(
     }
   };
   grow(0.25);
-  await Promise.all(Array.from({ length: processes }, oneAfterTheOther));
+  await Promise.all(Array.from({ length: processes }, killInTurn));
   grow(1);
   const last = Array.from({ length: processes }, () => start((life += 1), end()));
-  const going$ = merge(...last.map(({ mark$ }) => mark$)).pipe(timeout({ each: mostIdleMs }));
-  const ends = await lastValueFrom(going$, { defaultValue: '' }).then(
+  const marks$ = merge(...last.map(({ mark$ }) => mark$)).pipe(timeout({ each: maxIdleMs }));
+  const ends = await lastValueFrom(marks$, { defaultValue: '' }).then(
     () => Promise.all(last.map(({ over }) => over)),
-    () => ['those that were left in peace did not get to the end'],
+    () => ['the last processes did not reach the end'],
   );
   const bad = ends.find((end) => end !== undefined);
   if (bad !== undefined) throw new Error(bad);
@@ -119,3 +120,34 @@ export async function crashes(
   print(`${what}: ${killed} kills in ${seconds} s: ${hit}`);
   return { kills: killed, phases, lives: life };
 }
+
+const { CANTON_RX_CRASH_KILLS: kills, CANTON_RX_CRASH_UPDATES: updates, CANTON_RX_CRASH_SEED: seed } = process.env;
+
+/** The extent of a crash test. */
+export interface Parameters {
+  readonly kills: number;
+  readonly updates: number;
+  readonly seed: number;
+  readonly random: () => number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * How many processes are killed, over how many updates, and the seed. Environment variables override them:
+ * `CANTON_RX_CRASH_KILLS=500 npm run crash`. The seed determines the traffic, the faults and the moments, but the progress of a
+ * process by then depends on the machine.
+ */
+export function parameters(defaultKills: number): Parameters {
+  const chosen = {
+    kills: kills === undefined ? defaultKills : Number(kills),
+    updates: updates === undefined ? 20_000 : Number(updates),
+    seed: seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(seed),
+  };
+  print(`${chosen.kills} kills over ${chosen.updates} updates, seed ${chosen.seed}`);
+  return { ...chosen, random: randomFrom(chosen.seed), timeoutMs: 120_000 + chosen.kills * 3_000 };
+}
+
+/** Writes to the log, without jest. */
+export const print = (line: string): void => {
+  process.stdout.write(`crash: ${line}\n`);
+};

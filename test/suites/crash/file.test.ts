@@ -2,29 +2,27 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { programs } from './Child.js';
-import { crashes } from './crashes.js';
-import { flawsOfRepeated } from './flawsOf.js';
-import { notesIn } from './notes.js';
-import { parameters, print } from './parameters.js';
+import { bundlePrograms } from './Child.js';
+import { parameters, print, runWithCrashes } from './crashes.js';
+import { findFlawsWithRepeats, readNotes } from './flaws.js';
 import { world } from './world.js';
 
 const commitEvery = 20;
 const many = parameters(60);
 
 it(
-  'a processor with a store of files repeats one commit at most, and skips nothing, when it is killed at any moment',
+  'a processor with a store of files repeats at most one commit, and skips nothing, when it is killed at any moment',
   async () => {
-    const children = await programs('file');
+    const children = await bundlePrograms('file');
     const folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
     const given = await world(many);
     try {
       const notes = join(folder, 'notes');
       const start = (life: number, end?: number) =>
         children.start('file', { ledgerUrl: given.sandbox.url, storeUrl: folder, notes, life, end, commitEvery });
-      const { kills } = await crashes({ what: 'files', start }, given, many);
+      const { kills } = await runWithCrashes({ what: 'files', start }, given, many);
       expect(kills).toBe(many.kills);
-      const { flaws, ...repeats } = flawsOfRepeated(await given.entries(), await notesIn(notes), commitEvery);
+      const { flaws, ...repeats } = findFlawsWithRepeats(await given.entries(), await readNotes(notes), commitEvery);
       print(`files: ${JSON.stringify(repeats)}`);
       expect(flaws).toEqual([]);
     } finally {

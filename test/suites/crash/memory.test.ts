@@ -6,15 +6,15 @@ import { createLedger } from '../../../src/ledger/createLedger.js';
 import type { Work } from '../../../src/process/ProcessOptions.js';
 import { memoryStore } from '../../../src/process/memoryStore.js';
 import { hashOf, idOf } from './children/marks.js';
-import { flawsOfRepeated, type Taken } from './flawsOf.js';
-import { parameters, print } from './parameters.js';
+import { parameters, print } from './crashes.js';
+import { findFlawsWithRepeats, type Taken } from './flaws.js';
 import { world } from './world.js';
 
 const commitEvery = 20;
 const many = parameters(300);
 
 it(
-  'a processor with a store in memory repeats one commit at most, and skips nothing, when its work is abandoned at any moment',
+  'a processor with a store in memory repeats at most one commit, and skips nothing, when it is abandoned at any moment',
   async () => {
     const { kills, updates, random } = many;
     const given = await world(many);
@@ -27,8 +27,8 @@ it(
       });
       const store = memoryStore();
       const taken: Taken[] = [];
-      /** A life, until it hangs in its handler, or is left in good order. */
-      const lived = async (life: number): Promise<void> => {
+      /** Runs a processor until its handler hangs, or until it is unsubscribed. */
+      const runLife = async (life: number): Promise<void> => {
         const over$ = new Subject<void>();
         const isOver = firstValueFrom(over$);
         let left = Math.floor((random() * 2 * updates) / kills);
@@ -38,7 +38,7 @@ it(
           left -= 1;
           if (left > 0) return;
           over$.next();
-          // what ends much later, in the time of others, moves their place no more
+          // a handler that ends during a later life must not move the cursor
           if (hangs) await wait(5 + afterMs);
         };
         const committed$ = ledger.process(
@@ -56,12 +56,12 @@ it(
         await Promise.race([isOver, failed, wait(300)]);
         failed$.complete();
         subscription.unsubscribe();
-        // the time of a graceful end
+        // time for a graceful end
         await wait(hangs ? 2 : 20);
       };
       given.grow(0.25);
       for (let life = 1; life <= kills; life += 1) {
-        await lived(life);
+        await runLife(life);
         given.grow(0.75 / kills);
       }
       given.grow(1);
@@ -80,7 +80,7 @@ it(
           error: reject,
         }),
       );
-      const { flaws, ...repeats } = flawsOfRepeated(await given.entries(), taken, commitEvery);
+      const { flaws, ...repeats } = findFlawsWithRepeats(await given.entries(), taken, commitEvery);
       const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
       print(`memory: ${kills} abandoned in ${seconds} s: ${JSON.stringify(repeats)}`);
       expect(flaws).toEqual([]);

@@ -8,13 +8,11 @@ import { connect } from '@nats-io/transport-node';
 import { UpdateElement } from '../../../src/codecs/Update.js';
 import { describeWithNats, natsServer } from '../../helpers/natsServer.js';
 import type { TestServer } from '../../helpers/servers.js';
-import { programs, type Programs } from './Child.js';
+import { bundlePrograms, type Programs } from './Child.js';
 import { hashOf, idOf } from './children/marks.js';
-import { crashes } from './crashes.js';
-import { flawsOfOnce, flawsOfRepeated } from './flawsOf.js';
-import { notesIn } from './notes.js';
-import { parameters, print } from './parameters.js';
-import { world, type Entry } from './world.js';
+import { parameters, print, runWithCrashes } from './crashes.js';
+import { findFlaws, findFlawsWithRepeats, readNotes } from './flaws.js';
+import { type Entry, world } from './world.js';
 
 const commitEvery = 20;
 const many = parameters(40);
@@ -26,7 +24,7 @@ describeWithNats('a stream of JetStream', () => {
   let entries: readonly Entry[] | undefined;
 
   beforeAll(async () => {
-    children = await programs('relay', 'reader');
+    children = await bundlePrograms('relay', 'reader');
     server = await natsServer();
     folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
   });
@@ -36,7 +34,7 @@ describeWithNats('a stream of JetStream', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** The server itself is killed five times. */
+  /** The server is killed five times, too. */
   const crashed: Promise<unknown>[] = [];
   const crashServer = (killed: number): void => {
     if (killed % Math.ceil(many.kills / 6) !== 0) return;
@@ -49,8 +47,8 @@ describeWithNats('a stream of JetStream', () => {
     crashed.push(crash());
   };
 
-  /** What is in the stream, with its sequence numbers. */
-  const published = async (): Promise<readonly Entry[]> => {
+  /** Reads the stream, and checks its sequence numbers. */
+  const readStream = async (): Promise<readonly Entry[]> => {
     const connection = await connect({ servers: server.url });
     try {
       const stream = await jetstream(connection).streams.get('ledger');
@@ -59,7 +57,7 @@ describeWithNats('a stream of JetStream', () => {
       const consumer = await stream.getConsumer();
       for await (const message of await consumer.consume({ max_messages: 500 })) {
         const result = UpdateElement.decode(message.json());
-        if (result._tag === 'Left' || result.right._tag === 'OffsetCheckpoint') throw new Error('no update');
+        if (result._tag === 'Left' || result.right._tag === 'OffsetCheckpoint') throw new Error('not an update');
         taken.push({ offset: result.right.offset, updateId: idOf(result.right), hash: hashOf(result.right) });
         expect(message.seq).toBe(taken.length);
         if (message.seq === state.last_seq) break;
@@ -71,17 +69,17 @@ describeWithNats('a stream of JetStream', () => {
   };
 
   it(
-    'is the ledger, each update once and in order, when its relay and its server are killed at any moment',
+    'has each update of the ledger once and in order, when its relay and its server are killed at any moment',
     async () => {
       const given = await world(many);
       try {
         const start = (life: number, end?: number) =>
           children.start('relay', { ledgerUrl: given.sandbox.url, storeUrl: server.url, life, end, commitEvery });
-        const { kills } = await crashes({ what: 'a relay', start, afterKill: crashServer }, given, many);
+        const { kills } = await runWithCrashes({ what: 'a relay', start, afterKill: crashServer }, given, many);
         await Promise.all(crashed);
         expect(kills).toBe(many.kills);
         entries = await given.entries();
-        expect(flawsOfOnce(entries, await published())).toEqual([]);
+        expect(findFlaws(entries, await readStream())).toEqual([]);
       } finally {
         await given.close();
       }
@@ -90,7 +88,7 @@ describeWithNats('a stream of JetStream', () => {
   );
 
   it(
-    'is read at least once and in order, and once more one update at most, when a reader is killed at any moment',
+    'is read in order and at least once, with one update repeated at most, when a reader is killed at any moment',
     async () => {
       const all = entries ?? [];
       expect(all).toHaveLength(many.updates);
@@ -99,11 +97,11 @@ describeWithNats('a stream of JetStream', () => {
       const start = (life: number, end?: number) =>
         children.start('reader', { ledgerUrl: '', storeUrl: server.url, notes, life, end, last, commitEvery });
       const source = { grow: () => undefined, end: () => last };
-      const { kills, phases } = await crashes({ what: 'a reader', start, afterKill: crashServer }, source, many);
+      const { kills, phases } = await runWithCrashes({ what: 'a reader', start, afterKill: crashServer }, source, many);
       await Promise.all(crashed);
-      // or nothing was left to most of them
+      // otherwise most of them had nothing left to read
       expect(phases.get('start') ?? 0).toBeLessThanOrEqual(0.75 * kills);
-      const { flaws, ...repeats } = flawsOfRepeated(all, await notesIn(notes), 1);
+      const { flaws, ...repeats } = findFlawsWithRepeats(all, await readNotes(notes), 1);
       print(`a reader: ${JSON.stringify(repeats)}`);
       expect(flaws).toEqual([]);
     },

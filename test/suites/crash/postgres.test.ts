@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import { filter, firstValueFrom, map, merge, skip, throwError, timeout, timer } from 'rxjs';
 import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
 import type { TestServer } from '../../helpers/servers.js';
-import { programs, type Child, type Programs } from './Child.js';
-import { crashes } from './crashes.js';
-import { flawsOfOnce, type Taken } from './flawsOf.js';
-import { parameters, print } from './parameters.js';
-import { proxyOf } from './proxy.js';
+import { type Child, bundlePrograms, type Programs } from './Child.js';
+import { parameters, print, runWithCrashes } from './crashes.js';
+import { findFlaws, type Taken } from './flaws.js';
+import { postgresProxy } from './proxy.js';
 import { world } from './world.js';
 
 const commitEvery = 20;
 
-describeWithPostgres('a table of PostgreSQL is the ledger, each update once and in order', () => {
+describeWithPostgres('a table of PostgreSQL has each update of the ledger once and in order', () => {
   let server: TestServer;
   let pool: Pool;
   let children: Programs;
 
   beforeAll(async () => {
-    children = await programs('postgres');
+    children = await bundlePrograms('postgres');
     server = await postgresServer();
     pool = new Pool({ connectionString: server.url });
     pool.on('error', () => undefined);
@@ -31,11 +30,11 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
   });
   beforeEach(async () => {
     await pool.query('DROP TABLE IF EXISTS canton_rx_cursors, canton_rx_parked, seen');
-    // nothing in it that would refuse a repeat
+    // without a constraint that would reject a repeated update
     await pool.query('CREATE TABLE seen (n bigserial, "offset" bigint, update_id text, hash text, life int)');
   });
 
-  const taken = async (): Promise<readonly Taken[]> => {
+  const readTable = async (): Promise<readonly Taken[]> => {
     const { rows } = await pool.query<Omit<Taken, 'offset'> & { offset: string }>(
       'SELECT "offset"::text AS "offset", update_id AS "updateId", hash, life FROM seen ORDER BY n',
     );
@@ -53,10 +52,10 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
       try {
         const start = (life: number, end?: number) =>
           children.start('postgres', { ledgerUrl: given.sandbox.url, storeUrl: server.url, life, end, commitEvery });
-        const { kills, phases } = await crashes({ what, processes, start }, given, one);
+        const { kills, phases } = await runWithCrashes({ what, processes, start }, given, one);
         expect(kills).toBe(one.kills);
-        expect(flawsOfOnce(await given.entries(), await taken())).toEqual([]);
-        // of so many, some before it has begun, some in the midst of its work, and some while it commits
+        expect(findFlaws(await given.entries(), await readTable())).toEqual([]);
+        // of so many kills, some are before the work, some during it, and some during a commit
         const hit = [['start'], ['handler'], ['save', 'commit']].filter((some) =>
           some.some((phase) => phases.has(phase)),
         );
@@ -69,12 +68,12 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
   );
 
   it(
-    'when its processor is paused, loses the name meanwhile, and goes on as if nothing had happened',
+    'when its processor is paused, loses its name meanwhile, and resumes',
     async () => {
       const rounds = Math.ceil(one.kills / 10);
       const { random } = one;
       const given = await world({ ...one, updates: rounds * 300 });
-      const proxies = await Promise.all([proxyOf(server.url), proxyOf(server.url)]);
+      const proxies = await Promise.all([postgresProxy(server.url), postgresProxy(server.url)]);
       const begunAt = performance.now();
       try {
         const [ledgerUrl, end] = [given.sandbox.url, undefined];
@@ -104,25 +103,25 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
           await firstValueFrom(merge(handled$.pipe(skip(Math.floor(random() * 60))), timer(300)));
           await wait(random() * 5);
           working.child.signal('SIGSTOP');
-          // what was asked is answered, and what was told is read
+          // until open queries are answered and marks are read
           await wait(50);
           const phase = working.child.phase();
-          const has = next(waiting.child, 'd', 2, 'did not take over');
-          const back = next(working.child, 'h', 1, 'has not noticed that it lost the name');
+          const tookOver = nextMark(waiting.child, 'd', 2, 'did not take over');
+          const noticed = nextMark(working.child, 'h', 1, 'has not noticed that it lost the name');
           if (way === 'its connection is ended')
             await pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
               `life ${working.child.life}`,
             ]);
           else if (phase === 'save' || phase === 'commit') {
-            // it has locked its row, and the other would wait for it
+            // it holds the lock of its row, for which the other would wait
             working.child.signal('SIGCONT');
             round -= 1;
             continue;
           } else expect(await working.inject('SELECT pg_advisory_unlock_all()')).toBeGreaterThan(0);
           given.grow(0.8 / rounds);
-          await has;
+          await tookOver;
           working.child.signal('SIGCONT');
-          await back;
+          await noticed;
           ways.set(`${way} in ${phase}`, (ways.get(`${way} in ${phase}`) ?? 0) + 1);
           [working, waiting] = [waiting, working];
         }
@@ -135,7 +134,7 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
         print(
           `paused: ${rounds} times in ${seconds} s: ${[...ways].map(([way, count]) => `${way} ${count}`).join(', ')}`,
         );
-        expect(flawsOfOnce(await given.entries(), await taken())).toEqual([]);
+        expect(findFlaws(await given.entries(), await readTable())).toEqual([]);
       } finally {
         for (const { close } of proxies) close();
         await given.close();
@@ -145,15 +144,15 @@ describeWithPostgres('a table of PostgreSQL is the ledger, each update once and 
   );
 });
 
-/** When a process has told something so many times from now on. */
-function next(child: Child, mark: string, times: number, otherwise: string): Promise<unknown> {
-  const told$ = child.mark$.pipe(
+/** Resolves when a process has written a mark the given number of times from now on. */
+function nextMark(child: Child, mark: string, times: number, failure: string): Promise<unknown> {
+  const marks$ = child.mark$.pipe(
     filter((each) => each === mark),
     skip(times - 1),
-    timeout({ first: 15_000, with: () => throwError(() => new Error(`life ${child.life} ${otherwise}`)) }),
+    timeout({ first: 15_000, with: () => throwError(() => new Error(`life ${child.life} ${failure}`)) }),
   );
-  const told = firstValueFrom(told$);
-  // it is awaited later
-  told.catch(() => undefined);
-  return told;
+  const result = firstValueFrom(marks$);
+  // awaited later
+  result.catch(() => undefined);
+  return result;
 }

@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net';
-import { tcpProxy, type TcpProxy } from '../../helpers/tcpProxy.js';
+import { tcpProxy, type TcpProxy } from '../../helpers/localServers.js';
 
-/** Stands between a process and its PostgreSQL. */
+/** A proxy between a process and PostgreSQL. */
 export interface Proxy extends TcpProxy {
-  /** Has all its sessions that are not in the middle of something run a statement of which the process hears nothing. */
+  /** Runs a statement in all idle sessions, without the knowledge of the process. */
   readonly inject: (sql: string) => Promise<number>;
 }
 
 interface Session {
-  /** Whether the database has answered all that it was asked. */
+  /** Whether the database has answered every query. */
   isIdle: boolean;
-  /** Called when the statement that is the proxy's own has been answered. */
+  /** Called when the proxy's own statement has been answered. */
   injected: (() => void) | undefined;
   readonly server: Socket;
 }
 
-/** Which connections lose what they hold in the database and live on: a failover that forgets locks, in small. */
-export async function proxyOf(url: string): Promise<Proxy> {
+/** A proxy that can make connections lose what they hold in the database, like a failover that drops locks. */
+export async function postgresProxy(url: string): Promise<Proxy> {
   const sessions = new Set<Session>();
   const proxy = await tcpProxy(url, (client, server) => {
     const session: Session = { isIdle: false, injected: undefined, server };
@@ -30,7 +30,7 @@ export async function proxyOf(url: string): Promise<Proxy> {
     server.on('data', (bytes) => {
       rest = Buffer.concat([rest, bytes]);
       for (;;) {
-        // a type of one byte, and a length that counts itself
+        // a type of one byte, and a length that includes itself
         const size = rest.length < 5 ? Infinity : 1 + rest.readInt32BE(1);
         if (rest.length < size) return;
         const isReady = rest[0] === 0x5a;

@@ -1,30 +1,29 @@
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { lastValueFrom, toArray } from 'rxjs';
-import { createLedger } from '../../../src/ledger/createLedger.js';
 import { ledgerEffects } from '../../../src/codecs/formats.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
 import { type Fault, type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
-import { valueOf } from '../../../src/sandbox/wire/events.js';
-import type { Source } from './crashes.js';
-import { print, type Parameters } from './parameters.js';
+import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { type Parameters, print, type Source } from './crashes.js';
 
-/** A ledger that has updates, and faults all the time. */
+/** A ledger with updates and continuous faults. */
 export interface World extends Source {
   readonly sandbox: Sandbox;
-  /** What there is in the end, by a client that sees no faults; ends them. */
+  /** Ends the faults, and reads the whole ledger. */
   readonly entries: () => Promise<readonly Entry[]>;
   readonly close: () => Promise<void>;
 }
 
-/** An update, as it is compared. */
+/** An update in the form in which it is compared. */
 export interface Entry {
   readonly offset: number;
   readonly updateId: string;
   readonly hash: string;
 }
 
-/** One fault of many kinds; none is one that a feed ends with. */
-function someFault(random: () => number): Fault {
+/** A random fault of a kind that does not end a feed. */
+function randomFault(random: () => number): Fault {
   const upTo = (most: number): number => Math.floor(random() * most);
   const faults: readonly (() => Fault)[] = [
     () => ({ kind: 'reset', when: 'before' }),
@@ -37,7 +36,7 @@ function someFault(random: () => number): Fault {
     () => ({ kind: 'status', status: 502, body: '<html>Bad Gateway</html>', contentType: 'text/html' }),
     () => ({ kind: 'delay', ms: upTo(40) }),
     () => ({ kind: 'delay', ms: upTo(10) }),
-    // costs the time in which a client loses patience
+    // costs a request timeout
     () => (random() < 0.2 ? { kind: 'stall', bytes: upTo(50_000) } : { kind: 'delay', ms: 1 }),
   ];
   return faults[upTo(faults.length)]?.() ?? { kind: 'reset' };
@@ -47,27 +46,27 @@ export async function world({ updates, seed, random }: Parameters): Promise<Worl
   const sandbox = await startSandbox();
   let grown = 0;
   let made = 0;
-  let struck = 0;
+  let faults = 0;
   let restarts = 0;
   let isOver = false;
-  const strike = async (): Promise<void> => {
+  const injectFaults = async (): Promise<void> => {
     let seen = 0;
     while (!isOver) {
       await setTimeout(5);
       for (; seen < sandbox.requests.length; seen += 1) {
         if (random() > 0.25) continue;
-        struck += 1;
-        sandbox.fault(someFault(random), { path: /^\/v2\//, after: Math.floor(random() * 4) });
+        faults += 1;
+        sandbox.fault(randomFault(random), { path: /^\/v2\//, after: Math.floor(random() * 4) });
       }
       if (random() > 0.002) continue;
       restarts += 1;
       await sandbox.restart({ downMs: Math.floor(random() * 30) });
     }
   };
-  const striking = strike();
-  const calm = async (): Promise<void> => {
+  const injection = injectFaults();
+  const endFaults = async (): Promise<void> => {
     isOver = true;
-    await striking;
+    await injection;
   };
   return {
     sandbox,
@@ -79,9 +78,9 @@ export async function world({ updates, seed, random }: Parameters): Promise<Worl
     },
     end: () => sandbox.ledgerEnd,
     entries: async () => {
-      await calm();
-      print(`the ledger: ${made} updates, ${sandbox.requests.length} requests, ${struck} faults, ${restarts} restarts`);
-      // those that are queued
+      await endFaults();
+      print(`the ledger: ${made} updates, ${sandbox.requests.length} requests, ${faults} faults, ${restarts} restarts`);
+      // some faults are still queued
       const ledger = createLedger({ baseUrl: sandbox.url, requestTimeoutMs: 500, retry: { baseDelayMs: 1 } });
       const request = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd };
       const updateFormat = ledgerEffects({ parties: 'any' });
@@ -91,17 +90,17 @@ export async function world({ updates, seed, random }: Parameters): Promise<Worl
         const { offset, updateId } = update;
         return [{ offset, updateId, hash: createHash('sha256').update(JSON.stringify(update)).digest('hex') }];
       });
-      // what the sandbox has committed, without the library
+      // compared with the sandbox's own list, without the library
       const committed = sandbox.updates.map((update) => {
-        const { offset, updateId } = valueOf(update);
+        const { offset, updateId } = updateValue(update);
         return `${offset} ${updateId}`;
       });
       if (committed.join() !== entries.map(({ offset, updateId }) => `${offset} ${updateId}`).join())
-        throw new Error('the ledger was not read as it is');
+        throw new Error('the library did not read the ledger as it is');
       return entries;
     },
     close: async () => {
-      await calm();
+      await endFaults();
       await sandbox.close();
     },
   };

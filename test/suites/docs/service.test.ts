@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -8,13 +8,13 @@ import { concatMap, defer, filter, firstValueFrom, from, lastValueFrom, repeat, 
 import { acsDelta, createLedger, ofVariant } from '../../../src/index.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
-import { until as becomesSo, type TestServer } from '../../helpers/servers.js';
-import { compiled } from './compiled.js';
-import { examplesIn } from './examplesIn.js';
+import type { TestServer } from '../../helpers/servers.js';
+import { until as untilTrue } from '../../helpers/time.js';
+import { compileExamples, findExamples } from './examples.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** The status that a replica serves, and with which HTTP status. */
+/** The health that a replica serves, and its HTTP status. */
 interface Health {
   readonly http: number;
   readonly state?: string;
@@ -29,8 +29,8 @@ describeWithPostgres('the service of the guide', () => {
   const children: ChildProcess[] = [];
 
   beforeAll(async () => {
-    const programs = examplesIn(root).filter(({ code }) => code.startsWith('// service.ts'));
-    file = compiled(programs, root, 'service')[0]?.file ?? '';
+    const programs = findExamples(root).filter(({ code }) => code.startsWith('// service.ts'));
+    file = compileExamples(programs, root, 'service')[0]?.file ?? '';
     database = await postgresServer();
     pool = new Pool({ connectionString: database.url });
     sandbox = await startSandbox();
@@ -59,20 +59,20 @@ describeWithPostgres('the service of the guide', () => {
     children.push(child);
     return child;
   };
-  /** A replica, and how it is doing until it does as expected. */
+  /** Starts a replica; `until` waits for an expected health. */
   const replica = async () => {
     const child = run();
-    let said = '';
-    child.stdout?.on('data', (data: Buffer) => (said += data.toString()));
-    await becomesSo(() => /port: \d+\D/.test(said) || child.exitCode !== null);
-    const port = /port: (\d+)/.exec(said)?.[1] ?? '';
-    const look = async (): Promise<Health> => {
+    let output = '';
+    child.stdout?.on('data', (data: Buffer) => (output += data.toString()));
+    await untilTrue(() => /port: \d+\D/.test(output) || child.exitCode !== null);
+    const port = /port: (\d+)/.exec(output)?.[1] ?? '';
+    const readHealth = async (): Promise<Health> => {
       const response = await fetch(`http://127.0.0.1:${port}/ready`);
       const text = await response.text();
       return { http: response.status, ...(text === '' ? {} : (JSON.parse(text) as object)) };
     };
-    const until = (isIt: (health: Health) => boolean): Promise<Health> =>
-      firstValueFrom(defer(() => from(look())).pipe(repeat({ delay: 20 }), filter(isIt)));
+    const until = (isExpected: (health: Health) => boolean): Promise<Health> =>
+      firstValueFrom(defer(() => from(readHealth())).pipe(repeat({ delay: 20 }), filter(isExpected)));
     return { child, until };
   };
   const rows = async (): Promise<readonly string[]> =>
@@ -81,8 +81,8 @@ describeWithPostgres('the service of the guide', () => {
     );
   const isAtEnd = ({ state, offset }: Health): boolean => state === 'caughtUp' && offset === sandbox.ledgerEnd;
 
-  /** The contracts that are active, by what the ledger tells. */
-  const active = async (): Promise<readonly string[]> => {
+  /** The active contracts, computed from the ledger's updates. */
+  const readActive = async (): Promise<readonly string[]> => {
     const request = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat: acsDelta({ parties: 'any' }) };
     const ids = new Set<string>();
     await lastValueFrom(
@@ -104,7 +104,7 @@ describeWithPostgres('the service of the guide', () => {
     sandbox.generate(500, { seed: 3 });
     const first = await replica();
     expect((await first.until(isAtEnd)).http).toBe(200);
-    expect(await rows()).toEqual(await active());
+    expect(await rows()).toEqual(await readActive());
 
     const second = await replica();
     await second.until(({ state, http }) => state === 'waiting' && http === 200);
@@ -112,30 +112,30 @@ describeWithPostgres('the service of the guide', () => {
     expect(await once(first.child, 'exit')).toEqual([0, null]);
     sandbox.generate(300, { seed: 4 });
     await second.until(isAtEnd);
-    expect(await rows()).toEqual(await active());
+    expect(await rows()).toEqual(await readActive());
 
-    // what the database refuses, whatever is tried
+    // the database rejects this contract every time
     await pool.query(`ALTER TABLE contracts ADD CONSTRAINT sound CHECK (template NOT LIKE '%:Poison')`);
     const poison = { contractId: '00dead', templateId: `${'ab'.repeat(32)}:Main:Poison` };
     sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: poison }] } } });
     const poisoned = sandbox.ledgerEnd;
     sandbox.append({ Transaction: { value: { events: [{ ArchivedEvent: poison }] } } });
     await second.until(isAtEnd);
-    expect(await rows()).toEqual(await active());
+    expect(await rows()).toEqual(await readActive());
 
-    const replayed = async (): Promise<string> => {
+    const replay = async (): Promise<string> => {
       const child = run('replay');
       const printed: string[] = [];
       child.stdout?.on('data', (data: Buffer) => printed.push(data.toString()));
-      // when it has ended, and all that it said has come
+      // after its end, when its whole output has arrived
       expect(await once(child, 'close')).toEqual([0, null]);
       return printed.join('').trim();
     };
-    expect(await replayed()).toMatch(new RegExp(`^${poisoned}: error: .* violates check constraint`));
+    expect(await replay()).toMatch(new RegExp(`^${poisoned}: error: .* violates check constraint`));
     await pool.query('ALTER TABLE contracts DROP CONSTRAINT sound');
-    expect(await replayed()).toBe(`${poisoned}: handled`);
-    expect(await replayed()).toBe('');
-    expect(await rows()).toEqual(await active());
+    expect(await replay()).toBe(`${poisoned}: handled`);
+    expect(await replay()).toBe('');
+    expect(await rows()).toEqual(await readActive());
 
     second.child.kill('SIGTERM');
     expect(await once(second.child, 'exit')).toEqual([0, null]);

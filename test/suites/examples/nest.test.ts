@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -10,29 +10,26 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import type { Sandbox, SandboxRequest } from '../../../src/sandbox/index.js';
-import { world } from '../crash/world.js';
-import { comesToBe } from '../../helpers/comesToBe.js';
-import { gateTo } from '../../helpers/gateTo.js';
+import { sandboxes, switchableProxy } from '../../helpers/localServers.js';
 import {
-  hasPostgres,
   describeWithPostgres,
+  hasPostgres,
   postgresServer,
   type PostgresServer,
 } from '../../helpers/postgresServer.js';
-import { sandboxes } from '../../helpers/sandboxes.js';
-import { until } from '../../helpers/servers.js';
-import { killing, parametersOf, type Kills } from './nest/kills.js';
-import { countsOf, ledgerIs, updatesOf } from './nest/ledgerIs.js';
-import { service, type Service } from './nest/service.js';
-import { lateStream, stream, type Stream } from './nest/stream.js';
+import { eventually, until } from '../../helpers/time.js';
+import { world } from '../crash/world.js';
+import { countContracts, readExpected, readUpdates } from './nest/expected.js';
+import { killParameters, type Kills, runWithKills, type Service, startService } from './nest/service.js';
+import { openSlowStream, openStream, type Stream } from './nest/stream.js';
 
 const exec = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..', '..');
 const canary = 'canary-7f3a';
 const clientCanary = 'canary-of-a-client-91bd';
 
-/** The most that a service may take to end, in milliseconds: what it gives its work, its pool, and this machine. */
-const mostToEndMs = 5_000 + 1_000 + 10_000;
+/** The longest that a service may take to end, in milliseconds: for its work, for its pool, and for a slow machine. */
+const stopLimitMs = 5_000 + 1_000 + 10_000;
 
 let folder: string;
 let server: PostgresServer;
@@ -54,11 +51,11 @@ beforeAll(async () => {
 
 afterEach(async () => {
   await Promise.all(services.filter(({ isOver }) => !isOver()).map(({ kill }) => kill('SIGKILL')));
-  // whatever a service has written, whichever test it was
-  const told = services.splice(0).map(({ logs }) => logs());
-  expect(told.every((text) => text.includes('Starting Nest') || text === '')).toBe(true);
-  expect(told.join('')).not.toContain(canary);
-  expect(told.join('')).not.toContain(clientCanary);
+  // the logs of every service, in every test
+  const logs = services.splice(0).map((service) => service.logs());
+  expect(logs.every((text) => text.includes('Starting Nest') || text === '')).toBe(true);
+  expect(logs.join('')).not.toContain(canary);
+  expect(logs.join('')).not.toContain(clientCanary);
 });
 
 afterAll(async () => {
@@ -66,13 +63,12 @@ afterAll(async () => {
     await pool.end();
     await server.stop();
   }
-  // what was installed are many files
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts one, with patience that suits a test. */
+/** Starts a service with timeouts for tests. */
 async function start(settings: Readonly<Record<string, string>>): Promise<Service> {
-  const one = await service(join(folder, 'service'), {
+  const one = await startService(join(folder, 'service'), {
     LEDGER_TOKEN_FILE: join(folder, 'token'),
     LEDGER_TIMEOUT_MS: '1000',
     STATUS_EVERY_MS: '200',
@@ -102,9 +98,9 @@ function expectGoodEnds({ terms }: Kills): void {
   const listening = terms.filter(({ wasListening }) => wasListening);
   expect(listening.length).toBeGreaterThan(0);
   expect(listening.filter(({ code }) => code !== 0)).toEqual([]);
-  // one that has only begun to start may not know yet how to end
+  // a service that has just started may not handle the signal yet
   expect(terms.filter(({ code, signal }) => code !== 0 && signal !== 'SIGTERM')).toEqual([]);
-  expect(Math.max(...terms.map(({ tookMs }) => tookMs))).toBeLessThan(mostToEndMs);
+  expect(Math.max(...terms.map(({ tookMs }) => tookMs))).toBeLessThan(stopLimitMs);
 }
 
 describeWithPostgres('with PostgreSQL', () => {
@@ -118,7 +114,7 @@ describeWithPostgres('with PostgreSQL', () => {
     return rows.map(({ offset }) => offset);
   };
 
-  const many = parametersOf({ kills: 20, updates: 8_000 });
+  const many = killParameters({ kills: 20, updates: 8_000 });
   it(
     'has each update take effect once, however often it is ended, by either signal',
     async () => {
@@ -126,11 +122,11 @@ describeWithPostgres('with PostgreSQL', () => {
       const given = await world(many);
       try {
         const settings = { LEDGER_URL: given.sandbox.url, DATABASE_URL: url() };
-        const { last, ...ends } = await killing(() => start(settings), given, many);
+        const { last, ...ends } = await runWithKills(() => start(settings), given, many);
         expectGoodEnds(ends);
         await given.entries();
         await becomes(last, '/ready', 200);
-        const { history, contracts } = await ledgerIs(given.sandbox.url, given.end());
+        const { history, contracts } = await readExpected(given.sandbox.url, given.end());
         await until(async () => {
           const { rows } = await pool.query<{ last: number | null }>('SELECT max("offset")::int AS last FROM history');
           return rows[0]?.last === history.at(-1)?.offset;
@@ -150,18 +146,18 @@ describeWithPostgres('with PostgreSQL', () => {
     many.timeoutMs,
   );
 
-  it('tells by /ready while the ledger or the database is away or a statement hangs, and is alive all the while', async () => {
+  it('fails /ready, but not /health, while the ledger or the database is down or a statement hangs', async () => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
-    const ledger = await gateTo(sandbox.url);
+    const ledger = await switchableProxy(sandbox.url);
     const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: url() });
     await becomes(one, '/ready', 200);
 
-    ledger.shut();
+    ledger.disconnect();
     await becomes(one, '/ready', 503);
     expect(await statusOf(one, '/health')).toBe(200);
-    ledger.open();
+    ledger.reconnect();
     await becomes(one, '/ready', 200);
 
     const client = await pool.connect();
@@ -179,16 +175,16 @@ describeWithPostgres('with PostgreSQL', () => {
     sandbox.generate(5);
     await server.start();
     await becomes(one, '/ready', 200);
-    const { history } = await ledgerIs(sandbox.url, sandbox.ledgerEnd);
-    // within READY_BEHIND_MS it is ready and has not come so far yet
-    await comesToBe(
+    const { history } = await readExpected(sandbox.url, sandbox.ledgerEnd);
+    // within READY_BEHIND_MS it is ready before it has caught up
+    await eventually(
       offsets,
       history.map(({ offset }) => offset),
     );
     ledger.close();
   });
 
-  it('finishes what it has in hand when it is asked to end, and takes up nothing else', async () => {
+  it('finishes its current update on SIGTERM, and handles no other', async () => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
@@ -203,7 +199,7 @@ describeWithPostgres('with PostgreSQL', () => {
       return found.rows.length > 0;
     };
     sandbox.generate(5);
-    const inHand = await updatesOf(sandbox.url, sandbox.ledgerEnd, before.at(-1));
+    const current = await readUpdates(sandbox.url, sandbox.ledgerEnd, before.at(-1));
     await until(waiting);
     sandbox.generate(5);
     const ending = one.kill('SIGTERM');
@@ -213,33 +209,33 @@ describeWithPostgres('with PostgreSQL', () => {
     client.release();
     expect(await ending).toMatchObject({ code: 0 });
     const after = await offsets();
-    // the first of the five may have come alone
+    // the first of the five may be handled in a commit of its own
     expect(after.length).toBeGreaterThan(before.length);
-    expect(after).toEqual([...before, ...inHand.map(({ offset }) => offset)].slice(0, after.length));
+    expect(after).toEqual([...before, ...current.map(({ offset }) => offset)].slice(0, after.length));
   });
 
-  it('may start before its database does, and before its ledger', async () => {
+  it('may start before its database and its ledger', async () => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
-    const ledger = await gateTo(sandbox.url);
-    ledger.shut();
+    const ledger = await switchableProxy(sandbox.url);
+    ledger.disconnect();
     await server.crash();
     const one = await start({ LEDGER_URL: ledger.url, DATABASE_URL: url() });
     await becomes(one, '/ready', 503);
     expect(await statusOf(one, '/health')).toBe(200);
     await server.start();
-    ledger.open();
+    ledger.reconnect();
     await becomes(one, '/ready', 200);
-    const all = await updatesOf(sandbox.url, sandbox.ledgerEnd);
-    await comesToBe(
+    const all = await readUpdates(sandbox.url, sandbox.ledgerEnd);
+    await eventually(
       offsets,
       all.map(({ offset }) => offset),
     );
     ledger.close();
   });
 
-  it('stands by while another one works, and takes over', async () => {
+  it('stands by while another instance works, and takes over', async () => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
@@ -249,16 +245,15 @@ describeWithPostgres('with PostgreSQL', () => {
     const second = await start(settings);
     await second.ready();
     sandbox.generate(50);
-    const all = (await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
+    const all = (await readUpdates(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
     await until(async () => (await offsets()).length === all.length);
-    // and is ready once it has done so for long enough
     expect(await (await fetch(`${second.url}/ready`)).json()).toMatchObject({
       details: { ledger: { state: 'waiting' } },
     });
     await first.kill('SIGKILL');
     sandbox.generate(50);
     await becomes(second, '/ready', 200);
-    const more = (await updatesOf(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
+    const more = (await readUpdates(sandbox.url, sandbox.ledgerEnd)).map(({ offset }) => offset);
     await until(async () => (await offsets()).length >= more.length);
     expect(await offsets()).toEqual(more);
   });
@@ -266,21 +261,21 @@ describeWithPostgres('with PostgreSQL', () => {
   it.each([
     ['the database hangs', () => server.pause(), () => server.resume()],
     ['the database is down', () => server.crash(), () => server.start()],
-  ])('ends in time while %s', async (_, harm, heal) => {
+  ])('ends in time while %s', async (_, breakIt, repair) => {
     await freshTables();
     const sandbox = await newSandbox();
     sandbox.generate(50);
     const one = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: url(), STOP_WITHIN_MS: '1000' });
     await becomes(one, '/ready', 200);
-    await harm();
+    await breakIt();
     try {
-      // work that cannot be finished
+      // updates that cannot be committed
       sandbox.generate(5);
       const { code, tookMs } = await one.kill('SIGTERM');
       expect(code).toBe(0);
-      expect(tookMs).toBeLessThan(mostToEndMs);
+      expect(tookMs).toBeLessThan(stopLimitMs);
     } finally {
-      await heal();
+      await repair();
     }
   });
 });
@@ -292,22 +287,22 @@ describe('with files', () => {
       .slice(0, -1)
       .map((line): unknown => JSON.parse(line));
 
-  const some = parametersOf({ kills: 6, updates: 3_000 });
+  const some = killParameters({ kills: 6, updates: 3_000 });
   it(
-    'loses nothing and ends right, however often it is ended',
+    'loses nothing and ends cleanly, no matter how often it is ended',
     async () => {
       const given = await world(some);
       const data = await mkdtemp(join(folder, 'data-'));
       try {
         const settings = { LEDGER_URL: given.sandbox.url, DATA_FOLDER: data };
-        const { last, ...ends } = await killing(() => start(settings), given, some);
+        const { last, ...ends } = await runWithKills(() => start(settings), given, some);
         expectGoodEnds(ends);
         await given.entries();
-        const kept = await ledgerIs(given.sandbox.url, given.end());
+        const kept = await readExpected(given.sandbox.url, given.end());
         await until(async () => (await journal(data)).length >= kept.history.length);
         expect(await journal(data)).toEqual(kept.history);
         await becomes(last, '/ready', 200);
-        expect(await active(last)).toEqual(countsOf(kept));
+        expect(await active(last)).toEqual(countContracts(kept));
       } finally {
         await given.close();
       }
@@ -315,10 +310,10 @@ describe('with files', () => {
     some.timeoutMs,
   );
 
-  it('takes nothing up twice where a crash came between the journal and the place, or in the midst of a line', async () => {
+  it('repeats nothing after a crash between the journal and the saved position, or within a line', async () => {
     const data = await mkdtemp(join(folder, 'data-'));
     const sandbox = await newSandbox();
-    const place = join(data, 'contracts.json');
+    const position = join(data, 'contracts.json');
     const run = async (): Promise<unknown> => {
       sandbox.generate(50);
       const one = await start({ LEDGER_URL: sandbox.url, DATA_FOLDER: data });
@@ -328,28 +323,28 @@ describe('with files', () => {
       return counts;
     };
     await run();
-    const before = await readFile(place, 'utf8');
+    const before = await readFile(position, 'utf8');
     await run();
-    await writeFile(place, before);
+    await writeFile(position, before);
     await appendFile(join(data, 'contracts.jsonl'), `{"offset":7,"changes":"${'x'.repeat(1_000_000)}`);
     const counts = await run();
-    const kept = await ledgerIs(sandbox.url, sandbox.ledgerEnd);
+    const kept = await readExpected(sandbox.url, sandbox.ledgerEnd);
     expect(await readFile(join(data, 'contracts.jsonl'), 'utf8')).toMatch(/\}\n$/);
     expect(await journal(data)).toEqual(kept.history);
-    expect(counts).toEqual(countsOf(kept));
+    expect(counts).toEqual(countContracts(kept));
   });
 
-  it('ends in time while the ledger is down, or does not answer', async () => {
+  it('ends in time while the ledger is down or does not answer', async () => {
     const sandbox = await newSandbox();
-    for (const harm of [() => void sandbox.restart({ downMs: 60_000 }), () => undefined]) {
+    for (const breakIt of [() => void sandbox.restart({ downMs: 60_000 }), () => undefined]) {
       sandbox.fault({ kind: 'hang' }, { times: 1_000 });
       const one = await start({ LEDGER_URL: sandbox.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) });
       await one.ready();
-      harm();
+      breakIt();
       await becomes(one, '/ready', 503);
       const ending = await one.kill('SIGTERM');
       expect(ending.code).toBe(0);
-      expect(ending.tookMs).toBeLessThan(mostToEndMs);
+      expect(ending.tookMs).toBeLessThan(stopLimitMs);
     }
   });
 });
@@ -360,7 +355,7 @@ describe('the stream of updates', () => {
   const idsOf = ({ messages }: Stream): readonly number[] =>
     messages.filter(({ data }) => data !== undefined).map(({ id }) => Number(id));
   const offsetsAfter = async (begin: number): Promise<readonly number[]> =>
-    (await updatesOf(sandbox.url, sandbox.ledgerEnd, begin)).map(({ offset }) => offset);
+    (await readUpdates(sandbox.url, sandbox.ledgerEnd, begin)).map(({ offset }) => offset);
   const given = async (more: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> => {
     sandbox = await newSandbox();
     sandbox.generate(300);
@@ -370,26 +365,26 @@ describe('the stream of updates', () => {
     return { ...settings, PORT: new URL(one.url).port };
   };
 
-  it('is resumed by Last-Event-ID with none lost or doubled, over a reconnection and a restart of the service', async () => {
+  it('resumes by Last-Event-ID without loss or repetition, over a reconnection and a restart of the service', async () => {
     const settings = await given();
     const begin = 100;
     const seen: number[] = [];
-    const live = await stream(`${one.url}/updates`);
+    const live = await openStream(`${one.url}/updates`);
     await until(() => live.messages.length > 0);
-    const first = await stream(`${one.url}/updates?after=${begin}`, { authorization: `Bearer ${clientCanary}` });
+    const first = await openStream(`${one.url}/updates?after=${begin}`, { authorization: `Bearer ${clientCanary}` });
     expect(first.status).toBe(200);
     const end = sandbox.ledgerEnd;
     sandbox.generate(40);
     await until(() => first.messages.at(-1)?.id === String(sandbox.ledgerEnd));
     seen.push(...idsOf(first));
     first.close();
-    // what is new, for who does not say from where
+    // without a position, new updates only
     await until(() => live.messages.at(-1)?.id === String(sandbox.ledgerEnd));
     live.close();
     expect(idsOf(live)).toEqual(await offsetsAfter(end));
 
     sandbox.generate(40);
-    const second = await stream(`${one.url}/updates`, { 'last-event-id': String(first.messages.at(-1)?.id) });
+    const second = await openStream(`${one.url}/updates`, { 'last-event-id': String(first.messages.at(-1)?.id) });
     await until(() => idsOf(second).length > 10);
     expect(await one.kill('SIGTERM')).toMatchObject({ code: 0 });
     await second.over;
@@ -398,30 +393,30 @@ describe('the stream of updates', () => {
     sandbox.generate(1_500);
     one = await start(settings);
     await one.ready();
-    const third = await stream(`${one.url}/updates`, { 'last-event-id': String(second.messages.at(-1)?.id) });
+    const third = await openStream(`${one.url}/updates`, { 'last-event-id': String(second.messages.at(-1)?.id) });
     sandbox.generate(10);
     await until(() => third.messages.at(-1)?.id === String(sandbox.ledgerEnd));
     seen.push(...idsOf(third));
     expect(seen).toEqual(await offsetsAfter(begin));
   });
 
-  it('is what was asked for, and tells how far it has come where nothing is', async () => {
+  it('has the selected updates, and reports its position where there are none', async () => {
     await given();
-    const all = await updatesOf(sandbox.url, sandbox.ledgerEnd);
-    const asked = async (query: string, wanted: (update: (typeof all)[number]) => boolean): Promise<void> => {
-      const watched = await stream(`${one.url}/updates?after=0&${query}`);
-      await until(() => watched.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-      watched.close();
-      expect(idsOf(watched)).toEqual(all.filter(wanted).map(({ offset }) => offset));
-      expect(idsOf(watched).length).toBeGreaterThan(0);
+    const all = await readUpdates(sandbox.url, sandbox.ledgerEnd);
+    const expectSelected = async (query: string, wanted: (update: (typeof all)[number]) => boolean): Promise<void> => {
+      const selected = await openStream(`${one.url}/updates?after=0&${query}`);
+      await until(() => selected.messages.at(-1)?.id === String(sandbox.ledgerEnd));
+      selected.close();
+      expect(idsOf(selected)).toEqual(all.filter(wanted).map(({ offset }) => offset));
+      expect(idsOf(selected).length).toBeGreaterThan(0);
     };
     const [synchronizer = ''] = sandbox.synchronizers;
-    await asked('variant=Reassignment&variant=TopologyTransaction', ({ _tag }) => _tag !== 'Transaction');
-    await asked(
+    await expectSelected('variant=Reassignment&variant=TopologyTransaction', ({ _tag }) => _tag !== 'Transaction');
+    await expectSelected(
       `synchronizer=${encodeURIComponent(synchronizer)}`,
       (update) => 'synchronizerId' in update && update.synchronizerId === synchronizer,
     );
-    await asked('variant=Transaction&template=Tasks.Model:Task', (update) =>
+    await expectSelected('variant=Transaction&template=Tasks.Model:Task', (update) =>
       update._tag === 'Transaction' ? JSON.stringify(update.events).includes(':Tasks.Model:Task"') : false,
     );
     for (const bad of ['variant=Nonsense', 'template=Nonsense', 'after=-1']) {
@@ -431,10 +426,10 @@ describe('the stream of updates', () => {
     expect(badly.status).toBe(400);
   });
 
-  it('tells a client whose place the ledger no longer has', async () => {
+  it('reports a position that the ledger has pruned', async () => {
     await given();
     sandbox.prune(100);
-    const late = await stream(`${one.url}/updates?after=5`);
+    const late = await openStream(`${one.url}/updates?after=5`);
     await late.over;
     expect(late.messages.at(-1)).toEqual({
       id: '5',
@@ -443,37 +438,37 @@ describe('the stream of updates', () => {
     });
   });
 
-  it('has a client come back that asks for what is new while the ledger is away', async () => {
+  it('makes a client for new updates reconnect while the ledger is down', async () => {
     sandbox = await newSandbox();
     sandbox.generate(300);
-    const ledger = await gateTo(sandbox.url);
+    const ledger = await switchableProxy(sandbox.url);
     one = await start({ LEDGER_URL: ledger.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) });
     await becomes(one, '/ready', 200);
-    ledger.shut();
-    const early = await stream(`${one.url}/updates`);
+    ledger.disconnect();
+    const early = await openStream(`${one.url}/updates`);
     expect(early.status).toBe(200);
     await early.over;
-    // an empty id is one that a browser does not send
+    // a browser does not send an empty id
     const data = JSON.stringify({ reason: 'ConnectionError' });
     expect(early.messages).toEqual([{ id: '', type: 'failure', data }]);
-    ledger.open();
-    const later = await stream(`${one.url}/updates`);
+    ledger.reconnect();
+    const later = await openStream(`${one.url}/updates`);
     await until(() => later.messages.length > 0);
     expect(later.messages[0]).toMatchObject({ id: String(sandbox.ledgerEnd), data: undefined });
     later.close();
     ledger.close();
   });
 
-  it('costs the ledger one request for many clients, and none when they have left', async () => {
+  it('needs one request to the ledger for many clients, and none without clients', async () => {
     await given();
     const polls = (): number =>
       sandbox.requests.filter((request) => {
         const isPoll = request.path.startsWith('/v2/updates') && 'stream_idle_timeout_ms' in request.query;
         return isPoll && request.status === undefined && !request.aborted;
       }).length;
-    // that of the projection
+    // the projection's poll
     await until(() => polls() === 1);
-    const clients = await Promise.all(Array.from({ length: 10 }, () => stream(`${one.url}/updates`)));
+    const clients = await Promise.all(Array.from({ length: 10 }, () => openStream(`${one.url}/updates`)));
     await until(() => polls() === 2);
     sandbox.generate(1);
     await until(() => clients.every((client) => idsOf(client).length === 1));
@@ -482,28 +477,28 @@ describe('the stream of updates', () => {
     await until(() => polls() === 1);
   });
 
-  it('ends the request of a client who has left while it catches up', async () => {
-    // not by impatience
+  it('aborts the request of a client that disconnects while it catches up', async () => {
+    // not by a timeout
     await given({ LEDGER_TIMEOUT_MS: '60000' });
     sandbox.fault({ kind: 'hang' }, { path: /^\/v2\/updates/, times: 100 });
-    const late = await stream(`${one.url}/updates?after=5`);
-    const his = (): SandboxRequest | undefined =>
+    const late = await openStream(`${one.url}/updates?after=5`);
+    const request = (): SandboxRequest | undefined =>
       sandbox.requests.find(({ body }) => isObject(body) && body['beginExclusive'] === 5);
-    await until(() => his() !== undefined);
-    expect(his()?.aborted).toBe(false);
+    await until(() => request() !== undefined);
+    expect(request()?.aborted).toBe(false);
     late.close();
-    await until(() => his()?.aborted === true);
+    await until(() => request()?.aborted === true);
   });
 
-  it('waits for a client who reads slowly, and keeps nothing for him that the ledger has', async () => {
+  it('waits for a slow client, and buffers nothing that the ledger has', async () => {
     await given();
     const begin = sandbox.ledgerEnd;
     sandbox.generate(8_000);
-    // more than Nest holds for a client before it ends his connection
+    // more than Nest buffers for a client before it closes the connection
     expect(JSON.stringify(sandbox.updates).length).toBeGreaterThan(10_000_000);
     const pages = (): number => sandbox.requests.filter(({ body }) => isObject(body) && 'endInclusive' in body).length;
-    const slow = await lateStream(`${one.url}/updates?after=${begin}`, async () => {
-      // until the service does not go on: that it stops is what nobody can wait for
+    const slow = await openSlowStream(`${one.url}/updates?after=${begin}`, async () => {
+      // until the service stops reading, which has no event
       for (let before = -1; before < pages();) {
         before = pages();
         await wait(200);
@@ -514,26 +509,28 @@ describe('the stream of updates', () => {
     slow.close();
   });
 
-  it('hands a client on who is behind, but not by more than is kept', async () => {
+  it('serves a client that lags by less than is kept without another request', async () => {
     await given();
     const begin = sandbox.ledgerEnd;
-    const first = await stream(`${one.url}/updates`);
+    const first = await openStream(`${one.url}/updates`);
     await until(() => first.messages.length > 0);
     sandbox.generate(700);
     await until(() => first.messages.at(-1)?.id === String(sandbox.ledgerEnd));
-    const asked = sandbox.requests.length;
-    const second = await stream(`${one.url}/updates?after=${begin}`);
+    const before = sandbox.requests.length;
+    const second = await openStream(`${one.url}/updates?after=${begin}`);
     await until(() => second.messages.at(-1)?.id === String(sandbox.ledgerEnd));
     expect(idsOf(second)).toEqual(await offsetsAfter(begin));
     expect(idsOf(first)).toEqual(idsOf(second));
-    const his = sandbox.requests.slice(asked).filter(({ body }) => isObject(body) && body['beginExclusive'] === begin);
-    // that of the test itself
-    expect(his.length).toBeLessThanOrEqual(1);
+    const requests = sandbox.requests
+      .slice(before)
+      .filter(({ body }) => isObject(body) && body['beginExclusive'] === begin);
+    // the test's own request
+    expect(requests.length).toBeLessThanOrEqual(1);
   });
 });
 
 describe('the token', () => {
-  it('is read for every request, and is in no log, no metric and no span', async () => {
+  it('is read for every request, and occurs in no log, metric or span', async () => {
     const spans: string[] = [];
     const collector = createServer((request, response) => {
       request.setEncoding('utf8').on('data', (text: string) => spans.push(text));
@@ -544,8 +541,8 @@ describe('the token', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const file = join(folder, 'token-that-changes');
     await writeFile(file, `${canary}-old`);
-    let right = `${canary}-old`;
-    const sandbox = await newSandbox({ checkToken: (token) => token === right });
+    let valid = `${canary}-old`;
+    const sandbox = await newSandbox({ checkToken: (token) => token === valid });
     sandbox.generate(20);
     const settings = { LEDGER_URL: sandbox.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) };
     const one = await start({
@@ -555,9 +552,9 @@ describe('the token', () => {
     });
     await becomes(one, '/ready', 200);
     await writeFile(file, `${canary}-new`);
-    right = `${canary}-new`;
+    valid = `${canary}-new`;
     sandbox.generate(20);
-    const last = (await updatesOf(sandbox.url, sandbox.ledgerEnd, 0, right)).at(-1)?.offset;
+    const last = (await readUpdates(sandbox.url, sandbox.ledgerEnd, 0, valid)).at(-1)?.offset;
     const journal = join(settings.DATA_FOLDER, 'contracts.jsonl');
     await until(async () => (await readFile(journal, 'utf8')).includes(`{"offset":${last},`));
 
@@ -570,7 +567,7 @@ describe('the token', () => {
     expect(spans.join('')).not.toContain(canary);
   });
 
-  it('ends the service with an error when the ledger refuses it for good', async () => {
+  it('ends the service with an error when the ledger refuses it', async () => {
     const sandbox = await newSandbox({ checkToken: () => false });
     const one = await start({ LEDGER_URL: sandbox.url, DATA_FOLDER: await mkdtemp(join(folder, 'data-')) });
     await until(one.isOver);
@@ -580,16 +577,16 @@ describe('the token', () => {
 });
 
 describe('the configuration', () => {
-  it('is looked at before anything is done', async () => {
+  it('is validated at the start', async () => {
     for (const name of ['PORT', 'LEDGER_URL', 'READY_BEHIND_MS']) {
-      const one = await service(join(folder, 'service'), { [name]: 'nonsense' });
+      const one = await startService(join(folder, 'service'), { [name]: 'nonsense' });
       await until(one.isOver);
       expect(one.exitCode()).toBe(1);
       expect(one.logs()).toContain(name);
     }
   });
 
-  it('is as if it was not there where it is empty, and needs no care with spaces', async () => {
+  it('ignores empty variables and spaces', async () => {
     const sandbox = await newSandbox();
     sandbox.generate(20);
     const parties = ['frank', 'grace'].map((hint) => sandbox.externalParty(hint).party);
@@ -602,8 +599,8 @@ describe('the configuration', () => {
       PARTIES: parties.join(', '),
     });
     await becomes(one, '/ready', 200);
-    const asked = JSON.stringify(sandbox.requests.map(({ body }) => body));
-    for (const party of parties) expect(asked).toContain(JSON.stringify(party));
+    const bodies = JSON.stringify(sandbox.requests.map(({ body }) => body));
+    for (const party of parties) expect(bodies).toContain(JSON.stringify(party));
     const other = await start({
       LEDGER_URL: sandbox.url,
       DATA_FOLDER: await mkdtemp(join(folder, 'data-')),

@@ -1,28 +1,28 @@
 import { gzipSync } from 'node:zlib';
 import { build, type BuildOptions } from 'esbuild';
 
-/** A bundle for the browser, as it is shipped. */
+/** A minified bundle for the browser. */
 export interface Bundle {
   readonly text: string;
   /** In bytes. */
   readonly gzip: number;
-  /** The packages that have a part in it; the helpers of rxjs, which are a package of their own, are rxjs. */
+  /** The packages that it contains; tslib, which only rxjs uses, counts as rxjs. */
   readonly packages: readonly string[];
-  /** What it imports itself, where `how` leaves something out of it. */
+  /** The imports that `how` excludes from the bundle. */
   readonly imports: readonly string[];
-  /** The files that esbuild read, whether anything of them is left or not. */
+  /** The files that esbuild read, whether or not the bundle contains any of them. */
   readonly inputs: readonly string[];
-  /** Those of them that are CommonJS, which bundlers cannot shake. */
+  /** The CommonJS files, which bundlers cannot tree-shake. */
   readonly commonJs: readonly string[];
 }
 
-/** As Angular's builder resolves: rxjs in its ES2015 form. */
+/** Resolves as Angular's builder does, with the ES2015 build of rxjs. */
 export const angular: BuildOptions = {
   mainFields: ['es2020', 'es2015', 'module', 'main'],
   conditions: ['es2020', 'es2015', 'module'],
 };
 
-/** Bundles a program of a project with esbuild, by its own defaults unless `how` says otherwise. */
+/** Bundles a program of a project with esbuild's defaults, which `how` overrides. */
 export async function bundled(folder: string, contents: string, how: BuildOptions = {}): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     platform: 'browser',

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../helpers/servers.js';
 import { root } from './project.js';
+import { until } from '../../helpers/time.js';
 
 const sh = promisify(execFile);
 const bin = join(root, 'dist', 'cli', 'main.js');
 const bash = (script: string, url = ''): Promise<{ stdout: string; stderr: string }> =>
   sh('bash', ['-o', 'pipefail', '-c', script], { env: { ...process.env, BIN: bin, LEDGER: url } });
 
-/** What an event brings first. */
+/** The first value of an event. */
 const first = (emitter: EventEmitter, event: string): Promise<unknown> =>
   new Promise((resolve) => {
     emitter.once(event, (value: unknown) => {
@@ -49,13 +49,13 @@ afterAll(async () => {
 });
 
 describe('canton-rx tail', () => {
-  it('ends quietly when nobody reads any more', async () => {
+  it('ends without an error when its reader ends', async () => {
     const { stdout, stderr } = await bash('node "$BIN" tail --ledger "$LEDGER" | head -1', url);
     expect(JSON.parse(stdout)).toHaveProperty('_tag');
     expect(stderr).toBe('');
   });
 
-  it('ends at the offset that it is told', async () => {
+  it('ends at the given offset', async () => {
     const { code, stdout } = await ended(spawn('node', [bin, 'tail', '--ledger', url, '--to', '50']));
     expect(code).toBe(0);
     const offsets = stdout.map((line) => Number(/"offset":(\d+)/.exec(line)?.[1]));
@@ -63,7 +63,7 @@ describe('canton-rx tail', () => {
     expect(Math.max(...offsets)).toBeLessThanOrEqual(50);
   });
 
-  it('ends on Ctrl-C with the place to resume from', async () => {
+  it('prints the offset to resume from on Ctrl-C', async () => {
     const child = spawn('node', [bin, 'tail', '--ledger', url]);
     child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), 300));
     const { code, stdout, stderr } = await ended(child);
@@ -86,7 +86,7 @@ describe('canton-rx tail', () => {
 });
 
 describe('canton-rx demo', () => {
-  it('says what it lacks where the optional packages are not installed; the other commands do not need them', async () => {
+  it('names the optional packages that it lacks; the other commands do not need them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'canton-rx-'));
     try {
       await mkdir(join(folder, 'node_modules'));
@@ -105,9 +105,9 @@ describe('canton-rx demo', () => {
 });
 
 describe('canton-rx check', () => {
-  it('reports to a pipe without colours, with an exit code that says what is wrong', async () => {
+  it('writes to a pipe without colours, with an exit code for the result', async () => {
     const { stdout } = await bash('node "$BIN" check --ledger "$LEDGER"', url);
-    expect(stdout).toContain('\nall well\n');
+    expect(stdout).toContain('\nno problems\n');
     expect(stdout).not.toContain('\u001b');
     const { code } = await ended(spawn('node', [bin, 'check', '--json', '--ledger', 'http://127.0.0.1:9']));
     expect(code).toBe(3);
@@ -115,7 +115,7 @@ describe('canton-rx check', () => {
 });
 
 describe('the demo', () => {
-  it('shows updates and two submissions found among them, and ends by itself', async () => {
+  it('shows updates with two submissions among them, and ends by itself', async () => {
     const { stdout } = await bash('node "$(dirname "$BIN")/demo.js"');
     expect(stdout.match(/^✓ .*matched/gm)).toHaveLength(2);
     expect(stdout).not.toContain('\u001b');

@@ -46,7 +46,7 @@ describe('the packed library', () => {
     expect((await app.run('node', 'feed.mjs')).stdout).toBe('100\n');
   });
 
-  it('has a sandbox that tells which packages it needs for submissions', async () => {
+  it('has a sandbox that names the packages that it needs for submissions', async () => {
     await app.write(
       'prepare.mjs',
       `import { startSandbox } from 'canton-rx/sandbox';
@@ -59,7 +59,7 @@ describe('the packed library', () => {
     expect((await app.run('node', 'prepare.mjs')).stdout).toBe(`501 ${packages}\n`);
   });
 
-  it('has a sandbox that tells which package it needs for WebSockets', async () => {
+  it('has a sandbox that names the package that it needs for WebSockets', async () => {
     await app.write(
       'upgrade.mjs',
       `import { once } from 'node:events';
@@ -122,7 +122,7 @@ describe('the packed library', () => {
     },
   );
 
-  it('needs the optional packages of the vendor for the verifier alone, and works with them', async () => {
+  it("needs the vendor's optional packages only for the verifier, and works with them", async () => {
     await app.write(
       'verify.mjs',
       `import { preparedTransactionVerifier } from 'canton-rx/verify';
@@ -137,7 +137,7 @@ describe('the packed library', () => {
     expect((await app.run('node', 'verify.cjs')).stdout).toBe('function\n');
   });
 
-  it('keeps places in files, with nothing but Node.js', async () => {
+  it('saves cursors in files, without other packages', async () => {
     await app.write(
       'file.mjs',
       `import { fileStore } from 'canton-rx/file';
@@ -150,7 +150,7 @@ describe('the packed library', () => {
     expect((await app.run('node', 'file.cjs')).stdout).toBe('function\n');
   });
 
-  it('needs idb for IndexedDB alone, and works with it', async () => {
+  it('needs idb only for IndexedDB, and works with it', async () => {
     await app.write(
       'indexeddb.mjs',
       `import { indexedDbStore } from 'canton-rx/indexeddb';
@@ -161,7 +161,7 @@ describe('the packed library', () => {
     expect((await app.run('node', 'indexeddb.mjs')).stdout).toBe('indexedDB is not defined\n');
   });
 
-  it('needs the packages of Angular for its adapter alone, and works with them', async () => {
+  it('needs the packages of Angular only for its adapter, and works with them', async () => {
     await app.write(
       'angular.mjs',
       "import '@angular/compiler'; import { provideLedger } from 'canton-rx/angular'; console.log(typeof provideLedger({ baseUrl: '' }));",
@@ -172,7 +172,7 @@ describe('the packed library', () => {
     expect((await app.run('node', 'angular.mjs')).stdout).toBe('object\n');
   });
 
-  it('needs the optional packages of NATS for its relay alone, and works with them', async () => {
+  it('needs the packages of NATS only for its relay, and works with them', async () => {
     await app.write(
       'nats.mjs',
       "import { natsRelay, natsUpdates } from 'canton-rx/nats'; console.log(typeof natsRelay, typeof natsUpdates);",
@@ -185,7 +185,7 @@ describe('the packed library', () => {
     expect((await app.run('node', 'nats.cjs')).stdout).toBe('function\n');
   });
 
-  it('needs the API of OpenTelemetry for its spans alone, and works with it and without an SDK', async () => {
+  it('needs the API of OpenTelemetry only for its spans, and works with it and without an SDK', async () => {
     await app.write(
       'otel.mjs',
       `import { lastValueFrom } from 'rxjs';

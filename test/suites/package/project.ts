@@ -6,16 +6,16 @@ import { promisify } from 'node:util';
 
 const exec = promisify(execFile);
 
-/** The folder of this repository. */
+/** The root of this repository. */
 export const root = join(import.meta.dirname, '..', '..', '..');
 
-/** What a command printed. */
+/** The output of a command. */
 export interface Printed {
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A project of somebody who installed the packed library. */
+/** A project with the packed library installed. */
 export interface Project {
   readonly folder: string;
   readonly run: (command: string, ...args: readonly string[]) => Promise<Printed>;
@@ -23,8 +23,8 @@ export interface Project {
   readonly remove: () => Promise<void>;
 }
 
-/** The version that the lock of this repository has of a package. */
-const locked = async (name: string): Promise<string> => {
+/** A package with its version from this repository's lock. */
+const lockedVersion = async (name: string): Promise<string> => {
   const lock = await readFile(join(root, 'package-lock.json'), 'utf8');
   const version = new RegExp(`"node_modules/${name}": \\{\\s*"version": "([^"]+)"`).exec(lock)?.[1];
   if (version === undefined) throw new Error(`${name} is not in the lock`);
@@ -32,8 +32,8 @@ const locked = async (name: string): Promise<string> => {
 };
 
 /**
- * Packs what is built, as it is published, and installs it into an empty project, next to the dependencies that this
- * repository has: sizes are those of a program, not of the day.
+ * Packs the built library as it is published, and installs it into an empty project with the dependencies of this
+ * repository's lock, so that sizes do not depend on the day.
  */
 export async function project(): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-'));
@@ -42,7 +42,7 @@ export async function project(): Promise<Project> {
   });
   const tarball = /"filename": "([^"]+\.tgz)"/.exec(stdout)?.[1] ?? '';
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true }));
-  const dependencies = await Promise.all(['rxjs', 'ky', 'io-ts', 'fp-ts', 'tslib'].map(locked));
+  const dependencies = await Promise.all(['rxjs', 'ky', 'io-ts', 'fp-ts', 'tslib'].map(lockedVersion));
   await exec('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, ...dependencies], {
     cwd: folder,
   });

@@ -24,13 +24,13 @@ afterAll(async () => {
 
 const size = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Runs the command; kills it once the file has grown by so much. */
-const life = async (args: readonly string[], file: string, growth: number): Promise<number | null> => {
+/** Runs the command, and kills it when the file has grown by a number of bytes. */
+const runLife = async (args: readonly string[], file: string, growth: number): Promise<number | null> => {
   const child = spawn(process.execPath, [bin, ...args], { stdio: 'ignore' });
   const over = once(child, 'close') as Promise<[number | null]>;
-  const enough = size(file) + growth;
+  const killAt = size(file) + growth;
   while (child.exitCode === null && child.signalCode === null) {
-    if (size(file) >= enough) child.kill('SIGKILL');
+    if (size(file) >= killAt) child.kill('SIGKILL');
     await wait(1);
   }
   const [code] = await over;
@@ -38,16 +38,16 @@ const life = async (args: readonly string[], file: string, growth: number): Prom
 };
 
 describe('canton-rx replay, killed at any moment', () => {
-  it('makes the file that it makes when nobody kills it', async () => {
+  it('writes the same file as without a kill', async () => {
     const end = String(sandbox.ledgerEnd);
     const [whole, killed] = [join(folder, 'whole.ndjson'), join(folder, 'killed.ndjson')];
     const args = (file: string): readonly string[] => ['replay', '--ledger', sandbox.url, '--to', end, '--out', file];
-    expect(await life(args(whole), whole, Infinity)).toBe(0);
+    expect(await runLife(args(whole), whole, Infinity)).toBe(0);
     let kills = 0;
     for (let growth = 1; ; growth = Math.floor(Math.random() * size(whole) * 0.2)) {
       const faults = [{ kind: 'reset' }, { kind: 'truncate', bytes: 9_999 }] as const;
       sandbox.fault(faults[kills % 2] ?? faults[0], { path: /updates/, after: kills });
-      const code = await life(args(killed), killed, growth);
+      const code = await runLife(args(killed), killed, growth);
       if (code === 0) break;
       expect(code).toBeNull();
       kills += 1;

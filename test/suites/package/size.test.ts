@@ -3,7 +3,7 @@ import type { BuildOptions } from 'esbuild';
 import { angular, bundled } from './bundled.js';
 import { project, type Project } from './project.js';
 
-/** Names that stand as strings in what they name: codecs of requests, codecs of updates, an error. */
+/** Strings that identify what a bundle contains: codecs of requests, codecs of updates, an error. */
 const requests = ['UpdatesRequest', 'PrepareRequest', 'ExecuteRequest', 'DeduplicationPeriod', 'PrefetchContractKey'];
 const preparing = ['PrepareRequest', 'PrefetchContractKey'];
 const updates = ['CreatedEvent', 'AssignedEvent', 'InterfaceView', 'SynchronizerTime'];
@@ -11,14 +11,14 @@ const errors = ['SubmissionExpiredError'];
 const marks = [...requests, ...updates, ...errors];
 const marksIn = (text: string): readonly string[] => marks.filter((mark) => text.includes(`"${mark}"`));
 
-/** A program for the browser, all that it may weigh in bytes of gzip, and all that it is made of. */
+/** A program for the browser, its budget in bytes of gzip, and its contents. */
 interface App {
-  /** The one name that it imports, unless a program is given. */
+  /** The single name that it imports, unless a program is given. */
   readonly app: string;
   readonly program?: string;
-  /** By the defaults of esbuild, which takes rxjs in ES5. */
+  /** With the defaults of esbuild, which resolve rxjs to ES5. */
   readonly plain: number;
-  /** As Angular resolves. */
+  /** With Angular's resolution. */
   readonly angular: number;
   readonly packages: readonly string[];
   readonly marks: readonly string[];
@@ -29,7 +29,7 @@ const flows = ['canton-rx', 'rxjs'];
 const decodes = ['canton-rx', 'fp-ts', 'io-ts'];
 const all = ['canton-rx', 'fp-ts', 'io-ts', 'ky', 'rxjs'];
 
-// each budget is at most three in a hundred above what was measured when it was set
+// each budget is at most three per cent above the size when it was set
 const apps: readonly App[] = [
   { app: 'ofVariant', plain: 2_650, angular: 1_920, packages: flows, marks: [] },
   { app: 'toEvents', plain: 5_360, angular: 4_000, packages: flows, marks: [] },
@@ -118,13 +118,13 @@ describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(a
     expect(asAngular.gzip).toBeLessThanOrEqual(the.angular);
   });
 
-  it('has what it uses, of the library and of its dependencies, and no more', async () => {
+  it('contains only what it uses, of the library and of its dependencies', async () => {
     const { text, packages } = await bundled(user.folder, program, angular);
     expect(marksIn(text)).toEqual(the.marks);
     expect(packages).toEqual(the.packages);
   });
 
-  it('has nothing in CommonJS, and nothing for Node.js', async () => {
+  it('contains no CommonJS and no code for Node.js', async () => {
     const { commonJs, inputs } = await bundled(user.folder, program, angular);
     expect(commonJs).toEqual([]);
     expect(inputs.filter((file) => /canton-rx\/dist\/(sandbox|cli|file)\//.test(file))).toEqual([]);
@@ -141,7 +141,7 @@ describe.each(entries)('a bundle of $entry: $imported', ({ entry, imported, budg
     expect(gzip).toBeLessThanOrEqual(budget);
   });
 
-  it('has what it uses of the dependencies, and no more', async () => {
+  it('contains only the dependencies that it uses', async () => {
     expect((await bundle()).packages).toEqual(packages);
   });
 });

@@ -7,7 +7,7 @@ import type { UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 
 /**
- * Against a participant that is there: reads, and changes nothing. Left out unless its address is given.
+ * Tests against a running participant, which only read. They are skipped unless its address is given.
  * `CANTON_RX_LEDGER_URL=http://127.0.0.1:7575 CANTON_RX_LEDGER_TOKEN=… npm run test:participant`
  */
 const { CANTON_RX_LEDGER_URL: baseUrl, CANTON_RX_LEDGER_TOKEN: token, CANTON_RX_LEDGER_PARTY: party } = process.env;
@@ -23,21 +23,21 @@ const read = (
 ): Promise<readonly Update[]> =>
   lastValueFrom(ledger.updates({ beginExclusive, endInclusive, updateFormat }, options).pipe(toArray()));
 
-/** The end of the ledger, and a place before it from where there is not too much to read. */
+/** The ledger end, and an offset before it with not too many updates after it. */
 async function range(): Promise<{ readonly begin: number; readonly end: number }> {
   const end = await firstValueFrom(ledger.ledgerEnd());
   return { begin: Math.max(0, end - most), end };
 }
 
 (baseUrl === undefined ? describe.skip : describe)('a participant', () => {
-  it('has updates in ascending order, each of which decodes', async () => {
+  it('has updates that decode, in ascending order', async () => {
     const { begin, end } = await range();
     const offsets = (await read(begin, end)).map(({ offset }) => offset);
     expect(offsets).toStrictEqual([...new Set(offsets)].sort((a, b) => a - b));
     expect(offsets.every((offset) => begin < offset && offset <= end)).toBe(true);
   });
 
-  it('has the same updates however they are read', async () => {
+  it('returns the same updates for every way to read them', async () => {
     const { begin, end } = await range();
     const middle = Math.floor((begin + end) / 2);
     const whole = await read(begin, end, { parallelRanges: 1 });
@@ -45,7 +45,7 @@ async function range(): Promise<{ readonly begin: number; readonly end: number }
     expect([...(await read(begin, middle)), ...(await read(middle, end))]).toStrictEqual(whole);
   }, 240_000);
 
-  it('is followed: a feed from its end catches up at once, and stays', async () => {
+  it('can be followed: a feed from its end catches up at once, and stays open', async () => {
     const { end } = await range();
     const caughtUp$ = ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'CaughtUp'));
     const feed$ = ledger.updates({ beginExclusive: end, updateFormat }).pipe(filter(() => false));
@@ -53,7 +53,7 @@ async function range(): Promise<{ readonly begin: number; readonly end: number }
     await lastValueFrom(feed$.pipe(takeUntil(timer(15_000))), { defaultValue: undefined });
   });
 
-  it('tells one that stands beyond its end so', async () => {
+  it('reports a cursor beyond its end', async () => {
     const { end } = await range();
     await expect(read(end + 1_000_000, end + 1_000_001)).rejects.toMatchObject({ _tag: 'LedgerResetError' });
   });

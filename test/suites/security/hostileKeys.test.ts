@@ -16,7 +16,7 @@ import { LedgerEnd } from '../../../src/codecs/OffsetCheckpoint.js';
 import { PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
 import { UpdateElement } from '../../../src/codecs/Update.js';
 import { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
-import { decoded, overTheWire, problems, sample } from '../../codecs/support.js';
+import { decode, jsonRoundTrip, problemsIn, sample } from '../../codecs/support.js';
 
 const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
 const prototypeKeys = Reflect.ownKeys(Object.prototype).length;
@@ -25,7 +25,7 @@ afterEach(() => {
   expect('polluted' in {}).toBe(false);
 });
 
-/** Whether no object in it has another prototype than JSON gives. */
+/** Whether every object in a value has the prototype that JSON.parse sets. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -33,11 +33,11 @@ function isPlain(value: unknown): boolean {
   return isOwn && Reflect.ownKeys(value).every((key) => isPlain(Object.getOwnPropertyDescriptor(value, key)?.value));
 }
 
-/** A text of JSON with a field more in each of its objects, but for those that name a variant. */
+/** JSON text with an additional field in each of its objects, but for those that name a variant. */
 const withField = (json: unknown, key: string): string =>
   JSON.stringify(json).replaceAll(/\{"(?!update"|value"|event"|[A-Z])/g, `{"${key}":{"polluted":1},"`);
 
-/** JSON.parse, since a literal would set a prototype. */
+/** JSON.parse, since an object literal would set a prototype. */
 const parsed = (text: string): unknown => JSON.parse(text);
 
 const answers: readonly (readonly [string, t.Decoder<unknown, unknown>, unknown])[] = [
@@ -53,51 +53,51 @@ describe.each(keys)('%s', (key) => {
     expect(isPlain(found)).toBe(true);
   });
 
-  it('is the name of a variant that nobody knows', () => {
+  it('is the name of an unknown variant', () => {
     const wire = parsed(`{"update":{"${key}":{"value":{"offset":7,"polluted":1}}}}`);
-    const update = decoded(UpdateElement, wire);
+    const update = decode(UpdateElement, wire);
     expect(update).toMatchObject({ _tag: 'UnknownUpdate', variant: key, offset: 7 });
     expect(isPlain(update)).toBe(true);
-    expect(overTheWire(UpdateElement.encode(update))).toEqual(wire);
+    expect(jsonRoundTrip(UpdateElement.encode(update))).toEqual(wire);
   });
 
   it.each([`{"${key}":{"polluted":1}}`, `{"update":{"${key}":7}}`, `{"update":{"${key}":{"value":{}}}}`])(
-    'is no update: %s',
+    'is not an update: %s',
     (text) => {
-      expect(problems(UpdateElement, parsed(text))).not.toEqual([]);
+      expect(problemsIn(UpdateElement, parsed(text))).not.toEqual([]);
     },
   );
 
-  it('is a field of a payload and of its fields', () => {
+  it('is a field of a payload and of its nested objects', () => {
     const transaction = sample('execute-response', 'wire');
     const text = JSON.stringify(transaction).replace(
       '"createArgument":{',
       `"createArgument":{"${key}":{"a":{"${key}":1}},`,
     );
-    const found = decoded(ExecuteResponse, parsed(text));
+    const found = decode(ExecuteResponse, parsed(text));
     expect(JSON.stringify(found)).toContain(`"${key}":{"a":{"${key}":1}}`);
     expect(isPlain(found)).toBe(true);
   });
 
   it('is a key of an error and of its context', () => {
     const text = `{"code":"A","cause":"b","errorCategory":8,"${key}":{"polluted":1},"context":{"${key}":"c"}}`;
-    const { context } = decoded(JsCantonError, parsed(text));
+    const { context } = decode(JsCantonError, parsed(text));
     expect(Object.entries(context)).toEqual([[key, 'c']]);
     expect(isPlain(context)).toBe(true);
   });
 
   it('is a party like any other', () => {
     const text = `{"beginExclusive":0,"filter":{"filtersByParty":{"${key}":{}}}}`;
-    const request = decoded(UpdatesRequest, parsed(text));
+    const request = decode(UpdatesRequest, parsed(text));
     expect(Object.keys(request.filter?.filtersByParty ?? {})).toEqual([key]);
     expect(isPlain(request)).toBe(true);
     expect(JSON.stringify(UpdatesRequest.encode(request))).toContain(`"${key}":{"cumulative":[]}`);
   });
 
-  it('is in every object of an update', () => {
+  it('may be in every object of an update', () => {
     const text = withField(sample('updates-3.5', 'wire', 0), key);
     expect(text.split(`"${key}"`).length).toBeGreaterThan(5);
-    expect(isPlain(decoded(UpdateElement, parsed(text)))).toBe(true);
+    expect(isPlain(decode(UpdateElement, parsed(text)))).toBe(true);
   });
 });
 
@@ -105,31 +105,31 @@ describe('an offset', () => {
   it.each(['1e400', '-1e400', '1e21', '9007199254740992', '9007199254740993', '1.5', '-1', '"7"', 'true', '[7]', '{}'])(
     'is not %s',
     (text) => {
-      expect(problems(LedgerEnd, parsed(`{"offset":${text}}`))).toHaveLength(1);
-      expect(problems(UpdateElement, parsed(`{"update":{"New":{"value":{"offset":${text}}}}}`))).toHaveLength(1);
+      expect(problemsIn(LedgerEnd, parsed(`{"offset":${text}}`))).toHaveLength(1);
+      expect(problemsIn(UpdateElement, parsed(`{"update":{"New":{"value":{"offset":${text}}}}}`))).toHaveLength(1);
     },
   );
 
   it.each(['-0', '0e5', '7', '7.0', '70e-1', '9007199254740991'])('may be %s', (text) => {
-    expect(problems(LedgerEnd, parsed(`{"offset":${text}}`))).toEqual([]);
+    expect(problemsIn(LedgerEnd, parsed(`{"offset":${text}}`))).toEqual([]);
   });
 
-  it('is the last of two', () => {
-    expect(decoded(LedgerEnd, parsed('{"offset":"a","offset":7}'))).toMatchObject({ offset: 7 });
-    expect(problems(LedgerEnd, parsed('{"offset":7,"offset":"a"}'))).toHaveLength(1);
+  it('that occurs twice is the last one', () => {
+    expect(decode(LedgerEnd, parsed('{"offset":"a","offset":7}'))).toMatchObject({ offset: 7 });
+    expect(problemsIn(LedgerEnd, parsed('{"offset":7,"offset":"a"}'))).toHaveLength(1);
   });
 });
 
-/** What this asks of a codec, whatever it makes. */
+/** The part of a codec that is tested here. */
 interface Codec {
   readonly decode: (u: unknown) => unknown;
   readonly is: (u: unknown) => boolean;
 }
 
-describe('what is large', () => {
+describe('a large value', () => {
   const mega = 10 * 2 ** 20;
-  /** The milliseconds of work that it takes; what a busy machine has it wait is not counted. */
-  const timed = (work: () => unknown): number => {
+  /** The processor time of some work, in milliseconds. */
+  const measureMs = (work: () => unknown): number => {
     const begun = process.cpuUsage();
     work();
     const { user, system } = process.cpuUsage(begun);
@@ -147,31 +147,31 @@ describe('what is large', () => {
     ['Base64', Base64, '='.repeat(mega)],
     ['Base64', Base64, `${'A'.repeat(mega - 1)}!`],
     ['HashingSchemeVersion', HashingSchemeVersion, `HASHING_SCHEME_VERSION_V${'1'.repeat(mega)}`],
-  ])('is refused by %s in no time', (_, codec, text) => {
-    expect(timed(() => codec.decode(text))).toBeLessThan(500);
+  ])('is refused by %s in less than half a second', (_, codec, text) => {
+    expect(measureMs(() => codec.decode(text))).toBeLessThan(500);
     expect(codec.is(text)).toBe(false);
   });
 
-  it('is decoded, where it is a signed transaction', () => {
-    expect(timed(() => Base64.decode('A'.repeat(mega)))).toBeLessThan(500);
+  it('is decoded, if it is a signed transaction', () => {
+    expect(measureMs(() => Base64.decode('A'.repeat(mega)))).toBeLessThan(500);
   });
 
-  it('has no more problems than somebody may read', () => {
+  it('leads to at most 300 problems', () => {
     const events = Array<number>(1_000_000).fill(0);
-    const found = problems(UpdateElement, { update: { Transaction: { value: { offset: 1, events } } } });
+    const found = problemsIn(UpdateElement, { update: { Transaction: { value: { offset: 1, events } } } });
     expect(found.length).toBeGreaterThan(50);
     expect(found.length).toBeLessThan(300);
   });
 
-  it('is not repeated, where it is a name', () => {
-    const found = problems(UpdateElement, { update: { ['a payload '.repeat(100)]: { payload: 1 } } });
+  it('is not quoted, if it is a name', () => {
+    const found = problemsIn(UpdateElement, { update: { ['a payload '.repeat(100)]: { payload: 1 } } });
     expect(found).toEqual(['update.…: expected an offset']);
   });
 
-  it('may be as deep as it likes', () => {
+  it('may have any depth', () => {
     const deep = parsed(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`);
-    const found = decoded(UpdateElement, { update: { New: { value: { offset: 1, deep } } } });
+    const found = decode(UpdateElement, { update: { New: { value: { offset: 1, deep } } } });
     expect(found).toMatchObject({ _tag: 'UnknownUpdate', offset: 1 });
-    expect(problems(UpdateElement, deep)).toHaveLength(1);
+    expect(problemsIn(UpdateElement, deep)).toHaveLength(1);
   });
 });

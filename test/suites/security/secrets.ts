@@ -1,10 +1,13 @@
-import { acsDelta } from '../../../src/codecs/formats.js';
+import { catchError, EMPTY, forkJoin, lastValueFrom, type Observable, take, tap, toArray } from 'rxjs';
 import type { ExecuteRequest } from '../../../src/codecs/ExecuteRequest.js';
 import type { PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
+import { acsDelta } from '../../../src/codecs/formats.js';
+import type { LedgerOptions } from '../../../src/ledger/LedgerOptions.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What a client sends and nobody else is to see. */
+/** Secrets that a client sends. */
 export const sent = {
   token: 'TOKEN-SECRET-7e1fd3b2c4a5',
   header: 'HEADER-SECRET-0b9d8a7c6e5f',
@@ -13,10 +16,10 @@ export const sent = {
   argument: 'ARGUMENT-SECRET-1a2b3c4d5e6f',
 };
 
-/** What the ledger answers, and is for its subscriber alone. */
+/** A secret in the ledger's answers, for their subscriber only. */
 export const payload = 'PAYLOAD-SECRET-f6e5d4c3b2a1';
 
-export const all = [...Object.values(sent), payload];
+export const allSecrets = [...Object.values(sent), payload];
 
 const party = 'alice::1220ab';
 export const updateFormat = acsDelta({ parties: [party] });
@@ -46,3 +49,51 @@ export const executeRequest: ExecuteRequest = {
     ],
   },
 };
+
+/** What a ledger emitted and reported. */
+export interface Emissions {
+  readonly errors: unknown[];
+  readonly events: unknown[];
+  readonly values: unknown[];
+}
+
+/** A retry budget that is spent at once. */
+export const shortRetry = { baseDelayMs: 1, giveUpAfterMs: 8 };
+
+/** Calls every method of a ledger, or `updates` alone, with secrets. */
+export async function callLedger(options: LedgerOptions, methods: 'all' | 'updates' = 'all'): Promise<Emissions> {
+  const ledger = createLedger({
+    token: sent.token,
+    headers: { 'x-api-key': sent.header },
+    retry: shortRetry,
+    requestTimeoutMs: 2_000,
+    ...options,
+  });
+  const emissions: Emissions = { errors: [], events: [], values: [] };
+  const subscription = ledger.diagnostics$.subscribe((event) => emissions.events.push(event));
+  const collect = (source$: Observable<unknown>): Observable<unknown> =>
+    source$.pipe(
+      tap((value) => emissions.values.push(value)),
+      catchError((error: unknown) => {
+        emissions.errors.push(error);
+        return EMPTY;
+      }),
+      toArray(),
+    );
+  const request = { beginExclusive: 0, updateFormat };
+  await lastValueFrom(
+    forkJoin([
+      collect(ledger.updates(request).pipe(take(3))),
+      collect(ledger.updates(request, { onInvalid: 'emit' }).pipe(take(3))),
+      ...(methods === 'updates'
+        ? []
+        : [
+            collect(ledger.prepare(prepareRequest)),
+            collect(ledger.executeAndWaitForTransaction(executeRequest, { recover: false })),
+            collect(ledger.ledgerEnd()),
+          ]),
+    ]),
+  );
+  subscription.unsubscribe();
+  return emissions;
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { secretsIn } from './secretsIn.js';
 
 const secret = 'TOKEN-SECRET/+"0123456789';
-const at = (value: unknown): string[] => secretsIn(value, ['another', secret]);
+const search = (value: unknown): string[] => secretsIn(value, ['another', secret]);
 
 class WithGetter {
   get deep(): unknown {
@@ -12,14 +12,14 @@ class WithGetter {
 const cyclic: Record<string, unknown> = { secret };
 cyclic['self'] = cyclic;
 
-describe('the walk', () => {
+describe('secretsIn', () => {
   it.each([
     ['a string', secret],
     ['a key', { [secret]: 1 }],
     ['a property', { a: [{ b: `x${secret}y` }] }],
     ['a hidden property', Object.defineProperty({}, 'hidden', { value: secret, enumerable: false })],
     ['a symbol key', { [Symbol(secret)]: 1 }],
-    ['what stands under a symbol', { [Symbol('s')]: secret }],
+    ['the value of a symbol key', { [Symbol('s')]: secret }],
     ['a prototype', Object.create({ inherited: secret }) as unknown],
     ['a getter of the class', new WithGetter()],
     [
@@ -40,17 +40,17 @@ describe('the walk', () => {
     ['a buffer', { body: Buffer.from(secret) }],
     ['an array buffer', new TextEncoder().encode(secret).buffer],
     ['a function', Object.assign(() => 1, { secret })],
-    ['what JSON makes of it', { toJSON: () => ({ secret }) }],
+    ['the result of toJSON', { toJSON: () => ({ secret }) }],
     ['base64', { body: Buffer.from(secret).toString('base64') }],
     ['a URL', { url: `http://h/?q=${encodeURIComponent(secret)}` }],
     ['JSON text', { body: JSON.stringify({ secret }) }],
-    ['a circle', cyclic],
+    ['a cyclic object', cyclic],
   ])('finds a secret in %s', (_, value) => {
-    expect(at(value)).not.toEqual([]);
+    expect(search(value)).not.toEqual([]);
   });
 
-  it('says where', () => {
-    expect(at({ a: { b: secret } })).toEqual(['$.a.b', '<inspect>', '<json>']);
+  it('returns the paths', () => {
+    expect(search({ a: { b: secret } })).toEqual(['$.a.b', '<inspect>', '<json>']);
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe('the walk', () => {
     ['null', null],
     ['an error', new Error('x', { cause: { code: 'ECONNRESET' } })],
     ['a class', Map],
-    ['half of it', { half: secret.slice(0, -1) }],
+    ['a part of the secret', { half: secret.slice(0, -1) }],
   ])('finds none in %s', (_, value) => {
     expect(secretsIn(value, [secret])).toEqual([]);
   });

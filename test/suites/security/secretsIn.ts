@@ -1,15 +1,15 @@
 import { inspect } from 'node:util';
 
-/** A value that is still to be looked at, and how it is reached. */
+/** A value that is still to be searched, and its path. */
 interface Place {
   readonly value: unknown;
   readonly path: string;
 }
 
 /**
- * Where secrets occur in a value: in whatever a logger, a debugger or a curious program could read from it. Looks at own
- * and inherited properties, hidden ones and symbols, at the content of maps, sets, headers and buffers, and at what
- * printing makes of the whole. Only closures and `#private` fields stay unseen.
+ * The paths of secrets in a value: in everything that a logger, a debugger or another program could read from it. Searches
+ * own and inherited properties, hidden ones and symbols, the contents of maps, sets, headers and buffers, and the value's
+ * printed forms. Closures and `#private` fields are not searched.
  */
 export function secretsIn(value: unknown, secrets: readonly string[]): string[] {
   const forbidden = secrets.flatMap(spellings);
@@ -27,7 +27,7 @@ export function secretsIn(value: unknown, secrets: readonly string[]): string[] 
   return found.map(({ path }) => path).sort();
 }
 
-/** A secret as it may look after somebody has passed it on. */
+/** The encodings in which a secret may occur. */
 const spellings = (secret: string): readonly string[] => {
   const bytes = Buffer.from(secret);
   const quoted = JSON.stringify(secret).slice(1, -1);
@@ -50,7 +50,7 @@ function textOf(value: unknown): string | undefined {
   return value instanceof ArrayBuffer ? Buffer.from(value).toString() : undefined;
 }
 
-/** What is reached in one step. */
+/** The values that are one step away. */
 function within(object: object, path: string): readonly Place[] {
   const places: Place[] = entriesOf(object).flatMap(([key, content], index) => [
     { value: key, path: `${path}<key ${index}>` },
@@ -60,35 +60,35 @@ function within(object: object, path: string): readonly Place[] {
   for (let owner: unknown = object; isObject(owner); owner = Reflect.getPrototypeOf(owner)) {
     for (const key of Reflect.ownKeys(owner)) {
       const name = typeof key === 'symbol' ? `[${String(key)}]` : `.${key}`;
-      // its bytes have been looked at as one text
+      // its bytes are searched as one text
       if (isBytes && /^\.\d+$/.test(name)) continue;
       places.push({ value: key, path: `${path}<key${name}>` });
-      places.push({ value: tried(() => Reflect.get(object, key)), path: `${path}${name}` });
+      places.push({ value: tryRead(() => Reflect.get(object, key)), path: `${path}${name}` });
     }
   }
   return places;
 }
 
-/** Of a map, a set, headers, a form: all that has entries beside its properties. */
+/** The entries of a map, a set, headers or a form. */
 function entriesOf(object: object): readonly (readonly [unknown, unknown])[] {
-  const entries: unknown = tried(() => ('entries' in object ? object.entries : undefined));
+  const entries: unknown = tryRead(() => ('entries' in object ? object.entries : undefined));
   if (Array.isArray(object) || ArrayBuffer.isView(object) || typeof entries !== 'function') return [];
-  const listed: unknown = tried((): unknown => Reflect.apply(entries, object, []));
+  const listed: unknown = tryRead((): unknown => Reflect.apply(entries, object, []));
   const isIterable = (u: unknown): u is Iterable<unknown> => isObject(u) && Symbol.iterator in u;
-  const pairs: unknown = tried(() => (isIterable(listed) ? [...listed] : []));
+  const pairs: unknown = tryRead(() => (isIterable(listed) ? [...listed] : []));
   return Array.isArray(pairs) ? pairs.filter((pair) => isPair(pair)) : [];
 }
 
 const isPair = (u: unknown): u is readonly [unknown, unknown] => Array.isArray(u) && u.length === 2;
 
-/** What a logger writes. */
+/** The texts that a logger writes. */
 const printings = (value: unknown): readonly { readonly value: string; readonly path: string }[] =>
   [
     { path: '<string>', print: () => String(value) },
     { path: '<json>', print: () => JSON.stringify(value) },
     { path: '<inspect>', print: () => inspect(value, everything) },
   ].flatMap(({ path, print }) => {
-    const text: unknown = tried(print);
+    const text: unknown = tryRead(print);
     return typeof text === 'string' ? [{ path, value: text }] : [];
   });
 
@@ -101,8 +101,8 @@ const everything = {
   breakLength: Infinity,
 };
 
-/** A getter of somebody else's may throw, and its error may hold something too. */
-function tried(read: () => unknown): unknown {
+/** The result of a function, or its error, which may contain a secret, too. */
+function tryRead(read: () => unknown): unknown {
   try {
     return read();
   } catch (error) {

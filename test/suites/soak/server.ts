@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import process from 'node:process';
 
 /**
- * A ledger of any length, made as it is asked for, in a process of its own: an update at every third offset. One request
- * in a hundred goes wrong.
+ * A ledger of any length in a process of its own, generated on demand, with an update at every third offset. One request in
+ * a hundred fails.
  */
 const ledgerEnd = Number(process.argv[2]) * 3;
 const at = '2026-07-24T10:00:00.123456Z';
@@ -22,7 +22,7 @@ function page(begin: number, end: number, limit: number): string {
 let faults = 0;
 let requests = 0;
 
-/** What goes wrong with every hundredth request, one after the other. */
+/** The faults of every hundredth request, in turn. */
 const wrongs: readonly ((response: ServerResponse, text: string) => void)[] = [
   (response) => response.writeHead(503, { 'content-type': 'text/plain' }).end('The server was not able'),
   (response) => response.socket?.resetAndDestroy(),
@@ -36,8 +36,8 @@ const wrongs: readonly ((response: ServerResponse, text: string) => void)[] = [
 
 function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  const asked = (body === '' ? {} : JSON.parse(body)) as { beginExclusive?: number; endInclusive?: number };
-  const { beginExclusive = 0, endInclusive = ledgerEnd } = asked;
+  const range = (body === '' ? {} : JSON.parse(body)) as { beginExclusive?: number; endInclusive?: number };
+  const { beginExclusive = 0, endInclusive = ledgerEnd } = range;
   const isEnd = pathname === '/v2/state/ledger-end';
   const text = isEnd
     ? JSON.stringify({ offset: ledgerEnd })

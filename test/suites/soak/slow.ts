@@ -7,8 +7,8 @@ import { lastValueFrom, tap } from 'rxjs';
 import { acsDelta, createLedger, memoryStore } from '../../../src/index.js';
 
 /**
- * A handler that is slow against a ledger that is fast, with faults: nothing may be lost or repeated, no more than two
- * pages may be held, and nothing may grow. `npm run soak:slow`, `npm run soak:slow -- 1000000 5`.
+ * A slow handler and a fast ledger with faults: no update may be lost or repeated, at most two pages may be held, and memory
+ * must not grow. `npm run soak:slow`, `npm run soak:slow -- 1000000 5`.
  */
 const updates = Number(process.argv[2] ?? 20_000);
 const handlerMs = Number(process.argv[3] ?? 5);

@@ -7,7 +7,8 @@ import { lastValueFrom, scan, take, takeUntil, tap, timer } from 'rxjs';
 import { acsDelta, createLedger } from '../../../src/index.js';
 
 /**
- * One feed for a long time and many for a short one, with faults: nothing may be lost or repeated, and nothing may grow.
+ * One feed for a long time and many for a short time, with faults: no update may be lost or repeated, and memory and handles
+ * must not grow.
  * `npm run soak`, `npm run soak -- 50000000 100000`.
  */
 const updates = Number(process.argv[2] ?? 5_000_000);
@@ -18,11 +19,11 @@ const warnings: string[] = [];
 process.on('warning', ({ name, message }) => warnings.push(`${name}: ${message}`));
 
 const server = fork(join(import.meta.dirname, 'server.js'), [String(updates)]);
-const told = async (): Promise<Readonly<Record<string, unknown>>> => {
+const nextMessage = async (): Promise<Readonly<Record<string, unknown>>> => {
   const [message] = (await once(server, 'message')) as [Readonly<Record<string, unknown>>];
   return message;
 };
-const { address } = await told();
+const { address } = await nextMessage();
 const port = typeof address === 'object' && address !== null && 'port' in address ? String(address.port) : '';
 const ledger = createLedger({
   baseUrl: `http://127.0.0.1:${port}`,
@@ -77,7 +78,7 @@ async function oneFeed(): Promise<void> {
 async function manyFeeds(): Promise<void> {
   let first: Sample | undefined;
   for (let i = 1; i <= cycles; i += 1) {
-    // some leave while they ask, some in the middle of a page, some while they wait for what comes
+    // some unsubscribe during a request, some within a page, some during a poll
     const feed$ = ledger.updates({ beginExclusive: i % 3 === 0 ? updates * 3 : 0, updateFormat });
     await lastValueFrom(feed$.pipe(take((i % 250) + 1), takeUntil(timer(i % 7))), { defaultValue: undefined });
     if (i % Math.max(1, Math.floor(cycles / 10)) !== 0) continue;
@@ -92,7 +93,7 @@ async function manyFeeds(): Promise<void> {
 await oneFeed();
 await manyFeeds();
 server.send('tell');
-const { requests, faults, connections } = await told();
+const { requests, faults, connections } = await nextMessage();
 print(`${String(requests)} requests, ${String(faults)} faults, ${String(connections)} connections open`);
 if (Number(connections) > 50) complaints.push('connections are left');
 complaints.push(...warnings);

@@ -1,12 +1,11 @@
-/** Traps that clients of this ledger fell into: numbers that come out as others, events of another shape, one variant that ends all. */
+/** Mistakes of other clients of this ledger: rounded numbers, events that are lost for their shape, a variant that ends the feed. */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { takeUntil, timer } from 'rxjs';
-import { replaced, sample } from '../../codecs/support.js';
-import { marbles } from '../../helpers/marbles.js';
+import { replaceAt, sample } from '../../codecs/support.js';
 import { observe, offsets, type Observed } from '../../helpers/observe.js';
-import { ok } from '../../helpers/scripted.js';
 import { fill, updateFormat, world } from '../../helpers/world.js';
-import { checkpoint, novelty, transaction } from '../../helpers/wire.js';
+import { checkpoint, unknownVariant, transaction, ok } from '../../helpers/wire.js';
+import { marbles } from '../../helpers/time.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { InvalidUpdate } from '../../../src/feed/UpdatesOptions.js';
 
@@ -15,11 +14,11 @@ afterEach(() => {
 });
 
 const beyond = '9007199254740993';
-/** JSON text in which the offset 1 is one that no number of JavaScript is. */
+/** JSON text in which the offset 1 is replaced by an integer that no JavaScript number can represent. */
 const withOffsetBeyond = (element: unknown): string =>
   JSON.stringify(element).replace('"offset":1', `"offset":${beyond}`);
 
-/** What a feed makes of the given text of a page. */
+/** Reads a page with the given text. */
 function read(page: string): Observed<Update | InvalidUpdate> {
   const { client } = world({
     fault: ({ path }) => (path.endsWith('ledger-end') ? ok({ offset: 100 }) : { ...ok(0), text: page }),
@@ -35,8 +34,8 @@ describe(`an offset of ${beyond}`, () => {
   it.each([
     ['transaction', transaction(1)],
     ['checkpoint', checkpoint(1)],
-    ['variant that nobody knows', novelty(1)],
-  ])('is an error and never another number, on a %s', (_, element) => {
+    ['unknown variant', unknownVariant(1)],
+  ])('is an error and never rounded, in a %s', (_, element) => {
     marbles(({ flush }) => {
       const seen = read(`[${withOffsetBeyond(element)}]`);
       flush();
@@ -46,17 +45,17 @@ describe(`an offset of ${beyond}`, () => {
     });
   });
 
-  it('is an error as the ledger end, and no request is made of it', () => {
+  it('is an error as the ledger end, and never used in a request', () => {
     marbles(({ flush }) => {
       const { service, feed } = world({ fault: () => ({ ...ok(0), text: `{"offset":${beyond}}` }) });
       const seen = observe(feed().pipe(takeUntil(timer(600_000))));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'DecodeError' });
-      expect(service.asked).toHaveLength(1);
+      expect(service.requests).toHaveLength(1);
     });
   });
 
-  it('is an error also where JSON.parse does not tell the source of a number, as on Node 20', () => {
+  it('is an error also where JSON.parse lacks the source text of numbers, as on Node 20', () => {
     const parse = JSON.parse;
     jest.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
       const plain: unknown = parse(text, reviver && ((key: string, value: unknown): unknown => reviver(key, value)));
@@ -71,8 +70,8 @@ describe(`an offset of ${beyond}`, () => {
 });
 
 describe('a number in a payload', () => {
-  it('stays the string that it is', () => {
-    const element = replaced(
+  it('stays a string', () => {
+    const element = replaceAt(
       sample('updates-3.4', 'wire', 0),
       'update.Transaction.value.events.0.CreatedEvent.createArgument',
       { amount: beyond },
@@ -88,9 +87,9 @@ describe('a number in a payload', () => {
 describe('the events of an update', () => {
   const event = (i: number): unknown => sample('updates-3.4', 'wire', 0, 'update', 'Transaction', 'value', 'events', i);
   const withEvents = (...events: readonly unknown[]): string =>
-    JSON.stringify([replaced(sample('updates-3.4', 'wire', 0), 'update.Transaction.value.events', events)]);
+    JSON.stringify([replaceAt(sample('updates-3.4', 'wire', 0), 'update.Transaction.value.events', events)]);
 
-  it('are all there, in the shape that they have on the wire: seven are seven', () => {
+  it('are all decoded from their wire format: seven are seven', () => {
     marbles(({ flush }) => {
       const [created, archived] = [event(0), event(1)];
       const seen = read(withEvents(created, archived, created, archived, created, archived, created));
@@ -108,7 +107,7 @@ describe('the events of an update', () => {
     });
   });
 
-  it('in another shape make the update invalid, and never one without events', () => {
+  it('in another format make the update invalid, never an update without events', () => {
     marbles(({ flush }) => {
       const seen = read(
         withEvents({ CreatedEvent: { value: sample('updates-3.4', 'wire', 0, 'update', 'Transaction', 'value') } }),
@@ -118,32 +117,32 @@ describe('the events of an update', () => {
     });
   });
 
-  it('are there whoever owns the contract, and whatever its payload is', () => {
+  it('are decoded for any owner and any payload', () => {
     marbles(({ flush }) => {
       const field = 'CreatedEvent.createArgument';
       const payloads = [{ issuer: 'bob::1220cd' }, {}, null, 'text', []];
-      const seen = read(withEvents(...payloads.map((payload) => replaced(event(0), field, payload))));
+      const seen = read(withEvents(...payloads.map((payload) => replaceAt(event(0), field, payload))));
       flush();
       expect(seen.values).toMatchObject([{ events: payloads.map(() => ({ _tag: 'CreatedEvent' })) }]);
     });
   });
 
-  it('of a reassignment keep its counter, which is no offset', () => {
+  it('of a reassignment keep its counter, which is not an offset', () => {
     marbles(({ flush }) => {
       const field = 'update.Reassignment.value.events.0.JsAssignmentEvent.reassignmentCounter';
-      const seen = read(JSON.stringify([replaced(sample('updates-3.6', 'wire', 2), field, 7)]));
+      const seen = read(JSON.stringify([replaceAt(sample('updates-3.6', 'wire', 2), field, 7)]));
       flush();
       expect(seen.values).toMatchObject([{ offset: 43, events: [{ reassignmentCounter: 7 }] }]);
     });
   });
 });
 
-describe('a variant that nobody knows', () => {
-  it('ends nothing: what comes after it is emitted', () => {
+describe('a unknown variant', () => {
+  it('does not end the feed, which emits the updates after it', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world();
       fill(ledger, 1);
-      ledger.append(2, novelty(2));
+      ledger.append(2, unknownVariant(2));
       fill(ledger, 3);
       const seen = observe(feed().pipe(takeUntil(timer(100))));
       flush();

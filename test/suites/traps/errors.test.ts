@@ -1,16 +1,16 @@
-/** Traps that clients of this ledger fell into: errors that pass for updates, that last for ever, or that end what would have healed. */
+/** Mistakes of other clients of this ledger: errors taken for updates, errors without end, and feeds that end at a passing error. */
 import { describe, expect, it } from '@jest/globals';
 import { map, takeUntil, timer, type Observable } from 'rxjs';
-import { marbles } from '../../helpers/marbles.js';
 import { observe, offsets } from '../../helpers/observe.js';
-import { canton, failed, ok, type Asked, type Reply } from '../../helpers/scripted.js';
+import type { ServiceRequest, Reply } from '../../helpers/scripted.js';
 import { fill, upTo, world } from '../../helpers/world.js';
-import { invalid, transaction } from '../../helpers/wire.js';
+import { invalid, transaction, errorBody, errorReply, ok } from '../../helpers/wire.js';
+import { marbles } from '../../helpers/time.js';
 
-const isPage = ({ path }: Asked): boolean => path.startsWith('/v2/updates');
-/** Fails where a mistake would go on for ever. */
+const isPage = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
+/** Fails where a mistake would loop without end. */
 const inTime = <A>(source: Observable<A>): Observable<A> => source.pipe(takeUntil(timer(600_000)));
-const error = canton('INVALID_ARGUMENT', 8);
+const error = errorBody('INVALID_ARGUMENT', 8);
 
 describe('an error body with status 200', () => {
   it.each<[string, unknown]>([
@@ -19,10 +19,10 @@ describe('an error body with status 200', () => {
     ['under a key', { error }],
     ['in a list and under a key', [{ error }]],
     ['in the place of an update', [{ update: error }]],
-    ['behind an update', [transaction(1), error]],
-  ])('is not taken for an update, nor for the end: %s', (_, body) => {
+    ['after an update', [transaction(1), error]],
+  ])('is not taken for an update, nor for the end of the feed: %s', (_, body) => {
     marbles(({ flush }) => {
-      const { ledger, feed } = world({ fault: (asked) => (isPage(asked) ? ok(body) : undefined) });
+      const { ledger, feed } = world({ fault: (request) => (isPage(request) ? ok(body) : undefined) });
       fill(ledger, 1, 2);
       const seen = observe(feed({ endInclusive: 2 }).pipe(inTime));
       flush();
@@ -37,16 +37,16 @@ describe('an error body with status 200', () => {
       const seen = observe(feed({ beginExclusive: 5 }).pipe(inTime));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'DecodeError' });
-      expect(service.asked).toHaveLength(1);
+      expect(service.requests).toHaveLength(1);
     });
   });
 });
 
-describe('an answer that is no success', () => {
-  it.each([500, 503, 404, 400, 302])('is not one, though its body looks well: %i', (status) => {
+describe('an answer without success', () => {
+  it.each([500, 503, 404, 400, 302])('is an error even with a valid body: %i', (status) => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
-        fault: (asked) => (isPage(asked) ? failed(status, [transaction(1)]) : undefined),
+        fault: (request) => (isPage(request) ? errorReply(status, [transaction(1)]) : undefined),
       });
       fill(ledger, 1);
       const seen = observe(feed({ endInclusive: 1 }, { retry: { giveUpAfterMs: 0 } }).pipe(inTime));
@@ -56,16 +56,16 @@ describe('an answer that is no success', () => {
   });
 });
 
-describe('a failure that passes', () => {
+describe('a temporary failure', () => {
   it.each<[string, Reply]>([
-    ['409 of the sequencer', failed(409, canton('SEQUENCER_BACKPRESSURE', 2))],
-    ['409 of the participant', failed(409, canton('PARTICIPANT_BACKPRESSURE', 2))],
-    ['503 of the ledger', failed(503, canton('SERVICE_NOT_RUNNING', 1))],
-    ['503 in plain text', failed(503, 'The server was not able to produce a timely response to your request.')],
-    ['503 of a proxy', failed(503, '<html>')],
-  ])('is waited for, whether the ledger tells of it or another: %s', (_, reply) => {
+    ['409 of the sequencer', errorReply(409, errorBody('SEQUENCER_BACKPRESSURE', 2))],
+    ['409 of the participant', errorReply(409, errorBody('PARTICIPANT_BACKPRESSURE', 2))],
+    ['503 of the ledger', errorReply(503, errorBody('SERVICE_NOT_RUNNING', 1))],
+    ['503 in plain text', errorReply(503, 'The server was not able to produce a timely response to your request.')],
+    ['503 of a proxy', errorReply(503, '<html>')],
+  ])('is retried, whether the ledger or a proxy reports it: %s', (_, reply) => {
     marbles(({ flush }) => {
-      const { ledger, feed } = world({ fault: (_asked, n) => (n % 2 === 1 ? reply : undefined) });
+      const { ledger, feed } = world({ fault: (_request, n) => (n % 2 === 1 ? reply : undefined) });
       fill(ledger, ...upTo(9));
       const seen = observe(feed({ endInclusive: 9 }, { maxPageSize: 2 }).pipe(inTime));
       flush();
@@ -77,17 +77,17 @@ describe('a failure that passes', () => {
 
 describe('a token that expires', () => {
   it.each<[string, Reply]>([
-    ['401', failed(401, canton('NA', -1))],
-    ['in the words of the ledger', failed(409, canton('ACCESS_TOKEN_EXPIRED', 2))],
-    ['with a stream that has become stale', failed(409, canton('STALE_STREAM_AUTHORIZATION', 2))],
-  ])('within a poll ends no feed where the provider has another: %s', (_, reply) => {
+    ['401', errorReply(401, errorBody('NA', -1))],
+    ['in the words of the ledger', errorReply(409, errorBody('ACCESS_TOKEN_EXPIRED', 2))],
+    ['with a stream that has become stale', errorReply(409, errorBody('STALE_STREAM_AUTHORIZATION', 2))],
+  ])('during a poll does not end a feed whose provider has a new token: %s', (_, reply) => {
     marbles(({ flush }) => {
       let token = 1;
       const { ledger, feed } = world({
         latencyMs: 5,
         client: { token: () => `token-${token}` },
-        fault: (asked) => {
-          if (!('stream_idle_timeout_ms' in asked.query) || asked.token !== 'token-1') return undefined;
+        fault: (request) => {
+          if (!('stream_idle_timeout_ms' in request.query) || request.token !== 'token-1') return undefined;
           return timer(1_000).pipe(
             map(() => {
               token = 2;
@@ -110,7 +110,7 @@ describe('a token that expires', () => {
 });
 
 describe('after an error', () => {
-  it('nothing comes, though the ledger goes on', () => {
+  it('nothing is emitted, though the ledger grows', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world();
       const log: string[] = [];

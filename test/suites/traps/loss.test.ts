@@ -1,30 +1,30 @@
-/** Traps that clients of this ledger fell into: updates go missing, and nobody says so. */
+/** Mistakes of other clients of this ledger: updates that are missing without an error. */
 import { describe, expect, it } from '@jest/globals';
 import { map, takeUntil, timer, type Observable } from 'rxjs';
 import { sample } from '../../codecs/support.js';
-import { marbles } from '../../helpers/marbles.js';
 import { observe, offsets } from '../../helpers/observe.js';
-import { canton, failed, ok, type Asked, type Reply } from '../../helpers/scripted.js';
+import type { ServiceRequest, Reply } from '../../helpers/scripted.js';
 import { fill, updateFormat, upTo, world } from '../../helpers/world.js';
-import { invalid, novelty, transaction } from '../../helpers/wire.js';
+import { invalid, unknownVariant, transaction, errorBody, errorReply, ok } from '../../helpers/wire.js';
+import { marbles } from '../../helpers/time.js';
 
-const isPage = ({ path }: Asked): boolean => path.startsWith('/v2/updates');
-const isPoll = ({ query }: Asked): boolean => 'stream_idle_timeout_ms' in query;
-/** Fails where a mistake would go on for ever. */
+const isPage = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
+const isPoll = ({ query }: ServiceRequest): boolean => 'stream_idle_timeout_ms' in query;
+/** Fails where a mistake would loop without end. */
 const inTime = <A>(source: Observable<A>): Observable<A> => source.pipe(takeUntil(timer(600_000)));
 const tens = [10, 20, 30, 40, 50, 60];
 
 describe('a connection that breaks', () => {
   const broken = (times: number) =>
     world({
-      fault: (asked) => {
-        if (Number(asked.body['beginExclusive']) !== 30 || times === 0) return undefined;
+      fault: (request) => {
+        if (Number(request.body['beginExclusive']) !== 30 || times === 0) return undefined;
         times -= 1;
         return new Error('socket hang up');
       },
     });
 
-  it('before the end of a bounded feed does not complete it', () => {
+  it('before the end of a bounded feed does not complete the feed', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = broken(Infinity);
       fill(ledger, ...tens);
@@ -35,7 +35,7 @@ describe('a connection that breaks', () => {
     });
   });
 
-  it('once takes nothing from a bounded feed, which completes at its end', () => {
+  it('once loses nothing of a bounded feed, which completes at its end', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = broken(1);
       fill(ledger, ...tens);
@@ -50,13 +50,13 @@ describe('a connection that breaks', () => {
     ['by a reset', new Error('read ECONNRESET')],
     ['politely, with an empty list', ok([])],
     ['politely, with nothing', { status: 200, headers: { connection: 'close' }, text: '' }],
-    ['by a node that shuts down', failed(503, canton('SERVER_IS_SHUTTING_DOWN', 1))],
-  ])('does not end a feed without an end: %s', (_, reply) => {
+    ['by a node that shuts down', errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1))],
+  ])('does not end an unbounded feed: %s', (_, reply) => {
     marbles(({ flush }) => {
       let isClosing = true;
       const { ledger, feed } = world({
-        fault: (asked) => {
-          if (!isPoll(asked) || !isClosing) return undefined;
+        fault: (request) => {
+          if (!isPoll(request) || !isClosing) return undefined;
           isClosing = false;
           return timer(500).pipe(map(() => reply));
         },
@@ -75,7 +75,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('a read of many pages', () => {
-  it('is complete each time it is read, and each read stands for itself', () => {
+  it('is complete and independent for each subscription', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(351));
@@ -89,21 +89,21 @@ describe('a read of many pages', () => {
   });
 });
 
-describe('a page that is refused as too large', () => {
-  it('is never answered by skipping ahead: every request begins where the last update was', () => {
+describe('a page that is rejected as too large', () => {
+  it('never makes the feed skip updates: every request begins after the last update', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({ maxListElements: 30 });
       fill(ledger, ...upTo(1_000));
       const seen = observe(feed().pipe(takeUntil(timer(1_000))));
       flush();
-      const begins = service.asked.filter(isPage).map(({ body }) => Number(body['beginExclusive']));
+      const begins = service.requests.filter(isPage).map(({ body }) => Number(body['beginExclusive']));
       expect(offsets(seen.values)).toEqual(upTo(1_000));
       expect(begins.slice(0, 5)).toEqual([0, 0, 0, 0, 25]);
       expect(begins.every((begin, i) => begin - (begins[i - 1] ?? 0) <= 25)).toBe(true);
     });
   });
 
-  it('though it has one update is an error, with the place where the feed stands', () => {
+  it('with a single update is an error with the cursor', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ maxListElements: 0 });
       fill(ledger, ...upTo(1_000));
@@ -115,13 +115,15 @@ describe('a page that is refused as too large', () => {
 });
 
 describe('a ledger that is pruned', () => {
-  it.each([{ earliest_offset: '40' }, {}])('is never jumped over in silence: %j', (context) => {
+  it.each([{ earliest_offset: '40' }, {}])('is never skipped without an error: %j', (context) => {
     marbles(({ flush }) => {
       let isPruned = false;
       const { ledger, feed } = world({
         latencyMs: 5,
-        fault: (asked) =>
-          isPage(asked) && isPruned ? failed(400, canton('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context)) : undefined,
+        fault: (request) =>
+          isPage(request) && isPruned
+            ? errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context))
+            : undefined,
       });
       fill(ledger, ...upTo(100));
       timer(7).subscribe(() => {
@@ -135,8 +137,8 @@ describe('a ledger that is pruned', () => {
   });
 });
 
-describe('what came before a failure', () => {
-  it('is emitted before it, of this page and of those before', () => {
+describe('updates before a failure', () => {
+  it('are emitted first, those of the same page and of earlier pages', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world();
       fill(ledger, ...upTo(5));
@@ -153,10 +155,10 @@ describe('what came before a failure', () => {
 describe('an element', () => {
   const nonsense: readonly unknown[] = [null, 'frame', 7, [], {}, { update: {} }, { update: { A: {}, B: {} } }];
 
-  it.each(nonsense)('that cannot be read is never left out in silence: %j', (element) => {
+  it.each(nonsense)('that does not decode is never skipped without an error: %j', (element) => {
     marbles(({ flush }) => {
       const { client } = world({
-        fault: (asked) => (isPage(asked) ? ok([transaction(1), element, transaction(3)]) : ok({ offset: 3 })),
+        fault: (request) => (isPage(request) ? ok([transaction(1), element, transaction(3)]) : ok({ offset: 3 })),
       });
       const seen = observe(client.updates({ beginExclusive: 0, updateFormat }, { onInvalid: 'emit' }).pipe(inTime));
       flush();
@@ -165,21 +167,21 @@ describe('an element', () => {
     });
   });
 
-  it('of a variant that nobody knows is passed on and moves the cursor', () => {
+  it('of an unknown variant is emitted and advances the cursor', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world();
-      ledger.append(5, novelty(5));
+      ledger.append(5, unknownVariant(5));
       const seen = observe(feed().pipe(takeUntil(timer(100))));
       flush();
       expect(seen.values).toMatchObject([{ _tag: 'UnknownUpdate', variant: 'Novelty', offset: 5 }]);
-      expect(service.asked.at(-1)?.body['beginExclusive']).toBe(5);
+      expect(service.requests.at(-1)?.body['beginExclusive']).toBe(5);
     });
   });
 
-  it('of any variant that there is is passed on: transactions are not all', () => {
+  it('of every known variant is emitted, not only transactions', () => {
     marbles(({ flush }) => {
       const elements = sample('updates-3.5', 'wire');
-      const { feed } = world({ fault: (asked) => (isPage(asked) ? ok(elements) : ok({ offset: 36 })) });
+      const { feed } = world({ fault: (request) => (isPage(request) ? ok(elements) : ok({ offset: 36 })) });
       const seen = observe(feed({ beginExclusive: 30, endInclusive: 36 }));
       flush();
       expect(seen.values.map(({ _tag }) => _tag)).toEqual([

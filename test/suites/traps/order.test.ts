@@ -1,19 +1,19 @@
-/** Traps that clients of this ledger fell into: handlers that overtake each other, feeds that cannot be stopped, queues without an end. */
+/** Mistakes of other clients of this ledger: handlers that overtake each other, feeds that cannot be stopped, unbounded queues. */
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { concatMap, defer, map, mergeMap, repeat, share, take, takeUntil, tap, timer, type Observable } from 'rxjs';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { toEither } from '../../../src/operators/toEither.js';
-import { httpServer, type HttpServer } from '../../helpers/httpServer.js';
-import { marbles } from '../../helpers/marbles.js';
 import { observe } from '../../helpers/observe.js';
-import { failed } from '../../helpers/scripted.js';
 import { fill, updateFormat, upTo, world } from '../../helpers/world.js';
+import { httpServer, type HttpServer } from '../../helpers/localServers.js';
+import { marbles } from '../../helpers/time.js';
+import { errorReply } from '../../helpers/wire.js';
 
-/** Takes its time over each update, and less over each one after it. */
+/** A handler that takes less time for each update than for the one before. */
 class Handler {
   readonly done: number[] = [];
-  /** How many updates have come and are not done with. */
+  /** How many updates were emitted and are not handled. */
   waiting = 0;
   mostWaiting = 0;
 
@@ -35,8 +35,8 @@ class Handler {
     );
 }
 
-describe('a handler that is slow and asynchronous', () => {
-  it('sees the updates in order with concatMap, while at most so many requests are open as it allows', () => {
+describe('a slow asynchronous handler', () => {
+  it('handles the updates in order with concatMap, while no more requests are open than parallelRanges allows', () => {
     marbles(({ flush }) => {
       let most = 0;
       const { ledger, service, feed } = world({
@@ -52,7 +52,7 @@ describe('a handler that is slow and asynchronous', () => {
       flush();
       expect(handler.done).toEqual(upTo(30));
       expect(most).toBe(2);
-      // it can tell the difference
+      // with mergeMap it does not
       const racing = new Handler();
       observe(feed({ endInclusive: 30 }).pipe(mergeMap(racing.handle)));
       flush();
@@ -60,11 +60,11 @@ describe('a handler that is slow and asynchronous', () => {
     });
   });
 
-  it('that a failure overtakes has lost nothing: what it had not done comes again', () => {
+  it('that a failure overtakes loses nothing: unhandled updates are emitted again', () => {
     marbles(({ flush }) => {
       let isDown = true;
       const { ledger, feed } = world({
-        fault: ({ body }) => (isDown && body['beginExclusive'] === 20 ? failed(403, 'no') : undefined),
+        fault: ({ body }) => (isDown && body['beginExclusive'] === 20 ? errorReply(403, 'no') : undefined),
       });
       fill(ledger, ...upTo(30));
       const handler = new Handler();
@@ -81,10 +81,10 @@ describe('a handler that is slow and asynchronous', () => {
     });
   });
 
-  it('is done with all that came before a failure, where that waits its turn as a value', () => {
+  it('handles all updates before a failure that is materialized as a value', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
-        fault: ({ body }) => (body['beginExclusive'] === 20 ? failed(403, 'no') : undefined),
+        fault: ({ body }) => (body['beginExclusive'] === 20 ? errorReply(403, 'no') : undefined),
       });
       fill(ledger, ...upTo(30));
       const handler = new Handler();
@@ -100,7 +100,7 @@ describe('a handler that is slow and asynchronous', () => {
     });
   });
 
-  it('has one window of offsets waiting at most, where it reads the ledger in windows', () => {
+  it('queues at most one window of offsets, if it reads the ledger in windows', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world();
       fill(ledger, ...upTo(1_000));
@@ -121,11 +121,11 @@ describe('a handler that is slow and asynchronous', () => {
     });
   });
 
-  // the feed pushes: what is read and not done with waits in concatMap, on a long catch-up all of it
+  // the feed pushes, so unhandled updates wait in concatMap: on a long catch-up, all of them
 });
 
-describe('a handler that is synchronous', () => {
-  it('is never given more than the page that was asked for when it was done with the last', () => {
+describe('a synchronous handler', () => {
+  it('never receives more than the page that was requested when it had handled the last', () => {
     marbles(({ flush }) => {
       const had: number[] = [];
       const hadWhenAsked: number[] = [];
@@ -143,7 +143,7 @@ describe('a handler that is synchronous', () => {
   });
 });
 
-describe('a feed that is told to stop', () => {
+describe('a feed that is unsubscribed', () => {
   it.each([
     ['while it is idle', 4_000],
     ['while it waits for its first answer', 2],
@@ -166,7 +166,7 @@ describe('a feed that is told to stop', () => {
     ['take', take(3)],
     ['takeUntil', takeUntil(timer(6))],
     ['the last of a share', (source) => source.pipe(share(), take(3))],
-  ])('in the middle of a ledger asks for nothing more: %s', (_, stopping) => {
+  ])('in the middle of a ledger sends no more requests: %s', (_, stopping) => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(1_000));
@@ -175,7 +175,7 @@ describe('a feed that is told to stop', () => {
       timer(100_000).subscribe();
       flush();
       expect(seen.completed).toBe(true);
-      expect(service.asked.length).toBeLessThanOrEqual(2);
+      expect(service.requests.length).toBeLessThanOrEqual(2);
       expect(service.open).toBe(0);
     });
   });
@@ -185,7 +185,7 @@ describe('a feed that is told to stop', () => {
     await Promise.all(servers.splice(0).map((server) => server.close()));
   });
 
-  it('lets the server know over a real connection', async () => {
+  it('closes its connection to the server', async () => {
     const polling = new EventTarget();
     const server = await httpServer((request, response) => {
       if (request.url?.endsWith('ledger-end') === true) response.end('{"offset":0}');

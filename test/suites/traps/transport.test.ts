@@ -1,19 +1,19 @@
-/** Traps that clients of this ledger fell into: what an HTTP client does unasked, and what only a newer Node has. */
+/** Mistakes of other clients of this ledger: defaults of HTTP clients, and features that only a newer Node has. */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { take } from 'rxjs';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import type { Ledger } from '../../../src/ledger/Ledger.js';
 import { kyPort } from '../../../src/http/kyPort.js';
 import { sample } from '../../codecs/support.js';
-import { marbles } from '../../helpers/marbles.js';
 import { observe, offsets } from '../../helpers/observe.js';
-import { scripted } from '../../helpers/scripted.js';
+import { scriptedService } from '../../helpers/scripted.js';
 import { fill, updateFormat, upTo, world } from '../../helpers/world.js';
 import { transaction } from '../../helpers/wire.js';
+import { marbles } from '../../helpers/time.js';
 
 type Fetch = typeof globalThis.fetch;
 
-/** A `fetch` that answers after a time, and heeds the signal as the platform's does. */
+/** A `fetch` that answers after some time, and aborts like the platform's. */
 const answering =
   (answer: (url: URL, count: number) => { readonly afterMs: number; readonly body: unknown }, log: Request[]): Fetch =>
   (input, init) =>
@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe('a poll', () => {
-  it("of 13 seconds is not ended by the HTTP client's own ten", async () => {
+  it("of 13 seconds is not cut off by the HTTP client's default timeout of ten", async () => {
     const sent: Request[] = [];
     const fetch = answering(
       ({ pathname }) =>
@@ -62,7 +62,7 @@ describe('a poll', () => {
 });
 
 describe('a request that is lost', () => {
-  it('is sent once by the way out, whatever its method', async () => {
+  it('is sent once by the HTTP port, whatever its method', async () => {
     for (const method of ['POST', 'GET'] as const) {
       const sent: Request[] = [];
       const fetch = answering(() => ({ afterMs: 1, body: lost }), sent);
@@ -73,7 +73,7 @@ describe('a request that is lost', () => {
     }
   });
 
-  it('is sent again by a feed, though it is a POST', async () => {
+  it('is repeated by a feed, though it is a POST', async () => {
     const sent: Request[] = [];
     const fetch = answering(
       ({ pathname }, n) =>
@@ -94,13 +94,13 @@ describe('a request that is lost', () => {
     expect(seen).toMatchObject({ completed: true, values: [{ offset: 1 }] });
   });
 
-  it.each([undefined, false] as const)('is never sent twice as the same submission; recover: %p', (recover) => {
+  it.each([undefined, false] as const)('is never sent twice by the same submission; recover: %p', (recover) => {
     marbles(({ flush }) => {
-      const service = scripted(() => [new Error('socket hang up')]);
+      const service = scriptedService(() => [new Error('socket hang up')]);
       const ledger = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
       const seen = observe(ledger.executeAndWaitForTransaction(executeRequest, { recover }));
       flush();
-      const ids = service.asked.flatMap(({ method, body }) => (method === 'POST' ? [body['submissionId']] : []));
+      const ids = service.requests.flatMap(({ method, body }) => (method === 'POST' ? [body['submissionId']] : []));
       expect(seen).toMatchObject({ values: [], completed: false });
       expect(seen.error).toBeDefined();
       if (recover === false) expect(ids).toHaveLength(1);
@@ -131,13 +131,13 @@ const executeRequest: Parameters<Ledger['executeAndWaitForTransaction']>[0] = {
 };
 
 describe('a body', () => {
-  it('is sent with POST alone: with GET it would not arrive', () => {
+  it('is sent only with POST, since GET requests have none', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world();
       fill(ledger, ...upTo(3));
       observe(feed({ endInclusive: 3 }));
       flush();
-      const methods = service.asked.map(({ method, body }) => [method, Object.keys(body).length > 0]);
+      const methods = service.requests.map(({ method, body }) => [method, Object.keys(body).length > 0]);
       expect(methods).toEqual([
         ['GET', false],
         ['POST', true],
@@ -147,7 +147,7 @@ describe('a body', () => {
 });
 
 describe('the oldest Node', () => {
-  /** Of newer ones alone, and not there in a browser of 2024 either. */
+  /** Functions that only newer versions have, and that a browser of 2024 lacks, too. */
   const newer: readonly (readonly [object, string])[] = [
     [globalThis, 'WebSocket'],
     [globalThis, 'EventSource'],
@@ -163,7 +163,7 @@ describe('the oldest Node', () => {
     [Uint8Array, 'fromBase64'],
   ];
 
-  it('has all that a feed needs', async () => {
+  it('has everything that a feed needs', async () => {
     const hidden = newer.map(([on, name]) => [on, name, Object.getOwnPropertyDescriptor(on, name)] as const);
     for (const [on, name] of newer) Reflect.deleteProperty(on, name);
     try {

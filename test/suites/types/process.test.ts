@@ -18,7 +18,7 @@ declare const request: UpdatesRequest;
 declare const plain: CheckpointStore;
 declare const postgres: TransactionalStore<PoolClient>;
 
-/** Compiled, never run. */
+/** Compiled only. */
 export const compiles = (): void => {
   const name = 'balances';
   void ledger.process(request, (update, tx) => {
@@ -52,13 +52,13 @@ export const compiles = (): void => {
   void ledger.process(request, inPostgres, options);
   void ledger.process(request, anyBatch, batchOptions);
 
-  // @ts-expect-error -- there is no transaction without a store that has them
+  // @ts-expect-error -- without a store there are no transactions
   void ledger.process(request, inPostgres);
-  // @ts-expect-error -- nor with one that has none
+  // @ts-expect-error -- this store has no transactions
   void ledger.process(request, inPostgres, { name, store: plain });
   // @ts-expect-error -- a batch has its own commits
   void ledger.process(request, anyBatch, { batch: { size: 10, withinMs: 0 }, commitEvery: { updates: 1 } });
-  // @ts-expect-error -- onPoison says what becomes of what does not decode
+  // @ts-expect-error -- onPoison decides about updates that do not decode
   void ledger.process(request, any, { onInvalid: 'emit' });
 };
 

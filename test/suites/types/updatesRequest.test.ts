@@ -7,7 +7,7 @@ import { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
 const updateFormat: UpdateFormat = { includeReassignments: { filtersForAnyParty: {} } };
 const filter: TransactionFilter = { filtersForAnyParty: {} };
 
-/** What does not compile does not decode either. */
+/** A request that does not compile does not decode, either. */
 const refused = (request: UpdatesRequest): void => {
   expect(UpdatesRequest.is(request)).toBe(false);
 };
@@ -17,30 +17,30 @@ const accepted = (request: UpdatesRequest): void => {
 
 describe('UpdatesRequest', () => {
   it('excludes updateFormat beside filter', () => {
-    // @ts-expect-error -- both say what is asked for
+    // @ts-expect-error -- both select updates
     refused({ beginExclusive: 0, updateFormat, filter });
   });
 
   it('excludes updateFormat beside verbose', () => {
     // @ts-expect-error -- verbose belongs to filter
     refused({ beginExclusive: 0, updateFormat, verbose: true });
-    // @ts-expect-error -- even where it says nothing
+    // @ts-expect-error -- even if undefined
     refused({ beginExclusive: 0, updateFormat, verbose: false });
   });
 
   it('excludes descending order without an end', () => {
-    // @ts-expect-error -- it has nowhere to begin
+    // @ts-expect-error -- it lacks its start
     refused({ beginExclusive: 0, updateFormat, descendingOrder: true });
     // @ts-expect-error -- null is no end
     refused({ beginExclusive: 0, updateFormat, descendingOrder: true, endInclusive: null });
   });
 
-  it('excludes a field that is misspelt', () => {
+  it('excludes a misspelt field', () => {
     // @ts-expect-error -- it would be ignored
     refused({ beginExclusive: 0, updateFormats: updateFormat });
   });
 
-  it('requires where to begin', () => {
+  it('requires beginExclusive', () => {
     // @ts-expect-error -- 3.3 and 3.5 do
     refused({ updateFormat });
     // @ts-expect-error -- a number
@@ -59,7 +59,7 @@ describe('UpdatesRequest', () => {
     accepted({ beginExclusive: 0, updateFormat, descendingOrder: false });
   });
 
-  it('accepts the nulls that are pasted', () => {
+  it('accepts null for absent fields, as the wire has it', () => {
     accepted({
       beginExclusive: 0,
       endInclusive: null,

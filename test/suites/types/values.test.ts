@@ -30,7 +30,7 @@ import type { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
 type S34 = v3_4.components['schemas'];
 type S35 = v3_5.components['schemas'];
 
-/** Their request with the one-of that ours requires, and without what the ledger refuses: an unspecified shape. */
+/** A published request with the one-of that the library requires, and without the unspecified shape, which the ledger rejects. */
 type Filled<A> = A extends readonly (infer Item)[]
   ? readonly Filled<Item>[]
   : A extends { transactionShape: unknown; eventFormat: infer F }
@@ -41,7 +41,7 @@ type Filled<A> = A extends readonly (infer Item)[]
         ? { [K in keyof A]: Filled<A[K]> }
         : A;
 
-describe('a published request is one of ours', () => {
+describe('a published request is a request of the library', () => {
   it('in its parts', () => {
     expectTypeOf<S34['IdentifierFilter']>().toExtend<IdentifierFilter>();
     expectTypeOf<S35['IdentifierFilter']>().toExtend<IdentifierFilter>();
@@ -72,18 +72,18 @@ describe('a published request is one of ours', () => {
     expectTypeOf<Filled<S35['UpdateFormat']>>().toExtend<UpdateFormat>();
   });
 
-  it('but that ours excludes what the ledger refuses', () => {
+  it('unless the ledger rejects it', () => {
     expectTypeOf<S35['TransactionFormat']['transactionShape']>().not.toExtend<TransactionShape>();
     expectTypeOf<S35['GetUpdatesRequest']>().not.toExtend<UpdatesRequest>();
     expectTypeOf<S35['Signature']>().not.toExtend<Signature>();
   });
 
   it('for updates, by format or by filter', () => {
-    type ByFormat = Filled<Pick<S35['GetUpdatesRequest'], 'beginExclusive' | 'endInclusive' | 'updateFormat'>>;
-    type ByFilter = Filled<Pick<S35['GetUpdatesRequest'], 'beginExclusive' | 'endInclusive' | 'filter' | 'verbose'>>;
-    type Descending = Filled<
-      Pick<Required<S35['GetUpdatesRequest']>, 'beginExclusive' | 'endInclusive' | 'descendingOrder'>
-    >;
+    type Wire = S35['GetUpdatesRequest'];
+    type WireRange = Pick<Wire, 'beginExclusive' | 'endInclusive'>;
+    type ByFormat = Filled<WireRange & Required<Pick<Wire, 'updateFormat'>>>;
+    type ByFilter = Filled<WireRange & Required<Pick<Wire, 'filter'>> & Pick<Wire, 'verbose'>>;
+    type Descending = Filled<Required<WireRange & Pick<Wire, 'descendingOrder' | 'updateFormat'>>>;
     expectTypeOf<ByFormat>().toExtend<UpdatesRequest>();
     expectTypeOf<ByFilter>().toExtend<UpdatesRequest>();
     expectTypeOf<Descending>().toExtend<UpdatesRequest>();
@@ -109,7 +109,7 @@ describe('a published request is one of ours', () => {
   });
 });
 
-describe('a published answer says what ours says', () => {
+describe('a published answer equals that of the library', () => {
   type SameValues<Theirs, Ours> = {
     [K in keyof Theirs & keyof Ours]: Exclude<Theirs[K], undefined> extends Exclude<Ours[K], undefined> ? never : K;
   }[keyof Theirs & keyof Ours];

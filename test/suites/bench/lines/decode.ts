@@ -1,8 +1,7 @@
 import { plainLoad } from '../Load.js';
-import type { Line } from '../Line.js';
-import { costRatios, sideBySide } from '../sideBySide.js';
-import type { Job } from '../run.js';
-import type { VariantName } from '../variants/index.js';
+import { costRatios, type Job, sideBySide } from '../processes.js';
+import { type Line, median } from '../report.js';
+import type { VariantName } from '../variant.js';
 
 export const decode: Line = {
   id: 'decode',
@@ -29,13 +28,56 @@ export const decode: Line = {
       },
       {
         id: 'decode-tx',
-        figure: 'the same of transactions',
+        figure: 'the same for transactions',
         ratios: costRatios(outcomes.decodeTx, parseTx),
       },
       {
         id: 'decode-naive',
-        figure: 'the mix by naive io-ts / JSON.parse',
+        figure: 'the mix with naive io-ts / JSON.parse',
         ratios: costRatios(outcomes.naive, parse),
+      },
+    ];
+  },
+};
+
+export const operators: Line = {
+  id: 'operators',
+  about: 'operators',
+  measure: async ({ sets, scale }) => {
+    const load = { ...plainLoad, count: 20_000_000 * scale };
+    const { ours, filters } = await sideBySide(sets, {
+      filters: { variant: 'filters', load },
+      ours: { variant: 'operators', load },
+    });
+    const ns = (outcomes: typeof ours): string => (median(outcomes.map(({ cost }) => cost)) * 1_000).toFixed(0);
+    return [
+      {
+        id: 'operators',
+        figure: "ofVariant and onSynchronizer / RxJS's filter, by hand",
+        ratios: costRatios(ours, filters),
+        goal: { atMost: 1.1 },
+        note: `${ns(ours)} ns an update against ${ns(filters)}`,
+      },
+    ];
+  },
+};
+
+export const startup: Line = {
+  id: 'startup',
+  about: 'importing',
+  measure: async ({ sets }) => {
+    const { core, packages } = await sideBySide(sets * 3, {
+      packages: { variant: 'importPackages', load: plainLoad },
+      core: { variant: 'importCore', load: plainLoad },
+    });
+    const ms = (outcomes: typeof core): string => median(outcomes.map(({ cost }) => cost)).toFixed(0);
+    return [
+      {
+        id: 'startup',
+        figure: 'importing the library / importing its four packages',
+        ratios: costRatios(core, packages),
+        goal: { atMost: 1.3 },
+        note: `${ms(core)} ms against ${ms(packages)}`,
       },
     ];
   },

@@ -1,17 +1,59 @@
-import type { Line } from '../Line.js';
-import { catchUps } from './catchUp.js';
-import { decode } from './decode.js';
-import { idle } from './idle.js';
-import { live } from './live.js';
-import { operators } from './operators.js';
-import { peers } from './peers.js';
-import { readAhead } from './readAhead.js';
-import { sparse } from './sparse.js';
-import { startup } from './startup.js';
-import { steady } from './steady.js';
-import { throughput } from './throughput.js';
+import { type Load, plainLoad } from '../Load.js';
+import { install, official, openapi, type Peer } from '../peers.js';
+import { sideBySide, speedRatios } from '../processes.js';
+import type { Goal, Line, Row } from '../report.js';
+import type { VariantName } from '../variant.js';
+import { withServer } from '../withServer.js';
+import { catchUps, readAhead, sparse, throughput } from './catchUp.js';
+import { decode, operators, startup } from './decode.js';
+import { idle, live, steady } from './follow.js';
 
-/** Everything that can be measured, in the order of the table. */
+interface Compared {
+  readonly peer: Peer;
+  readonly variant: VariantName;
+  readonly figure: string;
+  readonly goal?: Goal;
+}
+
+const compared: readonly Compared[] = [
+  {
+    peer: official,
+    variant: 'peerOfficial',
+    figure: 'the feed / @canton-network/core-ledger-client 1.8.0, which validates nothing',
+    goal: { atLeast: 1 },
+  },
+  { peer: openapi, variant: 'peerZod', figure: 'the feed / openapi-fetch and zod 4', goal: { atLeast: 1.05 } },
+  { peer: openapi, variant: 'peerOpenapi', figure: 'the feed / openapi-fetch, which validates nothing' },
+];
+
+async function rowOf({ peer, variant, figure, goal }: Compared, sets: number, load: Load): Promise<Row> {
+  const row = { id: variant, figure, ...(goal !== undefined && { goal }) };
+  try {
+    await install(peer);
+    const outcomes = await sideBySide(sets, { theirs: { variant, load }, ours: { variant: 'feed', load } });
+    return { ...row, ratios: speedRatios(outcomes.ours, outcomes.theirs) };
+  } catch (error) {
+    const [reason = ''] = String(error).split('\n');
+    return { ...row, ratios: [], note: `not measured: ${reason.slice(0, 80)}` };
+  }
+}
+
+/** Other clients of the same interface, installed on demand. */
+export const peers: Line = {
+  id: 'peers',
+  about: 'other clients',
+  isOnDemand: true,
+  measure: ({ sets, scale }) => {
+    const count = 200_000 * scale;
+    return withServer({ kind: 'tx', count, step: 1, roundTripMs: 0 }, async ({ url }) => {
+      const rows: Row[] = [];
+      for (const each of compared) rows.push(await rowOf(each, sets, { ...plainLoad, url, count }));
+      return rows;
+    });
+  },
+};
+
+/** All lines, in the order of the table. */
 export const lines: readonly Line[] = [
   decode,
   throughput,

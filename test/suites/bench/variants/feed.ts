@@ -1,11 +1,12 @@
+import process from 'node:process';
+import { take } from 'rxjs';
 import { acsDelta, createLedger } from '../../../../src/index.js';
-import { burn } from '../burn.js';
+import { burn, clock, type Load, type Outcome, idleShare, stopwatch } from '../Load.js';
 import { origin } from '../ledgerText.js';
-import type { Load, Outcome } from '../Load.js';
-import { stopwatch } from '../stopwatch.js';
+import { median } from '../report.js';
 
-/** The library's feed, as its user has it. */
-export function measure({ url, count, step, options, busyUs }: Load): Promise<Outcome> {
+/** The library's public feed. */
+export function feed({ url, count, step, options, busyUs }: Load): Promise<Outcome> {
   const watch = stopwatch(count);
   const feed$ = createLedger({ baseUrl: url }).updates(
     { beginExclusive: origin, endInclusive: origin + count * step, updateFormat: acsDelta({ parties: 'any' }) },
@@ -20,6 +21,91 @@ export function measure({ url, count, step, options, busyUs }: Load): Promise<Ou
       error: reject,
       complete: () => {
         resolve({ cost: watch.each() });
+      },
+    });
+  });
+}
+
+/** The library's feed from the ledger end. */
+export function liveFeed({ url, count, options }: Load): Promise<Outcome> {
+  const arrivedAt: number[] = [];
+  const feed$ = createLedger({ baseUrl: url }).updates(
+    { beginExclusive: origin, updateFormat: acsDelta({ parties: 'any' }) },
+    options,
+  );
+  return new Promise((resolve, reject) => {
+    feed$.pipe(take(count)).subscribe({
+      next: () => {
+        arrivedAt.push(clock());
+      },
+      error: reject,
+      complete: () => {
+        resolve({ cost: NaN, arrivedAt });
+      },
+    });
+  });
+}
+
+/** Many feeds of one ledger where nothing happens. */
+export async function idleFeeds({ url, count, options }: Load): Promise<Outcome> {
+  const ledger = createLedger({ baseUrl: url });
+  const failures: unknown[] = [];
+  for (let i = 0; i < count; i += 1) {
+    ledger.updates({ beginExclusive: origin, updateFormat: acsDelta({ parties: 'any' }) }, options).subscribe({
+      error: (error: unknown) => failures.push(error),
+    });
+  }
+  const cost = await idleShare();
+  if (failures.length > 0) throw failures[0];
+  return { cost };
+}
+
+const per = 10_000;
+
+/** The size of the heap after a garbage collection. */
+function heap(): number {
+  // twice, for objects that are released by the first one
+  globalThis.gc?.();
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+/** One feed for a long time, to see whether its time or memory grows. */
+export function longFeed({ url, count, step, options }: Load): Promise<Outcome> {
+  const windows = new Float64Array(Math.ceil(count / per));
+  const tenth = Math.floor(windows.length / 10);
+  let seen = 0;
+  let startedAt = performance.now();
+  let firstHeap = NaN;
+  let laterHeap = NaN;
+  let lastHeap = NaN;
+  const feed$ = createLedger({ baseUrl: url }).updates(
+    { beginExclusive: origin, endInclusive: origin + count * step, updateFormat: acsDelta({ parties: 'any' }) },
+    options,
+  );
+  const next = (): void => {
+    seen += 1;
+    if (seen % per !== 0) return;
+    windows[seen / per - 1] = performance.now() - startedAt;
+    if (seen === 100_000) firstHeap = heap();
+    // the engine has compiled the code by then
+    if (seen === count / 5) laterHeap = heap();
+    // not at the end, where the feed has released its pages
+    if (seen === count - per) lastHeap = heap();
+    startedAt = performance.now();
+  };
+  return new Promise((resolve, reject) => {
+    feed$.subscribe({
+      next,
+      error: reject,
+      complete: () => {
+        // the compiler works during the first tenth; the second one is the first to compare
+        const first = median([...windows.subarray(tenth, 2 * tenth)]);
+        const last = median([...windows.subarray(-tenth)]);
+        resolve({
+          cost: last / first,
+          figures: { heap: lastHeap / firstHeap, settledHeap: lastHeap / laterHeap, firstHeap },
+        });
       },
     });
   });

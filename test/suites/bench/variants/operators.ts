@@ -1,8 +1,49 @@
-import { ofVariant, onSynchronizer } from '../../../../src/index.js';
-import { synchronizerId } from '../elements.js';
-import type { Load, Outcome } from '../Load.js';
-import { throughOperators } from '../throughOperators.js';
+import { filter, from, type Observable } from 'rxjs';
+import { toPage } from '../../../../src/feed/Page.js';
+import { ofVariant, onSynchronizer, type Transaction, type Update } from '../../../../src/index.js';
+import { type Load, type Outcome, stopwatch } from '../Load.js';
+import { origin, pagesOf, synchronizerId } from '../ledgerText.js';
+
+const perPage = 200;
+const pages = 50;
+
+/** Updates in memory, as a feed would emit them. */
+function decodedUpdates(): readonly Update[] {
+  const textOf = pagesOf('mix', 1);
+  return Array.from({ length: pages }, (_, i) => {
+    const json: unknown = JSON.parse(textOf(1 + i * perPage, perPage).toString());
+    const range = { beginExclusive: origin + i * perPage };
+    const page = toPage({ path: '', json, range, limit: perPage, onInvalid: 'fail' });
+    return page.updates.filter((update) => update._tag !== 'InvalidUpdate');
+  }).flat();
+}
+
+/** Measures a chain of operators. */
+export function throughOperators(
+  { count }: Load,
+  chain: (source: Observable<Update>) => Observable<Update>,
+): Promise<Outcome> {
+  const updates = decodedUpdates();
+  const watch = stopwatch(count);
+  let passed = 0;
+  while (watch.count() < count) {
+    chain(from(updates)).subscribe(() => (passed += 1));
+    watch.add(updates.length);
+  }
+  return Promise.resolve({ cost: watch.each(), figures: { passed } });
+}
 
 /** The library's operators. */
-export const measure = (load: Load): Promise<Outcome> =>
+export const operators = (load: Load): Promise<Outcome> =>
   throughOperators(load, (source) => source.pipe(ofVariant('Transaction'), onSynchronizer(synchronizerId())));
+
+/** RxJS's filter by hand. */
+export function filters(load: Load): Promise<Outcome> {
+  const wanted = synchronizerId();
+  return throughOperators(load, (source) =>
+    source.pipe(
+      filter((update: Update): update is Transaction => update._tag === 'Transaction'),
+      filter((transaction) => transaction.synchronizerId === wanted),
+    ),
+  );
+}

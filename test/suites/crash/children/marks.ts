@@ -1,8 +1,10 @@
-import { writeSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { writeSync } from 'node:fs';
+import { defer, map, type Observable, tap } from 'rxjs';
+import type { CheckpointStore, TransactionalStore, Transactions } from '../../../../src/process/CheckpointStore.js';
 import type { Work } from '../../../../src/process/ProcessOptions.js';
 
-/** What a process is doing, each told by one letter. The last letter is still told when the process is killed. */
+/** The phases of a process, each with the letter that marks it. The last mark is written even when the process is killed. */
 export const phases = {
   h: 'hold',
   l: 'load',
@@ -14,13 +16,51 @@ export const phases = {
 } as const;
 export type Mark = keyof typeof phases;
 
-/** Tells at once, in the same call: nothing is left in a buffer when the process is killed. */
+/** Writes a mark at once: no buffer loses it when the process is killed. */
 export const mark = (letter: Mark, times = 1): void => {
   writeSync(1, letter.repeat(times));
 };
 
-/** What an update contains, so that it can be compared. */
+/** A hash of an update's content, to compare it by. */
 export const hashOf = (update: Work): string => createHash('sha256').update(JSON.stringify(update)).digest('hex');
 
-/** The id of an update; the sandbox makes none without. */
+/** The id of an update; every update of the sandbox has one. */
 export const idOf = (update: Work): string => ('updateId' in update ? update.updateId : '');
+
+/** A store that marks its phases. */
+export const markStore = <Tx>(store: CheckpointStore<Tx>): CheckpointStore<Tx> => ({
+  load: (name) => {
+    mark('l');
+    return store.load(name);
+  },
+  save: (name, cursor, tx) =>
+    defer(() => {
+      mark('s');
+      return store.save(name, cursor, tx);
+    }).pipe(
+      tap({
+        complete: () => {
+          mark('c');
+        },
+      }),
+    ),
+});
+
+/** A store with transactions that marks its phases. */
+export const markTransactionalStore = <Tx>(store: TransactionalStore<Tx>): TransactionalStore<Tx> => ({
+  ...markStore(store),
+  transactions: store.transactions,
+  hold: (name) =>
+    defer(() => {
+      mark('h');
+      return store.hold(name);
+    }).pipe(map(markTransactions)),
+});
+
+const markTransactions = <Tx>(transactions: Transactions<Tx>): Transactions<Tx> => ({
+  transact: <A>(work: (tx: Tx) => Observable<A>) =>
+    defer(() => {
+      mark('b');
+      return transactions.transact(work);
+    }),
+});

@@ -1,16 +1,13 @@
 import { Pool, type PoolClient } from 'pg';
 import { postgresStore } from '../../../../src/postgres/index.js';
-import { toldUntil } from './ended.js';
-import { ledger, request } from './ledger.js';
-import { markedTransactional } from './marked.js';
-import { hashOf, idOf, mark } from './marks.js';
-import { orders } from './orders.js';
+import { openLedger, orders, request, markCommits } from './child.js';
+import { hashOf, idOf, mark, markTransactionalStore } from './marks.js';
 
 const { storeUrl, life, commitEvery } = orders;
 const pool = new Pool({ connectionString: storeUrl, application_name: `life ${life}`, max: 3 });
 pool.on('error', () => undefined);
 
-ledger
+openLedger()
   .process<PoolClient>(
     request,
     (update, tx) => {
@@ -20,9 +17,9 @@ ledger
     },
     {
       name: 'seen',
-      store: markedTransactional(postgresStore({ pool, pollMs: 10 })),
+      store: markTransactionalStore(postgresStore({ pool, pollMs: 10 })),
       commitEvery: { updates: commitEvery },
       retry: { baseDelayMs: 1, maxDelayMs: 20 },
     },
   )
-  .subscribe(toldUntil(() => pool.end()));
+  .subscribe(markCommits(() => pool.end()));

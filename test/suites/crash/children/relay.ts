@@ -1,14 +1,10 @@
 import { natsRelay } from '../../../../src/nats/index.js';
-import { toldUntil } from './ended.js';
-import { ledger, request } from './ledger.js';
-import { marked } from './marked.js';
-import { mark } from './marks.js';
-import { connected } from './nats.js';
-import { orders } from './orders.js';
+import { connectNats, openLedger, orders, request, markCommits } from './child.js';
+import { mark, markStore } from './marks.js';
 
-void connected().then((connection) => {
+void connectNats().then((connection) => {
   const { handler, store } = natsRelay({ connection, stream: 'ledger', timeoutMs: 1_000 });
-  return ledger
+  return openLedger()
     .process(
       request,
       (updates, tx) => {
@@ -17,11 +13,11 @@ void connected().then((connection) => {
       },
       {
         name: 'relay',
-        store: marked(store),
+        store: markStore(store),
         batch: { size: orders.commitEvery, withinMs: 0 },
         handlerRetry: { baseDelayMs: 1, maxDelayMs: 20 },
         retry: { baseDelayMs: 1, maxDelayMs: 20 },
       },
     )
-    .subscribe(toldUntil(() => connection.close()));
+    .subscribe(markCommits(() => connection.close()));
 });

@@ -1,25 +1,97 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import type { Sandbox } from '../../../../src/sandbox/index.js';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Sandbox, SandboxOptions, WireUpdate } from '../../../../src/sandbox/index.js';
+import { sandboxes } from '../../../helpers/localServers.js';
+import { eventually, until } from '../../../helpers/time.js';
+import { readOffsets } from './screen.js';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const example = join(root, 'docs', 'examples', 'angular');
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-interface Served {
-  readonly server: Server;
-  readonly url: string;
-}
+/** An installed and built explorer, for work on these tests. */
+export const builtFolder = process.env['CANTON_RX_EXPLORER'];
 
-/** What the explorer is told when it starts. */
-export interface ExplorerSettings {
+/** The explorer's settings at its start. */
+interface ExplorerSettings {
   readonly baseUrl?: string;
   readonly sandbox?: boolean;
   readonly capacity?: number;
+}
+
+let folder: string;
+let output: string;
+let browser: Browser | undefined;
+let context: BrowserContext | undefined;
+const servers: Server[] = [];
+const complaints: string[] = [];
+let newSandbox: ReturnType<typeof sandboxes>;
+
+/** Installs the explorer once for a test file, and expects no complaint of a page in any of its tests. */
+export function useExplorer(): void {
+  newSandbox = sandboxes();
+
+  beforeAll(async () => {
+    ({ folder, output } = builtFolder === undefined ? await install() : { folder: builtFolder, output: '' });
+    const args = [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-sync',
+    ];
+    if (existsSync(executablePath)) browser = await chromium.launch({ executablePath, args });
+  }, 400_000);
+
+  afterEach(async () => {
+    await context?.close();
+    for (const server of servers.splice(0)) {
+      server.close();
+      server.closeAllConnections();
+    }
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    if (builtFolder === undefined) await rm(folder, { recursive: true, force: true });
+  });
+}
+
+/** The folder of the built explorer, the output of its build, and the browser. */
+export const installation = () => ({ folder, output, browser });
+
+/** Installs the example next to the packed library, and builds it. */
+async function install(): Promise<{ readonly folder: string; readonly output: string }> {
+  const target = await mkdtemp(join(tmpdir(), 'canton-rx-explorer-'));
+  const script = join(root, 'docs', 'examples', 'install.mjs');
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, 'angular', target], { cwd: root });
+  return { folder: target, output: stdout + stderr };
+}
+
+/** Starts a sandbox, and an explorer for it. */
+export async function start(
+  options: SandboxOptions = {},
+  settings: (sandbox: Sandbox) => ExplorerSettings = ({ url }) => ({ baseUrl: url, sandbox: true }),
+): Promise<{ sandbox: Sandbox; url: string }> {
+  const sandbox = await newSandbox({ cors: true, ...options });
+  const { server, url } = await serve(sandbox, settings(sandbox));
+  servers.push(server);
+  context = await browser?.newContext({ viewport: { width: 1280, height: 800 } });
+  return { sandbox, url };
+}
+
+interface ExplorerServer {
+  readonly server: Server;
+  readonly url: string;
 }
 
 interface ServeOptions {
@@ -33,32 +105,106 @@ interface Traffic {
   readonly setRate: (next: number) => void;
 }
 
-/** Installs the example next to the packed library and builds it; what that printed. */
-export async function installExplorer(): Promise<{ readonly folder: string; readonly printed: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'canton-rx-explorer-'));
-  const install = join(root, 'docs', 'examples', 'install.mjs');
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [install, 'angular', folder], { cwd: root });
-  return { folder, printed: stdout + stderr };
-}
-
-/** Serves a built explorer as the example's own `npm start` does, for a sandbox of the test. */
-export async function serveExplorer(
-  folder: string,
-  sandbox: Sandbox,
-  settings: ExplorerSettings = { baseUrl: sandbox.url, sandbox: true },
-): Promise<Served> {
-  const { serveExplorer: serve } = (await import(join(example, 'server', 'serve-explorer.mjs'))) as {
-    serveExplorer: (options: ServeOptions) => Promise<Served>;
+/** Serves the built explorer as the example's `npm start` does. */
+async function serve(sandbox: Sandbox, settings: ExplorerSettings): Promise<ExplorerServer> {
+  const { serveExplorer } = (await import(join(example, 'server', 'serve-explorer.mjs'))) as {
+    serveExplorer: (options: ServeOptions) => Promise<ExplorerServer>;
   };
   const { controlOf } = (await import(join(example, 'server', 'control-of.mjs'))) as {
     controlOf: (sandbox: Sandbox, traffic: Traffic) => unknown;
   };
   let rate = 5;
-  // none comes that a test has not asked for
+  // a rate without traffic: a test generates its own
   const traffic = { rate: () => rate, setRate: (next: number) => void (rate = next) };
-  return serve({
-    folder: join(folder, 'dist'),
-    settings,
-    control: controlOf(sandbox, traffic),
-  });
+  return serveExplorer({ folder: join(folder, 'dist'), settings, control: controlOf(sandbox, traffic) });
 }
+
+/** Opens a page that must not log errors or warnings. */
+export async function open(url: string, before?: (page: Page) => Promise<void>): Promise<Page> {
+  const page = await context?.newPage();
+  if (page === undefined) throw new Error('there is no browser');
+  page.setDefaultTimeout(60_000);
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    // the browser logs failed requests, which the tests provoke
+    const isNetwork = message.text().startsWith('Failed to load resource');
+    if (['error', 'warning'].includes(message.type()) && !isNetwork) complaints.push(message.text());
+  });
+  await before?.(page);
+  await page.goto(url);
+  return page;
+}
+
+/** Cuts a page off from its ledger; the returned function restores the connection. */
+export async function cutOff(page: Page): Promise<() => Promise<void>> {
+  await page.route('**/v2/**', (route) => route.abort());
+  return () => page.unroute('**/v2/**');
+}
+
+/** The value at a path of keys in the first entry of an IndexedDB store. Read in the page, which a key cannot leave. */
+export const readStored = (page: Page, database: string, store: string, keys: readonly string[]): Promise<unknown> =>
+  page.evaluate(
+    (path) =>
+      new Promise((resolve, reject) => {
+        const opening = indexedDB.open(path.database);
+        opening.onerror = reject;
+        opening.onsuccess = () => {
+          const reading = opening.result.transaction(path.store).objectStore(path.store).getAll();
+          reading.onsuccess = () => {
+            opening.result.close();
+            resolve(
+              path.keys.reduce<unknown>((value, key) => Reflect.get(Object(value) as object, key), reading.result[0]),
+            );
+          };
+        };
+      }),
+    { database, store, keys },
+  );
+
+/** Waits until the tabs' shared position has reached an offset, and expects that it is there. */
+export const expectSaved = async (page: Page, offset: number): Promise<void> => {
+  const savedOffset = async (): Promise<number> =>
+    Number((await readStored(page, 'explorer-places', 'cursors', ['offset'])) ?? -1);
+  await until(async () => (await savedOffset()) >= offset);
+  expect(await savedOffset()).toBe(offset);
+};
+
+/** The offset and the id of an update of the sandbox. */
+export function valueOf(update: WireUpdate): { readonly offset: number; readonly updateId: string } {
+  const [content] = Object.values(update) as {
+    readonly value: { readonly offset: number; readonly updateId: string };
+  }[];
+  if (content === undefined) throw new Error('an update has a variant');
+  return content.value;
+}
+
+/** The offsets of a sandbox's updates, the newest first. */
+export const offsetsOf = (sandbox: Sandbox): number[] =>
+  sandbox.updates.map((update) => valueOf(update).offset).reverse();
+
+/** The beginExclusive of a request's body, if it has one. */
+export const beginOf = (body: unknown): number[] =>
+  typeof body === 'object' && body !== null && 'beginExclusive' in body ? [Number(body.beginExclusive)] : [];
+
+export const row = (page: Page, offset: number) => page.locator(`#row-${offset}`);
+export const waitForStatus = (page: Page, text: string): Promise<void> =>
+  page.getByRole('status').filter({ hasText: text }).waitFor();
+export const caughtUp = (page: Page): Promise<void> => waitForStatus(page, 'Caught up');
+
+/** Expects the table to have these rows in the end. Fails at once where an update is in it twice. */
+export const expectShown = (page: Page, offsets: readonly number[]): Promise<void> =>
+  eventually(() => readOffsets(page), offsets);
+
+/** Opens the submission panel and makes a key. */
+export async function makeKey(page: Page, algorithm = 'Ed25519'): Promise<void> {
+  await page.getByRole('button', { name: 'Submit…' }).click();
+  await page.getByRole('combobox', { name: /^Key/ }).selectOption(algorithm);
+  await page.getByRole('button', { name: 'Make a key and host the party' }).click();
+}
+
+export const submit = (page: Page): Promise<void> =>
+  page.getByRole('button', { name: 'Prepare, verify, sign and submit' }).click();
+
+/** Waits for the outcome of the latest submission. */
+export const outcome = (page: Page, word: string): Promise<void> =>
+  page.getByRole('log').first().getByText(word, { exact: true }).waitFor();

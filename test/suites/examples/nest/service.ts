@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import { freePort, until } from '../../../helpers/servers.js';
+import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../../../helpers/servers.js';
+import { until } from '../../../helpers/time.js';
+import { randomFrom } from '../../campaign/runs.js';
+import type { World } from '../../crash/world.js';
 
-/** How a process has ended. */
+/** How a process ended. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -14,13 +18,13 @@ export interface Ending {
 /** A process of the example. */
 export interface Service {
   readonly url: string;
-  /** Fulfilled when it listens, or has ended before. */
+  /** Resolves when it listens or has ended. */
   readonly ready: () => Promise<unknown>;
-  /** Fulfilled when it has updates to work on, or has ended before. */
+  /** Resolves when it has updates to process or has ended. */
   readonly atWork: () => Promise<unknown>;
   readonly isListening: () => boolean;
   readonly isOver: () => boolean;
-  /** With what it has ended by itself. */
+  /** The exit code, unless a signal ended it. */
   readonly exitCode: () => number | null;
   readonly kill: (signal: NodeJS.Signals) => Promise<Ending>;
   readonly logs: () => string;
@@ -29,7 +33,7 @@ export interface Service {
 const listening = /listening at/;
 
 /** Starts the example as `npm start` does, in the folder where it was installed and built. */
-export async function service(folder: string, settings: Readonly<Record<string, string>>): Promise<Service> {
+export async function startService(folder: string, settings: Readonly<Record<string, string>>): Promise<Service> {
   const port = settings['PORT'] ?? String(await freePort());
   const child = spawn(process.execPath, ['dist/main.js'], {
     cwd: folder,
@@ -41,12 +45,12 @@ export async function service(folder: string, settings: Readonly<Record<string, 
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => chunks.push(text));
   const logs = (): string => chunks.join('');
-  const told = (words: RegExp): Promise<unknown> =>
+  const logged = (words: RegExp): Promise<unknown> =>
     Promise.race([over, until(() => words.test(logs()) || child.exitCode !== null || child.signalCode !== null)]);
   return {
     url: `http://127.0.0.1:${port}`,
-    ready: () => told(listening),
-    atWork: () => told(/"first":.*PageReceived/),
+    ready: () => logged(listening),
+    atWork: () => logged(/"first":.*PageReceived/),
     isListening: () => logs().includes('listening at'),
     isOver: () => child.exitCode !== null || child.signalCode !== null,
     exitCode: () => child.exitCode,
@@ -58,4 +62,63 @@ export async function service(folder: string, settings: Readonly<Record<string, 
     },
     logs,
   };
+}
+
+const { CANTON_RX_NEST_SEED: seed, CANTON_RX_NEST_KILLS: kills } = process.env;
+
+/** How often the service is ended, over how many updates, and the seed. Environment variables override them. */
+export function killParameters(defaults: { kills: number; updates: number }) {
+  const chosen = {
+    kills: kills === undefined ? defaults.kills : Number(kills),
+    updates: defaults.updates,
+    seed: seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(seed),
+  };
+  process.stdout.write(`nest: ${chosen.kills} ends over ${chosen.updates} updates, seed ${chosen.seed}\n`);
+  return { ...chosen, random: randomFrom(chosen.seed), timeoutMs: 60_000 + chosen.kills * 5_000 };
+}
+
+/** How services ended on SIGTERM. */
+export interface Kills {
+  readonly kills: number;
+  readonly terms: readonly (Ending & { readonly wasListening: boolean; readonly logs: string })[];
+}
+
+/** The longest life of a service, in milliseconds: from its start, from when it listens, and from when it has updates. */
+const longestMs = { early: 600, late: 400, working: 60 };
+
+/** A fourth of the moments is during the start, but not the first; half of them are during the work, the others later. */
+async function waitForKill({ ready, atWork }: Service, random: () => number, isFirst: boolean): Promise<void> {
+  const [kind, when] = [random(), random()];
+  if (kind < 0.25 && !isFirst) return wait(when * longestMs.early);
+  if (kind < 0.75) {
+    await atWork();
+    return wait(when * longestMs.working);
+  }
+  await ready();
+  return wait(when * longestMs.late);
+}
+
+/**
+ * Ends the service repeatedly at random moments, with SIGTERM and SIGKILL in turn. Each time the ledger grows, and the next
+ * service starts at once. The last one is left running.
+ */
+export async function runWithKills(
+  start: () => Promise<Service>,
+  { grow }: World,
+  { kills, random }: { kills: number; random: () => number },
+): Promise<Kills & { readonly last: Service }> {
+  const terms: Kills['terms'][number][] = [];
+  grow(0.25);
+  let service = await start();
+  for (let done = 0; done < kills; done += 1) {
+    await waitForKill(service, random, done === 0);
+    const wasListening = service.isListening();
+    if (service.isOver()) throw new Error(`it ended by itself: ${service.logs().slice(-2_000)}`);
+    const ending = await service.kill(done % 2 === 0 ? 'SIGTERM' : 'SIGKILL');
+    if (done % 2 === 0) terms.push({ ...ending, wasListening, logs: service.logs().slice(-2_000) });
+    grow(0.75 / kills);
+    service = await start();
+  }
+  grow(1);
+  return { kills, terms, last: service };
 }

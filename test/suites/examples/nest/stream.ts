@@ -1,29 +1,29 @@
-/** A message of a stream of server-sent events. */
+/** A server-sent event. */
 export interface Message {
   readonly id: string;
   readonly type: string | undefined;
   readonly data: string | undefined;
 }
 
-/** A client of a stream. */
+/** A client of a stream of server-sent events. */
 export interface Stream {
   readonly status: number;
   readonly messages: readonly Message[];
   readonly close: () => void;
-  /** Fulfilled when the server has ended it, or it was closed. */
+  /** Resolves when the server has ended it or it was closed. */
   readonly over: Promise<unknown>;
 }
 
-/** Connects as a browser's EventSource does, once. */
-export async function stream(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
-  const { response, close } = await connection(url, headers);
+/** Connects once, as a browser's EventSource does. */
+export async function openStream(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
+  const { response, close } = await connect(url, headers);
   const messages: Message[] = [];
   return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
 }
 
-/** The same, but nothing is read before `begin` is fulfilled: TCP holds the server back. */
-export async function lateStream(url: string, begin: () => Promise<unknown>): Promise<Stream> {
-  const { response, close } = await connection(url, {});
+/** The same, but reads nothing until `begin` resolves, so that TCP stops the server. */
+export async function openSlowStream(url: string, begin: () => Promise<unknown>): Promise<Stream> {
+  const { response, close } = await connect(url, {});
   const messages: Message[] = [];
   await begin();
   return { status: response.status, messages, close, over: read(response, messages).catch(() => undefined) };
@@ -34,7 +34,7 @@ interface Connection {
   readonly close: () => void;
 }
 
-async function connection(url: string, headers: Readonly<Record<string, string>>): Promise<Connection> {
+async function connect(url: string, headers: Readonly<Record<string, string>>): Promise<Connection> {
   const controller = new AbortController();
   const { signal } = controller;
   const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal });
@@ -53,12 +53,12 @@ async function read(response: Response, messages: Message[]): Promise<void> {
     text += decoder.decode(chunk, { stream: true });
     const blocks = text.split('\n\n');
     text = blocks.pop() ?? '';
-    messages.push(...blocks.map(messageOf).filter((message) => message !== undefined));
+    messages.push(...blocks.map(parseMessage).filter((message) => message !== undefined));
   }
 }
 
-/** A block without an id would leave a browser with the one before, and is none of ours. */
-function messageOf(block: string): Message | undefined {
+/** A message has an id; a block without one is a comment. */
+function parseMessage(block: string): Message | undefined {
   const field = (name: string): string | undefined =>
     block
       .split('\n')

@@ -1,7 +1,7 @@
 import { catchError, lastValueFrom, of, map } from 'rxjs';
 import { acsDelta, createLedger, isLedgerError } from '../../../../src/index.js';
 
-/** Asks each of the given addresses for its updates, and prints what came of it: a line of JSON each. */
+/** Reads the updates of each given address, and prints the result: a line of JSON each. */
 for (const baseUrl of process.argv.slice(2)) {
   const ledger = createLedger({ baseUrl, retry: { baseDelayMs: 1, giveUpAfterMs: 20 } });
   const begun = process.cpuUsage();
@@ -12,7 +12,7 @@ for (const baseUrl of process.argv.slice(2)) {
     ),
     { defaultValue: 'nothing' },
   );
-  // an unhandled error of a stream comes a little later
+  // an unhandled error of a stream arrives a little later
   await new Promise((resolve) => setTimeout(resolve, 20));
   const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
   const { user, system } = process.cpuUsage(begun);

@@ -1,0 +1,118 @@
+/** The part of a zod schema that is used here: zod itself is installed only on demand. */
+interface Schema {
+  readonly nullish: () => Schema;
+  readonly parse: (u: unknown) => unknown;
+}
+
+/** The part of zod that is used. */
+export interface Zod {
+  readonly object: (shape: Readonly<Record<string, Schema>>) => Schema;
+  readonly array: (element: Schema) => Schema;
+  readonly union: (members: readonly Schema[]) => Schema;
+  readonly string: () => Schema;
+  readonly int: () => Schema;
+  readonly boolean: () => Schema;
+  readonly unknown: () => Schema;
+}
+
+/** The schema of a page in usual zod style, with the same fields as the naive codec. */
+export function zodPage(z: Zod): Schema {
+  const text = z.string();
+  const int = z.int();
+  const texts = z.array(text);
+  const under = (key: string, schema: Schema): Schema => z.object({ [key]: schema });
+  const valued = (key: string, schema: Schema): Schema => under(key, under('value', schema));
+  const event = { offset: int, nodeId: int, contractId: text, templateId: text, packageName: text };
+  const CreatedEvent = z.object({
+    ...event,
+    createdAt: text,
+    witnessParties: texts,
+    signatories: texts,
+    contractKey: z.unknown(),
+    contractKeyHash: text.nullish(),
+    createArgument: z.unknown(),
+    createdEventBlob: text.nullish(),
+    interfaceViews: z.array(z.object({ interfaceId: text })).nullish(),
+    observers: texts.nullish(),
+    representativePackageId: text.nullish(),
+    acsDelta: z.boolean().nullish(),
+  });
+  const ArchivedEvent = z.object({ ...event, witnessParties: texts, implementedInterfaces: texts.nullish() });
+  const ExercisedEvent = z.object({
+    ...event,
+    choice: text,
+    actingParties: texts,
+    consuming: z.boolean(),
+    witnessParties: texts,
+    lastDescendantNodeId: int,
+    interfaceId: text.nullish(),
+    choiceArgument: z.unknown(),
+    exerciseResult: z.unknown(),
+    implementedInterfaces: texts.nullish(),
+    acsDelta: z.boolean().nullish(),
+  });
+  const traceContext = z.object({ traceparent: text.nullish(), tracestate: text.nullish() }).nullish();
+  const update = { updateId: text, offset: int, recordTime: text, traceContext };
+  const submitted = { commandId: text.nullish(), workflowId: text.nullish(), paidTrafficCost: int.nullish() };
+  const Transaction = z.object({
+    ...update,
+    ...submitted,
+    effectiveAt: text,
+    events: z.array(
+      z.union([
+        under('CreatedEvent', CreatedEvent),
+        under('ArchivedEvent', ArchivedEvent),
+        under('ExercisedEvent', ExercisedEvent),
+      ]),
+    ),
+    synchronizerId: text,
+    externalTransactionHash: text.nullish(),
+  });
+  const moved = {
+    reassignmentId: text,
+    source: text,
+    target: text,
+    submitter: text.nullish(),
+    reassignmentCounter: int,
+  };
+  const Reassignment = z.object({
+    ...update,
+    ...submitted,
+    events: z.array(
+      z.union([
+        under('JsAssignmentEvent', z.object({ ...moved, createdEvent: CreatedEvent })),
+        valued(
+          'JsUnassignedEvent',
+          z.object({ ...moved, ...event, assignmentExclusivity: text.nullish(), witnessParties: texts }),
+        ),
+      ]),
+    ),
+    synchronizerId: text.nullish(),
+  });
+  const hosting = z.object({ partyId: text, participantId: text, participantPermission: text });
+  const TopologyTransaction = z.object({
+    ...update,
+    events: z.array(
+      under(
+        'event',
+        z.union([valued('ParticipantAuthorizationAdded', hosting), valued('ParticipantAuthorizationChanged', hosting)]),
+      ),
+    ),
+    synchronizerId: text,
+  });
+  const OffsetCheckpoint = z.object({
+    offset: int,
+    synchronizerTimes: z.array(z.object({ synchronizerId: text, recordTime: text })),
+  });
+  return z.array(
+    under(
+      'update',
+      z.union([
+        valued('Transaction', Transaction),
+        valued('Reassignment', Reassignment),
+        valued('TopologyTransaction', TopologyTransaction),
+        valued('OffsetCheckpoint', OffsetCheckpoint),
+      ]),
+    ),
+  );
+}

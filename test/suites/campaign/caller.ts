@@ -1,0 +1,118 @@
+import {
+  asyncScheduler,
+  concatMap,
+  defer,
+  NEVER,
+  type Observable,
+  type ObservableInput,
+  of,
+  throwError,
+  timer,
+} from 'rxjs';
+import type { Gap } from '../../../src/feed/UpdatesOptions.js';
+import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
+import type { VirtualLedger } from '../../helpers/virtualLedger.js';
+import { type ForcedEnd, keyOf } from './requests.js';
+import type { GapChoice, TokenPlan } from './Schedule.js';
+import { refusing, statuses } from './statuses.js';
+
+const refusals = new Set(Object.values(refusing).map((reply) => keyOf(reply())));
+
+/**
+ * A token provider, the service's check of its tokens, and the model of when a refused token must end a feed: when the
+ * provider returns the same token again.
+ */
+export class Tokens {
+  private count = 0;
+  private issuedAt = -Infinity;
+  private readonly issued = new Map<string, number>();
+  /** The request whose first token has just been refused: the next token is its second. */
+  private refused: ServiceRequest | undefined;
+  private isSecond = false;
+  /** The requests that were sent with their second token. */
+  private readonly seconds = new WeakSet<ServiceRequest>();
+
+  constructor(
+    private readonly plan: TokenPlan,
+    private readonly start: number,
+    private readonly mustEnd: (end: ForcedEnd, request: ServiceRequest) => void,
+  ) {}
+
+  /** The provider, for the ledger's options. */
+  readonly provide = (): Observable<string> => {
+    const now = asyncScheduler.now();
+    const { trouble, cachedMs } = this.plan;
+    const ms = now - this.start;
+    if (trouble !== null && ms >= trouble.fromMs && ms < trouble.fromMs + trouble.forMs) {
+      this.refused = undefined;
+      this.isSecond = false;
+      return trouble.kind === 'hangs' ? NEVER : throwError(() => new Error('secret'));
+    }
+    if (now - this.issuedAt >= cachedMs) {
+      this.count += 1;
+      this.issuedAt = now;
+    }
+    const token = `token-${this.count}`;
+    this.issued.set(token, this.issuedAt);
+    const { refused } = this;
+    this.isSecond = refused !== undefined;
+    this.refused = undefined;
+    if (refused?.token === token) this.mustEnd({ error: { _tag: 'UnauthorizedError' } }, refused);
+    return of(token);
+  };
+
+  /** The service's answer to a request whose token is not valid now. */
+  refusalOf({ token }: ServiceRequest): Reply | undefined {
+    const issuedAt = this.issued.get(token ?? '') ?? -Infinity;
+    return asyncScheduler.now() - issuedAt < this.plan.validMs ? undefined : statuses[this.plan.refusal]?.();
+  }
+
+  /** A request has arrived, with the token that was issued last. */
+  requestArrived(request: ServiceRequest): void {
+    if (this.isSecond) this.seconds.add(request);
+    this.isSecond = false;
+  }
+
+  /** An answer has reached the client. */
+  delivered(request: ServiceRequest, reply: Reply): void {
+    if (!refusals.has(keyOf(reply))) return;
+    // a second token that is refused, too, is a failure to retry
+    if (!this.seconds.has(request)) this.refused = request;
+  }
+}
+
+/** A gap as the caller received it, and where it chose to continue; `undefined` where its choice must end the feed. */
+export interface GapSeen extends Gap {
+  readonly to: number | undefined;
+  /** The cursor of the model. */
+  readonly modelAt?: number;
+}
+
+/** An `onGap` that chooses as a schedule says, and reports its choice. */
+export const gapHandler =
+  (choice: GapChoice, ledger: VirtualLedger, report: (seen: GapSeen) => void) =>
+  (gap: Gap): ObservableInput<number> => {
+    const { cursor, error } = gap;
+    const isPruned = error._tag === 'PrunedError';
+    const offered = (isPruned ? error.earliestOffset : error.ledgerEnd) ?? ledger.end;
+    const choose = (to: number): ObservableInput<number> => {
+      report({ ...gap, to });
+      return [to];
+    };
+    switch (choice) {
+      case 'offered':
+        return choose(offered);
+      case 'ledger end':
+        return choose(ledger.end);
+      case 'later':
+        return timer(3_000).pipe(concatMap(() => choose(offered)));
+      case 'behind':
+        // a ledger that was reset may be read from any offset
+        if (!isPruned) return choose(Math.floor(ledger.end / 2));
+        report({ ...gap, to: undefined });
+        return [cursor];
+      case 'nothing':
+        report({ ...gap, to: undefined });
+        return defer(() => []);
+    }
+  };

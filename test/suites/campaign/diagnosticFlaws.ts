@@ -1,0 +1,116 @@
+import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
+import type { LogEntry, Outcome } from './play.js';
+
+/** Where the diagnostics of an outcome differ from what happened. */
+export const findDiagnosticFlaws = (outcome: Outcome): readonly string[] => [
+  ...findFrameFlaws(outcome),
+  ...(readsAhead(outcome) ? findPageFlawsAhead : findPageFlaws)(outcome.log),
+  ...findPhaseFlaws(outcome),
+];
+
+const readsAhead = ({ schedule }: Outcome): boolean => !schedule.isDownward && schedule.parallelRanges !== 1;
+
+const diagnosticsIn = (log: readonly LogEntry[]): readonly Diagnostic[] =>
+  log.flatMap((entry) => ('event' in entry ? [entry.event] : []));
+
+/** FeedStarted is the first and FeedEnded the last, once, with the end that the subscriber received. */
+function findFrameFlaws({ log, seen }: Outcome): readonly string[] {
+  const events = diagnosticsIn(log);
+  const ends = events.filter(({ _tag }) => _tag === 'FeedEnded');
+  const last = events.at(-1);
+  if (events[0]?._tag !== 'FeedStarted') return ['FeedStarted is not the first diagnostic'];
+  if (ends.length !== 1 || last?._tag !== 'FeedEnded')
+    return [`FeedEnded is reported ${ends.length} times, or is not the last`];
+  const failure = seen.error === undefined ? 'unsubscribed' : 'failed';
+  const how = seen.completed ? 'completed' : failure;
+  if (last.how !== how || last.error !== seen.error) return [`it ends as ${how}, but FeedEnded reports ${last.how}`];
+  return [];
+}
+
+/** A feed emits exactly the range of the page that it reported last. */
+function findPageFlaws(log: readonly LogEntry[]): readonly string[] {
+  let page: { readonly first?: number; readonly last?: number } | undefined;
+  let emitted: number[] = [];
+  const flaws: string[] = [];
+  const close = (): void => {
+    if (page !== undefined && (emitted[0] !== page.first || emitted.at(-1) !== page.last))
+      flaws.push(
+        `a page of ${String(page.first)} to ${String(page.last)} is reported, but [${emitted.join()}] is emitted`,
+      );
+    page = undefined;
+    emitted = [];
+  };
+  for (const entry of log) {
+    if ('value' in entry) {
+      if (page === undefined) flaws.push(`${entry.value.offset} is emitted without a page`);
+      emitted.push(entry.value.offset);
+    } else if ('event' in entry && ['PageReceived', 'PollSent', 'FeedEnded'].includes(entry.event._tag)) {
+      close();
+      page = entry.event._tag === 'PageReceived' ? entry.event : undefined;
+    }
+  }
+  return flaws;
+}
+
+/** A feed that reads ahead emits the reported pages one after the other, though it may report them in another order. */
+function findPageFlawsAhead(log: readonly LogEntry[]): readonly string[] {
+  const pages: { readonly first: number; readonly last: number }[] = [];
+  const flaws: string[] = [];
+  let last = -Infinity;
+  let pageEnd = -Infinity;
+  const close = (): void => {
+    if (last < pageEnd) flaws.push(`a page up to ${pageEnd} is emitted only up to ${last}`);
+  };
+  for (const entry of log) {
+    if ('event' in entry) {
+      const { event } = entry;
+      if (event._tag === 'FeedEnded') close();
+      if (event._tag !== 'PageReceived' || event.first === undefined) continue;
+      pages.push({ first: event.first, last: event.last ?? event.first });
+    } else if ('jump' in entry) {
+      close();
+      pages.length = 0;
+      last = pageEnd = entry.jump;
+    } else {
+      const { offset } = entry.value;
+      if (offset > pageEnd) {
+        close();
+        // the first element of a page may be a checkpoint at the end of the page before
+        const next = pages.findLastIndex(
+          (page) => page.first === offset || (page.first === last && page.last >= offset),
+        );
+        if (next < 0) flaws.push(`${offset} is emitted without a page`);
+        pageEnd = pages.splice(next, 1)[0]?.last ?? offset;
+      }
+      last = offset;
+    }
+  }
+  return flaws;
+}
+
+/** CaughtUp and FellBehind alternate, at the model's cursor; retries stay within their budget; every gap is reported. */
+function findPhaseFlaws({ log, schedule, seen }: Outcome): readonly string[] {
+  const flaws: string[] = [];
+  let hasCaughtUp = false;
+  for (const entry of log) {
+    if ('jump' in entry) hasCaughtUp = false;
+    if (!('event' in entry)) continue;
+    const { event, cursors } = entry;
+    if (event._tag === 'CaughtUp' || event._tag === 'FellBehind') {
+      const isCaughtUp = event._tag === 'CaughtUp';
+      if (isCaughtUp === hasCaughtUp) flaws.push(`${event._tag} twice`);
+      hasCaughtUp = isCaughtUp;
+      if (!cursors.includes(event.cursor))
+        flaws.push(`${event._tag} at ${event.cursor}, but the model is at ${cursors.join(' or ')}`);
+    }
+    if (event._tag === 'RetryScheduled' && event.spentMs > schedule.giveUpAfterMs)
+      flaws.push(`${event.spentMs} of ${schedule.giveUpAfterMs} ms are spent`);
+  }
+  const gaps = diagnosticsIn(log).filter(({ _tag }) => _tag === 'GapFound').length;
+  const expected = log.filter((entry) => 'jump' in entry).length + (isGap(seen.error) ? 1 : 0);
+  if (gaps !== expected) flaws.push(`${gaps} gaps are reported, not ${expected}`);
+  return flaws;
+}
+
+const isGap = (error: unknown): boolean =>
+  error instanceof Error && ['PrunedError', 'LedgerResetError'].includes(error.name);

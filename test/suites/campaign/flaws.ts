@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Update } from '../../../src/codecs/Update.js';
+import { findDiagnosticFlaws } from './diagnosticFlaws.js';
+import type { Outcome } from './play.js';
+import { deafSocketMs, hasUsableTokens, lastEventMs, outlastsPolls, type Schedule } from './Schedule.js';
+
+/** What is wrong with an outcome by the rules of every schedule; empty where nothing is. */
+export const findFlaws = (outcome: Outcome): readonly string[] => [
+  ...outcome.violations,
+  ...findContentFlaws(outcome),
+  ...findOrderFlaws(outcome),
+  ...findEndFlaws(outcome),
+  ...findDiagnosticFlaws(outcome),
+  ...findRateFlaws(outcome),
+];
+
+/** The feed emits exactly what was delivered for the first time: each update once, whole, in order. */
+function findContentFlaws({ seen, audit }: Outcome): readonly string[] {
+  const updates = withoutCheckpoints(seen.values);
+  const count = Math.max(updates.length, audit.expected.length);
+  for (let i = 0; i < count; i += 1)
+    if (!isDeepStrictEqual(updates[i], audit.expected[i]))
+      return [`update ${i} is ${describeUpdate(updates[i])}, not ${describeUpdate(audit.expected[i])}`];
+  return [];
+}
+
+/** Offsets decrease only over a gap, so that no checkpoint is ahead of the updates that it covers. */
+function findOrderFlaws({ log, schedule }: Outcome): readonly string[] {
+  let last: Update | undefined;
+  for (const entry of log) {
+    if ('jump' in entry) last = undefined;
+    if (!('value' in entry)) continue;
+    const { value } = entry;
+    const step = last === undefined ? 1 : (value.offset - last.offset) * (schedule.isDownward ? -1 : 1);
+    if (value._tag === 'OffsetCheckpoint' ? step < 0 : step < 0 || (step === 0 && last?._tag === value._tag))
+      return [`${describeUpdate(value)} after ${describeUpdate(last)}`];
+    last = value;
+  }
+  return [];
+}
+
+/** The feed ends where it is forced to, with the right error, at once, and nowhere else. */
+function findEndFlaws({ seen, audit, gaps }: Outcome): readonly string[] {
+  const { error, completed, endedAt } = seen;
+  const forced = audit.end;
+  if (forced === undefined) return [];
+  const rule = `must end with ${JSON.stringify(forced.error)} at ${forced.atMs}`;
+  if (completed || error === undefined) return [`${rule}, but does not`];
+  if (!hasFacts(error, forced.error)) return [`${rule}, but ends with ${describeError(error)}`];
+  if (endedAt !== forced.atMs && gaps.length === 0) return [`${rule}, but ends at ${String(endedAt)}`];
+  return [];
+}
+
+/** What a feed that was not forced to end has not reached, though there have been no faults for long. */
+export function findMissing(outcome: Outcome): readonly string[] {
+  const { seen, audit, ledger, begin, bound, gaps, schedule, faultCounts } = outcome;
+  if (!hasUsableTokens(schedule)) return [];
+  // these faults hide the ledger end for a minute
+  const isEndHidden =
+    schedule.profile === 'interface' ||
+    ['404 path', '405 path', '501 path', '400 disabled', '403 gateway'].some((name) => faultCounts.has(name));
+  const mustPassEmptyOffsets = bound === Infinity && !isEndHidden && outlastsPolls(schedule);
+  const lags = mustPassEmptyOffsets && audit.cursor < ledger.end;
+  const isReached = bound <= Math.max(begin, ledger.end);
+  if (seen.completed !== isReached && gaps.length === 0)
+    return [`${seen.completed ? 'completes' : 'does not complete'} at ${ledger.end} of ${bound}`];
+  if (schedule.isDownward && !isReached) return [];
+  const missing = schedule.isDownward
+    ? ledger.between(begin, audit.cursor - 1)
+    : ledger.between(audit.cursor, Math.min(bound, ledger.end));
+  if (missing.length > 0) return [`${missing.length} updates are missing, from ${missing[0]?.offset ?? 0} on`];
+  if (lags) return [`is at ${audit.cursor} of ${ledger.end}, where pruning may overtake it`];
+  if (gaps.length > 0 || schedule.changes.some(({ kind }) => kind === 'restore')) return [];
+  // without the model: everything that the ledger has, and no more
+  const all = ledger.between(begin, bound).length;
+  const updates = withoutCheckpoints(seen.values).length;
+  return updates === all ? [] : [`${updates} of ${all} updates were emitted`];
+}
+
+/** The most requests in a time, and how many more are allowed for each answer that had something new. */
+interface RateLimit {
+  readonly ms: number;
+  readonly requests: number;
+  readonly perNews: number;
+  /** When the limit begins, in milliseconds. */
+  readonly fromMs: number;
+}
+
+/**
+ * In ten seconds, a back-off of at most a second, half of it jitter, sends twenty requests, and perhaps another one after
+ * each, for another token or for the ledger end. The first waits are shorter, and the feed has to learn the page limit,
+ * the path and how long a poll may last. A healthy service without news is polled at most once a second, and asked for
+ * its end now and then. News may cost its page, the page after it, the ledger end, and the repetition of one of them.
+ */
+const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] => [
+  { ms: 1_000, requests: 25, perNews: 4, fromMs: 0 },
+  { ms: 10_000, requests: 60, perNews: 4, fromMs: 0 },
+  {
+    ms: 10_000,
+    requests: (schedule.bound === null ? 14 : 24) * requestsPerToken(schedule),
+    perNews: 4,
+    fromMs: quietMs + 25_000 + deafSocketMs(schedule),
+  },
+];
+
+/** A request may be sent with a second token. Polls whose tokens always expire are also retried at the highest rate. */
+const requestsPerToken = (schedule: Schedule): number => {
+  if (schedule.token === null) return 1;
+  return outlastsPolls(schedule) ? 2 : 4;
+};
+
+/**
+ * How many more requests a feed may send that reads ahead: a burst, all of which may fail and be repeated in turn; another
+ * burst each time that its pages turn out to be too large; and for each answer that advances the cursor, one that proves
+ * that there is no more, or one ahead of it.
+ */
+const readAheadAllowance = ({ parallelRanges }: Schedule): { readonly burst: number; readonly perAdvance: number } =>
+  parallelRanges === 1 ? { burst: 0, perAdvance: 0 } : { burst: (parallelRanges ?? 16) - 1, perAdvance: 1 };
+
+/** The feed never sends requests in a hot loop. */
+const findRateFlaws = ({ requestTimes, audit, schedule, log }: Outcome): readonly string[] =>
+  rateLimits(schedule, Math.max(20_000, lastEventMs(schedule))).flatMap(({ ms, requests, perNews, fromMs }) => {
+    const { burst, perAdvance } = readAheadAllowance(schedule);
+    const times = requestTimes.filter((at) => at >= fromMs);
+    const limitTimes = log.flatMap((entry) =>
+      'event' in entry && entry.event._tag === 'PageLimitLearned' ? [entry.event.at] : [],
+    );
+    let first = 0;
+    for (const [i, at] of times.entries()) {
+      while ((times[first] ?? 0) <= at - ms) first += 1;
+      const count = i - first + 1;
+      if (count <= requests) continue;
+      const countIn = (moments: readonly number[]): number =>
+        moments.filter((time) => time > at - ms - 1 && time <= at).length;
+      const news = countIn(audit.newsAt);
+      const advances = countIn(audit.advancedAt);
+      const bursts = 1 + countIn(limitTimes);
+      if (count > requests + bursts * burst + perNews * news + perAdvance * advances)
+        return [`${count} requests in ${ms} ms up to ${at}, with ${news} news in ${advances} answers`];
+    }
+    return [];
+  });
+
+const withoutCheckpoints = (updates: readonly Update[]): readonly Update[] =>
+  updates.filter(({ _tag }) => _tag !== 'OffsetCheckpoint');
+
+/** Whether an error has these fields. */
+export const hasFacts = (error: unknown, facts: Readonly<Record<string, unknown>>): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  Object.entries(facts).every(([key, value]) => Reflect.get(error, key) === value);
+
+/** An error in one line. */
+export const describeError = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message.replaceAll('\n', ', ')}` : 'nothing';
+
+const describeUpdate = (update: Update | undefined): string =>
+  update === undefined ? 'nothing' : `${update._tag} at ${update.offset}`;

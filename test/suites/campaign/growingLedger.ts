@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { asyncScheduler, timer } from 'rxjs';
+import { type Update, UpdateElement } from '../../../src/codecs/Update.js';
+import {
+  reassignmentArbitrary,
+  topologyTransactionArbitrary,
+  transactionArbitrary,
+  unknownUpdateArbitrary,
+} from '../../helpers/arbitraries/index.js';
+import type { Entry, VirtualLedger, VirtualOptions } from '../../helpers/virtualLedger.js';
+import type { Change, Growth, ProfileName, Schedule } from './Schedule.js';
+
+/** Applies the growth and the changes of a schedule to a ledger, and knows the update of each of its entries. */
+export class GrowingLedger {
+  private readonly updates = new WeakMap<object, Update>();
+  private isFrozen = false;
+
+  constructor(
+    private readonly ledger: VirtualLedger,
+    private readonly schedule: Schedule,
+  ) {
+    schedule.ledger.slice(0, schedule.known).forEach(this.grow);
+  }
+
+  /** The update that a feed must emit for an entry. */
+  readonly updateOf = ({ element }: Entry): Update | undefined => this.updates.get(element);
+
+  /** Starts the timers of the schedule. */
+  start(): void {
+    let at = 0;
+    for (const growth of this.schedule.ledger.slice(this.schedule.known)) {
+      at += growth.afterMs;
+      timer(at).subscribe(() => {
+        if (!this.isFrozen) this.grow(growth);
+      });
+    }
+    for (const change of this.schedule.changes) {
+      timer(change.atMs).subscribe(() => {
+        this.apply(change);
+      });
+    }
+  }
+
+  private readonly grow = ({ gap, sample }: Growth): void => {
+    const offset = this.ledger.end + gap;
+    if (sample === null) {
+      this.ledger.end = offset;
+      return;
+    }
+    const { element, update } = sampleAt(sample, offset);
+    this.updates.set(element, update);
+    this.ledger.append(offset, element);
+  };
+
+  private apply(change: Change): void {
+    const { ledger } = this;
+    switch (change.kind) {
+      case 'restart':
+        ledger.reconfigure({ maxListElements: change.maxListElements });
+        ledger.disconnect();
+        return;
+      case 'prune':
+        ledger.pruned = Math.max(ledger.pruned, Math.floor((ledger.end * change.share) / 1_000));
+        return;
+      case 'restore': {
+        const { end } = ledger;
+        ledger.restore(Math.max(ledger.pruned, end - change.back));
+        // planned growth would hide the reset
+        this.isFrozen = true;
+        if (change.growsAfterMs !== null)
+          asyncScheduler.schedule(() => {
+            this.grow({ gap: Math.max(1, end + 1 - ledger.end), sample: 7, afterMs: 0 });
+          }, change.growsAfterMs);
+        return;
+      }
+      case 'upgrade':
+        return;
+    }
+  }
+}
+
+const profiles: Readonly<Record<ProfileName, VirtualOptions>> = {
+  interface: { flats: 'served', updates: 'gone', hasLedgerEnd: false },
+  '3.4': { flats: 'served', updates: 'served', hasLedgerEnd: true },
+  '3.5': { flats: 'served', updates: 'served', hasLedgerEnd: true, earlyCheckpointMs: 500 },
+  '3.6 disabled': { flats: 'disabled', updates: 'served', hasLedgerEnd: true, earlyCheckpointMs: 500 },
+  '3.6 gone': { flats: 'gone', updates: 'served', hasLedgerEnd: true, earlyCheckpointMs: 500 },
+};
+
+const isUpgrade = (change: Change): change is Change & { readonly kind: 'upgrade' } => change.kind === 'upgrade';
+
+/** The configuration of the replica that answers the n-th request, at a time in milliseconds. */
+export function replicaAt({ profile, checkpointMs, changes }: Schedule, ms: number, n: number): VirtualOptions {
+  const name = changes
+    .filter(isUpgrade)
+    .filter(({ atMs }) => ms >= atMs)
+    .reduce<ProfileName>(
+      (old, { atMs, rollingMs, to }) => (ms < atMs + rollingMs && (n * 7) % 5 < 3 ? old : to),
+      profile,
+    );
+  const { earlyCheckpointMs } = profiles[name];
+  return { ...profiles[name], earlyCheckpointMs: earlyCheckpointMs === undefined ? undefined : (checkpointMs ?? 500) };
+}
+
+/** An update as the service sends it, and as the feed must emit it. */
+interface Sample {
+  readonly element: object;
+  readonly update: Update;
+}
+
+const samplesPerVariant = 24;
+
+// made once: the campaign varies the times of updates, not their contents
+const samples: readonly Update[] = [
+  ...fc.sample(transactionArbitrary, { numRuns: samplesPerVariant, seed: 1 }),
+  ...fc.sample(reassignmentArbitrary, { numRuns: samplesPerVariant, seed: 2 }),
+  ...fc.sample(topologyTransactionArbitrary, { numRuns: samplesPerVariant, seed: 3 }),
+  ...fc.sample(unknownUpdateArbitrary, { numRuns: samplesPerVariant, seed: 4 }),
+].map((update) => decode(JSON.parse(JSON.stringify(UpdateElement.encode(update)))));
+
+/** The number of different updates. */
+export const poolSize = samples.length;
+
+/** A sample at an offset. */
+function sampleAt(number: number, offset: number): Sample {
+  const sample = samples[number % poolSize];
+  if (sample === undefined) throw new RangeError('no such sample');
+  const update = moveTo(sample, offset);
+  const element = UpdateElement.encode(update);
+  if (typeof element !== 'object' || element === null) throw new TypeError('not an element');
+  return { element, update };
+}
+
+function moveTo(update: Update, offset: number): Update {
+  if (update._tag !== 'UnknownUpdate') return { ...update, offset };
+  const { value } = update;
+  if (!isRecord(value)) throw new TypeError('no offset');
+  if (!isRecord(value['value'])) return { ...update, offset, value: { ...value, offset } };
+  const inner = value['value'];
+  const isWrapped = 'offset' in inner;
+  return { ...update, offset, value: isWrapped ? { value: { ...inner, offset } } : { ...value, offset } };
+}
+
+function decode(element: unknown): Update {
+  const result = UpdateElement.decode(element);
+  if (result._tag === 'Left') throw new TypeError('a sample does not decode');
+  return result.right;
+}
+
+const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> => typeof u === 'object' && u !== null;

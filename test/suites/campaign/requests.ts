@@ -1,0 +1,89 @@
+import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
+import type { Entry } from '../../helpers/virtualLedger.js';
+import { stopping } from './statuses.js';
+
+export const isPage = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
+export const isBounded = ({ body }: ServiceRequest): boolean => 'endInclusive' in body;
+export const isDownward = ({ body }: ServiceRequest): boolean => body['descendingOrder'] === true;
+export const isPoll = (request: ServiceRequest): boolean => isPage(request) && !isBounded(request);
+
+/** The end of the requested range; `Infinity` for a poll. */
+export const boundOf = ({ body }: ServiceRequest): number =>
+  typeof body['endInclusive'] === 'number' ? body['endInclusive'] : Infinity;
+
+export const isBeyondEnd = (reply: Reply): boolean =>
+  !(reply instanceof Error) && reply.status === 400 && reply.text.includes('OFFSET_AFTER_LEDGER_END');
+
+/** What is wrong with a request, whatever the service. */
+export function findRequestFlaws(request: ServiceRequest, isFeedDownward: boolean): readonly string[] {
+  const { query, body, path } = request;
+  if (!isPage(request)) return [];
+  const idleMs = query['stream_idle_timeout_ms'];
+  const { beginExclusive, endInclusive } = body;
+  const flaws: readonly (readonly [boolean, string])[] = [
+    [!isPositiveInteger(query['limit']), `a limit of ${String(query['limit'])}`],
+    [isBounded(request) && idleMs !== undefined, 'an idle timeout beside a bound, which could cut the page'],
+    [!isBounded(request) && !isPositiveInteger(idleMs), `an idle timeout of ${String(idleMs)}`],
+    [isBounded(request) && Number(endInclusive) <= Number(beginExclusive), 'an empty range'],
+    [![beginExclusive, endInclusive ?? 0].every(Number.isSafeInteger), 'an invalid offset'],
+    [body['descendingOrder'] !== isFeedDownward, 'the wrong order'],
+    [path === '/v2/updates' && 'filter' in body, 'a filter, which 3.6 does not accept'],
+    ['filter' in body === 'updateFormat' in body, 'both a filter and a format, or neither'],
+  ];
+  return flaws.flatMap(([isFlaw, text]) => (isFlaw ? [text] : []));
+}
+
+const isPositiveInteger = (text: string | undefined): boolean => /^[1-9]\d*$/.test(text ?? '');
+
+/** A page that ends a feed. */
+interface BadPage {
+  readonly tag: 'OrderError' | 'DecodeError';
+  /** The elements before the bad one. */
+  readonly good: readonly Entry[];
+  readonly offset?: number;
+  /** Whether it is not a list. */
+  readonly isNoPage?: boolean;
+}
+
+const badPages = new WeakMap<object, BadPage>();
+
+/** Remembers what is bad about an answer. */
+export function markBadPage(reply: Reply, bad: BadPage): Reply {
+  badPages.set(reply, bad);
+  return reply;
+}
+
+/** What is bad about an answer, if `markBadPage` knows it. */
+export const badPageOf = (reply: Reply): BadPage | undefined => badPages.get(reply);
+
+/** An error with which a feed must end. */
+export interface ForcedEnd {
+  readonly error: Readonly<Record<string, unknown>>;
+  /** Whether it is a gap, after which a caller may choose to continue. */
+  readonly isGap?: boolean;
+}
+
+const stoppingReplies = new Set(Object.values(stopping).map((reply) => keyOf(reply())));
+
+/** The error with which a feed must end when it receives an answer; `undefined` where it must continue. */
+export function forcedEnd(request: ServiceRequest, reply: Reply): ForcedEnd | undefined {
+  if (reply instanceof Error) return undefined;
+  const { status, text } = reply;
+  const bad = badPageOf(reply);
+  if (bad?.tag === 'OrderError') return { error: { _tag: 'OrderError' } };
+  if (bad?.tag === 'DecodeError') return { error: { _tag: 'DecodeError', offset: bad.offset } };
+  if (status === 400 && text.includes('PARTICIPANT_PRUNED_DATA_ACCESSED'))
+    return {
+      error: { _tag: 'PrunedError', earliestOffset: Number(/"earliest_offset":"(\d+)"/.exec(text)?.[1]) },
+      isGap: true,
+    };
+  if (status === 413 && text.includes('MAXIMUM_LIST') && request.query['limit'] === '1')
+    return { error: { _tag: 'PageLimitError', cursor: request.body['beginExclusive'] } };
+  if (status === 404 && request.path === '/v2/updates') return { error: { _tag: 'ApiError', status: 404 } };
+  return stoppingReplies.has(keyOf(reply)) ? { error: { _tag: 'ApiError', status } } : undefined;
+}
+
+/** Equal for equal answers. */
+export function keyOf(reply: Reply): string {
+  return reply instanceof Error ? 'error' : `${reply.status} ${reply.text}`;
+}

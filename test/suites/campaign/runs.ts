@@ -1,0 +1,93 @@
+import process from 'node:process';
+import fc from 'fast-check';
+import { effort } from '../../helpers/effort.js';
+import type { Outcome } from './play.js';
+
+/** Environment variables that choose another number of schedules, or repeat the schedules of one seed. */
+const { CANTON_RX_CAMPAIGN_RUNS: chosenRuns, CANTON_RX_CAMPAIGN_SEED: chosenSeed } = process.env;
+
+/** How many schedules a test plays. */
+export interface Runs {
+  readonly seed: number;
+  readonly numRuns: number;
+  /** Whether there are so many that every kind of fault and of end must have occurred. */
+  readonly isFull: boolean;
+}
+
+/**
+ * The number of schedules and their seed. The seed is printed, so that a failure can be repeated:
+ * `CANTON_RX_CAMPAIGN_SEED=… npm run campaign`.
+ */
+export function campaignRuns(sample: number, full: number): Runs {
+  const numRuns = chosenRuns === undefined ? effort(sample, full) : Number(chosenRuns);
+  const seed = chosenSeed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(chosenSeed);
+  process.stdout.write(`campaign: ${numRuns} schedules of seed ${seed}\n`);
+  return { seed, numRuns, isFull: numRuns >= full };
+}
+
+/** Checks a property in several lanes at once, each with a seed of its own that follows from the first. */
+export function checkInLanes<A>(
+  property: fc.IAsyncProperty<[A]>,
+  { runs, seed, lanes }: { readonly runs: number; readonly seed: number; readonly lanes: number },
+): Promise<unknown> {
+  const count = Math.min(lanes, Math.ceil(runs));
+  return Promise.all(
+    Array.from({ length: count }, (_, lane) =>
+      fc.assert(property, { numRuns: Math.ceil(runs / count), seed: seed + lane, endOnFailure: true }),
+    ),
+  );
+}
+
+/** Counts what happened in a campaign, for the log. */
+export class Tally {
+  private schedules = 0;
+  private requests = 0;
+  private updates = 0;
+  private readonly faults = new Map<string, number>();
+  private readonly ends = new Map<string, number>();
+  private readonly startedAt = Date.now();
+
+  add({ seen, requestTimes, faultCounts, gaps, schedule }: Outcome): void {
+    this.schedules += 1;
+    this.requests += requestTimes.length;
+    this.updates += seen.values.filter(({ _tag }) => _tag !== 'OffsetCheckpoint').length;
+    for (const [name, count] of faultCounts) increase(this.faults, name, count);
+    for (const { kind } of schedule.changes) increase(this.faults, kind);
+    if (schedule.lag !== null) increase(this.faults, 'lag');
+    if (gaps.length > 0) increase(this.ends, 'gaps', gaps.length);
+    const failure = seen.error instanceof Error ? seen.error.name : 'unsubscribed';
+    increase(this.ends, seen.completed ? 'completed' : failure);
+  }
+
+  toString(): string {
+    const seconds = ((Date.now() - this.startedAt) / 1_000).toFixed(1);
+    return [
+      `${this.schedules} schedules, ${this.requests} requests, ${this.updates} updates in ${seconds} s`,
+      `faults: ${formatCounts(this.faults)}`,
+      `ends: ${formatCounts(this.ends)}`,
+    ].join('\ncampaign: ');
+  }
+}
+
+/** Adds to one of several counters. */
+export const increase = (counts: Map<string, number>, name: string, by = 1): void => {
+  counts.set(name, (counts.get(name) ?? 0) + by);
+};
+
+/** Counters as text, the highest first. */
+export const formatCounts = (counts: ReadonlyMap<string, number>): string =>
+  [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+
+/** A seeded `Math.random` (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,83 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+/** A code block of the documentation: a whole module. */
+export interface Example {
+  /** The file and the line, such as `README.md:12`. */
+  readonly name: string;
+  readonly code: string;
+}
+
+/** Every `ts` block of the README, of the guides, and of the comments in the sources. */
+export const findExamples = (root: string): readonly Example[] =>
+  ['README.md', ...filesIn(root, 'docs', '.md'), ...filesIn(root, 'src', '.ts')].flatMap((file) =>
+    blocksOf(file, readFileSync(join(root, file), 'utf8')),
+  );
+
+const filesIn = (root: string, folder: string, ending: string): readonly string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(folder, file))
+    .sort();
+
+function blocksOf(file: string, text: string): readonly Example[] {
+  const plain = file.endsWith('.ts') ? text.replaceAll(/^ *\* ?/gm, '') : text;
+  return [...plain.matchAll(/^```ts\n(.*?)^```$/gms)].map(({ index, 1: code = '' }) => ({
+    name: `${file}:${plain.slice(0, index).split('\n').length}`,
+    code,
+  }));
+}
+
+/** A compiled example, and the compiler's errors. */
+export interface CompiledExample extends Example {
+  readonly file: string;
+  readonly errors: readonly string[];
+}
+
+const options: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: true,
+};
+
+/** Writes examples to a folder in which the package is installed as users have it, and compiles them. */
+export function compileExamples(
+  examples: readonly Example[],
+  root: string,
+  cache = 'docs',
+): readonly CompiledExample[] {
+  const folder = join(root, 'node_modules', '.cache', cache);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  symlinkSync(root, join(folder, 'node_modules', 'canton-rx'), 'junction');
+  const paths = examples.map(({ name, code }) => {
+    const path = join(folder, `${name.replaceAll(/[^\w]+/g, '-')}.ts`);
+    writeFileSync(path, code);
+    return path;
+  });
+  const program = ts.createProgram(paths, options);
+  program.emit();
+  return examples.map((example, index) => {
+    const path = paths[index] ?? '';
+    return { ...example, file: path.replace(/ts$/, 'js'), errors: errorsIn(program, path) };
+  });
+}
+
+function errorsIn(program: ts.Program, path: string): readonly string[] {
+  const source = program.getSourceFile(path);
+  return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
+    ({ messageText, start = 0 }) => {
+      const line = (source?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
+      return `line ${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    },
+  );
+}

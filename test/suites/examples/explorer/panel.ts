@@ -1,0 +1,141 @@
+import { describe, expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { itInChromium } from '../../../helpers/browser.js';
+import { until } from '../../../helpers/time.js';
+import { caughtUp, expectShown, makeKey, offsetsOf, open, outcome, row, start, submit } from './explorer.js';
+import { findAccessibilityViolations } from './screen.js';
+
+/** Tests of the explorer's panels, its keyboard, and its accessibility. */
+export function describePanels(): void {
+  describe('the panels', () => {
+    itInChromium('shows an update and the life of a contract by keyboard alone', async () => {
+      const { sandbox, url } = await start();
+      const key = sandbox.externalParty('frank');
+      sandbox.append({
+        Transaction: { value: { events: [{ CreatedEvent: { createArgument: { motto: 'once & for <all>' } } }] } },
+      });
+      const created = sandbox.ledgerEnd;
+      sandbox.generate(40);
+      const page = await open(url);
+      await caughtUp(page);
+      expect(key.party).toContain('frank');
+
+      await page.getByRole('grid').focus();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      const panel = page.getByRole('complementary');
+      await panel.getByText('once & for <all>').waitFor();
+      expect(await panel.getByRole('heading', { level: 2 }).innerText()).toBe(`Update ${created}`);
+
+      // the panel follows the selection
+      await page.keyboard.press('ArrowUp');
+      const [, second] = offsetsOf(sandbox).reverse();
+      await panel.getByRole('heading', { name: `Update ${second ?? '?'}` }).waitFor();
+      await page.keyboard.press('ArrowDown');
+      await panel.getByText('once & for <all>').waitFor();
+
+      const contract = panel.getByRole('button', { name: /^Contract / });
+      await contract.focus();
+      await page.keyboard.press('Enter');
+      await panel.getByText('1 event seen').waitFor();
+      // the button is gone, and the focus is still in the panel
+      await expectFocus(page, '.panel');
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
+      await expectFocus(page, '[role=grid]');
+      // and back to the newest
+      await page.keyboard.press('Escape');
+      await row(page, sandbox.ledgerEnd).waitFor();
+    });
+
+    itInChromium('moves the focus from the filter to its results, and into an opened panel', async () => {
+      const { sandbox, url } = await start();
+      sandbox.generate(60);
+      const page = await open(url);
+      await caughtUp(page);
+      await row(page, sandbox.ledgerEnd).waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('asset');
+      await page.keyboard.press('ArrowDown');
+      await expectFocus(page, '[role=grid]');
+      expect(await page.getByRole('row', { selected: true }).getAttribute('aria-rowindex')).toBe('1');
+      await page.keyboard.press('Enter');
+      await page.getByRole('complementary').getByText('Update id').waitFor();
+      await expectFocus(page, '[role=grid]');
+
+      await page.getByRole('button', { name: 'Submit…' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByLabel('Name of the party').waitFor();
+      await expectFocus(page, '.panel');
+    });
+
+    itInChromium('retries an update until the ledger is back', async () => {
+      const { sandbox, url } = await start();
+      sandbox.generate(30);
+      const page = await open(url);
+      await caughtUp(page);
+      sandbox.fault({ kind: 'status', status: 503, body: 'not yet' }, { path: /updates/, times: 3 });
+      await page.getByRole('row').first().click();
+      await page.getByRole('complementary').getByText('Update id').waitFor();
+    });
+
+    itInChromium('says why an update cannot be read, and reads it on demand', async () => {
+      let isKnown = true;
+      const { sandbox, url } = await start({ checkToken: () => isKnown });
+      sandbox.generate(60);
+      const page = await open(url);
+      await caughtUp(page);
+      const panel = page.getByRole('complementary');
+      isKnown = false;
+      await page.getByRole('row').first().click();
+      await panel.getByText('The ledger service refuses the token.').waitFor();
+      isKnown = true;
+      await panel.getByRole('button', { name: 'Try again' }).click();
+      await panel.getByText('Update id').waitFor();
+
+      sandbox.prune(sandbox.ledgerEnd);
+      await page.getByRole('row').nth(1).click();
+      await panel.getByText('It has been pruned.').waitFor();
+      expect(await panel.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    });
+
+    itInChromium('fits on a phone, where a panel covers the screen', async () => {
+      const { sandbox, url } = await start();
+      sandbox.generate(40);
+      const page = await open(url);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await caughtUp(page);
+      await expectShown(page, offsetsOf(sandbox));
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect(await page.getByText(sandbox.url.slice('http://'.length), { exact: true }).isVisible()).toBe(true);
+      await page.getByRole('row').last().click();
+      const panel = page.getByRole('dialog');
+      await panel.getByText('Update id').waitFor();
+      expect(await panel.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+      await panel.getByRole('button', { name: 'Close' }).click();
+      await panel.waitFor({ state: 'detached' });
+    });
+
+    itInChromium.each(['light', 'dark'] as const)('has no accessibility violations: %s', async (colorScheme) => {
+      const { sandbox, url } = await start();
+      sandbox.generate(300);
+      const page = await open(url);
+      await page.emulateMedia({ colorScheme });
+      await caughtUp(page);
+      await row(page, sandbox.ledgerEnd).click();
+      await page.getByText('Update id').waitFor();
+      expect(await findAccessibilityViolations(page)).toEqual([]);
+      await makeKey(page);
+      await submit(page);
+      await outcome(page, 'committed');
+      expect(await findAccessibilityViolations(page)).toEqual([]);
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await findAccessibilityViolations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Close' }).click();
+      expect(await findAccessibilityViolations(page)).toEqual([]);
+    });
+  });
+}
+
+const expectFocus = (page: Page, selector: string): Promise<void> =>
+  until(() => page.evaluate((within) => Boolean(document.activeElement?.closest(within)), selector));

@@ -1,0 +1,71 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/** The offsets of all rows, the newest first, as a user sees them who scrolls from the top to the bottom. */
+export const readOffsets = (page: Page): Promise<readonly number[]> =>
+  page.locator('cdk-virtual-scroll-viewport').evaluate(async (viewport) => {
+    const rendered = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20)));
+    const seen: number[] = [];
+    for (let top = 0; ; top += viewport.clientHeight / 2) {
+      viewport.scrollTop = top;
+      await rendered();
+      // not a set, which would hide a repeated row
+      const offsets = [...viewport.querySelectorAll('[role="row"]')].map(({ id }) => Number(id.slice('row-'.length)));
+      if (new Set(offsets).size !== offsets.length) throw new Error('an update is in the table twice');
+      seen.push(...offsets.filter((offset) => offset < (seen.at(-1) ?? Infinity)));
+      if (top + viewport.clientHeight >= viewport.scrollHeight) return seen;
+    }
+  });
+
+/** Measurements of scrolling through the whole table. */
+export interface ScrollMeasurements {
+  /** The time of each frame, in milliseconds, ascending. */
+  readonly frames: readonly number[];
+  /** The tasks of more than 50 milliseconds. */
+  readonly tasks: readonly number[];
+  /** The most rows that were in the page. */
+  readonly rows: number;
+  /** The offset at the end of the table. */
+  readonly reached: number;
+}
+
+/** Scrolls from the top to the bottom of the table: in small steps first, then in leaps. */
+export const scrollThrough = (page: Page): Promise<ScrollMeasurements> =>
+  page.evaluate(async () => {
+    const viewport = document.querySelector('cdk-virtual-scroll-viewport');
+    if (viewport === null) throw new Error('there is no table');
+    const tasks: number[] = [];
+    new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+      type: 'longtask',
+    });
+    const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
+    const rowsInPage = () => [...viewport.querySelectorAll('[role="row"]')];
+    const [small, leaps] = [200, 200];
+    const frames: number[] = [];
+    let rows = 0;
+    let last = await frame();
+    for (let step = 0; step <= small + leaps; step += 1) {
+      const bottom = viewport.scrollHeight - viewport.clientHeight;
+      viewport.scrollTop = step < small ? step * 120 : (bottom * (step - small)) / leaps;
+      const now = await frame();
+      frames.push(now - last);
+      last = now;
+      rows = Math.max(rows, rowsInPage().length);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const reached = Number(rowsInPage().at(-1)?.id.slice('row-'.length));
+    return { frames: frames.sort((a, b) => a - b), tasks, rows, reached };
+  });
+
+/** The violations of WCAG 2.2 (A and AA) on a page that axe detects: the rule, and the element. */
+export async function findAccessibilityViolations(page: Page): Promise<readonly string[]> {
+  // in a call of its own, since the page's policy allows only its own scripts
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { axe: loaded } = globalThis as unknown as { readonly axe: { run(): Promise<AxeResults> } };
+    const { violations } = await loaded.run();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary}`),
+    );
+  });
+}

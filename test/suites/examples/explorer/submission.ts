@@ -1,0 +1,148 @@
+import { describe, expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { cantonError } from '../../../../src/sandbox/index.js';
+import { itInChromium } from '../../../helpers/browser.js';
+import { eventually } from '../../../helpers/time.js';
+import { caughtUp, expectShown, makeKey, open, outcome, readStored, row, start, submit } from './explorer.js';
+
+/** Tests of submissions from the explorer. */
+export function describeSubmissions(): void {
+  describe('a submission', () => {
+    for (const algorithm of ['Ed25519', 'P-256']) {
+      itInChromium(`signs with an ${algorithm} key, and shows each step and the transaction`, async () => {
+        const { sandbox, url } = await start();
+        sandbox.generate(20);
+        const page = await open(url);
+        await caughtUp(page);
+        await makeKey(page, algorithm);
+        await submit(page);
+        await outcome(page, 'committed');
+        await eventually(
+          () => stepsOf(page),
+          ['Prepared', 'Verified', 'Signed', 'Sent', `Committed at ${sandbox.ledgerEnd}.`],
+        );
+        await row(page, sandbox.ledgerEnd).getByText('erin').waitFor();
+
+        // archives the contract
+        await page.getByRole('button', { name: 'Show' }).click();
+        await page.getByRole('button', { name: /^Contract / }).click();
+        await page.getByRole('button', { name: 'Archive…' }).click();
+        const options = page.getByRole('combobox', { name: /^Contract/ }).locator('option:not([disabled])');
+        await options.waitFor({ state: 'attached' });
+        const before = sandbox.ledgerEnd;
+        await submit(page);
+        await row(page, before + 1)
+          .getByText('Asset.Archive')
+          .waitFor();
+      });
+    }
+
+    itInChromium('keeps the key over a reload, and does not let it be extracted', async () => {
+      const { sandbox, url } = await start();
+      const page = await open(url);
+      await caughtUp(page);
+      await makeKey(page);
+      await page.getByRole('button', { name: 'New key' }).waitFor();
+      await page.reload();
+      await page.getByRole('button', { name: 'Submit…' }).click();
+      await submit(page);
+      await outcome(page, 'committed');
+      expect(sandbox.updates).toHaveLength(1);
+      const isReadable = await readStored(page, 'explorer-keys', 'identities', ['key', 'privateKey', 'extractable']);
+      expect(isReadable).toBe(false);
+    });
+
+    itInChromium('finds out that a submission with a lost answer was committed, and commits it once', async () => {
+      const { sandbox, url } = await start();
+      const page = await open(url);
+      await caughtUp(page);
+      await makeKey(page);
+      await page.getByRole('button', { name: 'Lose the next answer' }).click();
+      await page.getByRole('button', { name: 'Will lose the next answer' }).waitFor();
+      await submit(page);
+      await outcome(page, 'committed');
+      await eventually(
+        () => stepsOf(page),
+        ['Prepared', 'Verified', 'Signed', 'Sent', 'Unclear', 'Asked again', `Committed at ${sandbox.ledgerEnd}.`],
+      );
+      await page.getByRole('button', { name: 'Lose the next answer' }).waitFor();
+      expect(sandbox.updates).toHaveLength(1);
+      await expectShown(page, [sandbox.ledgerEnd]);
+    });
+
+    itInChromium('says why a submission was rejected', async () => {
+      const { sandbox, url } = await start();
+      const page = await open(url);
+      await caughtUp(page);
+      await makeKey(page);
+      const body = cantonError('LOCAL_VERDICT_INACTIVE_CONTRACTS');
+      sandbox.fault({ kind: 'status', status: 404, body }, { path: /executeAndWaitForTransaction$/ });
+      await submit(page);
+      await outcome(page, 'rejected');
+      await page.getByText('The ledger refused it: LOCAL_VERDICT_INACTIVE_CONTRACTS.').waitFor();
+      expect(sandbox.updates).toHaveLength(0);
+    });
+
+    itInChromium('says why a submission could not be prepared', async () => {
+      const { sandbox, url } = await start();
+      const page = await open(url);
+      await caughtUp(page);
+      await makeKey(page);
+      const body = cantonError('CONTRACT_NOT_FOUND');
+      sandbox.fault({ kind: 'status', status: 404, body }, { path: /prepare$/ });
+      await submit(page);
+      await outcome(page, 'failed');
+      await page.getByText('CONTRACT_NOT_FOUND. Nothing was done.').waitFor();
+    });
+
+    itInChromium('submits once on a double click', async () => {
+      const { sandbox, url } = await start();
+      const page = await open(url);
+      await caughtUp(page);
+      await makeKey(page);
+      await page.getByRole('button', { name: 'Prepare, verify, sign and submit' }).dblclick();
+      await outcome(page, 'committed');
+      expect(await page.getByRole('log').count()).toBe(1);
+      expect(sandbox.updates).toHaveLength(1);
+      await submit(page);
+      await eventually(() => page.getByRole('log').getByText('committed', { exact: true }).count(), 2);
+    });
+
+    itInChromium('asks for confirmation before a page is left during a submission', async () => {
+      const { url } = await start();
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const page = await open(url, async (opened) => {
+        await opened.route(/executeAndWaitForTransaction$/, (route) => released.then(() => route.continue()));
+      });
+      await caughtUp(page);
+      await makeKey(page);
+      await submit(page);
+      await page.getByRole('log').getByText('Sent').waitFor();
+      const opened = page.waitForEvent('dialog');
+      await page.close({ runBeforeUnload: true });
+      const dialog = await opened;
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      release();
+      await outcome(page, 'committed');
+      // and not after it
+      const closed = page.waitForEvent('close');
+      await page.close({ runBeforeUnload: true });
+      await closed;
+    });
+
+    itInChromium('signs in every tab with a key of one of them', async () => {
+      const { sandbox, url } = await start();
+      const [one, other] = [await open(url), await open(url)];
+      await other.getByRole('button', { name: 'Submit…' }).click();
+      await other.getByRole('button', { name: 'Make a key and host the party' }).waitFor();
+      await makeKey(one);
+      await Promise.all([submit(one), submit(other)]);
+      await Promise.all([outcome(one, 'committed'), outcome(other, 'committed')]);
+      expect(sandbox.updates).toHaveLength(2);
+    });
+  });
+}
+
+const stepsOf = (page: Page): Promise<string[]> => page.getByRole('log').first().locator('li > span').allInnerTexts();

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import ts from 'typescript';
+
+/** A source file, with its lines, its exported names and the names that it imports from other files. */
+export interface SourceFile {
+  /** Relative to the measured folder. */
+  readonly path: string;
+  readonly lines: number;
+  readonly exports: readonly string[];
+  readonly imports: readonly Import[];
+}
+
+/** One imported name; `*` for a whole module. */
+interface Import {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** Every TypeScript file in a folder. */
+export const typescriptFiles = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .sort();
+
+/** Reads every TypeScript file in a folder. */
+export const readSources = (folder: string): readonly SourceFile[] =>
+  typescriptFiles(folder).map((path) => {
+    const text = readFileSync(join(folder, path), 'utf8');
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+    return {
+      path,
+      lines: text.split('\n').length - 1,
+      exports: [...new Set(source.statements.flatMap(exportedNames))],
+      imports: importsOf(source),
+    };
+  });
+
+/** Whether a file is a public list or a program. */
+export const isEntry = ({ path }: SourceFile): boolean =>
+  basename(path) === 'index.ts' || ['cli/main.ts', 'cli/demo.ts'].includes(path);
+
+/** Exports that no other file imports, without those of entries. */
+export function exportsWithoutImporter(files: readonly SourceFile[]): readonly string[] {
+  const imported = new Set(files.flatMap(({ imports }) => imports.map(({ path, name }) => `${path}:${name}`)));
+  return files
+    .filter((file) => !isEntry(file))
+    .flatMap(({ path, exports }) => exports.map((name) => [path, name] as const))
+    .filter(([path, name]) => !imported.has(`${path}:${name}`) && !imported.has(`${path}:*`))
+    .map(([path, name]) => `${path}: ${name}`);
+}
+
+/** Files that exactly one other file imports. */
+export const filesWithOneImporter = (files: readonly SourceFile[]): readonly string[] =>
+  files.flatMap(({ path }) => {
+    const importers = files.filter(({ imports }) => imports.some((imported) => imported.path === path));
+    return importers.length === 1 ? [path] : [];
+  });
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+};
+
+function exportedNames(statement: ts.Statement): readonly string[] {
+  const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+  if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.flatMap(({ name }) => boundNames(name));
+  const isNamed =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement);
+  return isNamed && statement.name !== undefined ? [statement.name.text] : [];
+}
+
+const boundNames = (name: ts.BindingName): readonly string[] =>
+  ts.isIdentifier(name)
+    ? [name.text]
+    : name.elements.flatMap((element) => (ts.isBindingElement(element) ? boundNames(element.name) : []));
+
+function importsOf(source: ts.SourceFile): readonly Import[] {
+  const imports: Import[] = [];
+  const add = (specifier: ts.Node | undefined, names: readonly string[]): void => {
+    if (specifier === undefined || !ts.isStringLiteral(specifier) || !specifier.text.startsWith('.')) return;
+    const path = relative('.', join(dirname(source.fileName), specifier.text)).replace(/\.js$/, '.ts');
+    imports.push(...names.map((name) => ({ path, name })));
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, namesOf(node.importClause?.namedBindings));
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, namesOf(node.exportClause));
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+      add(node.arguments[0], ['*']);
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, ['*']);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return imports;
+}
+
+const namesOf = (bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined): readonly string[] =>
+  bindings !== undefined && (ts.isNamedImports(bindings) || ts.isNamedExports(bindings))
+    ? bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+    : ['*'];

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { NEVER } from 'rxjs';
+import type { TransactionFilter } from '../../../src/codecs/Filters.js';
+import { acsDelta } from '../../../src/codecs/formats.js';
+import { UpdatesRequest, type UpdatesSelection } from '../../../src/codecs/UpdatesRequest.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+
+const ledger = createLedger({ baseUrl: 'http://ledger.example', port: () => NEVER });
+const updateFormat = acsDelta({ parties: 'any' });
+const filter: TransactionFilter = { filtersForAnyParty: {} };
+
+/** The compiler refuses what the ledger refuses; these have no rule of their own at run time. */
+const compiles = (make: () => unknown): void => {
+  expect(make).not.toThrow();
+};
+
+describe('a request for updates', () => {
+  it('requires an update format or a filter', () => {
+    // @ts-expect-error -- the ledger answers 400
+    compiles(() => ledger.updates({ beginExclusive: 0 }));
+    // @ts-expect-error -- also of a range
+    compiles(() => ledger.updates({ beginExclusive: 0, endInclusive: 5, descendingOrder: true }));
+    // @ts-expect-error -- null is no update format
+    compiles(() => ledger.updates({ beginExclusive: 0, updateFormat: null }));
+    // @ts-expect-error -- null is no filter
+    compiles(() => ledger.updates({ beginExclusive: 0, filter: null, verbose: true }));
+    // @ts-expect-error -- verbose alone selects nothing
+    compiles(() => ledger.updates({ beginExclusive: 0, verbose: true }));
+    // @ts-expect-error -- undefined is no update format
+    compiles(() => ledger.updates({ beginExclusive: 0, updateFormat: undefined }));
+    // @ts-expect-error -- also with options
+    compiles(() => ledger.updates({ beginExclusive: 0 }, { onInvalid: 'emit' }));
+  });
+
+  it('requires an update format or a filter for a processor', () => {
+    // @ts-expect-error -- the ledger answers 400
+    compiles(() => ledger.process({ beginExclusive: 0 }, () => undefined));
+    compiles(() => ledger.process({ beginExclusive: 0, updateFormat }, () => undefined));
+  });
+
+  it('accepts either of them, and null for the other', () => {
+    compiles(() => ledger.updates({ beginExclusive: 0, updateFormat }));
+    compiles(() => ledger.updates({ beginExclusive: 0, filter }));
+    compiles(() => ledger.updates({ beginExclusive: 0, updateFormat, filter: null, verbose: null }));
+    compiles(() => ledger.updates({ beginExclusive: 0, updateFormat: null, filter, verbose: false }));
+  });
+
+  it('is made of a range and a selection', () => {
+    const range = { beginExclusive: 0, endInclusive: 5 };
+    const selections: readonly UpdatesSelection[] = [{ updateFormat }, { filter }, { filter, verbose: true }];
+    for (const selection of selections) expect(UpdatesRequest.is({ ...range, ...selection })).toBe(true);
+  });
+
+  it('without either is still decoded at run time: the ledger decides', () => {
+    expect(UpdatesRequest.is({ beginExclusive: 0 })).toBe(true);
+  });
+});
