@@ -110,7 +110,7 @@ function yieldToStability(app: ApplicationRef): <A>(isPoll: boolean, source: Obs
     );
 }
 
-/** Time enough for an application to become stable that only has to render, in milliseconds. */
+/** How long an application that only has to render may take to become stable, in milliseconds. */
 const maxRenderMs = 50;
 
 /** Emits `true` once the application is stable, or `false` after a time in which it is not. */
@@ -141,7 +141,7 @@ function responseOfError(error: unknown, path: string): Observable<HttpResponse>
   return throwError(() => (maxBytes === undefined ? error : new AnswerTooLargeError(path, maxBytes)));
 }
 
-/** Whether a response was read to its end: one that broke off has its status, but an error in place of the text. */
+/** Whether a response was read to its end: one that was cut off has its status, but an error in place of the text. */
 const isComplete = ({ status, error }: HttpErrorResponse): boolean =>
   status > 0 && (typeof error === 'string' || error === null);
 
@@ -151,7 +151,7 @@ const bodyLimitCode = 2825;
 /** The limit on a server by default, in bytes. Only development builds of Angular have it in the message. */
 const defaultBodyLimit = 2 ** 20;
 
-/** The limit that a body has exceeded, if that is the error. */
+/** The limit that a body has exceeded; `undefined` for any other error. */
 function exceededLimit(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if (Math.abs(Number(error.code)) !== bodyLimitCode) return undefined;

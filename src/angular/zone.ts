@@ -88,7 +88,7 @@ const emitInZone = <A>(zone: NgZone, value: A): Observable<A> =>
 
 /**
  * Unsubscribes from the source when an injector is destroyed. It does not complete then, since a subscriber that waits for
- * the end of a feed would take a part for the whole. A subscription after that errors with Angular's NG0205.
+ * the end of a feed would take an incomplete feed for a complete one. A subscription after that errors with Angular's NG0205.
  */
 const untilDestroyed =
   <A>(destroyRef: DestroyRef): MonoTypeOperatorFunction<A> =>

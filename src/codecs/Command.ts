@@ -48,7 +48,7 @@ export interface CreateAndExerciseCommand {
   readonly choiceArgument: unknown;
 }
 
-/** A command of a submission, in the form of the wire. */
+/** A command of a submission, in wire format. */
 export type Command =
   | {
       /** Create a contract. */

@@ -43,7 +43,7 @@ export interface ProtoAny {
   readonly typeUrl: string;
   /** The encoded message, base64. */
   readonly value: string;
-  /** The decoded message as JSON; a text where the participant does not know the type. */
+  /** The decoded message as JSON; a string if the participant does not know the type. */
   readonly valueDecoded?: unknown;
   /** Fields that the participant does not know. */
   readonly unknownFields?: unknown;
@@ -53,7 +53,7 @@ export interface ProtoAny {
 export interface ViewStatus {
   /** A gRPC status code; 0 is success. */
   readonly code: Int64;
-  /** The reason of the failure, for people. */
+  /** A human-readable reason for the failure. */
   readonly message?: string;
   /** More about the failure; empty for success. */
   readonly details?: readonly ProtoAny[];

@@ -111,7 +111,7 @@ export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySign
   signatures: list(SinglePartySignatures, 1, 1, 'exactly one party'),
 });
 
-/** A prepared transaction with the signatures that authorize it, in the form of the wire. */
+/** A prepared transaction with the signatures that authorize it, in wire format. */
 export interface ExecuteRequest {
   /** From the answer of `prepare`, unchanged. */
   readonly preparedTransaction: Base64;

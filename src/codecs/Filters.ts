@@ -30,7 +30,7 @@ export interface InterfaceFilter {
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
-/** The contracts of a filter, in the form of the wire. `Empty` is the same as the wildcard without blobs. */
+/** The contracts of a filter, in wire format. `Empty` is the same as the wildcard without blobs. */
 export type IdentifierFilter =
   | {
       /** All contracts. */
@@ -54,7 +54,7 @@ export type IdentifierFilter =
       };
     }
   | {
-      /** All contracts; as a wildcard without blobs. */
+      /** All contracts: the same as the wildcard without blobs. */
       readonly Empty: Empty;
     };
 
@@ -84,7 +84,7 @@ export interface CumulativeFilter {
 
 /** The filters of a party. A contract matches if any of them matches; an empty list matches everything. */
 export interface Filters {
-  /** The filters, combined by or. Default: none, the same as the wildcard. */
+  /** The filters; a contract that matches any of them is selected. Default: none, the same as the wildcard. */
   readonly cumulative?: Opt<readonly CumulativeFilter[]>;
 }
 

@@ -8,13 +8,13 @@ import { Int64 } from './scalars.js';
 export interface JsCantonError {
   /** The error's id, such as `OFFSET_AFTER_LEDGER_END`; `NA` where the ledger withholds it. */
   readonly code: string;
-  /** The explanation, for people. */
+  /** A human-readable explanation. */
   readonly cause: string;
   /** Identifies the error in the participant's logs. */
   readonly correlationId?: string;
   /** The W3C trace id. */
   readonly traceId?: string;
-  /** Details of this error; all are text, some are debug output. */
+  /** Details of this error: strings, some of which are debug output. */
   readonly context: Readonly<Record<string, string>>;
   /** Pairs of type and id. */
   readonly resources?: unknown;
@@ -30,7 +30,7 @@ export interface JsCantonError {
 
 const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
 
-/** Drops values that are not text: an unreadable detail must not hide the code. */
+/** Drops values that are not strings: an unreadable detail must not hide the code. */
 const TextValues = new t.Type<Readonly<Record<string, string>>, unknown>(
   'Record<string, string>',
   (u): u is Readonly<Record<string, string>> => isRecord(u) && Object.entries(u).every(isText),

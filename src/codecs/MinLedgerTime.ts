@@ -5,7 +5,7 @@ import { exact, valueField } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
 import { type Int64, type Opt, Timestamp } from './scalars.js';
 
-/** A field that a request may have, because the ledger's own answers have it, and that is not sent. */
+/** A field that a request may contain, because the ledger's own answers contain it. It is not sent. */
 const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
   'ignored',
   optional(json).is,
@@ -38,7 +38,7 @@ export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});
 
 /** The earliest ledger time of a transaction: a time, or a duration from now. It does not delay the submission. */
 export interface MinLedgerTime {
-  /** The one-of of the wire. */
+  /** The one-of on the wire. */
   readonly time:
     | {
         /** Not before a time. */

@@ -63,7 +63,7 @@ export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<Traff
   expectedSignatures: withDefault(repeated(text), []),
 });
 
-/** A submission to prepare for signing, in the form of the wire. */
+/** A submission to prepare for signing, in wire format. */
 export interface PrepareRequest {
   /** Identifies the change, together with `userId` and `actAs`, for the ledger's deduplication. */
   readonly commandId: LedgerString;

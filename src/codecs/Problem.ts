@@ -4,7 +4,7 @@ import type * as t from 'io-ts';
 export interface Problem {
   /** Keys from the outside in, joined by dots; empty for the value itself. */
   readonly path: string;
-  /** What was expected there. */
+  /** The expected value. */
   readonly expected: string;
 }
 

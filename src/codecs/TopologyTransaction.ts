@@ -135,7 +135,7 @@ const unknownTopologyEvent: UnknownVariant<UnknownTopologyEvent> = {
   expected: 'anything',
 };
 
-/** The one-of of the kinds of event; `wrap` is the envelope of their contents on the wire. */
+/** A one-of with a variant for each kind of event; `wrap` adds the envelope that the contents have on the wire. */
 const anyEvent = (wrap: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>): t.Type<TopologyEvent, unknown> =>
   oneOf<Known, UnknownTopologyEvent>(
     'TopologyEvent',

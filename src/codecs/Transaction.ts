@@ -38,7 +38,7 @@ export interface Transaction {
 
 /**
  * Codec of `Transaction`, `JsTransaction` in the ledger's documentation. The list of events is required, because every
- * participant sends it: a transaction without is that of another endpoint, with its events under another key.
+ * participant sends it: a transaction without it is from another endpoint, which has the events under another key.
  */
 export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('Transaction', {
   _tag: tag('Transaction'),

@@ -40,7 +40,7 @@ function withRules<F, A extends F>(
 /** A range of offsets. Ascending, it is endless without `endInclusive`; descending, it requires one. */
 export type UpdatesRange =
   | {
-      /** Only updates after this offset; 0 is the ledger's begin. Not before the offset up to which the ledger is pruned. */
+      /** Only updates after this offset; 0 is the beginning of the ledger. Not before the pruned offset. */
       readonly beginExclusive: Offset;
       /** Only updates up to this offset; absent for an endless feed. */
       readonly endInclusive?: Opt<Offset>;
@@ -48,7 +48,7 @@ export type UpdatesRange =
       readonly descendingOrder?: Opt<false>;
     }
   | {
-      /** Only updates after this offset; 0 is the ledger's begin. Not before the offset up to which the ledger is pruned. */
+      /** Only updates after this offset; 0 is the beginning of the ledger. Not before the pruned offset. */
       readonly beginExclusive: Offset;
       /** Only updates up to this offset. */
       readonly endInclusive: Offset;
@@ -76,7 +76,7 @@ export type UpdatesSelection =
     };
 
 /**
- * The body of a request for updates, in the form of the wire.
+ * The body of a request for updates, in wire format.
  *
  * @example
  * ```ts

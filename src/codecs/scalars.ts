@@ -2,7 +2,7 @@ import type * as t from 'io-ts';
 import { matching, scalar, integer } from './internal/field.js';
 
 /**
- * A position on the ledger of one participant: an integer from 0, the ledger's begin. Offsets ascend with gaps; the
+ * A position on the ledger of one participant: an integer from 0, the beginning of the ledger. Offsets ascend with gaps; the
  * offsets of two participants are unrelated. An int64 on the wire; a number beyond 2^53 - 1 is invalid, because
  * `JSON.parse` rounds it.
  *
@@ -37,7 +37,7 @@ export const Int64: t.Type<Int64> = /* @__PURE__ */ integer(
 
 /**
  * A time in UTC as ISO 8601 text, `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. It stays
- * text, because the ledger has microseconds and `Date` has not.
+ * text, because the ledger has microseconds and `Date` does not.
  */
 export type Timestamp = string;
 

@@ -37,7 +37,7 @@ export interface PollSent {
   readonly beginExclusive: Offset;
   /** The offset at which its range ends; absent for a request without an end. */
   readonly endInclusive?: Offset;
-  /** The most elements that the answer may have. */
+  /** The maximum number of elements in the answer. */
   readonly limit: number;
   /** After how many milliseconds without an element the service answers; only for a request without an end. */
   readonly idleTimeoutMs?: number;

@@ -1,7 +1,7 @@
 import { JsCantonError } from '../codecs/JsCantonError.js';
 import { Offset } from '../codecs/scalars.js';
 import { PrunedError } from './feed.js';
-import { hasTag, lines, quotable } from './internal/message.js';
+import { errorMessage, hasTag, quotable } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
 /** The facts of an {@link ApiError}. */
@@ -51,7 +51,7 @@ export class ApiError extends Error {
   constructor({ path, status, canton, text = '', retryAfterMs }: ApiErrorFacts) {
     const reason = canton?.cause ?? text;
     super(
-      lines(`The ledger service answered ${status}${reason === '' ? '.' : `: ${reason}`}`, {
+      errorMessage(`The ledger service answered ${status}${reason === '' ? '.' : `: ${reason}`}`, {
         Code: canton?.code,
         Category: canton?.errorCategory,
         Path: path,

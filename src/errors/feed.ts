@@ -1,6 +1,6 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { hasTag, lines } from './internal/message.js';
+import { errorMessage, hasTag } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
 /** An answer of the service cannot be decoded. The error says where and what was expected, and never contains the value. */
@@ -19,9 +19,10 @@ export class DecodeError extends Error {
     readonly offset?: Offset,
   ) {
     super(
-      [lines('The answer cannot be decoded.', { Offset: offset, Path: path }), ...problems.map(formatProblem)].join(
-        '\n',
-      ),
+      [
+        errorMessage('The answer cannot be decoded.', { Offset: offset, Path: path }),
+        ...problems.map(formatProblem),
+      ].join('\n'),
     );
   }
 }
@@ -42,7 +43,7 @@ export class OrderError extends Error {
     /** The offset before it. */
     readonly previous: Offset,
   ) {
-    super(lines('The updates are out of order.', { Offset: offset, After: previous }));
+    super(errorMessage('The updates are out of order.', { Offset: offset, After: previous }));
   }
 }
 
@@ -60,7 +61,7 @@ export class PageLimitError extends Error {
     /** The position of the feed. */
     readonly cursor: Offset,
   ) {
-    super(lines('A page of one update is too large.', { Cursor: cursor }));
+    super(errorMessage('A page of one update is too large.', { Cursor: cursor }));
   }
 }
 
@@ -80,10 +81,10 @@ export class PrunedError extends Error {
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** The smallest valid `beginExclusive`, if the ledger says it. */
+    /** The smallest valid `beginExclusive`, if the ledger reports it. */
     readonly earliestOffset?: Offset,
   ) {
-    super(lines('The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path }));
+    super(errorMessage('The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path }));
   }
 }
 
@@ -108,7 +109,7 @@ export class LedgerResetError extends Error {
     /** The ledger end, if it is known. */
     readonly ledgerEnd?: Offset,
   ) {
-    super(lines('The cursor is beyond the ledger end.', { Cursor: cursor, 'Ledger end': ledgerEnd }));
+    super(errorMessage('The cursor is beyond the ledger end.', { Cursor: cursor, 'Ledger end': ledgerEnd }));
   }
 }
 

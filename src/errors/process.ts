@@ -1,5 +1,5 @@
 import type { Offset } from '../codecs/scalars.js';
-import { hasTag, lines, quotable } from './internal/message.js';
+import { errorMessage, hasTag, quotable } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
 /**
@@ -32,7 +32,10 @@ export class CursorError extends Error {
     readonly explanation: string,
   ) {
     super(
-      lines(`The stored state of the processor is rejected: ${explanation}.`, { Reason: reason, Processor: processor }),
+      errorMessage(`The stored state of the processor is rejected: ${explanation}.`, {
+        Reason: reason,
+        Processor: processor,
+      }),
     );
   }
 }
@@ -62,7 +65,7 @@ export class HandlerError extends Error {
   ) {
     const reason = cause instanceof Error ? quotable(cause.message, []) : undefined;
     super(
-      lines(`The handler failed${reason === undefined ? '.' : `: ${reason}`}`, {
+      errorMessage(`The handler failed${reason === undefined ? '.' : `: ${reason}`}`, {
         Offset: offset,
         Update: updateId,
         Attempts: attempts,
@@ -96,7 +99,7 @@ export class StoreError extends Error {
     /** The store's own error. */
     cause?: unknown,
   ) {
-    super(lines(`The store failed: ${reason}`, { Operation: operation, Processor: processor }), { cause });
+    super(errorMessage(`The store failed: ${reason}`, { Operation: operation, Processor: processor }), { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
-import { hasTag, lines } from './internal/message.js';
+import { errorMessage, hasTag } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
 /** The service could not be reached, or its answer was incomplete. Transient. */
@@ -19,7 +19,7 @@ export class ConnectionError extends Error {
     /** The system's error code, such as `ECONNREFUSED`, if there is one. */
     readonly code?: string,
   ) {
-    super(lines(`The ledger service did not answer: ${reason}.`, { Path: path, Code: code }));
+    super(errorMessage(`The ledger service did not answer: ${reason}.`, { Path: path, Code: code }));
   }
 }
 
@@ -41,7 +41,7 @@ export class RequestTimeoutError extends Error {
     /** The timeout, in milliseconds. */
     readonly afterMs: number,
   ) {
-    super(lines(`The ledger service did not answer within ${afterMs} ms.`, { Path: path }));
+    super(errorMessage(`The ledger service did not answer within ${afterMs} ms.`, { Path: path }));
   }
 }
 
@@ -61,7 +61,7 @@ export class AnswerTooLargeError extends Error {
     /** The limit, in bytes. */
     readonly maxBytes: number,
   ) {
-    super(lines(`The answer is larger than ${maxBytes} bytes.`, { Path: path }));
+    super(errorMessage(`The answer is larger than ${maxBytes} bytes.`, { Path: path }));
   }
 }
 
@@ -106,7 +106,11 @@ export class UnauthorizedError extends Error {
     /** Whether the provider returned another token after the first was refused. */
     readonly tokenChanged = false,
   ) {
-    super(lines(`The ledger service refuses the token${tokenChanged ? ' and its replacement' : ''}.`, { Path: path }));
+    super(
+      errorMessage(`The ledger service refuses the token${tokenChanged ? ' and its replacement' : ''}.`, {
+        Path: path,
+      }),
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
 import type { ApiError } from './ApiError.js';
-import { hasTag, lines } from './internal/message.js';
+import { errorMessage, hasTag } from './internal/message.js';
 import type { LedgerError } from './LedgerError.js';
 
 /** Identifies a submission in an error, so that its outcome can be looked up on the ledger. */
@@ -44,7 +44,7 @@ export class NotSentError extends Error {
     /** The system's error code, such as `ECONNREFUSED`, if there is one. */
     readonly code?: string,
   ) {
-    super(lines(`The submission was not sent: ${reason}.`, { Code: code, Submission: submission.submissionId }));
+    super(errorMessage(`The submission was not sent: ${reason}.`, { Code: code, Submission: submission.submissionId }));
   }
 }
 
@@ -71,7 +71,7 @@ export class OutcomeUnknownError extends Error {
     readonly completionOffset?: Offset,
   ) {
     super(
-      lines(
+      errorMessage(
         completionOffset === undefined
           ? 'The submission may have been committed.'
           : 'The submission was committed, but its transaction could not be read.',
@@ -112,7 +112,7 @@ export class SubmissionExpiredError extends Error {
     readonly submission: Submission,
   ) {
     super(
-      lines(`The prepared transaction is outside its time bounds${reason === '' ? '.' : `: ${reason}`}`, {
+      errorMessage(`The prepared transaction is outside its time bounds${reason === '' ? '.' : `: ${reason}`}`, {
         Code: code,
         Correlation: correlationId,
         Submission: submission.submissionId,
@@ -153,7 +153,7 @@ export class SubmissionRejectedError extends Error {
     readonly submission: Submission,
   ) {
     super(
-      lines(`The submission was rejected${reason === '' ? '.' : `: ${reason}`}`, {
+      errorMessage(`The submission was rejected${reason === '' ? '.' : `: ${reason}`}`, {
         Code: code,
         Category: errorCategory,
         Status: status,
@@ -189,7 +189,7 @@ export class VerificationError extends Error {
     /** The field, if there is one: `commands[0].createArguments.owner`. */
     readonly path?: string,
   ) {
-    super(lines(`The prepared submission must not be signed: ${explanation}.`, { Reason: reason, Path: path }));
+    super(errorMessage(`The prepared submission must not be signed: ${explanation}.`, { Reason: reason, Path: path }));
   }
 }
 

@@ -28,13 +28,13 @@ export function verdict(error: LedgerError): Verdict {
     case 'AnswerTooLargeError':
       return 'shrink';
     case 'ApiError':
-      return lookUpCode(codes, error) ?? categoryVerdict(error) ?? statusVerdict(error);
+      return lookUpCode(verdictsByCode, error) ?? categoryVerdict(error) ?? statusVerdict(error);
     default:
       return 'stop';
   }
 }
 
-const codes: Readonly<Record<string, Verdict>> = {
+const verdictsByCode: Readonly<Record<string, Verdict>> = {
   // its category is contention, but the same page will always be too large
   JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: 'shrink',
   DEPRECATED_API_DISABLED: 'switch',
@@ -45,11 +45,11 @@ const codes: Readonly<Record<string, Verdict>> = {
   LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED: 'stop',
 };
 
-/** Unavailable, contention and back-pressure, deadline, offset after the ledger end. */
+/** The categories of unavailability, contention and back-pressure, a missed deadline, and an offset after the ledger end. */
 const transientCategories = [1, 2, 3, 12];
 
 const categoryVerdict = ({ errorCategory }: ApiError): Verdict | undefined => {
-  // below 1 the ledger withholds the category
+  // -1 in place of a category that the ledger withholds
   if (errorCategory === undefined || errorCategory < 1) return undefined;
   if (errorCategory === 6) return 'refresh';
   return transientCategories.includes(errorCategory) ? 'retry' : 'stop';

@@ -5,7 +5,7 @@ import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { InvalidUpdate } from './UpdatesOptions.js';
 
-/** The decoded and ordered content of one answer, up to the first element that is wrong. */
+/** The decoded and ordered content of one answer, up to the first invalid element. */
 export interface Page {
   /** In order, all within the requested range. */
   readonly updates: readonly (Update | InvalidUpdate)[];

@@ -86,8 +86,8 @@ export function startPosition({ beginExclusive, endInclusive, descendingOrder }:
 }
 
 /**
- * Without a density, one page spans everything up to the target. That finds out whether the ledger has reached a target that
- * is not its end; ranges after the ledger end would all be refused.
+ * Without a density, one page spans everything up to the target. It shows whether the ledger has reached a target that is
+ * not its end; ranges after the ledger end would all be refused.
  */
 export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
 
@@ -129,7 +129,7 @@ function lagsByPage({ service, maxPageSize }: Feed, before: Position, { position
   return page?.isFull === true && before.next === 'poll' && before.pollLimit >= maxPageSize && !service.hasLedgerEnd;
 }
 
-/** Reports that a feed has caught up or fallen behind. To be called after the page of the step has been emitted. */
+/** Reports that a feed has caught up or fallen behind. Call it after the page of the step has been emitted. */
 export const reportCaughtUp =
   ({ report }: Feed) =>
   ({ position: { cursor, target }, lagChange }: Step): void => {

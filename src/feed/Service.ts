@@ -20,7 +20,7 @@ const ledgerEndRetryMs = 60_000;
 /** How long no feed of the ledger opens a socket after one has ended. */
 const socketBackOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 
-/** What the feeds of a ledger have learned about its service; each field is described at its getter. */
+/** The state of a service, as the feeds of a ledger have learned it. Each field is described at its getter. */
 interface Learned {
   updatesPath: UpdatesPath;
   readonly maySwitchPath: boolean;
@@ -35,8 +35,8 @@ interface Learned {
 }
 
 /**
- * A ledger service: the link to it, and the only place of what feeds learn about it from its answers. That is kept for the
- * lifetime of the ledger and shared by all of its feeds. A method that has something to report returns it.
+ * A ledger service: the link to it, and everything that feeds learn about it from its answers, which is kept for the lifetime
+ * of the ledger and shared by all of its feeds. A method that has something to report returns it.
  */
 export class Service {
   readonly link: Link;
@@ -61,11 +61,11 @@ export class Service {
   }
 
   /**
-   * The same service by another link. Both learn from the answers of either, and report to the same subscribers.
+   * The same service over another link. Both learn from the answers of either, and report to the same subscribers.
    *
    * @param onDiagnostic - is called first with the diagnostics of the other link
    */
-  over(link: Omit<Link, 'report'>, onDiagnostic: (diagnostic: Diagnostic) => void): Service {
+  withLink(link: Omit<Link, 'report'>, onDiagnostic: (diagnostic: Diagnostic) => void): Service {
     const service = new Service(link);
     service.#learned = this.#learned;
     service.#diagnostics = this.#diagnostics;
@@ -73,17 +73,17 @@ export class Service {
     return service;
   }
 
-  /** What is reported by the link, the feeds and the submissions of this service. */
+  /** The diagnostics of the link, the feeds and the submissions of this service. */
   get diagnostics$(): Observable<Diagnostic> {
     return this.#diagnostics.asObservable();
   }
 
-  /** Numbers a new feed, and returns the function by which it reports. */
+  /** Numbers a new feed, and returns the function with which it reports. */
   reportForNewFeed(): Report {
     return this.#reportFor((this.#learned.feeds += 1));
   }
 
-  /** Reports on behalf of a feed or of none. Without a subscriber, no diagnostic is created. */
+  /** Creates the report function of a feed, or of the service itself. Without a subscriber, it creates no diagnostic. */
   #reportFor(feed?: number): Report {
     return (body) => {
       if (!this.#diagnostics.observed && this.#onDiagnostic === undefined) return;
@@ -107,12 +107,12 @@ export class Service {
     return { _tag: 'EndpointSwitched', from: path, to };
   }
 
-  /** The most elements that a page may have; `Infinity` while the service has refused none. */
+  /** The maximum number of elements in a page; `Infinity` until the service has refused a page. */
   get pageLimit(): number {
     return this.#learned.pageLimit;
   }
 
-  /** A page of so many elements was too large. Of several that were sent at the same time, the smallest counts. */
+  /** A page of `limit` elements was too large: later ones have at most half. Of several sent at once, the smallest counts. */
   pageTooLarge(limit: number): PageLimitLearned | undefined {
     const pageLimit = Math.max(1, Math.floor(limit / 2));
     if (pageLimit >= this.pageLimit) return undefined;
@@ -120,7 +120,7 @@ export class Service {
     return { _tag: 'PageLimitLearned', pageLimit };
   }
 
-  /** The longest idle timeout of a poll, in milliseconds; `Infinity` while none has timed out. */
+  /** The longest idle timeout of a poll, in milliseconds; `Infinity` until a poll has timed out. */
   get maxPollMs(): number {
     return this.#learned.maxPollMs;
   }
@@ -130,12 +130,12 @@ export class Service {
     this.#learned.maxPollMs *= 1.1;
   }
 
-  /** The service, or something on the way, ended a poll after so many milliseconds: later ones wait half of that. */
+  /** The service, or a proxy before it, ended a poll after `tookMs`: later ones wait half as long. */
   pollTimedOut(tookMs: number): void {
     this.#learned.maxPollMs = Math.max(minPollMs, Math.floor(tookMs / 2));
   }
 
-  /** The most offsets that one page may span: a service may be unable to search more in time. */
+  /** The maximum number of offsets that one page may span: a service may be unable to search more in time. */
   get maxRange(): number {
     return this.#learned.maxRange;
   }
@@ -145,12 +145,12 @@ export class Service {
     this.#learned.maxRange *= 2;
   }
 
-  /** A page of a range timed out, but the service is known to search so many offsets in time. */
+  /** A page of a range timed out, but the service is known to search `reach` offsets in time. */
   rangeReached(reach: Offset): void {
     this.#learned.maxRange = Math.max(this.maxRange, reach);
   }
 
-  /** A page over so many offsets timed out: later ones span a quarter of that. */
+  /** A page over `reach` offsets timed out: later ones span a quarter of that. */
   rangeTimedOut(reach: Offset): void {
     this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
   }
@@ -165,12 +165,12 @@ export class Service {
     this.#learned.ledgerEndUnavailableAt = -Infinity;
   }
 
-  /** The service, or a gateway before it, does not serve the ledger end. It may only be gone for a moment. */
+  /** The service, or a gateway before it, does not serve the ledger end. That may be temporary. */
   ledgerEndUnavailable(): void {
     this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
   }
 
-  /** Whether a socket ended so recently that no feed opens another. The delay is no longer if the clock is set back. */
+  /** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
   get isSocketBackOff(): boolean {
     const { socketEndedAt, socketDelayMs } = this.#learned;
     return Math.abs(asyncScheduler.now() - socketEndedAt) < socketDelayMs;

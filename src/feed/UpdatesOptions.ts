@@ -7,7 +7,7 @@ import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 /** The options of a feed. */
 export interface UpdatesOptions {
   /**
-   * The most updates of one request. If the service refuses a page as too large, the limit is halved for all feeds of the
+   * The maximum number of updates per request. If the service refuses a page as too large, the limit is halved for all feeds of the
    * ledger.
    *
    * @defaultValue 200
@@ -30,8 +30,8 @@ export interface UpdatesOptions {
    */
   readonly transport?: 'http' | 'websocket' | undefined;
   /**
-   * The most ranges of the ledger to read at the same time while the feed catches up, 1 to 32. Their updates are emitted in
-   * order, and at most so many pages are held in memory. With `1`, a page is requested only after all updates of the page
+   * The maximum number of ranges of the ledger to read at the same time while the feed catches up, 1 to 32. Their updates are
+   * emitted in order, and at most that many pages are held in memory. With `1`, a page is requested only after all updates of the page
    * before it have been emitted.
    *
    * @defaultValue 2 to 16, depending on how long the service takes to answer

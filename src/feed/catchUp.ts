@@ -49,11 +49,11 @@ export const readPage = (feed: Feed, position: Position): Observable<Step> =>
  */
 function rangesToRead(feed: Feed, position: Position): readonly PrefetchedRange[] {
   const { cursor, target, prefetched } = position;
-  const most = feed.parallelRanges ?? position.parallelRanges;
-  const width = most === 1 ? Infinity : rangeWidth(feed, position);
+  const maxRanges = feed.parallelRanges ?? position.parallelRanges;
+  const width = maxRanges === 1 ? Infinity : rangeWidth(feed, position);
   const ranges: PrefetchedRange[] = [];
   const isDueRequested = prefetched[0]?.beginExclusive === cursor;
-  let room = Math.max(isDueRequested ? 0 : 1, most - prefetched.length);
+  let room = Math.max(isDueRequested ? 0 : 1, maxRanges - prefetched.length);
   let begin = cursor;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
@@ -86,13 +86,13 @@ function rangeWidth({ maxPageSize, service }: Feed, { recentElements, recentOffs
   return aim < limit / 4 ? Infinity : Math.max(1, Math.floor(aim / density));
 }
 
-/** The shortest time that a page waits for the proof that its range has no more, in milliseconds. */
+/** The minimum time that a page waits for the proof that its range has no more updates, in milliseconds. */
 const minProofMs = 500;
 
 /**
- * Reads a page of a range, when it is due or before. Without an idle timeout, which could cut the page short.
+ * Reads a page of a range, when it is due or before. It has no idle timeout, which could cut the page short.
  *
- * Only an empty answer proves that a range has no more: a service may send less than the limit. If other ranges follow,
+ * Only an empty answer proves that a range has no more updates: a service may send less than the limit. If other ranges follow,
  * the proof is requested together with the page, so that they need not wait for it.
  */
 function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
@@ -151,26 +151,26 @@ const readDueRange = (
   { result$ }: PrefetchedRange,
   cancelled$: Subject<void>,
 ): Observable<Step> => {
-  let start = position;
+  let current = position;
   return result$.pipe(
-    map((result): Step => ({ page: result.page, position: positionAfter(feed, start, result) })),
+    map((result): Step => ({ page: result.page, position: positionAfter(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
-      start = { ...position, prefetched: [] };
+      current = { ...position, prefetched: [] };
       cancelled$.next();
-      return retarget(feed, start, error);
+      return retarget(feed, current, error);
     }),
     retryTransient(feed),
   );
 };
 
-/** How much of the earlier density remains after another page. */
+/** The factor by which each page reduces the weight of the pages before it. */
 const densityDecay = 0.75;
 
-/** The most ranges that are read at the same time, if the caller does not say. */
+/** The maximum number of ranges that are read at the same time, unless the caller sets it. */
 const maxParallelRanges = 16;
 
-/** The fewest, once the latency is known: while one page is emitted, the next one is on its way. */
+/** The minimum number, once the latency is known: while one page is emitted, the next one is on its way. */
 const minParallelRanges = 2;
 
 /** How long a machine takes to handle a page of 200 updates, in milliseconds. Other pages may be on their way meanwhile. */

@@ -32,7 +32,7 @@ import { pageReceived, requestPage, switchPath, updatesBody } from './pageReques
 import { catchUpOrPoll, type Position, type Step } from './Position.js';
 import type { UpdatesPath } from './Service.js';
 
-/** Whether to follow by a socket: if the feed has no end and has caught up, and no socket has just failed. */
+/** Whether to follow by a socket: the feed has no end and has caught up, and no socket has just failed. */
 export const mayOpenSocket = ({ transport, request, service }: Feed, { hasCaughtUp }: Position): boolean =>
   transport === 'websocket' && hasCaughtUp && typeof request.endInclusive !== 'number' && !service.isSocketBackOff;
 
@@ -100,7 +100,7 @@ export const followBySocket = (feed: Feed, position: Position): Observable<Step>
       progress = { ...progress, cursor: page.last };
       if (page.updates.length === 0 && page.failure === undefined) return following();
       const cause = new ConnectionError(path, 'the socket held back updates');
-      // the elements that it brought do not count in its favour
+      // counts as empty, although it brought elements
       return { ...endSocket(feed, current(), { ...progress, count: 0 }, cause), page };
     };
 
@@ -131,7 +131,7 @@ function receiveElement(
   return { page, progress: { ...progress, cursor, last, lastUpdate, receivedAt, count: progress.count + 1 } };
 }
 
-/** Ends at the first step that is the last one, and emits that only after the socket and the checks are closed. */
+/** Emits the steps up to the first for which `isLast` holds. Emits that one after the socket and the checks are closed. */
 const closeBeforeLast =
   (isLast: (step: Step) => boolean): MonoTypeOperatorFunction<Step> =>
   (source) =>

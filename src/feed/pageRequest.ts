@@ -17,7 +17,7 @@ import { minPollMs, type UpdatesPath } from './Service.js';
 
 /** The size of a page, and how long to wait for it. */
 interface PageRequest {
-  /** The most elements. Always sent: without a limit, a service that has more than its own maximum refuses the request. */
+  /** The maximum number of elements. Always sent: without a limit, a service that has more than its own maximum refuses the request. */
   readonly limit: number;
   /** For a range without an end: after how many milliseconds without an element the service answers. */
   readonly idleTimeoutMs?: number;
@@ -87,7 +87,7 @@ interface FailedRequest {
   readonly range: Range;
   readonly path: UpdatesPath;
   readonly limit: number;
-  /** Of a poll. */
+  /** Only of a poll. */
   readonly idleTimeoutMs: number | undefined;
   readonly tookMs: number;
 }
@@ -118,7 +118,7 @@ function reportChange({ report }: Feed, change: DiagnosticBody | undefined): voi
   if (change !== undefined) report(() => change);
 }
 
-/** The participant's HTTP layer, a proxy or the client itself did not wait any longer. A quick failure is another matter. */
+/** The participant's HTTP layer, a proxy or the client itself did not wait any longer. A quick failure is not a timeout. */
 function isTimeout(error: LedgerError, { tookMs }: FailedRequest): boolean {
   if (tookMs < minPollMs) return false;
   if (isApiError(error)) return error.code === undefined && [408, 503, 504].includes(error.status);

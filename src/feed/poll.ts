@@ -18,7 +18,7 @@ export const poll = (feed: Feed, position: Position): Observable<Step> =>
     );
   }).pipe(limitRate(position));
 
-/** Two polls in a row may bring no update for a good reason: a checkpoint. */
+/** After so many polls in a row without an update a ledger counts as quiet. A checkpoint may be the reason for fewer. */
 const quietAfterPolls = 2;
 
 /**

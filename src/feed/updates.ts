@@ -34,8 +34,8 @@ export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
  * The steps of a feed, one after another, each from the position after the one before; the first is its start. A step is
  * emitted before the next begins, so that apart from prefetched ranges nothing is requested that may not be needed.
  *
- * @param ready$ - emits when the next step may begin; by default at once. Waiting aborts prefetched ranges, so that it is
- * for feeds of one range at a time.
+ * @param ready$ - emits when the next step may begin; by default at once. Waiting aborts prefetched ranges, so it is only
+ * for feeds that read one range at a time.
  */
 export const steps = (feed: Feed, ready$: Observable<unknown> = of(true)): Observable<Step> =>
   defer((): Step[] => [{ position: startPosition(feed.request) }]).pipe(
@@ -45,7 +45,7 @@ export const steps = (feed: Feed, ready$: Observable<unknown> = of(true)): Obser
   );
 
 const nextStep = (feed: Feed, previous: Step, ready$: Observable<unknown>): Observable<Step> =>
-  // expand calls this even if its subscriber has just left, but ready$ does not emit then
+  // expand calls this even if its subscriber has just unsubscribed, but then ready$ does not emit
   ready$.pipe(
     tap(() => {
       reportCaughtUp(feed)(previous);
@@ -94,7 +94,7 @@ const handleGap =
       );
     });
 
-/** A new start after a gap. Without a choice of the caller, the gap is an error. */
+/** Starts again after a gap, at the offset that the caller chooses. Without one, the gap is an error. */
 function resumeAfterGap(
   { request, onGap, report }: Feed,
   { cursor, floor }: Position,
@@ -149,7 +149,7 @@ const reportLifecycle =
     );
   };
 
-/** Reports that a feed has failed, or that its subscriber has left. */
+/** Reports that a feed has failed, or was unsubscribed from. */
 export const reportEnd = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
   tap<A>({
     error: (error: unknown) => {

@@ -60,7 +60,7 @@ export async function makeFolder(folder: string): Promise<void> {
   await syncFolder(dirname(folder));
 }
 
-/** The text of a file; `undefined` if its folder has no such file. Rejects if the folder is missing, like an unmounted disk. */
+/** The text of a file; `undefined` if its folder has no such file. Rejects if the folder is missing, for example on an unmounted disk. */
 export async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');

@@ -8,8 +8,8 @@ import { type Paths, pathsOf } from './paths.js';
  * A store of files: `<name>.json` in a folder for the cursor of a name, and `<name>.parked/<offset>.json` for each parked
  * update, readable by their owner only. Characters of a name that a file name cannot have are escaped with `%`.
  *
- * A save replaces the file as a whole, and is on the disk when it is over: after a crash at any moment, the file has what
- * was saved last, or the save before it. Saves of one name run one after the other.
+ * A save replaces the file as a whole, and is on the disk when it resolves: after a crash at any moment, the file has the
+ * last save or the one before it. Saves of one name run one after the other.
  *
  * The store remembers the cursor that it loaded or saved last. If a save finds another cursor in the file, or none, it
  * rejects with a `CursorError` (`conflict`) until the cursor is loaded again. This is no lock: of two processes that save

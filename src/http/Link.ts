@@ -10,7 +10,7 @@ import type { SocketPort } from './SocketPort.js';
 /** A bearer token, or a function that provides one. The function is called for every request. */
 export type Token = string | (() => string | ObservableInput<string>);
 
-/** What all requests to one service have in common. */
+/** The settings that all requests to one service share. */
 export interface Link {
   readonly port: HttpPort;
   readonly socketPort: SocketPort;

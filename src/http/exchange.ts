@@ -43,7 +43,7 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
 
 function toRequest(
   link: Link,
-  { method, path, query, makeBody: bodyAt, body = bodyAt?.() }: Call,
+  { method, path, query, makeBody, body = makeBody?.() }: Call,
   token: string | undefined,
 ): HttpRequest {
   const search = new URLSearchParams(
@@ -101,7 +101,7 @@ function systemCode(error: unknown, depth = 0): string | undefined {
   return inner ?? ('code' in error && isCode(error.code) ? error.code : undefined);
 }
 
-/** A `fetch` of the caller's may put anything there. */
+/** A custom `fetch` may put anything there. */
 const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
 
 /** A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. */

@@ -31,7 +31,7 @@ export interface RetryPolicy {
    */
   readonly maxDelayMs?: number | undefined;
   /**
-   * How long a feed goes on without a healthy response, in milliseconds, before it ends with the last error. Counts the
+   * How long a feed continues without a healthy response, in milliseconds, before it ends with the last error. Counts the
    * attempts and the delays between them, but not the time in which the machine sleeps. 0 disables retries.
    *
    * @defaultValue 300000
@@ -76,7 +76,7 @@ type BackOff = Pick<CompleteRetryPolicy, 'baseDelayMs' | 'maxDelayMs'>;
 export const jitter = (failures: number, { baseDelayMs, maxDelayMs }: BackOff): number =>
   Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
 
-/** The most that one attempt counts for, in milliseconds. A clock that was set, or a machine that slept, is no failure. */
+/** The maximum time that an attempt counts for, in milliseconds. A clock that was set, or a machine that slept, is no failure. */
 const maxAttemptMs = 60_000;
 
 /** How much of a policy's time is used up, and the next delay. Immutable: each method returns another budget. */
@@ -89,7 +89,7 @@ export class RetryBudget {
     readonly spentMs = 0,
   ) {}
 
-  /** What is left, in milliseconds; the budget is used up at 0 or below. */
+  /** The time that is left, in milliseconds; the budget is used up at 0 or below. */
   get leftMs(): number {
     return this.policy.giveUpAfterMs - this.spentMs;
   }
@@ -119,7 +119,7 @@ export class RetryBudget {
 export const retryAfterOf = (error: LedgerError): number | undefined =>
   isApiError(error) ? error.retryAfterMs : undefined;
 
-/** How long a cursor beyond the ledger end may only be early, before it means that the ledger was reset. */
+/** How long a cursor may be beyond the ledger end before that means that the ledger was reset, in milliseconds. */
 const resetGraceMs = 10_000;
 
 /**

@@ -7,7 +7,7 @@ import { currentToken, type Link, requestHeaders } from './Link.js';
 import { mapError } from './retry.js';
 import type { SocketSign } from './SocketPort.js';
 
-/** What a socket brings: first that it is open, then the elements that the service sends. */
+/** A message of a socket: first that it is open, then each element that the service sends. */
 export type SocketMessage = { readonly _tag: 'Open' } | { readonly _tag: 'Element'; readonly json: unknown };
 
 /** The subprotocol that participants choose, whatever else is offered. */

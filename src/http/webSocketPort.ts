@@ -38,7 +38,7 @@ interface SocketLike {
 
 /**
  * Opens a socket and emits its signs of life; unsubscribing closes it. Not made with `rxjs/webSocket`, which lets a socket
- * that is still connecting go on when it is unsubscribed.
+ * that is still connecting continue when it is unsubscribed.
  */
 export const socketEvents = <S extends SocketLike>(
   open: () => S,

@@ -60,7 +60,7 @@ export function handlerRetryPolicy({
   return { baseDelayMs, maxDelayMs, giveUpAfterMs };
 }
 
-/** Throws a TypeError for an option that is no valid name of a stream or consumer. */
+/** Throws a TypeError for an option that is not a valid name of a stream or consumer. */
 export function checkName(option: string, name: string): void {
   if (!/^[^\s.*>/\\]+$/.test(name))
     throw new TypeError(`${option} must be a name without blanks, dots, '*', '>' or slashes`);

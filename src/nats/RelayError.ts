@@ -1,7 +1,7 @@
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { defer, type Observable, retry, timer } from 'rxjs';
-import { hasTag, lines } from '../errors/internal/message.js';
+import { errorMessage, hasTag } from '../errors/internal/message.js';
 
 /**
  * Why a relay, or a subscriber of it, must not continue: the stream is missing, or does not belong to the relay alone
@@ -15,7 +15,7 @@ export type RelayReason = 'stream' | 'end' | 'size' | 'durable' | 'gap' | 'conne
 export class RelayError extends Error {
   /** The class's name. */
   override readonly name = 'RelayError' as const;
-  /** Tells the errors apart. */
+  /** Identifies the error. */
   readonly _tag = 'RelayError' as const;
 
   constructor(
@@ -23,12 +23,12 @@ export class RelayError extends Error {
     readonly reason: RelayReason,
     /** The name of the stream. */
     readonly stream: string,
-    /** A description for people. */
+    /** A human-readable description. */
     readonly explanation: string,
     /** The error of NATS, if there is one. */
     cause?: unknown,
   ) {
-    super(lines(`The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }), { cause });
+    super(errorMessage(`The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }), { cause });
   }
 }
 

@@ -101,13 +101,14 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     return readStreamEnd(jsm, target, info, place?.end);
   };
   /** The end of the stream after the last publish; `undefined` while a publish runs, and after one that failed. */
-  let known: StreamEnd | undefined;
-  let acknowledged = 0;
+  let knownEnd: StreamEnd | undefined;
+  /** The sequence of the last message that the server has acknowledged or reported. */
+  let acknowledgedSequence = 0;
   const currentEnd = async (): Promise<StreamEnd> => {
-    if (known !== undefined) return known;
+    if (knownEnd !== undefined) return knownEnd;
     const place = await readPlace();
     const end = await readEnd(place);
-    if (end.sequence < Math.max(acknowledged, place?.end.sequence ?? 0)) {
+    if (end.sequence < Math.max(acknowledgedSequence, place?.end.sequence ?? 0)) {
       throw new RelayError('end', stream, 'the stream has lost its newest messages: start the processor again');
     }
     return end;
@@ -118,11 +119,11 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     for (;;) {
       const { offset: last } = end;
       const rest = updates.filter(({ offset }) => offset > last);
-      known = undefined;
+      knownEnd = undefined;
       const result = await append(connection, js, target, rest, end);
       if (result !== 'otherEnd') {
-        known = result;
-        acknowledged = result.sequence;
+        knownEnd = result;
+        acknowledgedSequence = result.sequence;
         return;
       }
       end = await currentEnd();
@@ -144,9 +145,9 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
         if (place !== undefined && place.name !== name) {
           throw new CursorError('conflict', name, `the stream ${stream} belongs to the processor ${place.name}`);
         }
-        known = await readEnd(place);
-        acknowledged = known.sequence;
-        return place && rewindCursor(js, target, place, known);
+        knownEnd = await readEnd(place);
+        acknowledgedSequence = knownEnd.sequence;
+        return place && rewindCursor(js, target, place, knownEnd);
       },
       save: async (name, cursor) => {
         const place: RelayPlace = { name, end: await currentEnd(), cursor };

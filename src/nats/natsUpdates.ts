@@ -12,9 +12,9 @@ import { RelayError, undefinedIfMissing, withRetry } from './RelayError.js';
  * has confirmed that.
  *
  * An update whose handler has not completed, or whose acknowledgement was lost, is delivered again: to the next subscriber,
- * or to another replica if this one has crashed or is silent. So a handler gets each update at least once. What a
- * subscriber does with emitted updates is not waited for: do in the handler what must not be lost. A handler that returns a
- * Promise continues after the subscriber has unsubscribed.
+ * or to another replica if this one has crashed or is silent. So a handler gets each update at least once. The reader does
+ * not wait for what a subscriber does with emitted updates: work that must not be lost belongs in the handler. A handler that
+ * returns a Promise continues after the subscriber has unsubscribed.
  *
  * Cold: each subscription is a reader of its own. It survives a restart of the server for as long as the connection does:
  * to wait without a limit, connect with `maxReconnectAttempts: -1`.

@@ -25,7 +25,7 @@ import { gapError, type PlaceBucket, readPlace, type ReaderPlace, savePlace } fr
 import type { HandlerRetry } from './NatsUpdatesOptions.js';
 import { withRetry } from './RelayError.js';
 
-/** What a subscription reads with. */
+/** Everything that a subscription needs to read messages. */
 export interface ReaderContext {
   readonly connection: NatsConnection;
   readonly timeoutMs: number;
@@ -48,7 +48,8 @@ export const readOne = (context: ReaderContext, message: JsMsg): Observable<Work
     const { connection, timeoutMs, places, durable } = context;
     const call = <A>(request: () => Promise<A>): Observable<A> => withRetry(connection, request);
     const acknowledge$ = call(() => acknowledge(connection, message, timeoutMs)).pipe(ignoreElements());
-    let isDone = false;
+    // whether the message must not be delivered again when the subscription ends
+    let mustKeep = false;
     const read$ = defer(() => {
       const update = nextUpdate(context, message);
       // handled before, but acknowledged too late or not at all
@@ -58,13 +59,13 @@ export const readOne = (context: ReaderContext, message: JsMsg): Observable<Work
       };
       // a Promise cannot be cancelled: while it runs, the message must not be delivered again
       const onPromise = (isPending: boolean): void => {
-        isDone = isPending;
+        mustKeep = isPending;
       };
       const { revision } = context.place;
       const end = { sequence: message.seq, offset: update.offset };
       const save$ = call(() => savePlace(places, durable, end, revision)).pipe(
         tap((place) => {
-          isDone = true;
+          mustKeep = true;
           context.place = place;
         }),
         ignoreElements(),
@@ -81,7 +82,7 @@ export const readOne = (context: ReaderContext, message: JsMsg): Observable<Work
     );
     return concat(isNext ? EMPTY : refresh$, read$).pipe(
       finalize(() => {
-        if (!isDone && !connection.isClosed()) message.nak(redeliveryDelayMs);
+        if (!mustKeep && !connection.isClosed()) message.nak(redeliveryDelayMs);
       }),
     );
   });
@@ -90,7 +91,7 @@ export const readOne = (context: ReaderContext, message: JsMsg): Observable<Work
 interface HandlerCall {
   readonly handler: Handler;
   readonly policy: HandlerRetry;
-  /** Tells the server that the handler is still running. */
+  /** Notifies the server that the handler is still running. */
   readonly heartbeat: () => void;
   readonly heartbeatMs: number;
   /** Called when the handler returns a Promise, and when that is rejected. */

@@ -17,7 +17,7 @@ export interface Operation {
   /** Called with the JSON of each answer. */
   readonly onAnswer: (path: string, json: unknown) => void;
   /** Called with each diagnostic of the operation. */
-  readonly onEvent: (event: Diagnostic) => void;
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
 /** A ledger with telemetry, as its operations share it. */
@@ -37,13 +37,13 @@ interface OperationOptions {
   readonly context: () => Context;
   readonly isFeed?: boolean;
   readonly attributes?: Attributes;
-  readonly onEvent?: (event: Diagnostic) => void;
+  readonly onDiagnostic?: (diagnostic: Diagnostic) => void;
 }
 
 /** Creates an operation whose diagnostics are counted and whose answers report the ledger end. */
 export const createOperation = (
   { recorder, followers }: Tracing,
-  { context, isFeed = false, attributes = {}, onEvent = () => undefined }: OperationOptions,
+  { context, isFeed = false, attributes = {}, onDiagnostic = () => undefined }: OperationOptions,
 ): Operation => ({
   context,
   isFeed,
@@ -53,9 +53,9 @@ export const createOperation = (
     const end: unknown = 'offset' in json ? json.offset : undefined;
     if (Offset.is(end)) followers.setLedgerEnd(end);
   },
-  onEvent: (event) => {
-    countDiagnostic(recorder, attributes, event);
-    onEvent(event);
+  onDiagnostic: (diagnostic) => {
+    countDiagnostic(recorder, attributes, diagnostic);
+    onDiagnostic(diagnostic);
   },
 });
 

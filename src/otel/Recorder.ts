@@ -80,7 +80,7 @@ export function errorTypeOf(error: unknown): string {
   return error._tag === 'ApiError' ? String(error.status) : error._tag;
 }
 
-/** Whether a value is an identifier, and not text for people. */
+/** Whether a value is an identifier, and not a human-readable text. */
 const isName = (u: unknown): u is string => typeof u === 'string' && /^[A-Za-z_]\w{0,79}$/.test(u);
 
 /** Whether a value has the form of a code of the ledger or of the system, and not of text, a token or a key. */
@@ -114,13 +114,13 @@ export function stopwatch(): () => number {
 /** The name of the tracer and of the meter. */
 const scope = 'canton-rx';
 
-/** The ledger has about two hundred codes, of which a program meets a few. */
+/** The ledger has about two hundred codes, of which a program encounters a few. */
 const maxErrorTypes = 100;
 
-/** A participant is connected to a few. */
+/** A participant is connected to a few synchronizers. */
 const maxSynchronizers = 50;
 
-/** None for the meter without effect: a program may register its SDK after its feeds have started. */
+/** The instruments of the meter; `undefined` for the no-op meter, since a program may register its SDK after feeds have started. */
 function currentInstruments(meterProvider: MeterProvider | undefined): Instruments | undefined {
   const meter = (meterProvider ?? metrics).getMeter(scope);
   return meter === createNoopMeter() ? undefined : createInstruments(meter);

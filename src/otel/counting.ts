@@ -8,39 +8,39 @@ import { synchronizersOf } from '../operators/internal/times.js';
 import type { Recorder } from './Recorder.js';
 
 /** Counts a diagnostic of an operation. */
-export function countDiagnostic(recorder: Recorder, attributes: Attributes, event: Diagnostic): void {
+export function countDiagnostic(recorder: Recorder, attributes: Attributes, diagnostic: Diagnostic): void {
   const { measure, errorType } = recorder;
   measure((instruments, ledger) => {
     const common = { ...ledger, ...attributes };
-    switch (event._tag) {
+    switch (diagnostic._tag) {
       case 'RetryScheduled':
       case 'SubmissionUnclear':
-        instruments.retries.add(1, { ...common, 'error.type': errorType(event.cause) });
+        instruments.retries.add(1, { ...common, 'error.type': errorType(diagnostic.cause) });
         break;
       case 'SocketClosed':
-        instruments.sockets.add(1, { ...common, 'error.type': errorType(event.cause) });
+        instruments.sockets.add(1, { ...common, 'error.type': errorType(diagnostic.cause) });
         break;
       case 'PageLimitLearned':
         // the limit belongs to the ledger, whichever of its feeds reports it
-        instruments.pageLimit.record(event.pageLimit, ledger);
+        instruments.pageLimit.record(diagnostic.pageLimit, ledger);
         break;
       case 'GapFound':
-        instruments.gaps.add(1, { ...common, 'error.type': errorType(event.cause) });
+        instruments.gaps.add(1, { ...common, 'error.type': errorType(diagnostic.cause) });
         break;
       case 'HandlerFailed':
-        instruments.handlerFailures.add(1, { ...common, 'error.type': errorType(event.cause) });
+        instruments.handlerFailures.add(1, { ...common, 'error.type': errorType(diagnostic.cause) });
         break;
       case 'UpdateSkipped':
-        instruments.skipped.add(1, { ...common, 'error.type': errorType(event.cause) });
+        instruments.skipped.add(1, { ...common, 'error.type': errorType(diagnostic.cause) });
         break;
       case 'UpdateParked':
-        instruments.parked.add(1, { ...common, 'error.type': errorType(event.cause) });
+        instruments.parked.add(1, { ...common, 'error.type': errorType(diagnostic.cause) });
         break;
       default:
     }
   });
   // the error of a handler is the program's own, whatever its type
-  if (event._tag !== 'HandlerFailed' && 'cause' in event && isUndecodable(event.cause))
+  if (diagnostic._tag !== 'HandlerFailed' && 'cause' in diagnostic && isUndecodable(diagnostic.cause))
     countUndecodable(recorder, attributes);
 }
 
@@ -91,7 +91,7 @@ export function createUpdateCounter({ measure, synchronizerLabel }: Recorder, at
   };
 }
 
-/** None for a checkpoint, which concerns all synchronizers, and none for an unknown variant. */
+/** The synchronizer of an update; `undefined` for a checkpoint, which concerns all of them, and for an unknown variant. */
 const synchronizerOf = (update: Update | InvalidUpdate): string | undefined =>
   update._tag === 'Transaction' || update._tag === 'Reassignment' || update._tag === 'TopologyTransaction'
     ? synchronizersOf(update)[0]

@@ -105,9 +105,9 @@ function tracedService(service: Service, operation: Operation, recorder: Recorde
     socketPort: traceSockets(operation, recorder, link),
     interceptor: traceRequests(operation, recorder, (request) => statuses.get(request)),
   };
-  return service.over(tracedLink, (event) => {
+  return service.withLink(tracedLink, (diagnostic) => {
     safely(() => {
-      operation.onEvent(event);
+      operation.onDiagnostic(diagnostic);
     });
   });
 }

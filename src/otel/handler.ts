@@ -126,7 +126,7 @@ export function startHandlerCall(
   };
 }
 
-/** A trace of its own, linked to the traces of its updates and to the trace of the processor. */
+/** Starts the span in a trace of its own, linked to the traces of its updates and to the trace of the processor. */
 function startHandlerSpan(
   work: Work | readonly Work[],
   outer: Context,

@@ -40,10 +40,15 @@ export function tracedProcess(
     // an invalid request is refused by the processor
     const { endInclusive }: Partial<UpdatesRequest> = { ...request };
     if (typeof endInclusive !== 'number') followers.add(follower);
-    const onEvent = (): void => {
+    const onDiagnostic = (): void => {
       followers.touch(follower);
     };
-    const operation = createOperation(tracing, { context: () => outer, isFeed: true, attributes, onEvent });
+    const operation = createOperation(tracing, {
+      context: () => outer,
+      isFeed: true,
+      attributes,
+      onDiagnostic,
+    });
     return processOf(ledgerFor(operation))(request, counting, options).pipe(
       tap({
         next: ({ offset, recordTimes }) => {

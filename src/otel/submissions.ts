@@ -29,12 +29,12 @@ export function tracedSubmission(
   let inner: Context | undefined;
   const operation = createOperation(tracing, {
     context: () => inner ?? context.active(),
-    onEvent: (event) => {
+    onDiagnostic: (diagnostic) => {
       safely(() => {
         const span = inner && trace.getSpan(inner);
-        const step = submissionSpanEvent(event, recorder.errorType);
+        const step = submissionSpanEvent(diagnostic, recorder.errorType);
         if (step !== undefined) span?.addEvent(step.name, step.attributes);
-        if ('submissionId' in event) span?.setAttribute('canton.submission.id', event.submissionId);
+        if ('submissionId' in diagnostic) span?.setAttribute('canton.submission.id', diagnostic.submissionId);
       });
     },
   });
@@ -76,8 +76,8 @@ interface SpanEvent {
 }
 
 /** The span event of a diagnostic, if it is a step of the submission. */
-function submissionSpanEvent(event: Diagnostic, errorType: (error: unknown) => string): SpanEvent | undefined {
-  switch (event._tag) {
+function submissionSpanEvent(diagnostic: Diagnostic, errorType: (error: unknown) => string): SpanEvent | undefined {
+  switch (diagnostic._tag) {
     case 'SubmissionPrepared':
       return { name: 'prepared' };
     case 'SubmissionVerified':
@@ -85,20 +85,20 @@ function submissionSpanEvent(event: Diagnostic, errorType: (error: unknown) => s
     case 'SubmissionSigned':
       return { name: 'signed' };
     case 'SubmissionSent':
-      return { name: 'sent', attributes: { 'canton.submission.attempt': event.attempt } };
+      return { name: 'sent', attributes: { 'canton.submission.attempt': diagnostic.attempt } };
     case 'SubmissionUnclear':
       return {
         name: 'unclear',
         attributes: {
-          'canton.submission.attempt': event.attempts,
-          'canton_rx.delay_ms': event.delayMs,
-          'error.type': errorType(event.cause),
+          'canton.submission.attempt': diagnostic.attempts,
+          'canton_rx.delay_ms': diagnostic.delayMs,
+          'error.type': errorType(diagnostic.cause),
         },
       };
     case 'RetryScheduled':
       return {
         name: 'retry',
-        attributes: { 'canton_rx.delay_ms': event.delayMs, 'error.type': errorType(event.cause) },
+        attributes: { 'canton_rx.delay_ms': diagnostic.delayMs, 'error.type': errorType(diagnostic.cause) },
       };
     default:
       return undefined;

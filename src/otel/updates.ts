@@ -25,16 +25,17 @@ export function tracedUpdates(
     const { beginExclusive, endInclusive }: Partial<UpdatesRequest> = { ...request };
     const isEndless = typeof endInclusive !== 'number';
     const follower: Follower = { attributes: {}, cursor: beginExclusive, recordTimes: new Map() };
-    const onEvent = (event: Diagnostic): void => {
+    const onDiagnostic = (diagnostic: Diagnostic): void => {
       followers.touch(follower);
-      if (event._tag === 'CaughtUp') follower.cursor = event.cursor;
+      if (diagnostic._tag === 'CaughtUp') follower.cursor = diagnostic.cursor;
       // a request without an end starts at the cursor
-      if (event._tag === 'PollSent' && event.endInclusive === undefined) follower.cursor = event.beginExclusive;
-      // the last event of a feed is the one of its end, so that no count is lost
+      if (diagnostic._tag === 'PollSent' && diagnostic.endInclusive === undefined)
+        follower.cursor = diagnostic.beginExclusive;
+      // the last diagnostic of a feed reports its end, so that no count is lost
       counter.flush();
     };
     if (isEndless) followers.add(follower);
-    return ledgerFor(createOperation(tracing, { context: () => outer, isFeed: true, onEvent }))
+    return ledgerFor(createOperation(tracing, { context: () => outer, isFeed: true, onDiagnostic }))
       .updates(request, options)
       .pipe(
         tap({

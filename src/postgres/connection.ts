@@ -146,10 +146,11 @@ export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error
 
 /** The SQLSTATE of an error or of its causes: handlers and their libraries wrap errors. */
 function sqlStateOf(error: unknown): string | undefined {
-  let link = error;
-  for (let depth = 0; depth < 10 && typeof link === 'object' && link !== null; depth += 1) {
-    if ('code' in link && typeof link.code === 'string' && /^[0-9A-Z]{5}$/.test(link.code)) return link.code;
-    link = 'cause' in link ? link.cause : undefined;
+  let current = error;
+  for (let depth = 0; depth < 10 && typeof current === 'object' && current !== null; depth += 1) {
+    if ('code' in current && typeof current.code === 'string' && /^[0-9A-Z]{5}$/.test(current.code))
+      return current.code;
+    current = 'cause' in current ? current.cause : undefined;
   }
   return undefined;
 }

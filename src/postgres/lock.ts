@@ -47,7 +47,7 @@ export const acquireLock = (pool: Pool, options: LockOptions): Observable<HeldLo
 
 /**
  * A machine that is gone does not close its connections: the database must notice within half a minute, not after hours,
- * also while it waits for something itself (since version 14). In seconds, the last one in milliseconds.
+ * also while it waits for something itself (since version 14). The values are in seconds, the last one in milliseconds.
  */
 const keepAliveSettings = `SELECT set_config(wanted.name, wanted.value, false)
   FROM (VALUES ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'),
@@ -68,7 +68,7 @@ const nextFence = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: 
   );
 };
 
-/** Transactions that carry the fencing token. Errors when the connection breaks outside of one; one that is open fails by itself. */
+/** Transactions that carry the fencing token. Errors when the connection breaks while none is open; an open one fails by itself. */
 function whileConnected(
   { client, lost$ }: Connection,
   { name, isolation, timeoutMs }: LockOptions,

@@ -7,8 +7,8 @@ import type { Cursor } from './Cursor.js';
  * updates that could not be handled has `park`, `parked` and `unpark` as well. `tx` is the transaction of a
  * {@link TransactionalStore}, and `undefined` for any other store.
  *
- * A call that fails is retried. A `save` must be durable when its Observable, Promise or call is over, and a cursor must
- * be saved as a whole or not at all.
+ * A call that fails is retried. A `save` must be durable when its Observable completes, its Promise resolves or its call
+ * returns, and a cursor must be saved as a whole or not at all.
  *
  * @example
  * ```ts

@@ -123,7 +123,7 @@ export interface Committed {
   readonly offset: Offset;
   /** The latest record time of each synchronizer, by the synchronizer's id. */
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
-  /** The number of updates handled since the last commit; 0 if only the cursor moved, and in the first, which emits where the processor begins. */
+  /** The number of updates handled since the last commit; 0 if only the cursor moved, and in the first commit, which has the offset where the processor begins. */
   readonly handled: number;
   /** Whether everything has been handled that the ledger was known to have. */
   readonly isCaughtUp: boolean;

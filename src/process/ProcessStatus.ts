@@ -57,7 +57,7 @@ export interface ProcessStatus {
 /** When a processor counts as ready. */
 export interface ReadyOptions {
   /**
-   * By how many offsets a processor may lag that has not caught up.
+   * By how many offsets a ready processor that has not caught up may lag.
    *
    * @defaultValue 0
    */
@@ -70,7 +70,7 @@ export interface ReadyOptions {
    */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Whether a processor is ready that waits, for example as a standby for another one of its name.
+   * Whether a waiting processor is ready, for example a standby for another one of its name.
    *
    * @defaultValue true
    */
@@ -146,7 +146,7 @@ export function isReady(
   return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
 }
 
-/** What the commits and the ledger ends have shown so far. */
+/** The summary of the commits and the ledger ends so far. */
 interface Tally {
   readonly last?: Committed;
   readonly committedAt?: number;

@@ -24,9 +24,9 @@ import { mapError } from '../http/retry.js';
 import type { Work } from './ProcessOptions.js';
 import type { Processor } from './Processor.js';
 
-/** How many of some updates are handled. */
+/** The result of a call: how many of its updates are handled. */
 export interface Handled {
-  /** The number of updates that are done, those included that do not concern the handler. */
+  /** The number of updates that are done, including those that do not concern the handler. */
   readonly done: number;
   /** The number of updates that the handler got. */
   readonly handled: number;

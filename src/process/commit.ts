@@ -122,10 +122,11 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
         if (!(error instanceof HandlerFailure)) throw error;
         const { before } = error;
         // any update of the batch may have failed: handle each by itself
-        if (before === undefined && part.length > 1) return of(repeated(progress, { partSize: 1, nextSize: 1 }));
+        if (before === undefined && part.length > 1)
+          return of(progressForRetry(progress, { partSize: 1, nextSize: 1 }));
         // the updates before the failure were rolled back with it: commit them first
         if (before !== undefined && before.done > 0)
-          return of(repeated(progress, { nextSize: before.done, failureAfterNext: error }));
+          return of(progressForRetry(progress, { nextSize: before.done, failureAfterNext: error }));
         return afterFailure(processor, progress, error);
       }),
     );
@@ -155,7 +156,7 @@ function advance(progress: Progress, { done, handled, failure }: Handled): Progr
 }
 
 /** The same progress after a failed attempt, with changes for the next one. */
-const repeated = (progress: Progress, changes: Partial<Progress>): Progress => ({
+const progressForRetry = (progress: Progress, changes: Partial<Progress>): Progress => ({
   ...progress,
   failure: undefined,
   failureAfterNext: undefined,
@@ -179,7 +180,7 @@ function afterFailure(
   const { failures } = budget;
   processor.report(() => ({ _tag: 'HandlerFailed', offset: first.offset, failures, delayMs, cause }));
   return timer(clampTimer(delayMs)).pipe(
-    map(() => repeated(progress, { budget })),
+    map(() => progressForRetry(progress, { budget })),
     takeUntil(processor.stop$),
   );
 }

@@ -79,7 +79,7 @@ export function process(
 }
 
 /**
- * Runs work that is not cut off. When its subscriber unsubscribes, or a signal aborts, the work is asked to stop, and
+ * Runs work that is not interrupted. When its subscriber unsubscribes, or a signal aborts, the work is asked to stop, and
  * continues until it completes or the time to stop is over.
  */
 const stopGracefully = <A>(

@@ -31,7 +31,7 @@ export const resumePoint = (
   load$: Observable<unknown>,
 ): Observable<ResumePoint> => {
   if (store === undefined) return of({ cursor: initialCursor(feed.request, undefined, ''), isStored: true });
-  return forkJoin([load$, participantIdOf(feed.service.link, feed), selectionHash(feed.request)]).pipe(
+  return forkJoin([load$, readParticipantId(feed.service.link, feed), selectionHash(feed.request)]).pipe(
     concatMap(([stored, participantId, selection]) => {
       const initial = initialCursor(feed.request, participantId, selection);
       if (stored === undefined || stored === null) return of({ cursor: initial, isStored: false });
@@ -58,7 +58,7 @@ const path = '/v2/parties/participant-id';
 const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
 
 /** The id of the participant; `undefined` if the service does not report it, or not to this user. */
-const participantIdOf = (link: Link, retrying: RetrySettings): Observable<string | undefined> =>
+const readParticipantId = (link: Link, retrying: RetrySettings): Observable<string | undefined> =>
   exchange(link, { method: 'GET', path }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
     retryTransient(retrying, (error) => !isUnauthorizedError(error)),

@@ -160,7 +160,7 @@ function split(chunk: Chunk, size: number): { readonly full: readonly Chunk[]; r
 
 const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, updates: [...partial.updates, ...chunk.updates] });
 
-/** An empty chunk counts as one update: otherwise a quiet ledger would be polled on and on while a handler hangs. */
+/** An empty chunk counts as one update: otherwise a quiet ledger would be polled without end while a handler hangs. */
 const emptyWeight = ({ updates }: Chunk): number => (updates.length === 0 ? 1 : 0);
 
 /** A commit for which nothing has to be saved: only whether the processor has caught up may have changed. */

@@ -5,7 +5,7 @@ import type { Submission } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import type { CompleteRetryPolicy, RetryBudget } from '../http/retry.js';
 
-/** What all attempts to execute a submission have in common. */
+/** The data that all attempts to execute a submission share. */
 export interface Execution {
   readonly service: Service;
   /** Validated. */
@@ -25,7 +25,7 @@ export interface Execution {
 export interface Attempts {
   /** Whether one of them may have been committed. */
   readonly isUnknown: boolean;
-  /** The time that is left for more. Its failures are those of the attempts. */
+  /** The time that is left for further attempts. Its failures are those of the attempts. */
   readonly budget: RetryBudget;
 }
 

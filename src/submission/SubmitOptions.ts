@@ -13,7 +13,7 @@ export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
   readonly verify: Verifier | false;
   /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, as far as the participant allows. */
   readonly deduplicationPeriod?: DeduplicationPeriod | undefined;
-  /** What the transaction shows. Default: the changes of active contracts that a submitting party sees. */
+  /** The events in the transaction. Default: the changes of active contracts that a submitting party sees. */
   readonly transactionFormat?: TransactionFormat | undefined;
 }
 

@@ -33,7 +33,7 @@ export function executor(
     giveUpAfterMs: recoveryTimeMs(options),
   };
   let firstStart: Start | undefined;
-  let openCount = 0;
+  let possibleCommits = 0;
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
@@ -60,15 +60,15 @@ export function executor(
       ...firstStart,
       ...(transactionHash !== undefined && { transactionHash }),
     };
-    openCount += 1;
-    const mayBeCommittedElsewhere = (): boolean => openCount > 1;
+    possibleCommits += 1;
+    const mayBeCommittedElsewhere = (): boolean => possibleCommits > 1;
     return attempt(
       { service, request, submission, isFirst, mayBeCommittedElsewhere, retry, commandId },
       { isUnknown: false, budget: new RetryBudget(retry) },
     ).pipe(
       tap({
         error: (error: unknown) => {
-          if (!isOutcomeUnknownError(error)) openCount -= 1;
+          if (!isOutcomeUnknownError(error)) possibleCommits -= 1;
         },
       }),
     );

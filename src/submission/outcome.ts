@@ -94,6 +94,6 @@ const unknownStatuses = [408, 409, 425, 429, 499];
 
 function statusOutcome({ status }: ApiError): Outcome {
   if ((status >= 500 && status !== 501) || unknownStatuses.includes(status)) return 'unknown';
-  // a path that is missing for the moment, for example, or an error whose reason the ledger keeps to itself
+  // a path that is missing for the moment, for example, or an error whose reason the ledger withholds
   return 'inconclusive';
 }

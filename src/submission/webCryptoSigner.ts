@@ -34,7 +34,7 @@ const signatureForms: Readonly<Record<KeyKind, Pick<Signature, 'format' | 'signi
 /**
  * Signs with a WebCrypto key, in browsers and in Node.js: Ed25519, or ECDSA on P-256 with SHA-256.
  *
- * A private key that is not extractable signs as well.
+ * The private key need not be extractable.
  *
  * @param options - the party, its key pair, and the fingerprint if it cannot be computed
  * @throws `TypeError` at once if the keys are for another algorithm or for two different ones, if the private key cannot
@@ -87,7 +87,7 @@ function toDer(signature: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array([sequence, numbers.length, ...numbers]);
 }
 
-/** Without leading zeros, except one that keeps the number from being negative. */
+/** Encodes an integer without leading zeros, except one that keeps it from being negative. */
 function derInteger(bytes: Uint8Array): readonly number[] {
   const first = bytes.findIndex((byte) => byte !== 0);
   const shortest = first === -1 ? [0] : [...bytes.subarray(first)];
@@ -95,7 +95,7 @@ function derInteger(bytes: Uint8Array): readonly number[] {
   return [integer, content.length, ...content];
 }
 
-/** Canton's purpose of a hash of a public key, 12 in four bytes. Hashes for other purposes differ by it. */
+/** The prefix that Canton hashes before a public key: the purpose of the hash, 12 in four bytes. Other purposes have others. */
 const purpose = [0, 0, 0, 12];
 
 /** The prefix of a multihash: its function, SHA-256, and its length, 32 bytes. */

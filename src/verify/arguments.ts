@@ -5,8 +5,8 @@ import { scalarEquals } from './scalars.js';
 import { refusal } from './transaction.js';
 
 /**
- * Throws for a value that is not the one that the JSON denotes. The JSON is read by the type of the value, as the ledger
- * reads it by the template.
+ * Throws if the JSON does not denote the value. The JSON is read by the type of the value, as the ledger reads it by the
+ * template.
  */
 export function checkArgument(json: unknown, value: Value | undefined, path: string): void {
   const sum = value?.sum;
@@ -37,8 +37,8 @@ export function checkArgument(json: unknown, value: Value | undefined, path: str
 const differs = (path: string) => refusal('commands', 'a value differs', path);
 
 /**
- * Checks a record, which JSON has by label or, as a list, by position. An absent field is none on either side: the ledger
- * drops trailing fields that are none, and the fields that an older version of the template does not have.
+ * Checks a record, which JSON has by label or, as a list, by position. An absent field is `None` on either side: the ledger
+ * drops trailing fields that are `None`, and the fields that an older version of the template does not have.
  */
 function checkRecord(json: unknown, fields: readonly RecordField[], path: string): void {
   if (Array.isArray(json)) checkByPosition(json, fields, path);
@@ -67,7 +67,7 @@ function checkByLabel(json: Readonly<Record<string, unknown>>, fields: readonly 
   if (missing !== undefined) throw refusal('commands', 'a field is missing', path);
 }
 
-/** JSON has none as `null` or absent; within another optional, some is a list of one and none an empty list. */
+/** In JSON, `None` is `null` or absent. Within another optional, `Some` is a list of one element, and `None` an empty list. */
 function checkOptional(json: unknown, content: Value | undefined, path: string): void {
   if (content === undefined) {
     if (json !== null && json !== undefined) throw differs(path);

@@ -16,7 +16,7 @@ export interface VerifierOptions {
   readonly unknownScheme?: 'refuse' | 'accept';
   /**
    * The maximum difference between the transaction's preparation time and this machine's clock, in milliseconds. A
-   * transaction of the future could be executed later, when the ledger no longer looks for the same change.
+   * transaction prepared in the future could be executed later, when the ledger no longer looks for the same change.
    *
    * @defaultValue 3600000, an hour
    */

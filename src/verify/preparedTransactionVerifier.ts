@@ -80,7 +80,7 @@ function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: Pr
 
 /**
  * Throws for a preparation time far from the local clock, and for a ledger time that may be earlier than requested. A
- * transaction of the future is outside its bounds now, and valid when the ledger no longer looks for the same change.
+ * transaction prepared in the future is outside its bounds now, and valid when the ledger no longer looks for the same change.
  */
 function checkTimes(
   { preparationTime, minLedgerEffectiveTime }: Metadata,

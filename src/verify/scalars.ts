@@ -1,7 +1,7 @@
 import type { Value } from '@canton-network/core-ledger-proto';
 import { isRecord } from '../codecs/internal/Codec.js';
 
-/** Whether a value without parts is the one that the JSON denotes. */
+/** Whether the JSON denotes a value without parts. */
 export function scalarEquals(json: unknown, sum: Value['sum']): boolean {
   switch (sum.oneofKind) {
     case 'unit':
@@ -29,13 +29,13 @@ export function scalarEquals(json: unknown, sum: Value['sum']): boolean {
   }
 }
 
-/** An unsafe number has already been rounded, from an unknown integer. */
+/** A number that is not a safe integer may already have been rounded. */
 const isInteger = (json: unknown): json is string | number =>
   typeof json === 'string' ? /^-?\d{1,19}$/.test(json) : Number.isSafeInteger(json);
 
 function decimalEquals(json: unknown, numeric: string): boolean {
   if (typeof json !== 'string' && typeof json !== 'number') return false;
-  // the wire has a number in the same text form
+  // a number is sent in the same text form
   const requested = normalizeDecimal(String(json));
   return requested !== undefined && requested === normalizeDecimal(numeric);
 }

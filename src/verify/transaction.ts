@@ -27,10 +27,10 @@ interface Decoded {
   readonly metadata: Metadata;
 }
 
-/** In characters of base64. By default a participant accepts messages of at most 10 MiB. */
+/** The maximum length in characters of base64. By default a participant accepts messages of at most 10 MiB. */
 const maxLength = 16 * 1024 * 1024;
 
-/** Decodes a prepared transaction. All checks, that of the hash too, use the decoded value and not the bytes. */
+/** Decodes a prepared transaction. All checks, including that of the hash, use the decoded value and not the bytes. */
 export function decodeTransaction(base64: string): Decoded {
   if (base64.length > maxLength) throw refusal('undecodable', 'it is too large');
   const { transaction, metadata } = decode(base64);
@@ -49,14 +49,14 @@ function decode(base64: string): PreparedTransaction {
 
 /** Throws if a hash is not that of the transaction by scheme V2. */
 export async function checkHash(decoded: Decoded, given: string): Promise<void> {
-  const [computed, claimed] = [fromBase64(await hashOf(decoded)), bytesOf(given)];
+  const [computed, claimed] = [fromBase64(await computeHash(decoded)), decodeHash(given)];
   // the bytes, because the last character of base64 is ambiguous
   if (claimed.length !== computed.length || claimed.some((byte, index) => byte !== computed[index])) {
     throw refusal('hash', 'its hash is that of another transaction');
   }
 }
 
-async function hashOf(decoded: Decoded): Promise<string> {
+async function computeHash(decoded: Decoded): Promise<string> {
   try {
     return await hashPreparedTransaction(decoded, 'base64');
   } catch {
@@ -65,7 +65,7 @@ async function hashOf(decoded: Decoded): Promise<string> {
   }
 }
 
-function bytesOf(base64: string): Uint8Array {
+function decodeHash(base64: string): Uint8Array {
   try {
     return fromBase64(base64);
   } catch {

@@ -1,7 +1,7 @@
 import type { Create, DamlTransaction, Exercise, Fetch, Metadata, Value } from '@canton-network/core-ledger-proto';
 import { type NodeType, refusal, type RootNode } from './transaction.js';
 
-/** The hashing library searches all seeds for each node. */
+/** The maximum number of nodes: the hashing library searches all seeds for each of them. */
 const maxNodes = 5_000;
 
 /**

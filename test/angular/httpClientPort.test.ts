@@ -171,7 +171,7 @@ describe('an answer of HttpClient', () => {
     );
   });
 
-  it('is an error where it broke off, although it has a status', () => {
+  it('is an error if it was cut off, although it has a status', () => {
     const broken = new HttpErrorResponse({ status: 200, error: new Error('broken off') });
     const failing: HttpInterceptorFn = () => throwError(() => broken);
     const { port } = portOnly(failing);

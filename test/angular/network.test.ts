@@ -115,7 +115,7 @@ describe('a feed through HttpClient with fetch', () => {
     subscription.unsubscribe();
   });
 
-  it('lets an application with several feeds become stable, whose polls overlap', async () => {
+  it('lets an application become stable with several feeds whose polls overlap', async () => {
     const service = await sandbox({ profile: '3.4' });
     const ledger = overFetch(service.url);
     const app = TestBed.inject(ApplicationRef);

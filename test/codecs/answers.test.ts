@@ -188,7 +188,7 @@ describe('an absent field', () => {
     expect(decode(JsCantonError, wire)).toHaveProperty('context', {});
   });
 
-  it('offset of a ledger end decodes to the begin of the ledger', () => {
+  it('offset of a ledger end decodes to the beginning of the ledger', () => {
     expect(decode(LedgerEnd, {})).toStrictEqual({ offset: 0, synchronizerTimes: [] });
     expect(LedgerEnd.decode({ status: 'ok' })._tag).toBe('Left');
     expect(decode(LedgerEnd, { offset: 7, later: true })).toMatchObject({ offset: 7 });
@@ -225,7 +225,7 @@ describe('the details of a view status', () => {
   };
   const view = { interfaceId: '1220f5:Holding:Holding', viewStatus: status };
 
-  it('are decoded, and the result of encoding', () => {
+  it('are decoded, and encoded to the same value', () => {
     expect(decode(InterfaceView, view)).toStrictEqual(view);
     expect(InterfaceView.encode(decode(InterfaceView, view))).toStrictEqual(view);
     expect(decode(InterfaceView, view).viewStatus.details?.[0]?.typeUrl).toBe(status.details[0]?.typeUrl);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { fromBase64, toBase64 } from '../../src/codecs/internal/bytes.js';
 
 describe('base64', () => {
-  it('is that of Node.js, both ways', () => {
+  it('equals that of Node.js, encoded and decoded', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(toBase64(bytes)).toBe(Buffer.from(bytes).toString('base64'));
@@ -12,12 +12,12 @@ describe('base64', () => {
     );
   });
 
-  it('of megabytes does not overflow', () => {
+  it('of megabytes does not overflow the stack', () => {
     const bytes = new Uint8Array(3_000_000).fill(7);
     expect(fromBase64(toBase64(bytes)).length).toBe(3_000_000);
   });
 
-  it('throws for what is none', () => {
+  it('throws for a text that is not base64', () => {
     expect(() => fromBase64('%')).toThrow();
   });
 });

@@ -73,7 +73,7 @@ describe('a rule between fields', () => {
   });
 });
 
-describe('a one-of of a request', () => {
+describe('a one-of in a request', () => {
   const identifierFilter = 'one of the keys WildcardFilter, TemplateFilter, InterfaceFilter, Empty';
   const deduplicationPeriod = 'one of the keys DeduplicationDuration, DeduplicationOffset, Empty';
   const time = 'one of the keys MinLedgerTimeAbs, MinLedgerTimeRel, Empty';

@@ -94,11 +94,11 @@ describe('offsetOfElement', () => {
     { update: null },
     { update: {} },
     { update: { Transaction: { value: { offset: 'x' } } } },
-  ])('finds none in %j', (element) => {
+  ])('finds no offset in %j', (element) => {
     expect(offsetOfElement(element)).toBeUndefined();
   });
 
-  it('finds that of an element that cannot be decoded', () => {
+  it('finds the offset of an element that cannot be decoded', () => {
     const element = { update: { Transaction: { value: { offset: 7 } } } };
     expect(problemsIn(UpdateElement, element)).not.toStrictEqual([]);
     expect(offsetOfElement(element)).toBe(7);

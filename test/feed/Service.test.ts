@@ -76,7 +76,7 @@ describe('the limit of a page', () => {
     expect(service.pageLimit).toBe(100);
   });
 
-  it('never grows, and is 1 at least', () => {
+  it('never grows, and is at least 1', () => {
     const service = newService();
     service.pageTooLarge(2);
     expect(service.pageLimit).toBe(1);
@@ -96,7 +96,7 @@ describe('the longest idle timeout of a poll', () => {
     expect(service.maxPollMs).toBe(2_300);
   });
 
-  it('is a second at least', () => {
+  it('is at least a second', () => {
     const service = newService();
     service.pollTimedOut(1_500);
     expect(service.maxPollMs).toBe(1_000);
@@ -122,7 +122,7 @@ describe('the longest range of a page', () => {
     expect(service.maxRange).toBe(250);
   });
 
-  it('is one offset at least', () => {
+  it('is at least one offset', () => {
     const service = newService();
     service.rangeTimedOut(3);
     expect(service.maxRange).toBe(1);
@@ -206,7 +206,7 @@ describe('the back-off of sockets', () => {
     expect(delays(newService(), 'empty', 'empty', 'delivered', 'empty')).toEqual([2_000, 4_000, 1_000, 2_000]);
   });
 
-  it('is none if another path is to be tried', () => {
+  it('does not apply if another path is to be tried', () => {
     const service = newService();
     expect(delays(service, 'empty', 'pathSwitched')).toEqual([2_000, 0]);
     expect(service.isSocketBackOff).toBe(false);
@@ -219,7 +219,7 @@ describe('the back-off of sockets', () => {
     ]);
   });
 
-  it('is no longer if the clock was set back', () => {
+  it('is not prolonged when the clock is set back', () => {
     const service = newService();
     service.socketEnded('empty');
     now -= 3_600_000;
@@ -258,9 +258,9 @@ describe('a service', () => {
     expect(seen.values[0]).not.toHaveProperty('feed');
   });
 
-  it('shares what it learns with the same service by another link', () => {
+  it('shares what it learns with the same service over another link', () => {
     const service = newService();
-    const other = service.over({ ...link, requestTimeoutMs: 1 }, () => undefined);
+    const other = service.withLink({ ...link, requestTimeoutMs: 1 }, () => undefined);
     expect([service.link.requestTimeoutMs, other.link.requestTimeoutMs]).toEqual([30_000, 1]);
     other.pageTooLarge(200);
     service.ledgerEndUnavailable();
@@ -274,7 +274,7 @@ describe('a service', () => {
     const service = newService();
     const calls: unknown[] = [];
     service.diagnostics$.subscribe((diagnostic) => calls.push(['emitted', diagnostic.feed]));
-    const other = service.over(link, (diagnostic) => calls.push(['observed', diagnostic.feed]));
+    const other = service.withLink(link, (diagnostic) => calls.push(['observed', diagnostic.feed]));
     other.link.report(() => caughtUp(1));
     service.reportForNewFeed()(() => caughtUp(2));
     other.reportForNewFeed()(() => caughtUp(3));
@@ -287,8 +287,8 @@ describe('a service', () => {
     ]);
   });
 
-  it('by another link keeps the path that the caller has chosen', () => {
-    const other = newService('/v2/updates/flats').over(link, () => undefined);
+  it('over another link keeps the path that the caller has chosen', () => {
+    const other = newService('/v2/updates/flats').withLink(link, () => undefined);
     expect(other.pathMissing('/v2/updates/flats')).toBeUndefined();
     expect(other.updatesPath).toBe('/v2/updates/flats');
   });

@@ -256,7 +256,7 @@ describe('a feed does not loop', () => {
 });
 
 describe('a feed whose poll was cut once', () => {
-  it('gradually polls as long as before', () => {
+  it('polls for longer each time, until it polls for as long as before', () => {
     marbles(({ flush }) => {
       let cut = false;
       const { service, feed } = world({

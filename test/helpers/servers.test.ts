@@ -85,7 +85,7 @@ it('a server does not outlive a test process that is killed, and leaves no folde
   await until(() => !isAlive(Number(pid)) && !existsSync(folder));
 });
 
-it('a server that ends is seen to have ended', async () => {
+it('the end of a server is detected', async () => {
   const server = await startProcess(['sleep', '1000'], { log: '/dev/null', folder: '/nowhere' });
   expect(server.hasExited()).toBe(false);
   sendSignal([server.pid], 'SIGKILL');

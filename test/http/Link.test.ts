@@ -158,7 +158,7 @@ describe('a feed whose tokens are refused, though the provider returns another e
     });
   });
 
-  it('goes on with a token that is accepted after it was refused', () => {
+  it('continues with a token that is accepted after it was refused', () => {
     marbles(({ flush }) => {
       // valid from a minute on, as the clock of the service says
       const { ledger, feed } = refusing((ms) => ms < 60_000, {
@@ -183,7 +183,7 @@ describe('a feed whose tokens are refused, though the provider returns another e
     const busiest = (times: readonly number[]): number =>
       Math.max(0, ...times.map((from) => times.filter((ms) => ms >= from && ms < from + 10_000).length));
 
-    it('retries with back-off by HTTP, and resumes where it was', () => {
+    it('retries with back-off over HTTP, and resumes where it was', () => {
       marbles(({ flush }) => {
         const { ledger, sockets, diagnostics, feed } = refusing((ms) => ms >= 20_000 && ms < 140_000);
         fill(ledger, ...upTo(50));

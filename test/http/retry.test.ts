@@ -70,12 +70,12 @@ describe('RetryBudget', () => {
     expect(nearlySpent.countFailure(10).leftMs).toBe(0);
   });
 
-  it('is whole again once it is renewed', () => {
+  it('has the whole time again after it is renewed', () => {
     const renewed = budget.spend(500).countFailure(100).renew();
     expect([renewed.leftMs, renewed.spentMs, renewed.failures]).toEqual([90_000, 0, 0]);
   });
 
-  it('does not change', () => {
+  it('is immutable', () => {
     budget.spend(500);
     budget.countFailure(100);
     expect([budget.leftMs, budget.spentMs, budget.failures]).toEqual([90_000, 0, 0]);
@@ -139,7 +139,7 @@ describe('retryTransient', () => {
     });
   });
 
-  it('leaves the failures to others that it is not to retry', () => {
+  it('passes on failures that it must not retry', () => {
     const seen = observe(failure.pipe(retryTransient({ retry, report: () => undefined }, () => false)));
     expect(seen.error).toMatchObject({ _tag: 'ConnectionError' });
     expect(seen.error).not.toHaveProperty('retried');
@@ -166,7 +166,7 @@ describe('retryPolicy', () => {
     });
   });
 
-  it('refuses what is no time', () => {
+  it('rejects values that are not times', () => {
     for (const policy of [{ baseDelayMs: 0 }, { maxDelayMs: -1 }, { giveUpAfterMs: -1 }, { giveUpAfterMs: NaN }])
       expect(() => retryPolicy(policy)).toThrow(TypeError);
   });

@@ -93,7 +93,7 @@ describe('toStatus', () => {
     });
   });
 
-  it('takes the rate over the last ten seconds', () => {
+  it('computes the rate over the last ten seconds', () => {
     const rates: number[] = [];
     marbles(({ cold, expectObservable }) => {
       const committed$ = cold<Committed>('a 19999ms |', { a: commit(10, 100, true) });

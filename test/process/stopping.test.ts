@@ -33,7 +33,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     });
   });
 
-  it('while a handler runs waits for it, saves, and calls it no more', () => {
+  it('while a handler runs waits for it, saves, and does not call it again', () => {
     marbles(({ flush }) => {
       const { process, service } = processWorld(500);
       const store = new PlainStore(undefined, 50);

@@ -68,7 +68,7 @@ export function checkSameOptions(manifest: Manifest, options: ReplayOptions): vo
   throw new UsageError(`${out} was started with ${other}: choose another file, or remove it and ${manifestPath(out)}`);
 }
 
-/** What the ledger reports about itself. */
+/** The facts that the ledger reports about itself. */
 interface LedgerState {
   readonly end: Offset | undefined;
   readonly participantId: string | undefined;

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 
-/** The values that a codec decodes to themselves, as data: a caller that reads many of them needs no call per value. */
+/** Describes the values that a codec decodes to themselves. A caller that reads many values need not call `read` for these. */
 export type Plain =
   | { readonly kind: 'text' | 'flag' | 'json' | 'texts' | 'none' }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number };
@@ -56,7 +56,7 @@ export class Codec<A, O = unknown> extends t.Type<A, O> {
     is: t.Is<A>,
     readonly read: Read<A>,
     encode: t.Encode<A, O>,
-    /** The values that `read` returns unchanged. It may accept others, and `null` is never one of these. */
+    /** The values that `read` returns unchanged; `null` is never one of them. `read` may accept other values, too. */
     readonly plain: Plain = none,
   ) {
     super(

@@ -5,11 +5,11 @@ import { Codec, fail, isPlain, type Plain, plainOf, readerOf } from './Codec.js'
 export const optional = <A>(codec: t.Type<A, unknown>): t.Type<A | undefined, unknown> =>
   lenient(codec, undefined, undefined);
 
-/** A field of a request that may be absent or `null`; it is not sent then. */
+/** A field of a request that may be absent or `null`. Neither is sent. */
 export const nullable = <A>(codec: t.Type<A, unknown>): t.Type<A | null | undefined, unknown> =>
   lenient<A, null | undefined>(codec, undefined, undefined, null);
 
-/** A field of a request that may be absent or `null`; the default is sent then, because 3.3 requires every scalar. */
+/** A field of a request that may be absent or `null`. The default is sent instead, because 3.3 requires every scalar. */
 export const withDefault = <A>(codec: t.Type<A, unknown>, value: A): t.Type<A | null | undefined, unknown> =>
   lenient<A, A | null | undefined>(codec, value, undefined, null);
 
@@ -39,7 +39,7 @@ export function lenient<A, B = A>(
 export const scalar = <A>(name: string, is: (u: unknown) => u is A, expected = name, plain?: Plain): t.Type<A> =>
   new Codec<A, A>(name, is, (u, sink) => (is(u) ? u : fail(u, sink, expected)), t.identity, plain);
 
-/** A string. Replaces `t.string`, with which a bundler includes codecs of io-ts that are not used. */
+/** A string. Used instead of `t.string`, with which a bundler would include unused codecs of io-ts. */
 export const text: t.Type<string> = /* @__PURE__ */ scalar(
   'string',
   (u): u is string => typeof u === 'string',
@@ -47,7 +47,7 @@ export const text: t.Type<string> = /* @__PURE__ */ scalar(
   { kind: 'text' },
 );
 
-/** A boolean. Replaces `t.boolean`, for the same reason. */
+/** A boolean. Used instead of `t.boolean`, for the same reason. */
 export const flag: t.Type<boolean> = /* @__PURE__ */ scalar(
   'boolean',
   (u): u is boolean => typeof u === 'boolean',

@@ -154,7 +154,7 @@ export function envelope<A>(key: string, codec: t.Type<A, unknown>): t.Type<A, u
   );
 }
 
-/** `{"value": content}` of a request, which keeps the form of the wire. */
+/** `{"value": content}` in a request, which keeps its wire format. */
 export const valueField = <A>(content: t.Type<A, unknown>): t.Type<{ readonly value: A }, unknown> =>
   exact<{ readonly value: A }>(content.name, { value: content });
 

@@ -16,13 +16,13 @@ interface Undecoded extends Tagged {
 /** How a one-of decodes the variants that this version does not know. */
 export interface UnknownVariant<U extends Undecoded> {
   readonly is: (u: unknown) => u is U;
-  /** `undefined` where the content lacks something; `expected` says what. */
+  /** Returns `undefined` if the content lacks what `expected` describes. */
   readonly decode: (variant: string, content: unknown) => U | undefined;
   readonly expected: string;
 }
 
 /**
- * A one-of of the wire: an object with one key, the name of the variant. Decodes to the variant with its `_tag`. A key
+ * A one-of on the wire: an object with one key, the name of the variant. Decodes to the variant with its `_tag`. A key
  * that is not listed goes to `unknown`, so that a newer ledger does not end a feed.
  *
  * @param wireKeys - the keys on the wire of those variants whose key is not their `_tag`
@@ -70,7 +70,7 @@ const printable = (variant: string): string => (/^\w{1,80}$/.test(variant) ? var
 
 type KeyOf<A> = A extends unknown ? keyof A : never;
 
-/** A one-of of a request, which keeps the form of the wire: an object with one of the given keys. */
+/** A one-of in a request, which keeps its wire format: an object with one of the given keys. */
 export function oneOfKeys<A extends object>(
   name: string,
   variants: { readonly [K in KeyOf<A>]: t.Type<Extract<A, Record<K, unknown>>[K], unknown> },

@@ -3,15 +3,18 @@ export const hasTag = (u: unknown, tag: string): boolean =>
   typeof u === 'object' && u !== null && '_tag' in u && u._tag === tag;
 
 /** The message of an error: a sentence, then the details, one per line. Absent details are omitted. */
-export const lines = (fact: string, details: Readonly<Record<string, string | number | undefined>> = {}): string =>
+export const errorMessage = (
+  fact: string,
+  details: Readonly<Record<string, string | number | undefined>> = {},
+): string =>
   [fact, ...Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${value}`]))].join(
     '\n',
   );
 
-/** A longer text does not explain anything. */
+/** The maximum length of a quoted text. A longer one would not explain more. */
 const maxLength = 10_000;
 
-/** A foreign text that an error quotes: on one line, of bounded length, without secrets. */
+/** A text from outside the library, as an error quotes it: on one line, of bounded length, without secrets. */
 export const quotable = (foreign: string, secrets: readonly string[]): string =>
   secrets
     .reduce((rest, secret) => rest.replaceAll(secretPattern(secret), '…'), foreign.slice(0, 100 * maxLength))

@@ -37,7 +37,7 @@ export function synchronizersOf(update: Update): readonly string[] {
     case 'OffsetCheckpoint':
       return update.synchronizerTimes.map(({ synchronizerId }) => synchronizerId);
     case 'UnknownUpdate':
-      return namedIn(update.value);
+      return synchronizerIdsIn(update.value);
   }
 }
 
@@ -54,7 +54,7 @@ function synchronizerOf(event: ReassignmentEvent): readonly string[] {
 }
 
 /** Reads `{"synchronizerId": ...}`, or the same in the `{"value": ...}` in which the wire wraps updates. */
-function namedIn(value: unknown): readonly string[] {
+function synchronizerIdsIn(value: unknown): readonly string[] {
   if (!isRecord(value)) return [];
   const wrapped = isRecord(value['value']) ? value['value']['synchronizerId'] : undefined;
   return [value['synchronizerId'], wrapped].filter((id) => typeof id === 'string');

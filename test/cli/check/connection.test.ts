@@ -178,7 +178,7 @@ describe('the check of encryption', () => {
   });
 
   it.each(['http://localhost.corp.invalid', 'http://127.0.0.1.corp.invalid', 'http://xlocalhost:9'])(
-    'warns at %s, which only looks like this machine',
+    'warns at %s, which is not this machine',
     async (url) => {
       expect((await runCheck(url, env)).ids).toStrictEqual(['reachable', 'encryption']);
     },

@@ -87,7 +87,7 @@ describe('a failure of the ledger in tail', () => {
     expect(err.text()).not.toContain('resume');
   });
 
-  it('is not that the service lacks the ledger end', async () => {
+  it('is not reported if only the ledger end is missing', async () => {
     await world.restart({ interfaceOnly: true });
     const { code, out } = await world.tail('--to', '60');
 

@@ -41,7 +41,7 @@ describe('a range printed by tail', () => {
     expect(out.text()).toMatch(/^ {7}1 {2}\d\d:\d\d:\d\d.* tx /m);
   });
 
-  it('is of the ledger in the environment', async () => {
+  it('is of the ledger that the environment names', async () => {
     const { code, out } = runCli(['tail', '--to', '60'], { env: { CANTON_RX_LEDGER_URL: world.sandbox.url } });
 
     expect(await code).toBe(0);

@@ -96,7 +96,7 @@ describe('bugs that the campaign found', () => {
 
   // with some latencies a page is open at the end of the minute after which the feed requests the end again
   it.each([300, 400, 500, 600, 700, 800])(
-    'a bounded feed without retries outlives a service without a ledger end: %i',
+    'a bounded feed without retries survives a service without a ledger end: %i',
     (latencyMs) => {
       marbles(({ flush }) => {
         const { ledger, feed } = world({ latencyMs, hasLedgerEnd: false });

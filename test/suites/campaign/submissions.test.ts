@@ -124,7 +124,7 @@ beforeEach(() => {
 });
 
 describe('over real sockets, a submission', () => {
-  it('is committed at most once, and never ends in contradiction to the ledger', async () => {
+  it('is committed at most once, and its outcome never contradicts the ledger', async () => {
     const counts = new Map<string, number>();
     const property = fc.asyncProperty(schedule, async (given) => {
       for (const end of await play(given)) increase(counts, end);

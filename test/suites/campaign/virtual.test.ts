@@ -112,7 +112,7 @@ describe('a subscriber receives exactly the ledger', () => {
   it(
     'up to where the retry budget is spent, and not before',
     () => {
-      campaign(250, outageSchedule, outlivesOutage);
+      campaign(250, outageSchedule, survivesOutage);
     },
     hours,
   );
@@ -159,10 +159,10 @@ const resetReportedBefore = ({ seen, log, gaps }: Outcome, ms: number): readonly
 };
 
 /**
- * A feed outlives an outage that is shorter than its retry budget, and ends with the last error of a longer one. A poll
+ * A feed survives an outage that is shorter than its retry budget, and ends with the last error of a longer one. A poll
  * that is cut may not count as a failure at first, while the feed learns how long a poll may last.
  */
-const outlivesOutage = (outcome: Outcome): readonly string[] => {
+const survivesOutage = (outcome: Outcome): readonly string[] => {
   const { seen, schedule, requestTimes } = outcome;
   const { error, endedAt = 0, completed } = seen;
   const { giveUpAfterMs, faults } = schedule;

@@ -73,7 +73,7 @@ describe('canton-rx tail', () => {
   });
 
   it.each([['tail'], ['tail', '--ledger', 'x'], ['tail', '--token', 'secret'], ['nothing'], []])(
-    'says one line of bad arguments, and exits with 2: %j',
+    'prints one line about bad arguments, and exits with 2: %j',
     async (...args) => {
       const { code, stdout, stderr } = await ended(
         spawn('node', [bin, ...args], { env: { PATH: process.env['PATH'] } }),

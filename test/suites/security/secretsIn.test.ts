@@ -59,7 +59,7 @@ describe('secretsIn', () => {
     ['an error', new Error('x', { cause: { code: 'ECONNRESET' } })],
     ['a class', Map],
     ['a part of the secret', { half: secret.slice(0, -1) }],
-  ])('finds none in %s', (_, value) => {
+  ])('finds no secret in %s', (_, value) => {
     expect(secretsIn(value, [secret])).toEqual([]);
   });
 });

@@ -89,7 +89,7 @@ describe('the events of an update', () => {
   const withEvents = (...events: readonly unknown[]): string =>
     JSON.stringify([replaceAt(sample('updates-3.4', 'wire', 0), 'update.Transaction.value.events', events)]);
 
-  it('are all decoded from their wire format: seven are seven', () => {
+  it('are all decoded from their wire format', () => {
     marbles(({ flush }) => {
       const [created, archived] = [event(0), event(1)];
       const seen = read(withEvents(created, archived, created, archived, created, archived, created));
@@ -137,7 +137,7 @@ describe('the events of an update', () => {
   });
 });
 
-describe('a unknown variant', () => {
+describe('an unknown variant', () => {
   it('does not end the feed, which emits the updates after it', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world();

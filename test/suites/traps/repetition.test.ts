@@ -33,7 +33,7 @@ describe('a feed that was interrupted', () => {
     });
   });
 
-  it('outlives an outage of four minutes', () => {
+  it('survives an outage of four minutes', () => {
     marbles(({ flush }) => {
       const start = asyncScheduler.now();
       const { ledger, feed } = world({

@@ -165,7 +165,7 @@ describe('the library has every field of the published types', () => {
     expectTypeOf<ViewStatus['details']>().toEqualTypeOf<readonly ProtoAny[] | undefined>();
   });
 
-  it('and a missing one would be named', () => {
+  it('and a missing one is named by the type', () => {
     interface Theirs {
       offset: number;
       sinceThen?: string;
