@@ -26,8 +26,7 @@ import {
   timer,
 } from 'rxjs';
 import { AnswerTooLargeError } from '../errors/request.js';
-import type { HttpPort, HttpResponse } from '../http/HttpPort.js';
-import { pathOf } from '../http/kyPort.js';
+import { type HttpPort, type HttpResponse, pathOf } from '../http/HttpPort.js';
 import { outsideZone } from './zone.js';
 
 /**

@@ -2,8 +2,8 @@ import * as t from 'io-ts';
 import { catchError, defer, map, type Observable, of } from 'rxjs';
 import { RequestTimeoutError, TokenError } from '../errors/request.js';
 import { toConnectionError } from '../http/exchange.js';
-import type { HttpRequest, HttpResponse } from '../http/HttpPort.js';
-import { kyPort, pathOf } from '../http/kyPort.js';
+import { type HttpRequest, type HttpResponse, pathOf } from '../http/HttpPort.js';
+import { kyPort } from '../http/kyPort.js';
 import { mapError, timeoutWith } from '../http/retry.js';
 import type { Connection } from './Connection.js';
 

@@ -40,9 +40,9 @@ export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEve
 /** A message of a gRPC status, packed with its type. */
 export interface ProtoAny {
   /** The type, such as `type.googleapis.com/google.rpc.ErrorInfo`. */
-  readonly typeUrl: string;
+  readonly typeUrl?: string;
   /** The encoded message, base64. */
-  readonly value: string;
+  readonly value?: string;
   /** The decoded message as JSON; a string if the participant does not know the type. */
   readonly valueDecoded?: unknown;
   /** Fields that the participant does not know. */
@@ -72,8 +72,8 @@ export interface InterfaceView {
 }
 
 const ProtoAny = message<ProtoAny>('ProtoAny', {
-  typeUrl: text,
-  value: text,
+  typeUrl: optional(text),
+  value: optional(text),
   valueDecoded: optional(json),
   unknownFields: optional(json),
 });

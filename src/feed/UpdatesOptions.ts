@@ -86,7 +86,7 @@ export function checkOptions(options: UpdatesOptions): void {
   const { maxPageSize = 1, idleTimeoutMs = 1, parallelRanges = 1, transport = 'http', retry } = options;
   checkPositive({ maxPageSize, idleTimeoutMs, parallelRanges }, true);
   // answers that come while the first is awaited are emitted in one call stack
-  if (parallelRanges > maxParallelRanges) throw new TypeError(`parallelRanges must be ${maxParallelRanges} at most`);
+  if (parallelRanges > maxParallelRanges) throw new TypeError(`parallelRanges must be at most ${maxParallelRanges}`);
   if (!['http', 'websocket'].includes(transport)) throw new TypeError('transport must be http or websocket');
   retryPolicy(retry);
 }

@@ -153,7 +153,7 @@ const readDueRange = (
 ): Observable<Step> => {
   let current = position;
   return result$.pipe(
-    map((result): Step => ({ page: result.page, position: positionAfter(feed, current, result) })),
+    map((result): Step => ({ page: result.page, position: positionAfterRange(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
       current = { ...position, prefetched: [] };
@@ -168,17 +168,17 @@ const readDueRange = (
 const densityDecay = 0.75;
 
 /** The maximum number of ranges that are read at the same time, unless the caller sets it. */
-const maxParallelRanges = 16;
+const maxAutomaticRanges = 16;
 
 /** The minimum number, once the latency is known: while one page is emitted, the next one is on its way. */
-const minParallelRanges = 2;
+const minAutomaticRanges = 2;
 
 /** How long a machine takes to handle a page of 200 updates, in milliseconds. Other pages may be on their way meanwhile. */
 const handlingMs = 2.5;
 
-function positionAfter(feed: Feed, position: Position, { page, reached, requests }: RangeResult): Position {
+function positionAfterRange(feed: Feed, position: Position, { page, reached, requests }: RangeResult): Position {
   const fastestMs = Math.min(page.tookMs, position.fastestMs);
-  const worthwhile = Math.max(minParallelRanges, Math.ceil((requests * fastestMs) / handlingMs));
+  const worthwhile = Math.max(minAutomaticRanges, Math.ceil((requests * fastestMs) / handlingMs));
   return {
     ...position,
     cursor: reached,
@@ -187,7 +187,7 @@ function positionAfter(feed: Feed, position: Position, { page, reached, requests
     recentOffsets: position.recentOffsets * densityDecay + (reached - position.cursor),
     fastestMs,
     // one more for each page: among many requests each takes longer, which would look like latency
-    parallelRanges: Math.min(maxParallelRanges, position.parallelRanges + 1, worthwhile),
+    parallelRanges: Math.min(maxAutomaticRanges, position.parallelRanges + 1, worthwhile),
   };
 }
 

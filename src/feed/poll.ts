@@ -14,7 +14,7 @@ export const poll = (feed: Feed, position: Position): Observable<Step> =>
     const idleTimeoutMs = idleTimeoutOf(feed, limit, position.idlePolls);
     const polledAt = asyncScheduler.now();
     return requestPageWithRetry(feed, { beginExclusive: position.cursor }, { limit, idleTimeoutMs }).pipe(
-      map((page) => ({ page, position: positionAfter(feed, { ...position, polledAt, pollLimit: limit }, page) })),
+      map((page) => ({ page, position: positionAfterPoll(feed, { ...position, polledAt, pollLimit: limit }, page) })),
     );
   }).pipe(limitRate(position));
 
@@ -49,7 +49,7 @@ const limitRate =
 /** How long a quiet feed polls before it reads the ledger end: without that, pruning could overtake its cursor. */
 const ledgerEndMaxAgeMs = 30_000;
 
-function positionAfter(feed: Feed, position: Position, page: Page): Position {
+function positionAfterPoll(feed: Feed, position: Position, page: Page): Position {
   const { request, service } = feed;
   const now = asyncScheduler.now();
   const end = request.endInclusive ?? Infinity;

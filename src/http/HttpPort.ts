@@ -37,3 +37,6 @@ export interface HttpResponse {
  * ```
  */
 export type HttpPort = (request: HttpRequest) => Observable<HttpResponse>;
+
+/** The path of a URL, for errors: without host, query and credentials. */
+export const pathOf = (url: string): string => new URL(url).pathname;

@@ -30,7 +30,7 @@ export interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, number>>;
   readonly body?: unknown;
-  /** Makes the body each time that the request is sent, in place of `body`. */
+  /** Makes a new body each time that the request is sent. Only without `body`. */
   readonly makeBody?: () => unknown;
   /** Default: the link's `requestTimeoutMs`. */
   readonly timeoutMs?: number;

@@ -10,8 +10,7 @@ import {
   isAnswerTooLargeError,
   RequestTimeoutError,
 } from '../errors/request.js';
-import type { HttpRequest, HttpResponse } from './HttpPort.js';
-import { pathOf } from './kyPort.js';
+import { type HttpRequest, type HttpResponse, pathOf } from './HttpPort.js';
 import { type Call, type Link, requestHeaders, sendWithToken } from './Link.js';
 import { mapError, timeoutWith } from './retry.js';
 

@@ -1,7 +1,7 @@
 import ky from 'ky';
 import { Observable } from 'rxjs';
 import { AnswerTooLargeError } from '../errors/request.js';
-import type { HttpPort } from './HttpPort.js';
+import { type HttpPort, pathOf } from './HttpPort.js';
 
 interface KyPortOptions {
   readonly maxAnswerBytes?: number | undefined;
@@ -112,6 +112,3 @@ function concatBytes(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
   }
   return result;
 }
-
-/** The path of a URL, for errors: without host, query and credentials. */
-export const pathOf = (url: string): string => new URL(url).pathname;

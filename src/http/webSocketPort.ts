@@ -1,6 +1,6 @@
 import { defer, finalize, fromEvent, ignoreElements, map, merge, type Observable, takeWhile, tap } from 'rxjs';
 import { ConnectionError } from '../errors/request.js';
-import { pathOf } from './kyPort.js';
+import { pathOf } from './HttpPort.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /**

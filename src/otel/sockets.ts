@@ -1,7 +1,7 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { defer, tap } from 'rxjs';
 import { toConnectionError } from '../http/exchange.js';
-import { pathOf } from '../http/kyPort.js';
+import { pathOf } from '../http/HttpPort.js';
 import type { Link } from '../http/Link.js';
 import type { SocketPort } from '../http/SocketPort.js';
 import { type Operation, parentOptions } from './Operation.js';

@@ -101,7 +101,7 @@ const initialProgress = (chunk: Chunk, cursor: Cursor, partSize: number, budget:
 const nextAttempt = (processor: Processor, progress: Progress): Observable<Progress> =>
   progress.failure === undefined
     ? commitPart(processor, progress)
-    : afterFailure(processor, progress, progress.failure);
+    : retryOrGiveUp(processor, progress, progress.failure);
 
 /** Handles the next part, and commits it together with the cursor. */
 const commitPart = (processor: Processor, progress: Progress): Observable<Progress> =>
@@ -127,7 +127,7 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
         // the updates before the failure were rolled back with it: commit them first
         if (before !== undefined && before.done > 0)
           return of(progressForRetry(progress, { nextSize: before.done, failureAfterNext: error }));
-        return afterFailure(processor, progress, error);
+        return retryOrGiveUp(processor, progress, error);
       }),
     );
   });
@@ -166,7 +166,7 @@ const progressForRetry = (progress: Progress, changes: Partial<Progress>): Progr
 });
 
 /** Waits before the first remaining update is retried. When its budget is used up, applies `onPoison`. */
-function afterFailure(
+function retryOrGiveUp(
   processor: Processor,
   progress: Progress,
   { cause, tookMs }: HandlerFailure,

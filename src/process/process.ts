@@ -142,7 +142,8 @@ function whileStoreHeld(
     run({ ...store, transactions: track(store.transactions) });
   return store$.pipe(
     startWith(undefined),
-    // each value renews the retry budget: an undefined now and then while waiting, the commits afterwards
+    // each value renews the retry budget: an undefined now and then while waiting, the commits afterwards; the end of
+    // the work is the end of all this, though the store is still held, so that it passes as a value
     switchMap((store) => (store === undefined ? waiting$ : working(store)).pipe(materialize())),
     dematerialize(),
     // a repeated commit, after the store has failed, must not renew the budget

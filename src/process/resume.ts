@@ -61,11 +61,10 @@ const ParticipantId = message<{ readonly participantId: string }>('ParticipantId
 const readParticipantId = (link: Link, retrying: RetrySettings): Observable<string | undefined> =>
   exchange(link, { method: 'GET', path }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
-    retryTransient(retrying, (error) => !isUnauthorizedError(error)),
+    retryTransient(retrying),
     catchError((error: unknown) => {
-      const isUnavailable =
-        isDecodeError(error) || isUnauthorizedError(error) || (isApiError(error) && !isTransient(error));
-      if (isUnavailable) return of(undefined);
+      const isRefused = isUnauthorizedError(error) || isApiError(error);
+      if (isDecodeError(error) || (isRefused && !isTransient(error))) return of(undefined);
       throw error;
     }),
   );

@@ -12,7 +12,7 @@ import {
 import { ExecuteResponse, type Transaction } from '../codecs/Transaction.js';
 import { isApiError } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { isConnectionError, isTokenError } from '../errors/request.js';
+import { isConnectionError, isTokenError, isUnauthorizedError } from '../errors/request.js';
 import {
   NotSentError,
   OutcomeUnknownError,
@@ -50,7 +50,7 @@ export const attempt = (execution: Execution, attempts: Attempts): Observable<Tr
         // the time counts from the first failure; and in full, since it is a deadline
         const tookMs = isRepeated ? asyncScheduler.now() - sentAt : 0;
         const budget = attempts.budget.spend(tookMs, Infinity);
-        return afterFailure(execution, { ...attempts, budget }, error);
+        return retryOrEnd(execution, { ...attempts, budget }, error);
       }),
     );
   });
@@ -61,7 +61,7 @@ const minAttemptMs = 5_000;
 const timeLeftMs = ({ budget }: Attempts): number => Math.max(minAttemptMs, budget.leftMs);
 
 /** Ends the submission if its outcome is known or the time is used up; otherwise sends it again after a delay. */
-function afterFailure(execution: Execution, attempts: Attempts, error: unknown): Observable<Transaction> {
+function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): Observable<Transaction> {
   if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
   const { budget } = attempts;
   const count = budget.failures + 1;
@@ -77,7 +77,7 @@ function afterFailure(execution: Execution, attempts: Attempts, error: unknown):
       throw new SubmissionRejectedError(error, submission);
   }
   const isUnknown = wasUnknown || outcome === 'unknown';
-  if (!isUnknown && outcome === 'inconclusive') throw error;
+  if (!isUnknown && isUnauthorizedError(error)) throw error;
   if (!isUnknown && (isConnectionError(error) || isTokenError(error)))
     throw new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
   if (budget.leftMs <= 0) {

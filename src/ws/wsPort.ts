@@ -2,7 +2,7 @@ import { defer, fromEventPattern, ignoreElements, interval, map, merge, type Obs
 import WebSocket from 'ws';
 import type { ClientOptions } from 'ws';
 import { ConnectionError } from '../errors/request.js';
-import { pathOf } from '../http/kyPort.js';
+import { pathOf } from '../http/HttpPort.js';
 import { clampTimer, checkPositive, mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from '../http/SocketPort.js';
 import { socketEvents } from '../http/webSocketPort.js';

@@ -130,7 +130,7 @@ const created = object(
             {
               message: 'text',
               details: listOf(
-                object({ typeUrl: 'text', value: 'text' }, { valueDecoded: 'json', unknownFields: 'json' }),
+                object({}, { typeUrl: 'text', value: 'text', valueDecoded: 'json', unknownFields: 'json' }),
               ),
             },
           ),

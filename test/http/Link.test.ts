@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, concat, EMPTY, first, firstValueFrom, type Observable, of, takeUntil, timer } from 'rxjs';
+import { describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler, concat, EMPTY, lastValueFrom, type Observable, of, takeUntil, timer } from 'rxjs';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, updateFormat, upTo, world, type WorldOptions } from '../helpers/world.js';
@@ -66,20 +66,19 @@ describe('a single request whose tokens are refused, though the provider returns
 });
 
 describe('a processor', () => {
-  it('starts without the id of a participant that refuses tokens for it, though the provider returns another', async () => {
-    const retry = { baseDelayMs: 600_000, maxDelayMs: 600_000, giveUpAfterMs: 3_600_000 };
+  it('does not start while the participant refuses every token for its id', async () => {
     const { ledger, client } = refusing(() => false, {
       latencyMs: 0,
-      client: { retry },
+      client: { retry: { baseDelayMs: 1, maxDelayMs: 1, giveUpAfterMs: 10 } },
       fault: ({ path }) => (path.endsWith('/participant-id') ? unauthorized : undefined),
     });
     fill(ledger, 1, 2, 3);
-    const committed = await firstValueFrom(
-      client
-        .process({ beginExclusive: 0, updateFormat }, () => EMPTY, { name: 'balances', store: memoryStore() })
-        .pipe(first(({ handled }) => handled > 0)),
-    );
-    expect(committed).toMatchObject({ handled: 3 });
+    const handle = jest.fn(() => EMPTY);
+    const options = { name: 'balances', store: memoryStore() };
+    await expect(
+      lastValueFrom(client.process({ beginExclusive: 0, updateFormat }, handle, options)),
+    ).rejects.toMatchObject({ _tag: 'UnauthorizedError', path: '/v2/parties/participant-id', tokenChanged: true });
+    expect(handle).not.toHaveBeenCalled();
   });
 });
 

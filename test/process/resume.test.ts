@@ -95,6 +95,16 @@ describe('a stored cursor', () => {
     expect(handled).toEqual([]);
   });
 
+  it('of another participant is refused, even if the service first refuses a few tokens', () => {
+    let tokens = 0;
+    let refusals = 4;
+    const fault: WorldOptions['fault'] = () => ((refusals -= 1) >= 0 ? errorReply(401, '') : undefined);
+    const client = { token: () => `token-${(tokens += 1)}` };
+    const { error, handled } = restart(savedCursor(), { options: { participantId: 'other::1220ab', fault, client } });
+    expect(error).toMatchObject({ _tag: 'CursorError', reason: 'participant' });
+    expect(handled).toEqual([]);
+  });
+
   it.each<[string, Reply]>([
     ['404', errorReply(404, '')],
     ['403', errorReply(403, errorBody('NA', -1))],

@@ -35,8 +35,13 @@ import {
 } from './scalars.js';
 
 const protoAnyArbitrary = messageOf<ProtoAny>(
-  { typeUrl: fc.string(), value: base64Arbitrary },
-  { valueDecoded: presentJsonArbitrary, unknownFields: presentJsonArbitrary },
+  {},
+  {
+    typeUrl: fc.string(),
+    value: base64Arbitrary,
+    valueDecoded: presentJsonArbitrary,
+    unknownFields: presentJsonArbitrary,
+  },
 );
 
 export const interfaceViewArbitrary: fc.Arbitrary<InterfaceView> = messageOf<InterfaceView>(
