@@ -141,10 +141,10 @@ export const retryTransient =
       const delay = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error) || !isRetried(error)) throw error;
         const isReset = isLedgerResetError(error);
+        if (!isReset && !isTransient(error)) throw error;
         const now = asyncScheduler.now();
         if (budget.failures > 0) budget = budget.spend(now - attemptAt);
         const leftMs = Math.min(budget.leftMs, isReset ? resetGrace.leftMs : Infinity);
-        if (!(isReset || isTransient(error))) throw error;
         const { failures, spentMs } = budget;
         if (leftMs <= 0) throw failures === 0 ? error : withRetried(error, { times: failures, forMs: spentMs });
         const delayMs = Math.min(leftMs, budget.nextDelayMs(retryAfterOf(error)));

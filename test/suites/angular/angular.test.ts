@@ -115,7 +115,7 @@ const apps: readonly {
     name: 'a codec',
     imports: "import { Update } from 'canton-rx';",
     value: 'Update.decode({})',
-    budget: 5_650,
+    budget: 5_680,
     codecs: ['CreatedEvent'],
   },
 ];
