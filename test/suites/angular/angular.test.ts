@@ -92,7 +92,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 38_800,
+    budget: 38_900,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -101,7 +101,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 46_400,
+    budget: 46_500,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
