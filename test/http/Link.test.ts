@@ -109,7 +109,8 @@ describe('a feed whose tokens are refused, though the provider returns another e
         path: '/v2/state/ledger-end',
         retried: { times: delays().length },
       });
-      expect(seen.endedAt).toBeGreaterThanOrEqual(20_000);
+      // a sum of random delays is not exact
+      expect(seen.endedAt).toBeGreaterThan(19_999);
       expect(seen.endedAt).toBeLessThan(20_100);
       // each attempt sends two tokens
       expect(service.requests).toHaveLength(2 * (delays().length + 1));
@@ -218,7 +219,8 @@ describe('a feed whose tokens are refused, though the provider returns another e
         flush();
         expect(offsets(seen.values)).toEqual(upTo(50));
         expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError', tokenChanged: true });
-        expect(seen.endedAt).toBeGreaterThanOrEqual(320_000);
+        // a sum of random delays is not exact
+        expect(seen.endedAt).toBeGreaterThan(319_999);
         expect(seen.endedAt).toBeLessThan(340_000);
         expect(service.requests.length + sockets.requests.length).toBeLessThan(120);
       });
