@@ -82,17 +82,21 @@ describe('the packed library', () => {
     await app.write(
       'use.mts',
       `import { map, type Observable } from 'rxjs';
-       import { createLedger, ofVariant, type CheckpointStore, type Transaction } from 'canton-rx';
+       import { acsDelta, createLedger, ofVariant, type CheckpointStore, type Transaction } from 'canton-rx';
        import { fileStore } from 'canton-rx/file';
        import { indexedDbStore } from 'canton-rx/indexeddb';
        import type { Sandbox } from 'canton-rx/sandbox';
        const ledger = createLedger({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('t') });
-       export const transactions$: Observable<Transaction> = ledger.updates({ beginExclusive: 0 }).pipe(ofVariant('Transaction'));
+       const updateFormat = acsDelta({ parties: 'any' });
+       const updates$ = ledger.updates({ beginExclusive: 0, updateFormat });
+       export const transactions$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'));
        export const offsets$: Observable<number> = transactions$.pipe(map(({ offset }) => offset));
        export const stores: readonly CheckpointStore[] = [fileStore('.'), indexedDbStore()];
        export type S = Sandbox;
        // @ts-expect-error -- an offset is a number
-       ledger.updates({ beginExclusive: '0' });`,
+       ledger.updates({ beginExclusive: '0', updateFormat });
+       // @ts-expect-error -- a request selects updates by a format or a filter
+       ledger.updates({ beginExclusive: 0 });`,
     );
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
     const flags = [
