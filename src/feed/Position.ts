@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
-import type { Feed } from './Feed.js';
+import type { LedgerFeed } from './LedgerFeed.js';
 import type { Page } from './Page.js';
 
 /** The state of a feed between two requests. */
@@ -92,19 +92,19 @@ export function startPosition({ beginExclusive, endInclusive, descendingOrder }:
 export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
 
 /** The next request when there may be updates to catch up on. */
-export function catchUpOrPoll({ service, request }: Feed): Position['next'] {
+export function catchUpOrPoll({ service, request }: LedgerFeed): Position['next'] {
   if (service.hasLedgerEnd) return 'ledgerEnd';
   // without the ledger end, pages need the end of the request
   return typeof request.endInclusive === 'number' ? 'page' : 'poll';
 }
 
 /** The next request when everything up to the ledger end has been read. */
-export function waitOrEnd({ request }: Feed, cursor: Offset): Position['next'] {
+export function waitOrEnd({ request }: LedgerFeed, cursor: Offset): Position['next'] {
   return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'end' : 'poll';
 }
 
 /** Adds to a step whether the feed has caught up with it. */
-export function withCaughtUp(feed: Feed, before: Position, step: Step): Step {
+export function withCaughtUp(feed: LedgerFeed, before: Position, step: Step): Step {
   const hasCaughtUp = isAtEnd(feed, before, step) || (before.hasCaughtUp && !lagsByPage(feed, before, step));
   const lagChange = hasCaughtUp ? 'CaughtUp' : 'FellBehind';
   return {
@@ -115,14 +115,14 @@ export function withCaughtUp(feed: Feed, before: Position, step: Step): Step {
 }
 
 /** Whether everything up to the ledger end has been read. */
-function isAtEnd({ service }: Feed, before: Position, { position, page }: Step): boolean {
+function isAtEnd({ service }: LedgerFeed, before: Position, { position, page }: Step): boolean {
   if (position.next !== 'poll') return false;
   // without the ledger end, polls are full as long as there is more
   return before.next === 'poll' ? page?.isFull === false : service.hasLedgerEnd;
 }
 
 /** Whether there is more than a page after the cursor. */
-function lagsByPage({ service, maxPageSize }: Feed, before: Position, { position, page }: Step): boolean {
+function lagsByPage({ service, maxPageSize }: LedgerFeed, before: Position, { position, page }: Step): boolean {
   // pages of parallel ranges are not quite full
   if (before.next === 'page')
     return position.next === 'page' && (page?.isFull === true || position.prefetched.length > 0);
@@ -131,7 +131,7 @@ function lagsByPage({ service, maxPageSize }: Feed, before: Position, { position
 
 /** Reports that a feed has caught up or fallen behind. Call it after the page of the step has been emitted. */
 export const reportCaughtUp =
-  ({ report }: Feed) =>
+  ({ report }: LedgerFeed) =>
   ({ position: { cursor, target }, lagChange }: Step): void => {
     if (lagChange === 'CaughtUp') report(() => ({ _tag: lagChange, cursor }));
     if (lagChange === 'FellBehind')

@@ -20,7 +20,7 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { retryTransient } from '../http/retry.js';
-import type { Feed } from './Feed.js';
+import type { LedgerFeed } from './LedgerFeed.js';
 import { readLedgerEndOnce } from './ledgerEnd.js';
 import type { Page } from './Page.js';
 import { isBeyondEnd, requestPage } from './pageRequest.js';
@@ -30,7 +30,7 @@ import { type Position, type PrefetchedRange, type RangeResult, type Step, waitO
  * Catches up: reads one page between the cursor and the target while the ranges after it are prefetched. A prefetch that
  * fails is repeated only when its range is due, so that a service in trouble gets one request at a time.
  */
-export const readPage = (feed: Feed, position: Position): Observable<Step> =>
+export const readPage = (feed: LedgerFeed, position: Position): Observable<Step> =>
   defer(() => {
     const [due, ...prefetched] = rangesToRead(feed, position);
     const cancelled$ = new Subject<void>();
@@ -47,7 +47,7 @@ export const readPage = (feed: Feed, position: Position): Observable<Step> =>
  * The ranges to read from the cursor on, in order: the prefetched ones, and new ones between and after them for as long as
  * there is room. The first begins at the cursor.
  */
-function rangesToRead(feed: Feed, position: Position): readonly PrefetchedRange[] {
+function rangesToRead(feed: LedgerFeed, position: Position): readonly PrefetchedRange[] {
   const { cursor, target, prefetched } = position;
   const maxRanges = feed.parallelRanges ?? position.parallelRanges;
   const width = maxRanges === 1 ? Infinity : rangeWidth(feed, position);
@@ -76,7 +76,7 @@ function rangesToRead(feed: Feed, position: Position): readonly PrefetchedRange[
  * The number of offsets whose page is nearly full and seldom overflows: two standard deviations below the limit, if each
  * offset matches the request with the same probability.
  */
-function rangeWidth({ maxPageSize, service }: Feed, { recentElements, recentOffsets }: Position): number {
+function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, recentOffsets }: Position): number {
   if (recentOffsets === 0) return Infinity;
   const limit = Math.min(maxPageSize, service.pageLimit);
   const density = Math.min(1, recentElements / recentOffsets);
@@ -95,7 +95,7 @@ const minProofMs = 500;
  * Only an empty answer proves that a range has no more updates: a service may send less than the limit. If other ranges follow,
  * the proof is requested together with the page, so that they need not wait for it.
  */
-function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
+function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
   const result$ = defer(() => {
     const { service } = feed;
     const end = Math.min(endInclusive, beginExclusive + service.maxRange);
@@ -125,7 +125,12 @@ function readRange(feed: Feed, beginExclusive: Offset, endInclusive: Offset, isL
   return { beginExclusive, endInclusive, result$, prefetch$ };
 }
 
-const readUpTo = (feed: Feed, beginExclusive: Offset, endInclusive: Offset, limit: number): Observable<RangeResult> =>
+const readUpTo = (
+  feed: LedgerFeed,
+  beginExclusive: Offset,
+  endInclusive: Offset,
+  limit: number,
+): Observable<RangeResult> =>
   requestPage(feed, { beginExclusive, endInclusive }, { limit }).pipe(
     map((page) => ({
       page,
@@ -146,7 +151,7 @@ const shareResult = <A>(): MonoTypeOperatorFunction<A> =>
 
 /** Reads the range that begins at the cursor. If the ledger ends before it, the prefetches after it are cancelled. */
 const readDueRange = (
-  feed: Feed,
+  feed: LedgerFeed,
   position: Position,
   { result$ }: PrefetchedRange,
   cancelled$: Subject<void>,
@@ -176,7 +181,7 @@ const minAutomaticRanges = 2;
 /** How long a machine takes to handle a page of 200 updates, in milliseconds. Other pages may be on their way meanwhile. */
 const handlingMs = 2.5;
 
-function positionAfterRange(feed: Feed, position: Position, { page, reached, requests }: RangeResult): Position {
+function positionAfterRange(feed: LedgerFeed, position: Position, { page, reached, requests }: RangeResult): Position {
   const fastestMs = Math.min(page.tookMs, position.fastestMs);
   const worthwhile = Math.max(minAutomaticRanges, Math.ceil((requests * fastestMs) / handlingMs));
   return {
@@ -192,7 +197,7 @@ function positionAfterRange(feed: Feed, position: Position, { page, reached, req
 }
 
 /** The ledger ends before the target: the ledger has not reached the end of the request, or a replica lags behind another. */
-function retarget(feed: Feed, position: Position, error: unknown): ObservableInput<Step> {
+function retarget(feed: LedgerFeed, position: Position, error: unknown): ObservableInput<Step> {
   const polling: Step = { position: { ...position, next: 'poll' } };
   if (!feed.service.hasLedgerEnd) return [polling];
   // not retried by itself: each attempt counts as one of the page
@@ -213,7 +218,7 @@ const recheckMs = 1_000;
  * Reads one page below the cursor, in descending order. The limit is at least two: a ledger before 3.5 does not know the
  * order and answers in ascending order, which a page of one element would not show.
  */
-export const readDownward = (feed: Feed, position: Position): Observable<Step> => {
+export const readDownward = (feed: LedgerFeed, position: Position): Observable<Step> => {
   const { floor } = position;
   const range = { beginExclusive: floor, endInclusive: position.cursor - 1, descendingOrder: true };
   return requestPage(feed, range, { limit: Math.max(2, feed.maxPageSize) }).pipe(

@@ -25,7 +25,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import { isTransient, verdict } from '../errors/verdict.js';
 import { type SocketMessage, openSocket } from '../http/socket.js';
-import type { Feed } from './Feed.js';
+import type { LedgerFeed } from './LedgerFeed.js';
 import { readLedgerEndOnce } from './ledgerEnd.js';
 import { checkOrder, decodeElements, type Page } from './Page.js';
 import { pageReceived, requestPage, switchPath, updatesBody } from './pageRequest.js';
@@ -33,7 +33,7 @@ import { catchUpOrPoll, type Position, type Step } from './Position.js';
 import type { UpdatesPath } from './Service.js';
 
 /** Whether to follow by a socket: the feed has no end and has caught up, and no socket has just failed. */
-export const mayOpenSocket = ({ transport, request, service }: Feed, { hasCaughtUp }: Position): boolean =>
+export const mayOpenSocket = ({ transport, request, service }: LedgerFeed, { hasCaughtUp }: Position): boolean =>
   transport === 'websocket' && hasCaughtUp && typeof request.endInclusive !== 'number' && !service.isSocketBackOff;
 
 /** How long a live socket may bring no element, in milliseconds: checkpoints come after 75 000 at the latest. */
@@ -60,7 +60,7 @@ interface SocketProgress {
  * Follows the ledger by a WebSocket: one step for each element that the service pushes. However the socket ends, the feed
  * catches up over HTTP from its cursor, which also finds out what is wrong.
  */
-export const followBySocket = (feed: Feed, position: Position): Observable<Step> =>
+export const followBySocket = (feed: LedgerFeed, position: Position): Observable<Step> =>
   defer(() => {
     const { request, service, report } = feed;
     const path = service.updatesPath;
@@ -112,7 +112,7 @@ export const followBySocket = (feed: Feed, position: Position): Observable<Step>
 
 /** Decodes a message to a page of one element. */
 function receiveElement(
-  { onInvalid }: Feed,
+  { onInvalid }: LedgerFeed,
   progress: SocketProgress,
   json: unknown,
 ): { readonly page: Page; readonly progress: SocketProgress } {
@@ -150,7 +150,7 @@ const closeBeforeLast =
     });
 
 /** Reports the end of the socket. The feed catches up from its cursor. */
-function endSocket(feed: Feed, position: Position, { path, count }: SocketProgress, error: unknown): Step {
+function endSocket(feed: LedgerFeed, position: Position, { path, count }: SocketProgress, error: unknown): Step {
   if (!isLedgerError(error)) throw error;
   const isPathSwitched = verdict(error) === 'switch' && switchPath(feed, path);
   const delivered = count > 0 ? 'delivered' : 'empty';
@@ -170,7 +170,7 @@ const provenSocketCheckMs = 20_000;
  * still answer pings. A check that fails is ignored if it may succeed later: the socket may be healthy.
  */
 const checkOverHttp =
-  (feed: Feed, current: () => Position): OperatorFunction<unknown, Page> =>
+  (feed: LedgerFeed, current: () => Position): OperatorFunction<unknown, Page> =>
   (elements$) =>
     elements$.pipe(
       startWith(undefined),
@@ -183,7 +183,7 @@ const checkOverHttp =
       }),
     );
 
-const missedPage = (feed: Feed, position: Position): Observable<Page> =>
+const missedPage = (feed: LedgerFeed, position: Position): Observable<Page> =>
   readLedgerEndOnce(feed, position).pipe(
     mergeMap(({ position: { next, cursor: beginExclusive, target: endInclusive } }) =>
       next === 'page'

@@ -7,7 +7,7 @@ import { verdict } from '../errors/verdict.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryTransient } from '../http/retry.js';
-import type { Feed } from './Feed.js';
+import type { LedgerFeed } from './LedgerFeed.js';
 import { catchUpOrPoll, type Position, type Step, unknownDensity, waitOrEnd } from './Position.js';
 
 const path = '/v2/state/ledger-end';
@@ -17,11 +17,11 @@ export const ledgerEnd = (link: Link): Observable<Offset> =>
   exchange(link, { method: 'GET', path }, decodeWith(path, LedgerEnd)).pipe(map(({ offset }) => offset));
 
 /** Sets the target of a feed to the ledger end. Retries after a transient failure. */
-export const readLedgerEnd = (feed: Feed, position: Position): Observable<Step> =>
+export const readLedgerEnd = (feed: LedgerFeed, position: Position): Observable<Step> =>
   readLedgerEndOnce(feed, position).pipe(retryTransient(feed));
 
 /** Sets the target of a feed to the ledger end. If the service does not serve it, it is not requested again for a while. */
-export const readLedgerEndOnce = (feed: Feed, position: Position): Observable<Step> => {
+export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observable<Step> => {
   const { request, service } = feed;
   return ledgerEnd(service.link).pipe(
     map((end): Step => {

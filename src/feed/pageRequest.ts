@@ -11,7 +11,7 @@ import { verdict } from '../errors/verdict.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
-import type { Feed } from './Feed.js';
+import type { LedgerFeed } from './LedgerFeed.js';
 import { type DecodedPage, type Page, toPage, type Range } from './Page.js';
 import { minPollMs, type UpdatesPath } from './Service.js';
 
@@ -24,7 +24,7 @@ interface PageRequest {
 }
 
 /** Requests a page of a range that the ledger has reached. Retries after a transient failure. */
-export const requestPageWithRetry = (feed: Feed, range: Range, size: PageRequest): Observable<Page> =>
+export const requestPageWithRetry = (feed: LedgerFeed, range: Range, size: PageRequest): Observable<Page> =>
   requestPage(feed, range, size).pipe(
     mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(range.beginExclusive) : error)),
     retryTransient(feed),
@@ -37,7 +37,7 @@ export const isBeyondEnd = (error: unknown): boolean => isApiError(error) && err
  * Requests a page of a range. Repeats the request only in another form: with half the limit if the page is too large, at the
  * other path if this one is not served, with a shorter idle timeout if the poll timed out.
  */
-export const requestPage = (feed: Feed, range: Range, size: PageRequest): Observable<Page> =>
+export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): Observable<Page> =>
   defer(() => {
     const { request, service, onInvalid, report } = feed;
     const path = service.updatesPath;
@@ -93,7 +93,7 @@ interface FailedRequest {
 }
 
 /** Learns from an error what the service does not accept. Returns whether to repeat the request in another form. */
-function adaptRequest(feed: Feed, error: unknown, failed: FailedRequest): boolean {
+function adaptRequest(feed: LedgerFeed, error: unknown, failed: FailedRequest): boolean {
   if (!isLedgerError(error)) return false;
   const { path, limit, range } = failed;
   switch (verdict(error)) {
@@ -109,12 +109,12 @@ function adaptRequest(feed: Feed, error: unknown, failed: FailedRequest): boolea
 }
 
 /** All feeds of the ledger use the other path from now on. `false` if there is none. */
-export function switchPath(feed: Feed, path: UpdatesPath): boolean {
+export function switchPath(feed: LedgerFeed, path: UpdatesPath): boolean {
   reportChange(feed, feed.service.pathMissing(path));
   return feed.service.updatesPath !== path;
 }
 
-function reportChange({ report }: Feed, change: DiagnosticBody | undefined): void {
+function reportChange({ report }: LedgerFeed, change: DiagnosticBody | undefined): void {
   if (change !== undefined) report(() => change);
 }
 
@@ -126,7 +126,7 @@ function isTimeout(error: LedgerError, { tookMs }: FailedRequest): boolean {
 }
 
 /** Later polls wait for less time, later pages span fewer offsets. Returns whether that changes this request. */
-function shortenRequests({ service }: Feed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
+function shortenRequests({ service }: LedgerFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
   if (idleTimeoutMs !== undefined) {
     service.pollTimedOut(tookMs);
     return service.maxPollMs < idleTimeoutMs;

@@ -1,5 +1,5 @@
 import { asyncScheduler, concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, timer } from 'rxjs';
-import type { Feed } from './Feed.js';
+import type { LedgerFeed } from './LedgerFeed.js';
 import type { Page } from './Page.js';
 import { requestPageWithRetry } from './pageRequest.js';
 import { catchUpOrPoll, type Position, type Step, unknownDensity } from './Position.js';
@@ -8,7 +8,7 @@ import { catchUpOrPoll, type Position, type Step, unknownDensity } from './Posit
  * Follows the ledger: one request without an end, with a limit so small that the service answers with the first update, and
  * not only after the idle timeout or with a full page.
  */
-export const poll = (feed: Feed, position: Position): Observable<Step> =>
+export const poll = (feed: LedgerFeed, position: Position): Observable<Step> =>
   defer(() => {
     const limit = Math.min(position.pollLimit, feed.maxPageSize);
     const idleTimeoutMs = idleTimeoutOf(feed, limit, position.idlePolls);
@@ -28,7 +28,7 @@ const quietAfterPolls = 2;
 const drainIdleMs = 25;
 
 /** On a quiet ledger, polls wait longer and are fewer. */
-function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: Feed, limit: number, idlePolls: number): number {
+function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: LedgerFeed, limit: number, idlePolls: number): number {
   if (limit > 2) return Math.min(drainIdleMs, idleTimeoutMs);
   return idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
 }
@@ -49,7 +49,7 @@ const limitRate =
 /** How long a quiet feed polls before it reads the ledger end: without that, pruning could overtake its cursor. */
 const ledgerEndMaxAgeMs = 30_000;
 
-function positionAfterPoll(feed: Feed, position: Position, page: Page): Position {
+function positionAfterPoll(feed: LedgerFeed, position: Position, page: Page): Position {
   const { request, service } = feed;
   const now = asyncScheduler.now();
   const end = request.endInclusive ?? Infinity;

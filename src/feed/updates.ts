@@ -19,7 +19,7 @@ import { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward, readPage } from './catchUp.js';
-import type { Feed } from './Feed.js';
+import type { LedgerFeed } from './LedgerFeed.js';
 import { followBySocket, mayOpenSocket } from './followBySocket.js';
 import { readLedgerEnd } from './ledgerEnd.js';
 import { poll } from './poll.js';
@@ -27,7 +27,7 @@ import { type Position, reportCaughtUp, startPosition, type Step, withCaughtUp }
 import { type Gap, type InvalidUpdate, isGapError } from './UpdatesOptions.js';
 
 /** The updates of a feed. A page is emitted before the next step begins, so that pages do not pile up. */
-export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
+export const updates = (feed: LedgerFeed): Observable<Update | InvalidUpdate> =>
   steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
 
 /**
@@ -37,14 +37,14 @@ export const updates = (feed: Feed): Observable<Update | InvalidUpdate> =>
  * @param ready$ - emits when the next step may begin; by default at once. Waiting aborts prefetched ranges, so it is only
  * for feeds that read one range at a time.
  */
-export const steps = (feed: Feed, ready$: Observable<unknown> = of(true)): Observable<Step> =>
+export const steps = (feed: LedgerFeed, ready$: Observable<unknown> = of(true)): Observable<Step> =>
   defer((): Step[] => [{ position: startPosition(feed.request) }]).pipe(
     // queued: synchronous answers would nest the steps
     expand((step) => nextStep(feed, step, ready$).pipe(subscribeOn(queueScheduler))),
     reportLifecycle(feed),
   );
 
-const nextStep = (feed: Feed, previous: Step, ready$: Observable<unknown>): Observable<Step> =>
+const nextStep = (feed: LedgerFeed, previous: Step, ready$: Observable<unknown>): Observable<Step> =>
   // expand calls this even if its subscriber has just unsubscribed, but then ready$ does not emit
   ready$.pipe(
     tap(() => {
@@ -61,7 +61,7 @@ const nextStep = (feed: Feed, previous: Step, ready$: Observable<unknown>): Obse
   );
 
 /** The next step of a feed: one request and its retries. A socket brings many steps. */
-function requestStep(feed: Feed, position: Position): Observable<Step> {
+function requestStep(feed: LedgerFeed, position: Position): Observable<Step> {
   switch (position.next) {
     case 'ledgerEnd':
       return readLedgerEnd(feed, position);
@@ -79,7 +79,7 @@ function requestStep(feed: Feed, position: Position): Observable<Step> {
 
 /** Lets the caller choose where to resume after a gap. */
 const handleGap =
-  (feed: Feed, start: Position): MonoTypeOperatorFunction<Step> =>
+  (feed: LedgerFeed, start: Position): MonoTypeOperatorFunction<Step> =>
   (source) =>
     defer(() => {
       let current = start;
@@ -96,7 +96,7 @@ const handleGap =
 
 /** Starts again after a gap, at the offset that the caller chooses. Without one, the gap is an error. */
 function resumeAfterGap(
-  { request, onGap, report }: Feed,
+  { request, onGap, report }: LedgerFeed,
   { cursor, floor }: Position,
   error: Gap['error'],
 ): Observable<Step> {
@@ -128,7 +128,7 @@ function resumeAfterGap(
 
 /** Reports the start and the end of a feed. */
 const reportLifecycle =
-  <A>(feed: Feed): MonoTypeOperatorFunction<A> =>
+  <A>(feed: LedgerFeed): MonoTypeOperatorFunction<A> =>
   (source) => {
     const { request, report } = feed;
     const { beginExclusive, endInclusive } = request;
@@ -150,7 +150,7 @@ const reportLifecycle =
   };
 
 /** Reports that a feed has failed, or was unsubscribed from. */
-export const reportEnd = <A>({ report }: Feed): MonoTypeOperatorFunction<A> =>
+export const reportEnd = <A>({ report }: LedgerFeed): MonoTypeOperatorFunction<A> =>
   tap<A>({
     error: (error: unknown) => {
       report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));

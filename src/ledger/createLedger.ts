@@ -2,7 +2,7 @@
 import { kyPort } from '../http/kyPort.js';
 import { executor } from '../submission/execute.js';
 import { prepare, submit } from '../submission/submit.js';
-import { createFeed } from '../feed/Feed.js';
+import { createLedgerFeed } from '../feed/LedgerFeed.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
@@ -42,7 +42,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 export function bindLedger(service: Service, retry: RetryPolicy | undefined): Ledger {
   const readUpdates = (request: UpdatesRequest, options: UpdatesOptions = {}): Observable<Update | InvalidUpdate> => {
     checkOptions(options);
-    return defer(() => updates(createFeed(service, request, options, retry, service.reportForNewFeed())));
+    return defer(() => updates(createLedgerFeed(service, request, options, retry, service.reportForNewFeed())));
   };
   const processUpdates = (
     request: UpdatesRequest,

@@ -27,7 +27,7 @@ import type { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { isStoreError } from '../errors/process.js';
 import { InvalidRequestError } from '../errors/request.js';
-import { createFeed, type Feed } from '../feed/Feed.js';
+import { createLedgerFeed, type LedgerFeed } from '../feed/LedgerFeed.js';
 import type { Service } from '../feed/Service.js';
 import { reportEnd } from '../feed/updates.js';
 import { validateRequest } from '../http/exchange.js';
@@ -170,7 +170,7 @@ function feedFactory(
   request: UpdatesRequest,
   options: AnyProcessOptions,
   ledgerRetry: RetryPolicy | undefined,
-): (beginExclusive?: Offset) => Feed {
+): (beginExclusive?: Offset) => LedgerFeed {
   const range = validateRequest(UpdatesRequest, request);
   if (range.descendingOrder === true)
     throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
@@ -184,7 +184,7 @@ function feedFactory(
       beginExclusive,
       ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, beginExclusive) }),
     };
-    return createFeed(
+    return createLedgerFeed(
       service,
       rest,
       { ...options, transport: 'http', parallelRanges: 1, onInvalid },

@@ -9,7 +9,7 @@ import { isDecodeError, isPrunedError } from '../errors/feed.js';
 import { CursorError } from '../errors/process.js';
 import { isUnauthorizedError } from '../errors/request.js';
 import { isTransient } from '../errors/verdict.js';
-import type { Feed } from '../feed/Feed.js';
+import type { LedgerFeed } from '../feed/LedgerFeed.js';
 import { requestPage, isBeyondEnd } from '../feed/pageRequest.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
@@ -26,7 +26,7 @@ export interface ResumePoint {
 
 /** The stored cursor, after checks that it belongs to this ledger and request; otherwise the start of the request. */
 export const resumePoint = (
-  feed: Feed,
+  feed: LedgerFeed,
   { store, name = '' }: AnyProcessOptions,
   load$: Observable<unknown>,
 ): Observable<ResumePoint> => {
@@ -115,7 +115,7 @@ function validateCursor(name: string, stored: unknown, { participantId, selectio
 const recheckDelayMs = 500;
 
 /** Checks that the last update is still at its offset: a ledger that was restored, and has grown since, has another one there. */
-function verifySameLedger(feed: Feed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
+function verifySameLedger(feed: LedgerFeed, name: string, { lastUpdate }: Cursor): Observable<unknown> {
   if (lastUpdate === undefined) return of(true);
   const { offset, updateId } = lastUpdate;
   // the offset may be after the end of the request

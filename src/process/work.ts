@@ -21,7 +21,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import type { Feed } from '../feed/Feed.js';
+import type { LedgerFeed } from '../feed/LedgerFeed.js';
 import { steps } from '../feed/updates.js';
 import { clampTimer } from '../http/retry.js';
 import { type Chunk, commitChunk, toChunk } from './commit.js';
@@ -35,7 +35,7 @@ import type { ResumePoint } from './resume.js';
  */
 export const work = (
   processor: Processor,
-  feed: Feed,
+  feed: LedgerFeed,
   start: ResumePoint,
   batch: BatchOptions | undefined,
 ): Observable<Committed> =>

@@ -9,7 +9,7 @@ import { isLedgerError } from '../errors/LedgerError.js';
 import { isUnauthorizedError } from '../errors/request.js';
 import { isOutcomeUnknownError, OutcomeUnknownError, type Submission } from '../errors/submission.js';
 import { verdict } from '../errors/verdict.js';
-import { createFeed } from '../feed/Feed.js';
+import { createLedgerFeed } from '../feed/LedgerFeed.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import { retryTransient, timeoutWith } from '../http/retry.js';
@@ -77,7 +77,7 @@ const transactionAt = (
       if (!isApiError(error) || verdict(error) !== 'switch') throw error;
       // the ledger has reached the offset: there is no need to read its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
-      const feed = createFeed(
+      const feed = createLedgerFeed(
         service,
         { ...range, updateFormat },
         { retry: { ...retry, giveUpAfterMs: 0 } },

@@ -8,7 +8,7 @@ import type { Service } from './Service.js';
 import type { Gap, UpdatesOptions } from './UpdatesOptions.js';
 
 /** The constants of one feed: its service, its valid request and its options with their defaults. */
-export interface Feed {
+export interface LedgerFeed {
   readonly service: Service;
   readonly request: UpdatesRequest;
   readonly transport: 'http' | 'websocket';
@@ -26,13 +26,13 @@ export interface Feed {
 }
 
 /** Creates a feed; throws an `InvalidRequestError` for a request that breaks a rule. */
-export const createFeed = (
+export const createLedgerFeed = (
   service: Service,
   request: UpdatesRequest,
   { maxPageSize = 200, idleTimeoutMs, onInvalid = 'fail', onGap = 'fail', ...options }: UpdatesOptions,
   ledgerRetry: RetryPolicy | undefined,
   report: Report,
-): Feed => ({
+): LedgerFeed => ({
   service,
   request: validateRequest(UpdatesRequest, request),
   transport: options.transport ?? 'http',
