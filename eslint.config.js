@@ -32,6 +32,7 @@ const optional = {
   '^@angular/': ['angular'],
   '^@opentelemetry/': ['otel'],
   '^ws$': ['ws', 'sandbox'],
+  '^undici$': ['undici'],
 };
 const foreign = (folder) =>
   Object.entries(optional)
@@ -48,15 +49,16 @@ const house = {
   submission: ['codecs', 'errors', 'http', 'feed'],
   verify: ['codecs', 'errors', 'submission'],
   operators: ['codecs', 'errors'],
-  process: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'operators'],
-  ledger: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'process', 'submission'],
+  process: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'operators', 'ledger'],
+  ledger: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission'],
   file: ['codecs', 'errors', 'process'],
   indexeddb: ['codecs', 'errors', 'process'],
   postgres: ['codecs', 'errors', 'http', 'process'],
-  nats: ['codecs', 'errors', 'process'],
+  nats: ['codecs', 'errors', 'diagnostics', 'http', 'process'],
   angular: ['errors', 'http', 'ledger'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],
-  ws: ['errors', 'http'],
+  ws: ['codecs', 'errors', 'http', 'feed'],
+  undici: ['errors', 'http'],
   sandbox: ['codecs'],
   cli: ['codecs', 'errors', 'diagnostics', 'http', 'operators', 'ledger', 'verify', 'sandbox', 'file', 'ws'],
 };
