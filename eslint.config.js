@@ -54,7 +54,7 @@ const house = {
   file: ['codecs', 'errors', 'process'],
   indexeddb: ['codecs', 'errors', 'process'],
   postgres: ['codecs', 'errors', 'http', 'process'],
-  nats: ['codecs', 'errors', 'diagnostics', 'http', 'process'],
+  nats: ['codecs', 'errors', 'diagnostics', 'http', 'operators', 'process'],
   angular: ['errors', 'http', 'ledger'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],
   ws: ['codecs', 'errors', 'http', 'feed'],

@@ -5,8 +5,8 @@
  */
 
 // The ledger
-export { createLedger } from './ledger/createLedger.js';
-export type { Ledger } from './ledger/Ledger.js';
+export { createLedger, createLedgerReader } from './ledger/createLedger.js';
+export type { Ledger, LedgerReader } from './ledger/Ledger.js';
 export type { LedgerOptions } from './ledger/LedgerOptions.js';
 export type { InvalidUpdate } from './feed/UpdatesOptions.js';
 export type { Gap } from './feed/UpdatesOptions.js';
@@ -14,30 +14,9 @@ export type { UpdatesOptions } from './feed/UpdatesOptions.js';
 export type { ExecuteOptions, Recovery } from './submission/SubmitOptions.js';
 export type { SubmitOptions } from './submission/SubmitOptions.js';
 export type { HttpPort, HttpRequest, HttpResponse } from './http/HttpPort.js';
-export type {
-  SocketAlive,
-  SocketEnd,
-  SocketOpen,
-  SocketPort,
-  SocketRequest,
-  SocketSign,
-  SocketText,
-} from './http/SocketPort.js';
+export type { Transport } from './feed/Transport.js';
 export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/retry.js';
-
-// Processing
-export type { BatchOptions, BatchProcessOptions, CommitEvery, ProcessOptions } from './process/ProcessOptions.js';
-export type { BatchHandler, Handler, Work } from './process/ProcessOptions.js';
-export type { Committed } from './process/ProcessOptions.js';
-export type { CheckpointStore, TransactionalStore, Transactions } from './process/CheckpointStore.js';
-export { memoryStore } from './process/memoryStore.js';
-export { Cursor, type LastUpdate } from './process/Cursor.js';
-export { Parked } from './process/Parked.js';
-export { handleParked, type Unparked } from './process/Parked.js';
-export { toStatus } from './process/ProcessStatus.js';
-export type { ProcessStatus } from './process/ProcessStatus.js';
-export { isReady, type ReadyOptions } from './process/ProcessStatus.js';
 
 // What it is doing
 export type { Diagnostic } from './diagnostics/Diagnostic.js';
@@ -57,7 +36,7 @@ export type {
   SocketClosed,
   SocketOpened,
 } from './diagnostics/FeedDiagnostic.js';
-export type { HandlerFailed, ProcessDiagnostic, UpdateParked, UpdateSkipped } from './diagnostics/Diagnostic.js';
+export type { HandlerFailed, NameLost, ProcessDiagnostic, UpdateParked, UpdateSkipped } from './diagnostics/Diagnostic.js';
 export type {
   SubmissionCommitted,
   SubmissionFailed,

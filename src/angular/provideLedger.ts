@@ -26,8 +26,8 @@ export interface LedgerFeature {
  * Provides a ledger to an application or to a route. The ledger is created once, when it is first injected, and sends no
  * requests by itself.
  *
- * Feeds, those of `updates` and of `process`, run outside Angular's zone. They emit and call handlers within it, so a feed
- * does not keep an application unstable, with zone.js or without. Other callbacks of the options, such as a token
+ * Feeds, those of `updates` and of `processFeed`, run outside Angular's zone. They emit and call handlers within it, so a
+ * feed does not keep an application unstable, with zone.js or without. Other callbacks of the options, such as a token
  * provider, a store or `onGap`, are called outside the zone. On a server that renders pages, feeds neither emit nor
  * complete, unless {@link withServerFeeds} is given; everything else works there.
  *
@@ -147,8 +147,8 @@ export const withAngularHttp = (): LedgerFeature => ({ providers: [{ provide: PO
 const PORT = new InjectionToken<HttpPort | undefined>('HttpPort of canton-rx');
 
 /**
- * Enables feeds on a server that renders pages, where `updates` and `process` otherwise neither emit nor complete. The
- * rendering does not wait for them: a page shows what feeds have emitted until the application is stable. With
+ * Enables feeds on a server that renders pages, where `updates` and `processFeed` otherwise neither emit nor complete.
+ * The rendering does not wait for them: a page shows what feeds have emitted until the application is stable. With
  * {@link withAngularHttp} it becomes stable between two requests of a feed. Feeds end with the application, when the page
  * is rendered.
  *

@@ -12,6 +12,7 @@ import {
   using,
 } from 'rxjs';
 import { clampTimer } from '../http/retry.js';
+import { type AnyHandler, connectionOf, withConnection } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 
 /** The environment in which a ledger is provided. */
@@ -41,18 +42,23 @@ export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFe
     isServer ? throughZone(source).pipe(trackPendingTask()) : source;
   // `Parameters` has the types of the last overload only, and the arguments are passed on unchanged
   const updates = (...args: Parameters<Ledger['updates']>) => feed(ledger.updates(...args));
-  const process = (...[request, handler, options]: Parameters<Ledger['process']>) =>
-    feed(ledger.process(request, handlerInZone(zone, handler), options));
-  return {
+  const inZone: Ledger = {
     ...ledger,
     updates: updates as Ledger['updates'],
-    process: process as Ledger['process'],
     executeAndWaitForTransaction: (...args) => singleRequest(ledger.executeAndWaitForTransaction(...args)),
     prepare: (...args) => singleRequest(ledger.prepare(...args)),
     submit: (...args) => singleRequest(ledger.submit(...args)),
     ledgerEnd: () => singleRequest(ledger.ledgerEnd()),
     diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)),
   };
+  const connection = connectionOf(ledger);
+  // a ledger of a test has none
+  if (connection === undefined) return inZone;
+  const { service, runProcessor = ({ run, handler }) => run(service, handler) } = connection;
+  return withConnection(inZone, {
+    ...connection,
+    runProcessor: (run) => feed(runProcessor({ ...run, handler: handlerInZone(zone, run.handler) })),
+  });
 }
 
 /**
@@ -112,8 +118,8 @@ const trackPendingTask =
 
 /** A handler that runs within Angular's zone, as does the Observable that it returns. */
 const handlerInZone =
-  <Work, Tx>(zone: NgZone, handler: (work: Work, tx: Tx) => unknown) =>
-  (work: Work, tx: Tx): unknown => {
+  (zone: NgZone, handler: AnyHandler): AnyHandler =>
+  (work, tx) => {
     const result = zone.run(() => handler(work, tx));
     if (!isObservable(result)) return result;
     return new Observable((subscriber) => zone.run(() => result.subscribe(subscriber)));

@@ -1,4 +1,5 @@
 import type { Offset } from '../codecs/scalars.js';
+import type { StoreError } from '../errors/process.js';
 import type { FeedDiagnostic } from './FeedDiagnostic.js';
 import type { SubmissionDiagnostic } from './SubmissionDiagnostic.js';
 
@@ -46,7 +47,7 @@ export interface TokenRefreshed {
 }
 
 /** A diagnostic of a processor, beside those of its feed. */
-export type ProcessDiagnostic = HandlerFailed | UpdateSkipped | UpdateParked;
+export type ProcessDiagnostic = HandlerFailed | UpdateSkipped | UpdateParked | NameLost;
 
 /** A handler failed. The processor calls it again after a delay. */
 export interface HandlerFailed {
@@ -84,6 +85,17 @@ export interface UpdateParked {
   readonly attempts: number;
   /** The error of the handler, or the reason why the update does not decode. */
   readonly cause: unknown;
+}
+
+/**
+ * A processor that was told to stop had lost its name to another processor. Its open transaction was rolled back, and it
+ * completed.
+ */
+export interface NameLost {
+  /** Discriminates the union. */
+  readonly _tag: 'NameLost';
+  /** The error of the store. */
+  readonly cause: StoreError;
 }
 
 /** Reports a diagnostic. The function is only called if there is a subscriber. */

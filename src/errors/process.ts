@@ -44,7 +44,7 @@ export class CursorError extends Error {
 export const isCursorError = (u: unknown): u is CursorError => hasTag(u, 'CursorError');
 
 /**
- * A handler of `process` failed and is not retried. Every update before this one is committed, and none from it on: a
+ * A handler of `processFeed` failed and is not retried. Every update before this one is committed, and none from it on: a
  * processor that is started again begins with it.
  */
 export class HandlerError extends Error {

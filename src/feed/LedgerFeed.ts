@@ -5,13 +5,15 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { validateRequest } from '../http/exchange.js';
 import { type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import type { Service } from './Service.js';
+import type { Transport } from './Transport.js';
 import type { Gap, UpdatesOptions } from './UpdatesOptions.js';
 
 /** The constants of one feed: its service, its valid request and its options with their defaults. */
 export interface LedgerFeed {
   readonly service: Service;
   readonly request: UpdatesRequest;
-  readonly transport: 'http' | 'websocket';
+  /** `undefined`: the feed polls. */
+  readonly transport: Transport | undefined;
   readonly maxPageSize: number;
   /** The idle timeout of a poll, in milliseconds. */
   readonly idleTimeoutMs: number;
@@ -35,7 +37,7 @@ export const createLedgerFeed = (
 ): LedgerFeed => ({
   service,
   request: validateRequest(UpdatesRequest, request),
-  transport: options.transport ?? 'http',
+  transport: options.transport === 'http' ? undefined : options.transport,
   maxPageSize,
   idleTimeoutMs: idleTimeoutMs ?? 5_000,
   quietTimeoutMs: idleTimeoutMs ?? 12_000,

@@ -12,8 +12,8 @@ export interface Position {
   readonly cursor: Offset;
   /** The exclusive end of a feed in descending order. */
   readonly floor: Offset;
-  /** The next request. A `'socket'` delivers the next step without one. */
-  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'socket' | 'end';
+  /** The next request. With `'pushed'`, the transport delivers the next step without one. */
+  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'pushed' | 'end';
   /** Where pages end: at the last known ledger end, or at the end of the request. */
   readonly target: Offset;
   /** The ranges after the cursor that are already requested, in order. */

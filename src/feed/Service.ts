@@ -3,22 +3,15 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { EndpointSwitched, PageLimitLearned } from '../diagnostics/FeedDiagnostic.js';
 import type { Link } from '../http/Link.js';
-import { jitter } from '../http/retry.js';
 
 /** The paths that serve updates: that of the interface document, and the one that replaces it in 3.6. */
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
-
-/** The result of a WebSocket that has ended: it brought elements, it brought none, or another path is to be tried. */
-type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
 
 /** The shortest wait that a poll is reduced to, in milliseconds: shorter polls would be too many. */
 export const minPollMs = 1_000;
 
 /** How long the ledger end is not requested after it was unavailable, in milliseconds. */
 const ledgerEndRetryMs = 60_000;
-
-/** How long no feed of the ledger opens a socket after one has ended. */
-const socketBackOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 
 /** The state of a service, as the feeds of a ledger have learned it. Each field is described at its getter. */
 interface Learned {
@@ -28,9 +21,6 @@ interface Learned {
   maxPollMs: number;
   maxRange: number;
   ledgerEndUnavailableAt: number;
-  socketEndedAt: number;
-  socketDelayMs: number;
-  socketFailures: number;
   feeds: number;
 }
 
@@ -53,9 +43,6 @@ export class Service {
       maxPollMs: Infinity,
       maxRange: Infinity,
       ledgerEndUnavailableAt: -Infinity,
-      socketEndedAt: 0,
-      socketDelayMs: 0,
-      socketFailures: 0,
       feeds: 0,
     };
   }
@@ -91,6 +78,11 @@ export class Service {
       this.#onDiagnostic?.(diagnostic);
       this.#diagnostics.next(diagnostic);
     };
+  }
+
+  /** An object that is the same over every link, for what a transport keeps of a service. */
+  get identity(): object {
+    return this.#learned;
   }
 
   /** The path that serves updates. */
@@ -168,24 +160,5 @@ export class Service {
   /** The service, or a gateway before it, does not serve the ledger end. That may be temporary. */
   ledgerEndUnavailable(): void {
     this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
-  }
-
-  /** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
-  get isSocketBackOff(): boolean {
-    const { socketEndedAt, socketDelayMs } = this.#learned;
-    return Math.abs(asyncScheduler.now() - socketEndedAt) < socketDelayMs;
-  }
-
-  /**
-   * A socket has ended. Returns for how long no feed opens another, in milliseconds: the more sockets in a row bring
-   * nothing, the longer. Several that end within one delay count as one failure.
-   */
-  socketEnded(result: SocketResult): number {
-    const learned = this.#learned;
-    if (result !== 'empty') learned.socketFailures = 0;
-    else if (!this.isSocketBackOff) learned.socketFailures += 1;
-    learned.socketDelayMs = result === 'pathSwitched' ? 0 : jitter(learned.socketFailures, socketBackOff);
-    learned.socketEndedAt = asyncScheduler.now();
-    return learned.socketDelayMs;
   }
 }

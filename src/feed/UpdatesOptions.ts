@@ -3,6 +3,7 @@ import type { Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import { isLedgerResetError, isPrunedError, type LedgerResetError, type PrunedError } from '../errors/feed.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
+import type { Transport } from './Transport.js';
 
 /** The options of a feed. */
 export interface UpdatesOptions {
@@ -21,14 +22,10 @@ export interface UpdatesOptions {
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * How a feed without an end waits for new updates once it has caught up: `'http'` polls; with `'websocket'` the service
-   * pushes them, by the ledger's `webSocket`. While no socket is available, because the upgrade is refused or a socket has
-   * just ended, the feed polls. Either way each update is emitted once and in order; updates between two sockets are read
-   * over HTTP.
-   *
-   * @defaultValue 'http'
+   * How a feed without an end receives new updates once it has caught up: `'http'` polls, and with a transport, such as
+   * `webSocketTransport()` of `canton-rx/ws`, the service pushes them. Default: the ledger's transport.
    */
-  readonly transport?: 'http' | 'websocket' | undefined;
+  readonly transport?: 'http' | Transport | undefined;
   /**
    * The maximum number of ranges of the ledger to read at the same time while the feed catches up, 1 to 32. Their updates are
    * emitted in order, and at most that many pages are held in memory. With `1`, a page is requested only after all updates of the page
@@ -87,6 +84,7 @@ export function checkOptions(options: UpdatesOptions): void {
   checkPositive({ maxPageSize, idleTimeoutMs, parallelRanges }, true);
   // answers that come while the first is awaited are emitted in one call stack
   if (parallelRanges > maxParallelRanges) throw new TypeError(`parallelRanges must be at most ${maxParallelRanges}`);
-  if (!['http', 'websocket'].includes(transport)) throw new TypeError('transport must be http or websocket');
+  if (!['http', 'Transport'].includes(transport === 'http' ? transport : transport._tag))
+    throw new TypeError("transport must be 'http' or a transport");
   retryPolicy(retry);
 }

@@ -20,7 +20,6 @@ import type { Update } from '../codecs/Update.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward, readPage } from './catchUp.js';
 import type { LedgerFeed } from './LedgerFeed.js';
-import { followBySocket, mayOpenSocket } from './followBySocket.js';
 import { readLedgerEnd } from './ledgerEnd.js';
 import { poll } from './poll.js';
 import { type Position, reportCaughtUp, startPosition, type Step, withCaughtUp } from './Position.js';
@@ -60,7 +59,7 @@ const nextStep = (feed: LedgerFeed, previous: Step, ready$: Observable<unknown>)
     }),
   );
 
-/** The next step of a feed: one request and its retries. A socket brings many steps. */
+/** The next step of a feed: one request and its retries. A transport brings many steps. */
 function requestStep(feed: LedgerFeed, position: Position): Observable<Step> {
   switch (position.next) {
     case 'ledgerEnd':
@@ -70,8 +69,8 @@ function requestStep(feed: LedgerFeed, position: Position): Observable<Step> {
     case 'pageDown':
       return readDownward(feed, position);
     case 'poll':
-      return mayOpenSocket(feed, position) ? followBySocket(feed, position) : poll(feed, position);
-    case 'socket':
+      return feed.transport?.follow(feed, position) ?? poll(feed, position);
+    case 'pushed':
     case 'end':
       return EMPTY;
   }
@@ -150,7 +149,7 @@ const reportLifecycle =
   };
 
 /** Reports that a feed has failed, or was unsubscribed from. */
-export const reportEnd = <A>({ report }: LedgerFeed): MonoTypeOperatorFunction<A> =>
+export const reportEnd = <A>({ report }: Pick<LedgerFeed, 'report'>): MonoTypeOperatorFunction<A> =>
   tap<A>({
     error: (error: unknown) => {
       report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));

@@ -5,7 +5,6 @@ import { TokenError, UnauthorizedError } from '../errors/request.js';
 import { verdict } from '../errors/verdict.js';
 import type { HttpPort, HttpRequest } from './HttpPort.js';
 import { mapError, timeoutWith } from './retry.js';
-import type { SocketPort } from './SocketPort.js';
 
 /** A bearer token, or a function that provides one. The function is called for every request. */
 export type Token = string | (() => string | ObservableInput<string>);
@@ -13,7 +12,6 @@ export type Token = string | (() => string | ObservableInput<string>);
 /** The settings that all requests to one service share. */
 export interface Link {
   readonly port: HttpPort;
-  readonly socketPort: SocketPort;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,6 +20,8 @@ export interface Link {
   readonly report: Report;
   /** Wraps each request, for example in a span. */
   readonly interceptor?: Interceptor;
+  /** Wraps each socket of a transport in the same way. */
+  readonly socketInterceptor?: SocketInterceptor;
 }
 
 /** One request to the service. */
@@ -47,6 +47,12 @@ export type Interceptor = <A>(
   request: HttpRequest,
   send: (request: HttpRequest) => Observable<unknown>,
   read: (json: unknown) => A,
+) => Observable<A>;
+
+/** Wraps each socket of a link: opens it, possibly with more headers, and passes on its signs. `'Open'` is the tag of the first. */
+export type SocketInterceptor = <A extends { readonly _tag: string }>(
+  request: Pick<HttpRequest, 'url' | 'headers'>,
+  open: (headers: HttpRequest['headers']) => Observable<A>,
 ) => Observable<A>;
 
 /** The headers of a request over a link. The caller's own replace those of the library. */

@@ -8,18 +8,14 @@ import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { InvalidUpdate, UpdatesOptions } from '../feed/UpdatesOptions.js';
-import type {
-  BatchHandler,
-  BatchProcessOptions,
-  Committed,
-  Handler,
-  ProcessOptions,
-} from '../process/ProcessOptions.js';
 import type { Signer } from '../submission/Signer.js';
 import type { ExecuteOptions, SubmitOptions } from '../submission/SubmitOptions.js';
 
-/** A client of a participant's ledger. All Observables are cold: nothing is sent before `subscribe`, and subscriptions share no state. */
-export interface Ledger {
+/**
+ * A client that reads a participant's ledger, and does not submit. All Observables are cold: nothing is sent before
+ * `subscribe`, and subscriptions share no state.
+ */
+export interface LedgerReader {
   /**
    * Emits the updates after `beginExclusive`, each once and in order: first those that are on the ledger, then new ones, until
    * it is unsubscribed from. With `endInclusive` it completes there, even if the ledger has yet to reach that offset.
@@ -45,50 +41,17 @@ export interface Ledger {
   updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
   /** Emits the updates after `beginExclusive`, and an {@link InvalidUpdate} for each that does not decode. */
   updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | InvalidUpdate>;
-  /** Calls a handler with batches of updates; otherwise as described below. */
-  process<Tx = void>(
-    request: UpdatesRequest,
-    handler: BatchHandler<NoInfer<Tx>>,
-    options: BatchProcessOptions<Tx>,
-  ): Observable<Committed>;
+  /** Emits the current ledger end once. */
+  ledgerEnd(): Observable<Offset>;
   /**
-   * Calls a handler with each of the updates after `beginExclusive`, in order, and saves its position in a store, from which
-   * it resumes when it is started again. Emits after each commit.
-   *
-   * The Observable or Promise of the handler is awaited before the next call, and pages are requested only as fast as the
-   * handler works. With a {@link TransactionalStore} the handler works in the transaction that also saves the position, so
-   * that each update takes effect once whatever crashes. With any other store, the updates since the last commit may be
-   * handled again after a crash.
-   *
-   * It fails as `updates` does; with a `HandlerError` if the handler fails for good and `onPoison` is `'stop'`; with a
-   * `CursorError` if the stored position belongs to another ledger or request; and with a `StoreError` if the store fails for
-   * longer than the retry policy allows. Unsubscribing, or `signal`, stops it gracefully.
-   *
-   * @throws TypeError for invalid options, synchronously
-   * @example
-   * ```ts
-   * import { acsDelta, createLedger, memoryStore } from 'canton-rx';
-   *
-   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
-   * const controller = new AbortController();
-   * ledger
-   *   .process(
-   *     { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
-   *     async (update) => {
-   *       await Promise.resolve(update); // your work
-   *     },
-   *     { name: 'balances', store: memoryStore(), signal: controller.signal },
-   *   )
-   *   .subscribe(({ isCaughtUp }) => {
-   *     if (isCaughtUp) controller.abort();
-   *   });
-   * ```
+   * Reports what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds have
+   * caught up, the progress of submissions. Hot, never completes, and costs nothing without subscribers.
    */
-  process<Tx = void>(
-    request: UpdatesRequest,
-    handler: Handler<NoInfer<Tx>>,
-    options?: ProcessOptions<Tx>,
-  ): Observable<Committed>;
+  readonly diagnostics$: Observable<Diagnostic>;
+}
+
+/** A client of a participant's ledger, which reads and submits. */
+export interface Ledger extends LedgerReader {
   /**
    * Executes a prepared and signed submission, and emits the committed transaction once. Its `events` are empty if the format
    * includes none of them.
@@ -117,11 +80,4 @@ export interface Ledger {
    * @throws TypeError without `verify`, synchronously
    */
   submit(request: PrepareRequest, signer: Signer | readonly Signer[], options: SubmitOptions): Observable<Transaction>;
-  /** Emits the current ledger end once. */
-  ledgerEnd(): Observable<Offset>;
-  /**
-   * Reports what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds have
-   * caught up, the progress of submissions. Hot, never completes, and costs nothing without subscribers.
-   */
-  readonly diagnostics$: Observable<Diagnostic>;
 }

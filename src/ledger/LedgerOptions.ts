@@ -1,7 +1,7 @@
+import type { Transport } from '../feed/Transport.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import type { Token } from '../http/Link.js';
 import type { RetryPolicy } from '../http/retry.js';
-import type { SocketPort } from '../http/SocketPort.js';
 
 /** The address of a ledger service, and how to connect to it. */
 export interface LedgerOptions {
@@ -45,9 +45,8 @@ export interface LedgerOptions {
   /** Replaces ky, for tests or for another HTTP client. `fetch` has no effect with it. */
   readonly port?: HttpPort | undefined;
   /**
-   * Opens WebSockets to the service, for feeds with `transport: 'websocket'`. In Node.js use `wsPort()` of `canton-rx/ws`.
-   * Default: the platform's `WebSocket`, which browsers have, and Node.js since version 22; it cannot send `headers`, and
-   * does not keep an idle connection alive.
+   * How feeds without an end receive new updates once they have caught up, such as `webSocketTransport()` of `canton-rx/ws`.
+   * A feed may have another. Default: they poll.
    */
-  readonly webSocket?: SocketPort | undefined;
+  readonly transport?: Transport | undefined;
 }

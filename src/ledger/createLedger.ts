@@ -7,14 +7,12 @@ import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
 import { checkOptions, type InvalidUpdate, type UpdatesOptions } from '../feed/UpdatesOptions.js';
-import { process } from '../process/process.js';
-import type { AnyProcessOptions, Committed } from '../process/ProcessOptions.js';
 import { defer, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { webSocketPort } from '../http/webSocketPort.js';
-import type { Ledger } from './Ledger.js';
+import { checkPositive } from '../http/retry.js';
+import { withConnection } from './connection.js';
+import type { Ledger, LedgerReader } from './Ledger.js';
 import type { LedgerOptions } from './LedgerOptions.js';
 
 /**
@@ -35,44 +33,67 @@ import type { LedgerOptions } from './LedgerOptions.js';
  * ```
  */
 export function createLedger(options: LedgerOptions): Ledger {
-  return bindLedger(createService(options), options.retry);
+  return bindLedger(createService(options), options);
 }
 
-/** The ledger of a service. `retry` is the policy of all requests without one of their own. */
-export function bindLedger(service: Service, retry: RetryPolicy | undefined): Ledger {
-  const readUpdates = (request: UpdatesRequest, options: UpdatesOptions = {}): Observable<Update | InvalidUpdate> => {
-    checkOptions(options);
-    return defer(() => updates(createLedgerFeed(service, request, options, retry, service.reportForNewFeed())));
-  };
-  const processUpdates = (
-    request: UpdatesRequest,
-    handle: (work: never, tx: unknown) => unknown,
-    options: AnyProcessOptions = {},
-  ): Observable<Committed> => {
-    checkOptions(options);
-    return process(service, request, { handle }, options, retry);
-  };
-  return {
-    // the overloads only relate the types of their arguments
-    updates: readUpdates as Ledger['updates'],
-    process: processUpdates,
+/**
+ * Creates a client that only reads a participant's ledger. A program that does not submit is 15 per cent smaller with it,
+ * since bundlers leave out submission.
+ *
+ * @throws TypeError for options that are invalid, such as a `baseUrl` that is not an http(s) URL
+ * @example
+ * ```ts
+ * import { acsDelta, createLedgerReader } from 'canton-rx';
+ *
+ * const ledger = createLedgerReader({ baseUrl: 'http://127.0.0.1:7575' });
+ * const request = { beginExclusive: 0, endInclusive: 20, updateFormat: acsDelta({ parties: 'any' }) };
+ * ledger.updates(request).subscribe(({ offset }) => {
+ *   console.log(offset);
+ * });
+ * ```
+ */
+export function createLedgerReader(options: LedgerOptions): LedgerReader {
+  return bindReader(createService(options), options);
+}
+
+/** The options of all requests of a ledger that have none of their own. */
+type Defaults = Pick<LedgerOptions, 'retry' | 'transport'>;
+
+/** The ledger of a service. */
+export function bindLedger(service: Service, defaults: Defaults): Ledger {
+  const { retry } = defaults;
+  const ledger: Ledger = {
+    ...bindReader(service, defaults),
     executeAndWaitForTransaction: (request, options = {}) => executor(service, options, retry)(request),
     submit: (request, signer, options) => submit(service, request, signer, options, retry),
     prepare: (request) => prepare(service.link, request),
+  };
+  return withConnection(ledger, { service, retry });
+}
+
+function bindReader(service: Service, { retry, transport }: Defaults): LedgerReader {
+  const readUpdates = (request: UpdatesRequest, options: UpdatesOptions = {}): Observable<Update | InvalidUpdate> => {
+    checkOptions(options);
+    const complete = { ...options, transport: options.transport ?? transport };
+    return defer(() => updates(createLedgerFeed(service, request, complete, retry, service.reportForNewFeed())));
+  };
+  const ledger: LedgerReader = {
+    // the overloads only relate the types of their arguments
+    updates: readUpdates as LedgerReader['updates'],
     ledgerEnd: () => ledgerEnd(service.link),
     diagnostics$: service.diagnostics$,
   };
+  return withConnection(ledger, { service, retry });
 }
 
 /** A new service with the options of a ledger. */
 export function createService(options: LedgerOptions): Service {
   const { baseUrl, token, headers = {}, requestTimeoutMs = 30_000, updatesPath = 'auto' } = options;
   checkPositive({ requestTimeoutMs, maxAnswerBytes: options.maxAnswerBytes ?? 1 });
-  retryPolicy(options.retry);
+  checkOptions(options);
   return new Service(
     {
       port: options.port ?? kyPort(options),
-      socketPort: options.webSocket ?? webSocketPort(),
       baseUrl: validateBaseUrl(baseUrl),
       headers: validateHeaders(headers),
       token,

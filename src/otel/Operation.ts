@@ -1,6 +1,7 @@
 import { type Attributes, type Context, type SpanOptions, trace } from '@opentelemetry/api';
 import { Offset } from '../codecs/scalars.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { Service } from '../feed/Service.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { countDiagnostic } from './counting.js';
 import type { Followers } from './lag.js';
@@ -24,6 +25,8 @@ export interface Operation {
 export interface Tracing {
   /** The ledger without telemetry. */
   readonly plain: Ledger;
+  /** The service of the ledger, as one operation uses it. */
+  readonly serviceFor: (operation: Operation) => Service;
   /** The same ledger, as one operation uses it. */
   readonly ledgerFor: (operation: Operation) => Ledger;
   readonly recorder: Recorder;

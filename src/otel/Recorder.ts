@@ -24,7 +24,7 @@ export interface Telemetry {
    */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * Whether each call of a handler of `process` has a span. Has no effect on {@link traceHandler}.
+   * Whether each call of a handler of `processFeed` has a span. Has no effect on {@link traceHandler}.
    *
    * @defaultValue true
    */

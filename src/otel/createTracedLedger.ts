@@ -5,10 +5,9 @@ import type { Service } from '../feed/Service.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { HttpRequest } from '../http/HttpPort.js';
 import { bindLedger, createService } from '../ledger/createLedger.js';
+import { withConnection } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
-import type { AnyProcessOptions } from '../process/ProcessOptions.js';
-import type { AnyHandler } from './handler.js';
 import { createFollowers } from './lag.js';
 import { createOperation, type Operation, type Tracing } from './Operation.js';
 import { tracedProcess } from './process.js';
@@ -29,7 +28,7 @@ import { tracedUpdates } from './updates.js';
  *   end, are traces of their own, with a link to that span.
  * - The span of a submission lasts from its subscription to its outcome, with its requests as children and a link to the
  *   trace of the committed transaction. Verifiers and signers run in it.
- * - Each call of a handler of `process` is a trace of its own, linked to the traces in which its updates were submitted.
+ * - Each call of a handler of `processFeed`, over an `updatesFeed` of this ledger, is a trace of its own, linked to the traces in which its updates were submitted.
  * - Instrumentations of `fetch` create no spans for these requests.
  *
  * The program registers the SDK; without one, telemetry has almost no cost. No span or metric contains a token, a
@@ -52,10 +51,11 @@ import { tracedUpdates } from './updates.js';
 export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry = {}): Ledger {
   const service = createService(options);
   const recorder = createRecorder(telemetry, serverAttributes(service.link.baseUrl));
-  const plain = bindLedger(service, options.retry);
+  const plain = bindLedger(service, options);
   const tracing: Tracing = {
     plain,
-    ledgerFor: (operation) => bindLedger(tracedService(service, operation, recorder), options.retry),
+    serviceFor: (operation) => tracedService(service, operation, recorder),
+    ledgerFor: (operation) => bindLedger(tracing.serviceFor(operation), options),
     recorder,
     followers: createFollowers(recorder),
     handlerSpans: telemetry.handlerSpans ?? true,
@@ -67,12 +67,9 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
     });
   const updates = (request: UpdatesRequest, updatesOptions: UpdatesOptions = {}) =>
     tracedUpdates(tracing, request, updatesOptions);
-  const process = (request: UpdatesRequest, handler: AnyHandler, processOptions: AnyProcessOptions = {}) =>
-    tracedProcess(tracing, request, handler, processOptions);
-  return {
+  const ledger: Ledger = {
     // the overloads of a ledger only relate the types of their arguments
     updates: updates as Ledger['updates'],
-    process: process as Ledger['process'],
     submit: (request, signer, submitOptions) =>
       tracedSubmission(tracing, 'submit', { 'canton.command.id': request.commandId }, (ledger) =>
         ledger.submit(request, signer, submitOptions),
@@ -85,6 +82,8 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
     ledgerEnd: () => singleRequest((ledger) => ledger.ledgerEnd()),
     diagnostics$: plain.diagnostics$,
   };
+  const { retry } = options;
+  return withConnection(ledger, { service, retry, runProcessor: (run) => tracedProcess(tracing, run) });
 }
 
 /**
@@ -102,7 +101,7 @@ function tracedService(service: Service, operation: Operation, recorder: Recorde
           statuses.set(request, status);
         }),
       ),
-    socketPort: traceSockets(operation, recorder, link),
+    socketInterceptor: traceSockets(operation, recorder, link.baseUrl),
     interceptor: traceRequests(operation, recorder, (request) => statuses.get(request)),
   };
   return service.withLink(tracedLink, (diagnostic) => {

@@ -22,15 +22,15 @@ export interface HandlerCall {
  * update was submitted and to the span that is active when the handler is called. The results and errors of the handler
  * are unchanged.
  *
- * The ledger of {@link createTracedLedger} does this for the handlers of `process`. Use this function for `handleParked`
- * and for updates from other sources.
+ * The ledger of {@link createTracedLedger} does this for the handlers of `processFeed`. Use this function for
+ * `handleParked` and for updates from other sources.
  *
  * @param handler - a handler of updates, or of batches
  * @param telemetry - the provider of the spans; `meterProvider` has no effect
  * @returns the handler in a span
  * @example
  * ```ts
- * import { handleParked, memoryStore } from 'canton-rx';
+ * import { handleParked, memoryStore } from 'canton-rx/process';
  * import { traceHandler } from 'canton-rx/otel';
  *
  * const handler = traceHandler((update) => {

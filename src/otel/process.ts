@@ -1,30 +1,25 @@
 import { type Attributes, context } from '@opentelemetry/api';
 import { defer, finalize, type Observable, tap } from 'rxjs';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { Ledger } from '../ledger/Ledger.js';
-import type { AnyProcessOptions, Committed, ProcessOptions } from '../process/ProcessOptions.js';
+import type { ProcessorProgress, ProcessorRun } from '../ledger/connection.js';
 import { countFailure, createUpdateCounter } from './counting.js';
 import { type AnyHandler, type HandlerCall, instrumentHandler, startHandlerCall } from './handler.js';
 import { type Follower, updateRecordTimes } from './lag.js';
 import { createOperation, type Tracing } from './Operation.js';
 
-/** `ledger.process` with telemetry. */
-export function tracedProcess(
+/** Runs a processor of a ledger's updates with telemetry. */
+export function tracedProcess<C extends ProcessorProgress>(
   tracing: Tracing,
-  request: UpdatesRequest,
-  handler: AnyHandler,
-  options: AnyProcessOptions,
-): Observable<Committed> {
-  const { plain, ledgerFor, recorder, followers, handlerSpans } = tracing;
-  // throws for invalid options
-  void processOf(plain)(request, handler, options);
-  const attributes: Attributes = options.name === undefined ? {} : { 'canton_rx.processor.name': options.name };
+  { name, request, handler, run }: ProcessorRun<C>,
+): Observable<C> {
+  const { serviceFor, recorder, followers, handlerSpans } = tracing;
+  const attributes: Attributes = name === undefined ? {} : { 'canton_rx.processor.name': name };
   return defer(() => {
     const outer = context.active();
     const counter = createUpdateCounter(recorder, attributes);
     const follower: Follower = { attributes, cursor: undefined, recordTimes: new Map() };
     let isFinalized = false;
-    const counting = instrumentHandler(handler, (work) => {
+    const counting = instrumentHandler(handler as AnyHandler, (work) => {
       const untraced: HandlerCall = { inner: outer, outer, end: () => undefined };
       const { end, ...contexts } = handlerSpans ? startHandlerCall(work, outer, attributes, recorder) : untraced;
       return {
@@ -49,7 +44,7 @@ export function tracedProcess(
       attributes,
       onDiagnostic,
     });
-    return processOf(ledgerFor(operation))(request, counting, options).pipe(
+    return run(serviceFor(operation), counting).pipe(
       tap({
         next: ({ offset, recordTimes }) => {
           counter.flush();
@@ -72,11 +67,3 @@ export function tracedProcess(
     );
   });
 }
-
-type AnyProcess = (request: UpdatesRequest, handler: AnyHandler, options: AnyProcessOptions) => Observable<Committed>;
-
-/** A ledger's `process` for a handler and options whose types do not show that they match. */
-const processOf =
-  (ledger: Ledger): AnyProcess =>
-  (request, handler, options) =>
-    ledger.process(request, handler, options as ProcessOptions<unknown>);

@@ -2,28 +2,23 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { defer, tap } from 'rxjs';
 import { toConnectionError } from '../http/exchange.js';
 import { pathOf } from '../http/HttpPort.js';
-import type { Link } from '../http/Link.js';
-import type { SocketPort } from '../http/SocketPort.js';
+import type { SocketInterceptor } from '../http/Link.js';
 import { type Operation, parentOptions } from './Operation.js';
 import { once, type Recorder, safely } from './Recorder.js';
 import { headersFor, inContext } from './traceContext.js';
 
 /** Traces the WebSockets of an operation: starts a span for each upgrade, which ends when the socket is open. */
 export const traceSockets =
-  (
-    operation: Operation,
-    recorder: Recorder,
-    { socketPort, baseUrl }: Pick<Link, 'socketPort' | 'baseUrl'>,
-  ): SocketPort =>
-  (request) =>
+  (operation: Operation, recorder: Recorder, baseUrl: string): SocketInterceptor =>
+  ({ url, headers }, open) =>
     defer(() => {
       const outer = operation.context();
-      const path = pathOf(request.url);
+      const path = pathOf(url);
       const attributes = {
         'http.request.method': 'GET',
-        'url.full': request.url,
+        'url.full': url,
         // the path after the base URL, whose `http` is two letters longer than the `ws` of a socket
-        'url.template': request.url.slice(baseUrl.length - 2),
+        'url.template': url.slice(baseUrl.length - 2),
         ...recorder.ledger,
         ...operation.attributes,
       };
@@ -40,7 +35,7 @@ export const traceSockets =
           span.end();
         });
       });
-      return socketPort({ ...request, headers: { ...request.headers, ...headersFor(inner) } }).pipe(
+      return open({ ...headers, ...headersFor(inner) }).pipe(
         tap({
           next: ({ _tag }) => {
             if (_tag === 'Open') end();

@@ -73,11 +73,12 @@ export interface PostgresStoreOptions {
  * ```ts
  * import { acsDelta, type Ledger } from 'canton-rx';
  * import { postgresStore } from 'canton-rx/postgres';
+ * import { processFeed, updatesFeed } from 'canton-rx/process';
  * import { Pool } from 'pg';
  *
  * export const balances = (ledger: Ledger) =>
- *   ledger.process(
- *     { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
+ *   processFeed(
+ *     updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }),
  *     (update, tx) => tx.query('INSERT INTO seen ("offset") VALUES ($1)', [update.offset]),
  *     { name: 'balances', store: postgresStore({ pool: new Pool() }) },
  *   );
@@ -164,7 +165,7 @@ const saveRefused = (tx: ClientBase, name: string, timeoutMs: number): Observabl
   query(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
     concatMap(([row]) => {
       if (row?.['isEnded'] === true) throw new HandlerFailure(new Error('the handler has ended its transaction'), 0);
-      throw new StoreError('save', name, 'another processor holds the name now');
+      throw new StoreError('hold', name, 'another processor holds the name now');
     }),
   );
 

@@ -13,7 +13,7 @@ import type { Cursor } from './Cursor.js';
  * @example
  * ```ts
  * import { readFile, rename, writeFile } from 'node:fs/promises';
- * import type { CheckpointStore } from 'canton-rx';
+ * import type { CheckpointStore } from 'canton-rx/process';
  *
  * // a minimal store; `fileStore` of canton-rx/file also survives a loss of power
  * const store: CheckpointStore = {
@@ -44,7 +44,8 @@ export interface CheckpointStore<Tx = void> {
 export interface TransactionalStore<Tx> extends CheckpointStore<Tx> {
   /**
    * Waits until no other processor holds the name, then holds it and emits, once. Errors when the name is lost, and
-   * releases it when unsubscribed.
+   * releases it when unsubscribed. A `save` that finds out that the name was lost fails with a `StoreError` whose operation
+   * is `'hold'`.
    */
   hold(name: string): Observable<Transactions<Tx>>;
   /** Transactions that need no name to be held: for updates that were parked. */

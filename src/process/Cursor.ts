@@ -4,13 +4,16 @@ import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import { Offset, Timestamp } from '../codecs/scalars.js';
-import type { Update } from '../codecs/Update.js';
 import { CursorError } from '../errors/process.js';
-import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
-import { isLater, timesOf } from '../operators/internal/times.js';
+import { isLater } from '../operators/internal/times.js';
+import type { FeedPosition } from './Feed.js';
+import type { AnyEntry, AnyReader } from './Processor.js';
 
-/** The progress of a processor, as a {@link CheckpointStore} saves it: plain JSON. */
-export interface Cursor {
+/**
+ * The progress of a processor, as a {@link CheckpointStore} saves it: plain JSON. It has more fields where the source is not
+ * a ledger, for the position in it.
+ */
+export interface Cursor extends FeedPosition {
   /** The version of this format. */
   readonly version: 1;
   /** Every update up to here has been handled, or does not concern the processor. */
@@ -44,26 +47,30 @@ export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
 });
 
 /**
- * The cursor after some updates, or at an offset after them. An offset before the cursor belongs to a ledger that was reset:
- * the record times and the last update of the cursor are dropped.
+ * The cursor after some entries, or at a position after them. A position before the cursor belongs to a source that was
+ * reset: the record times and the last update of the cursor are dropped.
  */
-export function cursorAfter(cursor: Cursor, updates: readonly (Update | InvalidUpdate)[], offset?: Offset): Cursor {
-  const reached = offset ?? updates.at(-1)?.offset ?? cursor.offset;
-  const isReset = reached < cursor.offset;
+export function cursorAfter(
+  { order, timesOf }: AnyReader,
+  cursor: Cursor,
+  entries: readonly AnyEntry[],
+  position: FeedPosition = entries.at(-1)?.position ?? cursor,
+): Cursor {
+  const isReset = order.compare(position, cursor) < 0;
   const recordTimes = new Map(isReset ? [] : Object.entries(cursor.recordTimes));
   let lastUpdate = isReset ? undefined : cursor.lastUpdate;
-  for (const update of updates) {
-    if (update._tag === 'InvalidUpdate') continue;
-    if ('updateId' in update) lastUpdate = { offset: update.offset, updateId: update.updateId };
-    for (const { synchronizerId, recordTime } of timesOf(update)) {
+  for (const { content } of entries) {
+    if (content._tag === 'InvalidUpdate') continue;
+    if ('updateId' in content) lastUpdate = { offset: content.offset, updateId: content.updateId };
+    for (const { synchronizerId, recordTime } of timesOf(content)) {
       const latest = recordTimes.get(synchronizerId);
       if (latest === undefined || isLater(recordTime, latest)) recordTimes.set(synchronizerId, recordTime);
     }
   }
   return {
     ...cursor,
-    offset: reached,
-    lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= reached ? lastUpdate : undefined,
+    ...position,
+    lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= position.offset ? lastUpdate : undefined,
     recordTimes: Object.fromEntries(recordTimes),
   };
 }

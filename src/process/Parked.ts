@@ -9,7 +9,7 @@ import { HandlerFailure, toObservable } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 import { decodeRecord } from './Cursor.js';
 import type { Handler, Work } from './ProcessOptions.js';
-import type { AnyHandler } from './Processor.js';
+import type { AnyHandler } from '../ledger/connection.js';
 
 /** The result for an update that was parked. */
 export interface Unparked {
@@ -57,7 +57,7 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
  * @throws TypeError for a store that cannot park
  * @example
  * ```ts
- * import { handleParked, memoryStore } from 'canton-rx';
+ * import { handleParked, memoryStore } from 'canton-rx/process';
  *
  * handleParked(memoryStore(), 'balances', (update) => {
  *   console.log(update.offset);
@@ -76,19 +76,18 @@ export function handleParked<Tx>(
 export function handleParked(
   store: CheckpointStore<unknown> & Partial<Pick<TransactionalStore<unknown>, 'transactions'>>,
   name: string,
-  handle: (work: never, tx: never) => unknown,
+  handle: AnyHandler,
 ): Observable<Unparked> {
   const { transactions } = store;
   if (store.parked === undefined || store.unpark === undefined)
     throw new TypeError('handleParked needs a store with parked and unpark');
-  const handler: AnyHandler = { handle };
   const unpark = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
     from(store.unpark?.(name, offset, tx) ?? [false]);
   const handleOne = (parked: Parked): Observable<Unparked> => {
     const work = toWork(parked);
     if (work === undefined) return of({ parked, isHandled: false });
     const handled: Unparked = { parked, isHandled: true };
-    const call = (tx: unknown): Observable<unknown> => defer(() => toObservable(handler.handle(work, tx)));
+    const call = (tx: unknown): Observable<unknown> => defer(() => toObservable(handle(work as never, tx)));
     if (transactions === undefined)
       return call(undefined).pipe(
         concatMap(() => unpark(parked, undefined)),

@@ -1,19 +1,19 @@
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
-import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 
 /** Options of a processor. */
-export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'> {
+export interface ProcessOptions<Tx = void, A = Work> {
   /** The name under which the store knows the processor. Required with `store`, and a TypeError without it. */
   readonly name?: string | undefined;
   /**
    * Where the processor saves its cursor. Without a transaction, an update is handled again after a restart if its cursor
    * was not saved: because the process was killed, or because the store failed until the time to stop was over.
    *
-   * @defaultValue no store: each subscription begins at the request's `beginExclusive`
+   * @defaultValue the place that the source itself keeps, as that of `natsFeed` with a durable; otherwise each subscription begins at the start of the
+   * feed
    */
   readonly store?: CheckpointStore | TransactionalStore<Tx> | undefined;
   /**
@@ -21,7 +21,7 @@ export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'paralle
    *
    * @defaultValue all updates
    */
-  readonly select?: ((update: Work) => boolean) | undefined;
+  readonly select?: ((update: A) => boolean) | undefined;
   /**
    * How often the cursor is saved, and a transaction committed: after so many updates, or after the update that is being
    * handled when so many milliseconds have passed. The end of a page always commits.
@@ -29,13 +29,19 @@ export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'paralle
    * @defaultValue after a page, and after 1000 ms
    */
   readonly commitEvery?: CommitEvery | undefined;
+  /**
+   * How to retry after a transient failure of the store.
+   *
+   * @defaultValue the policy of the feed
+   */
+  readonly retry?: RetryPolicy | undefined;
   /** Only in {@link BatchProcessOptions}. */
   readonly batch?: undefined;
   /**
    * How often a handler that fails is retried. `giveUpAfterMs` limits the time of its attempts and of the waits between
    * them.
    *
-   * @defaultValue the ledger's policy, for at most 60000 ms
+   * @defaultValue the policy of the feed, for at most 60000 ms
    */
   readonly handlerRetry?: RetryPolicy | undefined;
   /**
@@ -65,7 +71,7 @@ export interface ProcessOptions<Tx = void> extends Omit<UpdatesOptions, 'paralle
 }
 
 /** Options of a processor whose handler takes several updates at once. */
-export interface BatchProcessOptions<Tx = void> extends Omit<ProcessOptions<Tx>, 'batch' | 'commitEvery'> {
+export interface BatchProcessOptions<Tx = void, A = Work> extends Omit<ProcessOptions<Tx, A>, 'batch' | 'commitEvery'> {
   /**
    * Calls the handler with arrays of `size` updates, or with fewer `withinMs` milliseconds after the first of them arrived.
    * A batch is committed as a whole. After a batch fails, its updates are handled one at a time.
@@ -112,10 +118,10 @@ export type Work = Exclude<Update, OffsetCheckpoint>;
  * `tx` is the open transaction of a {@link TransactionalStore}, which the processor commits; the handler must not end it. A
  * handler that uses it is, for example, a `Handler<PoolClient>`, and needs such a store.
  */
-export type Handler<Tx = unknown> = (update: Work, tx: Tx) => unknown;
+export type Handler<Tx = unknown, A = Work> = (update: A, tx: Tx) => unknown;
 
 /** Handles one or more updates, in order. Several Promises must be returned as one: `Promise.all(…)`. */
-export type BatchHandler<Tx = unknown> = (updates: readonly Work[], tx: Tx) => unknown;
+export type BatchHandler<Tx = unknown, A = Work> = (updates: readonly A[], tx: Tx) => unknown;
 
 /** A commit: the updates at or before the offset are handled, and the store has saved that. */
 export interface Committed {

@@ -82,17 +82,18 @@ export interface ReadyOptions {
  * latest. Completes and errors with the processor. A failure to read the ledger end is no error: the status then keeps the
  * last known one.
  *
- * @param ledgerEnd$ - `ledger.ledgerEnd()`; subscribed for each reading of the ledger end
+ * @param ledgerEnd$ - the `end$` of the feed, or `ledger.ledgerEnd()`; subscribed for each reading of the ledger end
  * @param options - `everyMs`: the time between two readings, in milliseconds; 5000 by default
  * @example
  * ```ts
- * import { acsDelta, createLedger, isReady, toStatus } from 'canton-rx';
+ * import { acsDelta, createLedger } from 'canton-rx';
+ * import { isReady, processFeed, toStatus, updatesFeed } from 'canton-rx/process';
  * import { take } from 'rxjs';
  *
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
- * ledger
- *   .process({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }, () => undefined)
- *   .pipe(toStatus(ledger.ledgerEnd()), take(5))
+ * const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
+ * processFeed(feed, () => undefined)
+ *   .pipe(toStatus(feed.end$), take(5))
  *   .subscribe((status) => {
  *     console.log(isReady(status), status.state, status.lagOffsets ?? '?');
  *   });
@@ -128,7 +129,7 @@ export const toStatus =
  *
  * @example
  * ```ts
- * import { isReady } from 'canton-rx';
+ * import { isReady } from 'canton-rx/process';
  *
  * const seen = { ledgerEnd: 27, seenAt: Date.now(), handled: 3, updatesPerSecond: 0.3, at: Date.now() };
  * isReady({ state: 'caughtUp', offset: 27, lagOffsets: 0, ...seen }); // true

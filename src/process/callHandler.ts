@@ -17,12 +17,10 @@ import {
   takeLast,
   tap,
 } from 'rxjs';
-import type { Update } from '../codecs/Update.js';
 import { DecodeError } from '../errors/feed.js';
-import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
 import { mapError } from '../http/retry.js';
 import type { Work } from './ProcessOptions.js';
-import type { Processor } from './Processor.js';
+import type { AnyEntry, Processor } from './Processor.js';
 
 /** The result of a call: how many of its updates are handled. */
 export interface Handled {
@@ -51,27 +49,27 @@ export class HandlerFailure extends Error {
   }
 }
 
-type Updates = readonly (Update | InvalidUpdate)[];
+type Entries = readonly AnyEntry[];
 
 /**
  * Calls the handler with updates, one at a time or all at once, and emits how many are done. Ends early when the time to
  * commit has come, or the processor must stop. Fails with a {@link HandlerFailure}.
  */
-export const callHandler = (processor: Processor, updates: Updates, tx: unknown): Observable<Handled> =>
-  processor.takesBatches ? handleBatch(processor, updates, tx) : handleEach(processor, updates, tx);
+export const callHandler = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
+  processor.takesBatches ? handleBatch(processor, entries, tx) : handleEach(processor, entries, tx);
 
-const handleBatch = (processor: Processor, updates: Updates, tx: unknown): Observable<Handled> =>
+const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
   defer(() => {
     const startedAt = asyncScheduler.now();
     return defer(() => {
       if (processor.isStopped()) return of({ done: 0, handled: 0 });
-      const work = updates.map((update) => toWork(processor, update)).filter((update) => update !== undefined);
-      const result$ = work.length === 0 ? of(undefined) : toObservable(processor.handle(work, tx));
-      return result$.pipe(map(() => ({ done: updates.length, handled: work.length })));
+      const work = entries.map((entry) => toWork(processor, entry)).filter((update) => update !== undefined);
+      const result$ = work.length === 0 ? of(undefined) : toObservable(processor.handle(work as never, tx));
+      return result$.pipe(map(() => ({ done: entries.length, handled: work.length })));
     }).pipe(mapError((error) => new HandlerFailure(error, asyncScheduler.now() - startedAt)));
   });
 
-const handleEach = (processor: Processor, updates: Updates, tx: unknown): Observable<Handled> =>
+const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
   defer(() => {
     const startedAt = asyncScheduler.now();
     const state = { done: 0, handled: 0, attemptAt: startedAt };
@@ -80,12 +78,12 @@ const handleEach = (processor: Processor, updates: Updates, tx: unknown): Observ
     const mustEnd = (): boolean =>
       processor.isStopped() ||
       (state.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= processor.commitEveryMs);
-    const each$ = from(updates).pipe(
-      concatMap((update) => {
+    const each$ = from(entries).pipe(
+      concatMap((entry) => {
         if (mustEnd()) return EMPTY;
         return defer(() => {
-          const work = toWork(processor, update);
-          return work === undefined ? of(0) : toObservable(processor.handle(work, tx)).pipe(map(() => 1));
+          const work = toWork(processor, entry);
+          return work === undefined ? of(0) : toObservable(processor.handle(work as never, tx)).pipe(map(() => 1));
         }).pipe(
           // queued, since synchronous handlers after an asynchronous one would nest
           subscribeOn(queueScheduler),
@@ -105,10 +103,10 @@ const handleEach = (processor: Processor, updates: Updates, tx: unknown): Observ
   });
 
 /** The update, if the handler must get it. */
-function toWork({ select, path }: Processor, update: Update | InvalidUpdate): Work | undefined {
-  if (update._tag === 'OffsetCheckpoint') return undefined;
-  if (update._tag === 'InvalidUpdate') throw new DecodeError(path, update.problems, update.offset);
-  return select(update) ? update : undefined;
+function toWork({ select, reader }: Processor, { content }: AnyEntry): Work | undefined {
+  if (content._tag === 'OffsetCheckpoint') return undefined;
+  if (content._tag === 'InvalidUpdate') throw new DecodeError(reader.path, content.problems, content.offset);
+  return select(content) ? content : undefined;
 }
 
 /**

@@ -15,45 +15,28 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import type { Offset } from '../codecs/scalars.js';
-import type { Update } from '../codecs/Update.js';
 import { HandlerError } from '../errors/process.js';
-import type { Step } from '../feed/Position.js';
-import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
 import { callHandler, type Handled, HandlerFailure } from './callHandler.js';
 import { type Cursor, cursorAfter } from './Cursor.js';
+import type { FeedPage, FeedPosition } from './Feed.js';
 import { Parked } from './Parked.js';
-import type { Committed } from './ProcessOptions.js';
-import type { Processor } from './Processor.js';
+import type { Committed, Work } from './ProcessOptions.js';
+import type { AnyEntry, Processor } from './Processor.js';
 
-/** Updates that are handled and committed together, unless the time to commit comes first. */
-export interface Chunk {
-  readonly updates: readonly (Update | InvalidUpdate)[];
-  /** How far the feed has read after these updates. */
-  readonly reached: Offset;
-  readonly isCaughtUp: boolean;
-  /** Whether the request ends after these updates. */
-  readonly isLast?: boolean;
-  /** The error with which the feed ends after these updates. */
+/** Entries that are handled and committed together, unless the time to commit comes first. */
+export interface Chunk extends FeedPage<Work, FeedPosition> {
+  /** The error with which the feed ends after these entries. */
   readonly failure?: { readonly error: unknown };
 }
-
-/** The result of a step of the feed, as a chunk. */
-export const toChunk = ({ position, page }: Step): Chunk => ({
-  updates: page?.updates ?? [],
-  reached: position.cursor,
-  isCaughtUp: position.hasCaughtUp,
-  isLast: position.next === 'end',
-});
 
 /** How much of a chunk is handled and committed. */
 interface Progress {
   readonly chunk: Chunk;
   /** The cursor that is saved. */
   readonly cursor: Cursor;
-  /** The updates that are not committed yet. */
-  readonly remaining: readonly (Update | InvalidUpdate)[];
+  /** The entries that are not committed yet. */
+  readonly remaining: readonly AnyEntry[];
   /** The number of updates in a part that is committed at once; 1 after a batch has failed, to isolate the failure. */
   readonly partSize: number;
   /** The number of updates in the next part: fewer than `partSize` if an update after them is known to fail. */
@@ -88,7 +71,7 @@ export const commitChunk = (processor: Processor, cursor: Cursor, chunk: Chunk):
 const initialProgress = (chunk: Chunk, cursor: Cursor, partSize: number, budget: RetryBudget): Progress => ({
   chunk,
   cursor,
-  remaining: chunk.updates,
+  remaining: chunk.entries,
   partSize,
   nextSize: partSize,
   budget,
@@ -113,7 +96,7 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
         concatMap((handled) => {
           // stopped before the first update
           if (handled.done === 0 && part.length > 0) return EMPTY;
-          const next = advance(progress, handled);
+          const next = advance(processor, progress, handled);
           return processor.save(next.cursor, tx).pipe(map(() => next));
         }),
       );
@@ -141,10 +124,10 @@ function handledBefore({ isTransactional }: Processor, error: unknown): Handled 
 }
 
 /** The progress after some updates of the next part are done. */
-function advance(progress: Progress, { done, handled, failure }: Handled): Progress {
+function advance({ reader }: Processor, progress: Progress, { done, handled, failure }: Handled): Progress {
   const { chunk, remaining, partSize, nextSize, failureAfterNext } = progress;
   const isDone = done === remaining.length;
-  const cursor = cursorAfter(progress.cursor, remaining.slice(0, done), isDone ? chunk.reached : undefined);
+  const cursor = cursorAfter(reader, progress.cursor, remaining.slice(0, done), isDone ? chunk.reached : undefined);
   const { offset, recordTimes } = cursor;
   return {
     ...initialProgress(chunk, cursor, partSize, progress.budget.renew()),
@@ -174,11 +157,12 @@ function retryOrGiveUp(
   const [first] = progress.remaining;
   const spent = progress.budget.spend(tookMs);
   if (first === undefined) throw cause;
-  if (spent.leftMs <= 0 || first._tag === 'InvalidUpdate') return skipOrPark(processor, progress, first, cause);
+  const { content } = first;
+  if (spent.leftMs <= 0 || content._tag === 'InvalidUpdate') return skipOrPark(processor, progress, first, cause);
   const delayMs = spent.nextDelayMs();
   const budget = spent.countFailure(delayMs);
   const { failures } = budget;
-  processor.report(() => ({ _tag: 'HandlerFailed', offset: first.offset, failures, delayMs, cause }));
+  processor.reader.report(() => ({ _tag: 'HandlerFailed', offset: content.offset, failures, delayMs, cause }));
   return timer(clampTimer(delayMs)).pipe(
     map(() => progressForRetry(progress, { budget })),
     takeUntil(processor.stop$),
@@ -189,23 +173,23 @@ function retryOrGiveUp(
 function skipOrPark(
   processor: Processor,
   progress: Progress,
-  update: Update | InvalidUpdate,
+  { content }: AnyEntry,
   cause: unknown,
 ): Observable<Progress> {
-  const { offset } = update;
-  const updateId = 'updateId' in update ? update.updateId : undefined;
-  const { onPoison, report } = processor;
+  const { offset } = content;
+  const updateId = 'updateId' in content ? content.updateId : undefined;
+  const { onPoison, reader } = processor;
   const attempts = progress.budget.failures + 1;
   if (onPoison === 'stop') throw new HandlerError(offset, updateId, attempts, cause);
   const parked = {
     offset,
     updateId,
-    update: update._tag === 'InvalidUpdate' ? undefined : update,
+    update: content._tag === 'InvalidUpdate' ? undefined : content,
     reason: cause instanceof Error ? cause.message : String(cause),
     attempts,
     parkedAt: new Date(asyncScheduler.now()).toISOString(),
   };
-  const next = advance(progress, { done: 1, handled: 0 });
+  const next = advance(processor, progress, { done: 1, handled: 0 });
   const parkAndSave = (tx: unknown): Observable<Progress> =>
     (onPoison === 'park' ? processor.park(offset, Parked.encode(parked), tx) : of(undefined)).pipe(
       concatMap(() => processor.save(next.cursor, tx)),
@@ -213,7 +197,7 @@ function skipOrPark(
     );
   return processor.transactions.transact(parkAndSave).pipe(
     tap(() => {
-      report(() => ({ _tag: onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped', offset, attempts, cause }));
+      reader.report(() => ({ _tag: onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped', offset, attempts, cause }));
     }),
   );
 }

@@ -1,6 +1,7 @@
 import {
   defaultIfEmpty,
   defer,
+  EMPTY,
   map,
   NEVER,
   type Observable,
@@ -16,6 +17,7 @@ import { StoreError, type StoreOperation } from '../errors/process.js';
 import { clampTimer, mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import { HandlerFailure } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';
+import type { FeedPlace } from './Feed.js';
 import type { AnyProcessOptions } from './ProcessOptions.js';
 import type { Processor } from './Processor.js';
 
@@ -26,7 +28,11 @@ export type HeldStore = Pick<Processor, 'transactions' | 'isTransactional' | 'lo
  * Waits for the name of a processor, and emits its store, once. Without transactions a call that fails is retried by
  * itself: to begin again from the last cursor would handle updates twice.
  */
-export function acquireStore(options: AnyProcessOptions, retrying: RetrySettings): Observable<HeldStore> {
+export function acquireStore(
+  options: AnyProcessOptions,
+  place: FeedPlace | undefined,
+  retrying: RetrySettings,
+): Observable<HeldStore> {
   const { name = '', storeTimeoutMs = 30_000 } = options;
   const store: CheckpointStore<unknown> | undefined = options.store;
   const heldStore = (transactions: Transactions<unknown>, isTransactional: boolean): HeldStore => {
@@ -45,6 +51,7 @@ export function acquireStore(options: AnyProcessOptions, retrying: RetrySettings
       park: (offset, parked, tx) => call('park', () => store?.park?.(name, offset, parked, tx) ?? []),
     };
   };
+  if (store === undefined && place !== undefined) return place.hold().pipe(map(() => heldPlace(place)));
   if (!isTransactionalStore(store)) return NEVER.pipe(startWith(heldStore(noTransactions, false)));
   return defer(() => store.hold(name)).pipe(
     throwIfEmpty(() => new Error('it completed without the name')),
@@ -52,6 +59,15 @@ export function acquireStore(options: AnyProcessOptions, retrying: RetrySettings
     map((transactions) => heldStore(transactions, true)),
   );
 }
+
+/** The place of a feed as a store. The feed retries its calls. */
+const heldPlace = (place: FeedPlace): HeldStore => ({
+  transactions: noTransactions,
+  isTransactional: false,
+  load$: defer(() => place.load()),
+  save: (cursor) => place.save(cursor),
+  park: () => EMPTY,
+});
 
 const noTransactions: Transactions<unknown> = { transact: (work) => work(undefined) };
 

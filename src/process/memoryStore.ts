@@ -11,7 +11,7 @@ import type { Cursor } from './Cursor.js';
  * @example
  * ```ts
  * import { firstValueFrom, from } from 'rxjs';
- * import { memoryStore } from 'canton-rx';
+ * import { memoryStore } from 'canton-rx/process';
  *
  * const store = memoryStore();
  * store.save('orders', { version: 1, offset: 7, recordTimes: {}, selection: 'any' });

@@ -21,10 +21,10 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import type { LedgerFeed } from '../feed/LedgerFeed.js';
-import { steps } from '../feed/updates.js';
 import { clampTimer } from '../http/retry.js';
-import { type Chunk, commitChunk, toChunk } from './commit.js';
+import { type Chunk, commitChunk } from './commit.js';
+import type { Cursor } from './Cursor.js';
+import type { FeedPosition } from './Feed.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
 import type { Processor } from './Processor.js';
 import type { ResumePoint } from './resume.js';
@@ -35,13 +35,13 @@ import type { ResumePoint } from './resume.js';
  */
 export const work = (
   processor: Processor,
-  feed: LedgerFeed,
   start: ResumePoint,
   batch: BatchOptions | undefined,
 ): Observable<Committed> =>
   defer(() => {
-    const state = { cursor: start.cursor, isStored: start.isStored, reached: start.cursor.offset };
-    const maxPending = Math.max(feed.maxPageSize, 2 * (batch?.size ?? 1) - 1);
+    const { reader } = processor;
+    const state: { cursor: Cursor; isStored: boolean; reached: FeedPosition } = { ...start, reached: start.cursor };
+    const maxPending = Math.max(reader.maxPageSize, 2 * (batch?.size ?? 1) - 1);
     const pending$ = new BehaviorSubject(0);
     const addPending = (count: number): void => {
       pending$.next(pending$.value + count);
@@ -52,15 +52,14 @@ export const work = (
         observeOn(queueScheduler),
         first(() => pending$.value <= atMost),
       );
-    const chunk$ = steps(feed, whenPending(maxPending)).pipe(
-      map(toChunk),
-      tap((chunk) => {
-        state.reached = chunk.reached;
-        addPending(chunk.updates.length);
+    const chunk$ = reader.pages(start.cursor, whenPending(maxPending)).pipe(
+      tap(({ entries, reached }) => {
+        state.reached = reached;
+        addPending(entries.length);
       }),
       // the error of the feed follows the updates before it
       catchError((error: unknown) =>
-        of<Chunk>({ updates: [], reached: state.reached, isCaughtUp: false, failure: { error } }),
+        of<Chunk>({ entries: [], reached: state.reached, isCaughtUp: false, failure: { error } }),
       ),
       // queued as the handler is: a synchronous page would otherwise interrupt the one before it
       observeOn(queueScheduler),
@@ -83,7 +82,8 @@ export const work = (
       }),
       concatMap((chunk) => {
         if (processor.isStopped()) return EMPTY;
-        const mustSave = chunk.updates.length > 0 || chunk.reached !== state.cursor.offset || !state.isStored;
+        const isMoved = !reader.order.equals(chunk.reached, state.cursor);
+        const mustSave = chunk.entries.length > 0 || isMoved || !state.isStored;
         const committed$ = mustSave ? commit(chunk) : of(unchanged(chunk, state.cursor));
         return concat(committed$, feedFailure(processor, chunk)).pipe(
           tap({
@@ -123,13 +123,13 @@ const toBatches =
             state.partial = undefined;
             return of(rest);
           });
-          const isDue = rest.updates.length === 0 || rest.isLast === true || rest.failure !== undefined;
+          const isDue = rest.entries.length === 0 || rest.isLast === true || rest.failure !== undefined;
           if (isDue) return concat(full, rest$);
           const waitMs = Math.min(Math.max(0, state.partialSince + withinMs - asyncScheduler.now()), withinMs);
           return concat(
             full,
             timer(clampTimer(waitMs)).pipe(
-              concatMap(() => whenPending(rest.updates.length)),
+              concatMap(() => whenPending(rest.entries.length)),
               concatMap(() => rest$),
             ),
           );
@@ -142,26 +142,26 @@ const toBatches =
  * has read.
  */
 function split(chunk: Chunk, size: number): { readonly full: readonly Chunk[]; readonly rest: Chunk | undefined } {
-  const { updates } = chunk;
-  const count = Math.floor(updates.length / size);
+  const { entries } = chunk;
+  const count = Math.floor(entries.length / size);
   const full = Array.from({ length: count }, (_, index): Chunk => {
-    const part = updates.slice(index * size, (index + 1) * size);
-    return { updates: part, reached: part.at(-1)?.offset ?? chunk.reached, isCaughtUp: false };
+    const part = entries.slice(index * size, (index + 1) * size);
+    return { entries: part, reached: part.at(-1)?.position ?? chunk.reached, isCaughtUp: false };
   });
-  const rest = updates.slice(count * size);
+  const rest = entries.slice(count * size);
   const hasRest = rest.length > 0 || count === 0 || chunk.failure !== undefined;
   const last = full.at(-1);
-  if (hasRest || last === undefined) return { full, rest: { ...chunk, updates: rest } };
+  if (hasRest || last === undefined) return { full, rest: { ...chunk, entries: rest } };
   return {
     full: [...full.slice(0, -1), { ...last, reached: chunk.reached, isCaughtUp: chunk.isCaughtUp }],
     rest: undefined,
   };
 }
 
-const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, updates: [...partial.updates, ...chunk.updates] });
+const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, entries: [...partial.entries, ...chunk.entries] });
 
 /** An empty chunk counts as one update: otherwise a quiet ledger would be polled without end while a handler hangs. */
-const emptyWeight = ({ updates }: Chunk): number => (updates.length === 0 ? 1 : 0);
+const emptyWeight = ({ entries }: Chunk): number => (entries.length === 0 ? 1 : 0);
 
 /** A commit for which nothing has to be saved: only whether the processor has caught up may have changed. */
 const unchanged = ({ isCaughtUp }: Chunk, { offset, recordTimes }: ResumePoint['cursor']): Committed => ({

@@ -1,7 +1,41 @@
 /**
- * WebSockets for Node.js, by the package `ws`.
+ * The WebSocket transport of feeds: in Node.js by the package `ws`, which it needs beside `canton-rx`, in browsers by the
+ * platform's own `WebSocket`.
  *
  * @module canton-rx/ws
  */
 
-export { wsPort, type WsPortOptions } from './wsPort.js';
+import type { Transport } from '../feed/Transport.js';
+import { socketTransport } from './socketTransport.js';
+import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+import { wsPort } from './wsPort.js';
+
+export { platformSocketPort } from './platformSocketPort.js';
+export type { SocketAlive, SocketEnd, SocketOpen, SocketText } from './SocketPort.js';
+export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
+export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+
+/**
+ * Creates the transport by which the service pushes new updates in a WebSocket, for `createLedger` or for single feeds. A
+ * feed without an end uses it once it has caught up. While no socket is available, because the upgrade is refused or a
+ * socket has just ended, the feed polls. Either way each update is emitted once and in order; updates between two sockets
+ * are read over HTTP.
+ *
+ * In Node.js it sends the token and the other headers of the ledger as headers, and keeps idle sockets open with pings. In
+ * browsers it sends the token as the first subprotocol, and no other headers.
+ *
+ * @param options - the interval of pings, the largest message, the agent; or a port that opens the sockets
+ * @returns the transport
+ * @throws TypeError for invalid options
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger } from 'canton-rx';
+ * import { webSocketTransport } from 'canton-rx/ws';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport: webSocketTransport() });
+ * const updates$ = ledger.updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
+ * ```
+ */
+export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {
+  return socketTransport(options.port ?? wsPort(options));
+}

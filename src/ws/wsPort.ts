@@ -4,48 +4,15 @@ import type { ClientOptions } from 'ws';
 import { ConnectionError } from '../errors/request.js';
 import { pathOf } from '../http/HttpPort.js';
 import { clampTimer, checkPositive, mapError } from '../http/retry.js';
-import type { SocketPort, SocketSign } from '../http/SocketPort.js';
-import { socketEvents } from '../http/webSocketPort.js';
-
-/** Options of {@link wsPort}. */
-export interface WsPortOptions {
-  /**
-   * The interval of pings, in milliseconds. A participant sends no pings, and closes a connection on which it has received
-   * nothing for 60 000 ms. A feed gives up a socket on which nothing, not even a pong, has arrived for 30 000 ms.
-   *
-   * @defaultValue 12000
-   */
-  readonly pingEveryMs?: number | undefined;
-  /**
-   * The largest message that is accepted, in bytes. A larger message ends the socket; the feed then reads it over HTTP.
-   *
-   * @defaultValue 33554432, 32 MiB
-   */
-  readonly maxMessageBytes?: number | undefined;
-  /** The agent that opens the connections, in place of Node's own: for a proxy, or for other certificates. */
-  readonly agent?: ClientOptions['agent'];
-}
+import { socketEvents } from './platformSocketPort.js';
+import type { SocketPort, SocketSign } from './SocketPort.js';
+import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
 
 /**
- * Creates the port for WebSockets in Node.js, by the package `ws`. It sends the token and the other headers of the ledger
- * as headers, and keeps idle sockets open with pings. The platform's own `WebSocket` can do neither.
- *
- * @param options - the interval of pings, the largest message, the agent
- * @returns the port, for the option `webSocket` of a ledger
- * @throws TypeError for invalid options
- * @example
- * ```ts
- * import { acsDelta, createLedger } from 'canton-rx';
- * import { wsPort } from 'canton-rx/ws';
- *
- * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', webSocket: wsPort() });
- * const updates$ = ledger.updates(
- *   { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
- *   { transport: 'websocket' },
- * );
- * ```
+ * The port for WebSockets in Node.js, by the package `ws`. It sends the token and the other headers of the ledger as
+ * headers, and keeps idle sockets open with pings. The platform's own `WebSocket` can do neither.
  */
-export function wsPort(options: WsPortOptions = {}): SocketPort {
+export function wsPort(options: WebSocketTransportOptions = {}): SocketPort {
   const { pingEveryMs = 12_000, maxMessageBytes = 32 * 2 ** 20, agent } = options;
   checkPositive({ pingEveryMs, maxMessageBytes });
   return ({ url, protocols, headers, message }) =>
@@ -54,7 +21,8 @@ export function wsPort(options: WsPortOptions = {}): SocketPort {
       const socket = new WebSocket(url, [...protocols], {
         ...closeOptions,
         headers,
-        agent,
+        // any agent of Node.js
+        agent: agent as ClientOptions['agent'],
         // ws reads a fraction of a byte, or a number beyond 32 bits, as no limit
         maxPayload: Math.ceil(Math.min(maxMessageBytes, maxStringBytes)),
         // the token must not be sent to another server

@@ -8,6 +8,7 @@ import { provideLedger, withAngularHttp } from '../../src/angular/index.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
+import { processFeed, updatesFeed } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
 import { httpServer, sandboxes } from '../helpers/localServers.js';
@@ -154,7 +155,7 @@ describe('a feed through HttpClient with fetch', () => {
     const ledger = overFetch(service.url);
     const ends: number[] = [];
     await lastValueFrom(
-      ledger.process({ ...all, endInclusive: service.ledgerEnd }, () =>
+      processFeed(updatesFeed(ledger, { ...all, endInclusive: service.ledgerEnd }), () =>
         ledger.ledgerEnd().pipe(tap((offset) => ends.push(offset))),
       ),
     );

@@ -25,6 +25,7 @@ import {
   withServerFeeds,
 } from '../../src/angular/index.js';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
+import { processFeed, updatesFeed } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { fill, upTo } from '../helpers/world.js';
@@ -128,14 +129,14 @@ describe('provideLedger', () => {
     const ledger = ledgerOf(provided(scriptedService(() => of({ status: 400, headers: {}, text: 'no' }))));
     expect(observe(ledger.updates(all)).error).toMatchObject({ _tag: 'ApiError', status: 400 });
     expect(() => ledger.updates(all, { maxPageSize: 0 })).toThrow(TypeError);
-    expect(() => ledger.process(all, () => 1, { maxPageSize: 0 })).toThrow(TypeError);
+    expect(() => updatesFeed(ledger, all, { maxPageSize: 0 })).toThrow(TypeError);
   });
 
   it('processes updates with handlers, whatever they return', async () => {
     const seen: string[] = [];
     const ledger = ledgerOf(provided(service()));
     const read = (handler: (offset: number) => unknown): Promise<unknown> =>
-      lastValueFrom(ledger.process({ ...all, endInclusive: 3 }, ({ offset }) => handler(offset)));
+      lastValueFrom(processFeed(updatesFeed(ledger, { ...all, endInclusive: 3 }), ({ offset }) => handler(offset)));
     await read((offset) => seen.push(`plain ${offset}`));
     await read((offset) => of(offset).pipe(map((value) => seen.push(`observable ${value}`))));
     await read(async (offset) => {
@@ -148,8 +149,9 @@ describe('provideLedger', () => {
   it('processes batches', async () => {
     const sizes: number[] = [];
     const ledger = ledgerOf(provided(service()));
+    const feed = updatesFeed(ledger, { ...all, endInclusive: 3 });
     const options = { batch: { size: 3, withinMs: 1_000 } };
-    await lastValueFrom(ledger.process({ ...all, endInclusive: 3 }, (updates) => sizes.push(updates.length), options));
+    await lastValueFrom(processFeed(feed, (updates) => sizes.push(updates.length), options));
     expect(sizes).toEqual([3]);
   });
 
@@ -192,7 +194,10 @@ describe('a ledger whose injector is destroyed', () => {
   it('unsubscribes its feeds, which neither complete nor fail', () => {
     const participant = service();
     const ledger = ledgerOf(provided(participant));
-    const seen = [observe<unknown>(ledger.updates(all)), observe<unknown>(ledger.process(all, () => 1))];
+    const seen = [
+      observe<unknown>(ledger.updates(all)),
+      observe<unknown>(processFeed(updatesFeed(ledger, all), () => 1)),
+    ];
     expect(participant.open).toBe(2);
     TestBed.resetTestingModule();
     expect({ open: participant.open, aborted: participant.aborted.length }).toEqual({ open: 0, aborted: 2 });
@@ -228,7 +233,11 @@ describe('on a server that renders pages', () => {
   it('feeds send no request and do not end', () => {
     const participant = service();
     const ledger = ledgerOf(server, provided(participant));
-    const feeds = [ledger.updates(all), ledger.updates({ ...all, endInclusive: 3 }), ledger.process(all, () => 1)];
+    const feeds = [
+      ledger.updates(all),
+      ledger.updates({ ...all, endInclusive: 3 }),
+      processFeed(updatesFeed(ledger, all), () => 1),
+    ];
     const seen = feeds.map((feed$) => observe<unknown>(feed$));
     expect(seen).toMatchObject(feeds.map(() => ({ values: [], completed: false, error: undefined })));
     expect(participant.requests).toEqual([]);

@@ -22,6 +22,7 @@ import { provideLedger } from '../../src/angular/index.js';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
+import { processFeed, updatesFeed } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { VirtualLedger } from '../helpers/virtualLedger.js';
@@ -150,7 +151,7 @@ describe('in an application with zone.js', () => {
       within.push(NgZone.isInAngularZone());
       return of(1).pipe(tap(() => within.push(NgZone.isInAngularZone())));
     };
-    await lastValueFrom(ledger.process({ ...all, endInclusive: 1 }, handler));
+    await lastValueFrom(processFeed(updatesFeed(ledger, { ...all, endInclusive: 1 }), handler));
     expect(within).toEqual([true, true]);
     expect(zone.hasPendingMacrotasks).toBe(false);
   });

@@ -7,7 +7,6 @@ import { observe } from '../helpers/observe.js';
 
 const link: Omit<Link, 'report'> = {
   port: () => NEVER,
-  socketPort: () => NEVER,
   baseUrl: 'http://ledger.example',
   headers: {},
   token: undefined,
@@ -172,58 +171,6 @@ describe('the ledger end', () => {
     service.ledgerEndUnavailable();
     now -= 3_600_000;
     expect(service.hasLedgerEnd).toBe(true);
-  });
-});
-
-describe('the back-off of sockets', () => {
-  /** The delay after each of the sockets, which end one after another. */
-  const delays = (service: Service, ...results: readonly ('delivered' | 'empty' | 'pathSwitched')[]): number[] =>
-    results.map((result) => {
-      const delayMs = service.socketEnded(result);
-      now += delayMs;
-      return delayMs;
-    });
-
-  it('ends with its delay', () => {
-    const service = newService();
-    expect(service.isSocketBackOff).toBe(false);
-    const delayMs = service.socketEnded('empty');
-    expect(service.isSocketBackOff).toBe(true);
-    now += delayMs - 1;
-    expect(service.isSocketBackOff).toBe(true);
-    now += 1;
-    expect(service.isSocketBackOff).toBe(false);
-  });
-
-  it('doubles while sockets bring nothing, up to five minutes', () => {
-    const empty = Array.from({ length: 10 }, () => 'empty' as const);
-    expect(delays(newService(), ...empty)).toEqual([
-      2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000,
-    ]);
-  });
-
-  it('is short again after a socket that has brought elements', () => {
-    expect(delays(newService(), 'empty', 'empty', 'delivered', 'empty')).toEqual([2_000, 4_000, 1_000, 2_000]);
-  });
-
-  it('does not apply if another path is to be tried', () => {
-    const service = newService();
-    expect(delays(service, 'empty', 'pathSwitched')).toEqual([2_000, 0]);
-    expect(service.isSocketBackOff).toBe(false);
-  });
-
-  it('counts sockets that end within one delay as one failure', () => {
-    const service = newService();
-    expect([service.socketEnded('empty'), service.socketEnded('empty'), service.socketEnded('empty')]).toEqual([
-      2_000, 2_000, 2_000,
-    ]);
-  });
-
-  it('is not prolonged when the clock is set back', () => {
-    const service = newService();
-    service.socketEnded('empty');
-    now -= 3_600_000;
-    expect(service.isSocketBackOff).toBe(false);
   });
 });
 

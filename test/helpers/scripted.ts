@@ -1,6 +1,6 @@
 import { defer, finalize, from, Observable, type ObservableInput } from 'rxjs';
 import type { HttpPort, HttpRequest, HttpResponse } from '../../src/http/HttpPort.js';
-import type { SocketPort, SocketSign } from '../../src/http/SocketPort.js';
+import type { SocketPort, SocketSign } from '../../src/ws/SocketPort.js';
 
 /** A request that a scripted service received. */
 export interface ServiceRequest {

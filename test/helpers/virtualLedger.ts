@@ -1,6 +1,6 @@
 import { concat, defer, EMPTY, from, map, merge, Observable, of, Subject, Subscription } from 'rxjs';
 import { switchMap, take, takeWhile, throwError, timer } from 'rxjs';
-import type { SocketSign } from '../../src/http/SocketPort.js';
+import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { type Reply, type ServiceRequest, socketEnd, socketOpen, type SocketRequest, socketText } from './scripted.js';
 import { checkpoint, errorBody, errorReply, notFound, ok } from './wire.js';
 

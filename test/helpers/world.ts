@@ -1,12 +1,14 @@
 import { defer, type Observable, of } from 'rxjs';
 import { acsDelta } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
+import type { Transport } from '../../src/feed/Transport.js';
 import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import type { Range } from '../../src/feed/Page.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
-import type { SocketSign } from '../../src/http/SocketPort.js';
 import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
+import type { SocketSign } from '../../src/ws/SocketPort.js';
+import { socketTransport } from '../../src/ws/socketTransport.js';
 import {
   type Reply,
   scriptedService,
@@ -26,6 +28,8 @@ export interface World {
   readonly ledger: VirtualLedger;
   readonly service: ScriptedService;
   readonly sockets: ScriptedSockets;
+  /** The options of a feed by those sockets. */
+  readonly websocket: { readonly transport: Transport };
   readonly client: Ledger;
   /** The updates of the client; by default all from 0, without an end. */
   readonly feed: (
@@ -52,12 +56,12 @@ export function world({ fault, socketFault, client: options, ...virtual }: World
     }),
   );
   const sockets = scriptedSockets((request, count) => socketFault?.(request, count) ?? ledger.streamText(request));
-  const ports = { port: service.port, webSocket: sockets.port };
-  const client = createLedger({ baseUrl: 'http://ledger.example', ...ports, ...options });
+  const client = createLedger({ baseUrl: 'http://ledger.example', port: service.port, ...options });
   return {
     ledger,
     service,
     sockets,
+    websocket: { transport: socketTransport(sockets.port) },
     client,
     feed: ({ beginExclusive = 0, endInclusive, descendingOrder } = {}, options = {}) =>
       client.updates(

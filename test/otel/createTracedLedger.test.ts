@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { lastValueFrom, of, toArray } from 'rxjs';
 import { createLedger } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
+import { processFeed, updatesFeed } from '../../src/process/index.js';
 import { effort } from '../helpers/effort.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { observe } from '../helpers/observe.js';
@@ -153,7 +154,7 @@ describe('a traced ledger', () => {
     const missing = undefined as never;
     const errors = [createLedger, createTracedLedger].map((create) => {
       const ledger = create({ baseUrl: 'http://ledger.example' });
-      const feeds = [ledger.updates(missing), ledger.process(missing, () => undefined)];
+      const feeds = [ledger.updates(missing), processFeed(updatesFeed(ledger, missing), () => undefined)];
       return feeds.map((feed$) => observe<unknown>(feed$).error);
     });
     expect(errors[0]).toMatchObject([{ _tag: 'InvalidRequestError' }, { _tag: 'InvalidRequestError' }]);

@@ -1,8 +1,16 @@
 import { context, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { concat, defer, EMPTY, lastValueFrom, of, tap, throwError, toArray, type Observable } from 'rxjs';
-import { type CheckpointStore, handleParked, ledgerEffects, memoryStore, type Work } from '../../src/index.js';
+import { ledgerEffects } from '../../src/index.js';
 import { createTracedLedger, linkTo, type Telemetry, traceHandler } from '../../src/otel/index.js';
+import {
+  type CheckpointStore,
+  handleParked,
+  memoryStore,
+  processFeed,
+  updatesFeed,
+  type Work,
+} from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { until } from '../helpers/time.js';
@@ -31,9 +39,10 @@ async function setUp(updates: number, options: Telemetry = {}) {
     endInclusive: sandbox.ledgerEnd,
     updateFormat: ledgerEffects({ parties: 'any' }),
   };
+  const feed = updatesFeed(ledger, request);
   const tracer = telemetry.tracerProvider.getTracer('test');
   const spans = () => telemetry.spans('process update');
-  return { sandbox, telemetry, ledger, request, tracer, spans };
+  return { sandbox, telemetry, ledger, request, feed, tracer, spans };
 }
 
 const handlers: readonly (readonly [string, (work: () => void) => unknown])[] = [
@@ -72,15 +81,15 @@ const handlers: readonly (readonly [string, (work: () => void) => unknown])[] = 
 
 describe.each(handlers)('a handler that %s', (_, handle) => {
   it('runs in a trace of its own, linked to the traces of the update and of the processor', async () => {
-    const { ledger, request, tracer, telemetry, spans } = await setUp(3);
+    const { feed, tracer, telemetry, spans } = await setUp(3);
     const active: (Span | undefined)[] = [];
     const after: (Span | undefined)[] = [];
     const processor = tracer.startSpan('processor');
     await context.with(trace.setSpan(context.active(), processor), () =>
       lastValueFrom(
-        ledger
-          .process(request, () => handle(() => active.push(trace.getActiveSpan())))
-          .pipe(tap(() => after.push(trace.getActiveSpan()))),
+        processFeed(feed, () => handle(() => active.push(trace.getActiveSpan()))).pipe(
+          tap(() => after.push(trace.getActiveSpan())),
+        ),
       ),
     );
     expect(spans()).toHaveLength(3);
@@ -118,13 +127,11 @@ describe.each(failures)('a handler that %s', (_, fail) => {
   it.each(['skip', 'park'] as const)(
     'has its failures measured, and the update that is left out: %s',
     async (onPoison) => {
-      const { ledger, request, telemetry, spans } = await setUp(3);
+      const { feed, telemetry, spans } = await setUp(3);
       const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
       const options = { name: 'balances', store: memoryStore(), onPoison };
       const handlerRetry = { baseDelayMs: 1, maxDelayMs: 1, giveUpAfterMs: 40 };
-      const committed = await lastValueFrom(
-        ledger.process(request, handler, { ...options, handlerRetry }).pipe(toArray()),
-      );
+      const committed = await lastValueFrom(processFeed(feed, handler, { ...options, handlerRetry }).pipe(toArray()));
       expect(committed.at(-1)).toMatchObject({ offset: 3 });
       const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
       expect(failed.length).toBeGreaterThan(1);
@@ -146,8 +153,8 @@ describe.each(failures)('a handler that %s', (_, fail) => {
   );
 
   it('ends the processor with its error, which is counted', async () => {
-    const { ledger, request, telemetry } = await setUp(1);
-    const error = await lastValueFrom(ledger.process(request, fail, { handlerRetry: { giveUpAfterMs: 0 } })).catch(
+    const { feed, telemetry } = await setUp(1);
+    const error = await lastValueFrom(processFeed(feed, fail, { handlerRetry: { giveUpAfterMs: 0 } })).catch(
       (error: unknown) => error,
     );
     expect(error).toMatchObject({ _tag: 'HandlerError', cause: { message: 'the words of the handler' } });
@@ -159,10 +166,10 @@ describe.each(failures)('a handler that %s', (_, fail) => {
 
 describe('a processor', () => {
   it('of batches has a span for each batch, linked to the traces of its updates', async () => {
-    const { ledger, request, telemetry } = await setUp(5);
+    const { feed, telemetry } = await setUp(5);
     const batches: number[][] = [];
     await lastValueFrom(
-      ledger.process(request, (updates) => batches.push(updates.map(({ offset }) => offset)), {
+      processFeed(feed, (updates) => batches.push(updates.map(({ offset }) => offset)), {
         batch: { size: 3, withinMs: 0 },
       }),
     );
@@ -178,8 +185,8 @@ describe('a processor', () => {
   });
 
   it('without handler spans still counts its updates', async () => {
-    const { ledger, request, telemetry, spans } = await setUp(3, { handlerSpans: false });
-    await lastValueFrom(ledger.process(request, () => Promise.resolve()));
+    const { feed, telemetry, spans } = await setUp(3, { handlerSpans: false });
+    await lastValueFrom(processFeed(feed, () => Promise.resolve()));
     expect(spans()).toEqual([]);
     expect(await telemetry.measured('canton_rx.updates')).toMatchObject([{ value: 3 }]);
   });
@@ -191,8 +198,8 @@ describe('a processor', () => {
     let release: () => void = () => undefined;
     const handled: number[] = [];
     const seen = observe(
-      ledger.process(
-        endless,
+      processFeed(
+        updatesFeed(ledger, endless),
         ({ offset }) => {
           handled.push(offset);
           return offset === 4 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
@@ -219,13 +226,13 @@ describe('a processor', () => {
   });
 
   it('that is unsubscribed ends and counts the running call of its handler', async () => {
-    const { ledger, request, telemetry, spans } = await setUp(3);
+    const { feed, telemetry, spans } = await setUp(3);
     let release: () => void = () => undefined;
     const store: CheckpointStore = memoryStore();
     let handling = 0;
     const seen = observe(
-      ledger.process(
-        request,
+      processFeed(
+        feed,
         () => {
           handling += 1;
           return new Promise<void>((resolve) => (release = resolve));
@@ -242,19 +249,19 @@ describe('a processor', () => {
   });
 
   it('with invalid options throws at once', async () => {
-    const { ledger, request } = await setUp(0);
-    expect(() => ledger.process(request, () => undefined, { name: 'balances' })).toThrow(TypeError);
+    const { ledger, request, feed } = await setUp(0);
+    expect(() => processFeed(feed, () => undefined, { name: 'balances' })).toThrow(TypeError);
     expect(() => ledger.updates(request, { maxPageSize: 0 })).toThrow(TypeError);
   });
 });
 
 describe('traceHandler', () => {
   it('runs the handler of parked updates in a span, linked to the traces of the update and of the caller', async () => {
-    const { ledger, request, telemetry, tracer } = await setUp(2, { handlerSpans: false });
+    const { feed, telemetry, tracer } = await setUp(2, { handlerSpans: false });
     const store = memoryStore();
     const poison = { name: 'balances', store, onPoison: 'park', handlerRetry: { giveUpAfterMs: 0 } } as const;
     const failing = (): Observable<never> => throwError(() => new Error('the handler failed'));
-    await lastValueFrom(ledger.process(request, failing, poison));
+    await lastValueFrom(processFeed(feed, failing, poison));
     const active: (Span | undefined)[] = [];
     const updates: Work[] = [];
     const handler = traceHandler((update) => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { map, type Observable, takeUntil, timer } from 'rxjs';
-import { type Diagnostic, type Ledger, type LedgerOptions, memoryStore } from '../../src/index.js';
+import type { Diagnostic, Ledger, LedgerOptions } from '../../src/index.js';
+import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
@@ -67,7 +68,10 @@ export function play(create: (options: LedgerOptions) => Ledger, scenario: Scena
     const source$: Observable<unknown> =
       method === 'updates'
         ? client.updates(request, { maxPageSize })
-        : client.process(request, handle, { maxPageSize, name: 'balances', store: memoryStore() });
+        : processFeed(updatesFeed(client, request, { maxPageSize }), handle, {
+            name: 'balances',
+            store: memoryStore(),
+          });
     const seen = observe(source$.pipe(takeUntil(timer(unsubscribeAfterMs))));
     flush();
     diagnosing.unsubscribe();

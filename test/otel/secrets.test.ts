@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { catchError, EMPTY, lastValueFrom, merge, type Observable, take, throwError, toArray } from 'rxjs';
-import { type Ledger, memoryStore, type Signer } from '../../src/index.js';
+import type { Ledger, Signer } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
+import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError, type Fault, type Sandbox } from '../../src/sandbox/index.js';
 import {
   allSecrets,
@@ -31,7 +32,7 @@ const callAll = (ledger: Ledger, party: string, signer: Signer): Observable<unkn
     ...[
       ledger.updates(request).pipe(take(1)),
       ledger.updates(request, { onInvalid: 'emit' }).pipe(take(1)),
-      ledger.process(request, failing, park).pipe(take(2)),
+      processFeed(updatesFeed(ledger, request), failing, park).pipe(take(2)),
       ledger.prepare(submission),
       ledger.submit(submission, signer, { verify: false, recover: false }),
       ledger.submit(submission, signer, { verify: () => failing(), recover: false }),

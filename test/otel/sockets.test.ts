@@ -3,7 +3,8 @@ import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { concat, EMPTY, filter, lastValueFrom, NEVER, of, take, tap, throwError } from 'rxjs';
 import { acsDelta } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
-import type { SocketPort } from '../../src/http/SocketPort.js';
+import type { SocketPort } from '../../src/ws/SocketPort.js';
+import { webSocketTransport } from '../../src/ws/index.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 import { sdk, withContexts } from './support.js';
 import { until } from '../helpers/time.js';
@@ -20,18 +21,18 @@ describe('a feed by WebSocket', () => {
     sandbox.fault({ kind: 'socket', how: 'refuse', status: 400 });
     const telemetry = sdk();
     const sent: (string | undefined)[] = [];
-    const port = wsPort();
-    const webSocket: SocketPort = (request) => {
+    const open = wsPort();
+    const port: SocketPort = (request) => {
       sent.push(request.headers['traceparent']);
-      return port(request);
+      return open(request);
     };
-    const ledger = createTracedLedger({ baseUrl: sandbox.url, webSocket }, telemetry);
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, transport: webSocketTransport({ port }) }, telemetry);
     const subscriber = telemetry.tracerProvider.getTracer('test').startSpan('subscriber');
     const opened$ = ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'SocketOpened'));
     const appending = opened$.pipe(tap(() => sandbox.generate(3, { variants: ['Transaction'] }))).subscribe();
     const updates$ = ledger.updates(
       { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
-      { transport: 'websocket', idleTimeoutMs: 50 },
+      { idleTimeoutMs: 50 },
     );
     await context.with(trace.setSpan(context.active(), subscriber), () =>
       lastValueFrom(
@@ -59,11 +60,12 @@ describe('a feed by WebSocket', () => {
     ['fails', () => throwError(() => new Error('no')), true],
     ['is unsubscribed', () => NEVER, false],
     ['opens and closes', () => concat(of({ _tag: 'Open' } as const), of({ _tag: 'End', code: 1000 } as const)), true],
-  ])('ends the span of a socket that %s', async (_, webSocket, isClosed) => {
+  ])('ends the span of a socket that %s', async (_, port, isClosed) => {
     const sandbox = await start({ profile: '3.5' });
     sandbox.generate(3);
     const telemetry = sdk();
-    const ledger = createTracedLedger({ baseUrl: sandbox.url, webSocket, retry: { baseDelayMs: 5 } }, telemetry);
+    const transport = webSocketTransport({ port });
+    const ledger = createTracedLedger({ baseUrl: sandbox.url, transport, retry: { baseDelayMs: 5 } }, telemetry);
     const started: string[] = [];
     const tracer = telemetry.tracerProvider.getTracer('canton-rx');
     const startSpan = tracer.startSpan.bind(tracer);
@@ -74,10 +76,7 @@ describe('a feed by WebSocket', () => {
     const tags: string[] = [];
     const diagnosing = ledger.diagnostics$.subscribe(({ _tag }) => tags.push(_tag));
     const feed = ledger
-      .updates(
-        { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
-        { transport: 'websocket', idleTimeoutMs: 20 },
-      )
+      .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }, { idleTimeoutMs: 20 })
       .subscribe();
     await until(() => (isClosed ? tags.includes('SocketClosed') : started.includes('open socket')));
     feed.unsubscribe();
@@ -93,7 +92,7 @@ describe('a feed by WebSocket', () => {
     const ledger = createTracedLedger(
       {
         baseUrl: `${sandbox.url}/of/v2/tenant`,
-        webSocket: () => EMPTY,
+        transport: webSocketTransport({ port: () => EMPTY }),
         fetch: (input, init) => {
           const request = new Request(input, init);
           return fetch(new Request(request.url.replace('/of/v2/tenant', ''), request));
@@ -102,10 +101,7 @@ describe('a feed by WebSocket', () => {
       telemetry,
     );
     const feed = ledger
-      .updates(
-        { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) },
-        { transport: 'websocket', idleTimeoutMs: 20 },
-      )
+      .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }, { idleTimeoutMs: 20 })
       .subscribe();
     await until(() => telemetry.spans('open socket').length > 0);
     feed.unsubscribe();

@@ -1,8 +1,9 @@
 import { metrics, SpanStatusCode } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, take, toArray } from 'rxjs';
-import { createLedger, ledgerEffects, memoryStore, type Update } from '../../src/index.js';
+import { createLedger, ledgerEffects, type Update } from '../../src/index.js';
 import { createTracedLedger } from '../../src/otel/index.js';
+import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { observe } from '../helpers/observe.js';
@@ -122,10 +123,11 @@ describe('a feed', () => {
     const ledger = createTracedLedger({ baseUrl: sandbox.url });
     let polls = 0;
     ledger.diagnostics$.subscribe(({ _tag }) => (polls += _tag === 'PollSent' ? 1 : 0));
-    const reading$ = ledger.updates({ beginExclusive: 0, updateFormat }, { idleTimeoutMs: 50 });
+    const request = { beginExclusive: 0, updateFormat };
+    const reading$ = ledger.updates(request, { idleTimeoutMs: 50 });
     const feed = observe(reading$);
-    const named = { name: 'late', store: memoryStore(), idleTimeoutMs: 50 };
-    const processor = observe(ledger.process({ beginExclusive: 0, updateFormat }, () => undefined, named));
+    const processed = updatesFeed(ledger, request, { idleTimeoutMs: 50 });
+    const processor = observe(processFeed(processed, () => undefined, { name: 'late', store: memoryStore() }));
     const ended = observe(reading$);
     await until(() => ended.values.length > 0 && feed.values.length > 0 && processor.values.length > 0);
     ended.subscription.unsubscribe();

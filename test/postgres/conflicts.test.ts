@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
-import { type Handler, isHandlerError, isStoreError } from '../../src/index.js';
+import { isHandlerError, isStoreError } from '../../src/index.js';
+import { type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import { effort } from '../helpers/effort.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
@@ -36,7 +37,11 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
       };
       const store = postgresStore({ pool: database.pool, pollMs: 20, isolation });
       await lastValueFrom(
-        ledger.process(request(service.ledgerEnd), handler, options({ store, commitEvery: { updates: 1 } })),
+        processFeed(
+          updatesFeed(ledger, request(service.ledgerEnd)),
+          handler,
+          options({ store, commitEvery: { updates: 1 } }),
+        ),
       );
       expect(await seen()).toEqual(all);
       expect(others).toBeGreaterThan(3);
@@ -60,8 +65,8 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
       };
     const ends = [crossing(1, 2), crossing(2, 1)].map((handler, n) =>
       lastValueFrom(
-        ledger.process(
-          request(service.ledgerEnd),
+        processFeed(
+          updatesFeed(ledger, request(service.ledgerEnd)),
           handler,
           options({ name: `p${n}`, commitEvery: { updates: 3 }, handlerRetry: { giveUpAfterMs: 0 } }),
         ),
@@ -91,9 +96,9 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
         if (update.offset === poison) await tx.query('INSERT INTO owner VALUES (-1)');
       };
       const how = options({ handlerRetry: { giveUpAfterMs: 0 }, onPoison });
-      const error = await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, how)).catch(
-        (cause: unknown) => cause,
-      );
+      const error = await lastValueFrom(
+        processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, how),
+      ).catch((cause: unknown) => cause);
       if (onPoison === 'stop') expect(isHandlerError(error) && error.offset).toBe(poison);
       expect(await seen()).toEqual(all.filter((offset) => (onPoison === 'stop' ? offset < poison : offset !== poison)));
     },
@@ -105,7 +110,7 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
       $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '40001'; END $$`);
     await database.pool.query(`CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON seen DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW WHEN (NEW."offset" = ${all[5] ?? 0}) EXECUTE FUNCTION refuse()`);
-    const done = lastValueFrom(ledger.process(request(service.ledgerEnd), insert(), options()));
+    const done = lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), insert(), options()));
     const diagnostic = await firstValueFrom(ledger.diagnostics$);
     expect(diagnostic).toBeDefined();
     const scheduled = await new Promise<unknown>((resolve, reject) => {
@@ -128,9 +133,11 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
       const cut = poolOf(proxy.url, 5);
       const store = postgresStore({ pool: cut, pollMs: 5 });
       const committed = await lastValueFrom(
-        ledger
-          .process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 5 } }))
-          .pipe(toArray()),
+        processFeed(
+          updatesFeed(ledger, request(service.ledgerEnd)),
+          insert(),
+          options({ store, commitEvery: { updates: 5 } }),
+        ).pipe(toArray()),
       );
       await cut.end();
       proxy.close();
@@ -148,7 +155,9 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
     const store = postgresStore({ pool: small, pollMs: 5, timeoutMs: 60_000 });
     const half = all[25] ?? 0;
     for (const end of [half, service.ledgerEnd])
-      await lastValueFrom(ledger.process(request(end), insert(), options({ store, retry: { giveUpAfterMs: 0 } })));
+      await lastValueFrom(
+        processFeed(updatesFeed(ledger, request(end)), insert(), options({ store, retry: { giveUpAfterMs: 0 } })),
+      );
     await small.end();
     expect(await seen()).toEqual(all);
   });
@@ -158,7 +167,9 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
     const other = await database.pool.connect();
     await other.query(`SELECT pg_advisory_lock(hashtextextended('public.canton_rx_cursors', 1))`);
     const store = postgresStore({ pool: database.pool, timeoutMs: 100 });
-    const failing = lastValueFrom(ledger.process(request(), insert(), options({ store, retry: { giveUpAfterMs: 0 } })));
+    const failing = lastValueFrom(
+      processFeed(updatesFeed(ledger, request()), insert(), options({ store, retry: { giveUpAfterMs: 0 } })),
+    );
     await expect(failing).rejects.toMatchObject({ _tag: 'StoreError', operation: 'hold' });
     other.release(true);
   });
@@ -168,7 +179,11 @@ describeWithPostgres('postgresStore beside other users of the database', () => {
     const store = postgresStore({ pool: database.pool, pollMs: 5 });
     for (let n = 0; n < effort(50, 200); n += 1) {
       const subscriptions = [1, 2].map(() =>
-        ledger.process(request(), () => undefined, options({ store, commitEvery: { updates: 7 } })).subscribe(),
+        processFeed(
+          updatesFeed(ledger, request()),
+          () => undefined,
+          options({ store, commitEvery: { updates: 7 } }),
+        ).subscribe(),
       );
       await new Promise((resolve) => setTimeout(resolve, n % 25));
       for (const subscription of subscriptions) subscription.unsubscribe();

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
 import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
-import { handleParked, type Handler, isHandlerError, isStoreError } from '../../src/index.js';
+import { isHandlerError, isStoreError } from '../../src/index.js';
+import { handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { insert, offsetsOf, poolOf, request, sandboxWorlds, withDatabase } from './support.js';
@@ -15,10 +16,14 @@ describeWithPostgres('postgresStore', () => {
   it('commits the effects of handlers together with the cursor, and resumes from it', async () => {
     const { service, ledger, all } = await world(450);
     const half = all[200] ?? 0;
-    await lastValueFrom(ledger.process(request(half), insert(), options()));
+    await lastValueFrom(processFeed(updatesFeed(ledger, request(half)), insert(), options()));
     expect(await seen()).toEqual(all.slice(0, 201));
     const committed = await lastValueFrom(
-      ledger.process(request(service.ledgerEnd), insert(), options({ commitEvery: { updates: 30 } })).pipe(toArray()),
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        insert(),
+        options({ commitEvery: { updates: 30 } }),
+      ).pipe(toArray()),
     );
     expect(await seen()).toEqual(all);
     expect(committed.at(-1)?.offset).toBe(service.ledgerEnd);
@@ -33,7 +38,11 @@ describeWithPostgres('postgresStore', () => {
       if (update.offset === poison) throw new Error('no such account');
     };
     const failing = lastValueFrom(
-      ledger.process(request(service.ledgerEnd), handler, options({ handlerRetry: { giveUpAfterMs: 0 } })),
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        handler,
+        options({ handlerRetry: { giveUpAfterMs: 0 } }),
+      ),
     );
     const error = await failing.catch((cause: unknown) => cause);
     expect(isHandlerError(error) && error.offset).toBe(poison);
@@ -49,7 +58,7 @@ describeWithPostgres('postgresStore', () => {
       if (update.offset === poison) throw new Error('no such account');
     };
     const how = options({ store, handlerRetry: { giveUpAfterMs: 0 }, onPoison: 'park' });
-    await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, how));
+    await lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, how));
     expect(await seen()).toEqual(all.filter((offset) => offset !== poison));
     const again = handleParked(store, 'seen', insert('again')).pipe(toArray());
     const [unparked, rest] = [await lastValueFrom(again), await lastValueFrom(again)];
@@ -68,7 +77,7 @@ describeWithPostgres('postgresStore', () => {
       if (update.offset === all[20] && (failures -= 1) >= 0)
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`);
     };
-    await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, options()));
+    await lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, options()));
     expect(failures).toBe(-1);
     expect(await seen()).toEqual(all);
   });
@@ -82,7 +91,11 @@ describeWithPostgres('postgresStore', () => {
       if (offset === all[4]) await tx.query(sql).catch(() => undefined);
     };
     const failing = lastValueFrom(
-      ledger.process(request(service.ledgerEnd), handler, options({ handlerRetry: { giveUpAfterMs: 0 } })),
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        handler,
+        options({ handlerRetry: { giveUpAfterMs: 0 } }),
+      ),
     );
     const error = await failing.catch((cause: unknown) => cause);
     expect(isHandlerError(error) && error.offset).toBe(all[4]);
@@ -92,8 +105,12 @@ describeWithPostgres('postgresStore', () => {
   it('lets one of two processors work, and the other continue after it', async () => {
     const { service, ledger, all } = await world(300);
     const half = all[150] ?? 0;
-    const first$ = ledger.process(request(), insert('one'), options({ commitEvery: { updates: 10 } }));
-    const second$ = ledger.process(request(service.ledgerEnd), insert('two'), options());
+    const first$ = processFeed(
+      updatesFeed(ledger, request()),
+      insert('one'),
+      options({ commitEvery: { updates: 10 } }),
+    );
+    const second$ = processFeed(updatesFeed(ledger, request(service.ledgerEnd)), insert('two'), options());
     const isHalf = firstValueFrom(first$.pipe(filter(({ offset }) => offset >= half)));
     // the second begins after the first holds the name
     await firstValueFrom(ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'PageReceived')));
@@ -115,7 +132,7 @@ describeWithPostgres('postgresStore', () => {
       if (when === 'running' && update.offset > 50 && (left -= 1) >= 0) await database.pool.query(terminate);
     };
     const idle = firstValueFrom(
-      ledger.process(request(), handler, options()).pipe(
+      processFeed(updatesFeed(ledger, request()), handler, options()).pipe(
         tap({
           next: ({ isCaughtUp }) =>
             isCaughtUp && when === 'idle' && (left -= 1) >= 0 && void database.pool.query(terminate),
@@ -142,10 +159,36 @@ describeWithPostgres('postgresStore', () => {
         await database.pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
       }
     };
-    await lastValueFrom(ledger.process(request(service.ledgerEnd), handler, options({ commitEvery: { updates: 20 } })));
+    await lastValueFrom(
+      processFeed(updatesFeed(ledger, request(service.ledgerEnd)), handler, options({ commitEvery: { updates: 20 } })),
+    );
     expect(await seen()).toEqual(all);
     expect(diagnostics).toContainEqual(
       expect.objectContaining({ cause: expect.objectContaining({ reason: 'another processor holds the name now' }) }),
+    );
+  });
+
+  it('completes when it is stopped after another processor has taken the name, and reports that', async () => {
+    const { service, ledger, all, diagnostics } = await world(200);
+    const controller = new AbortController();
+    const handler: Handler<PoolClient> = async (update, tx) => {
+      await insert()(update, tx);
+      if (update.offset <= 60 || controller.signal.aborted) return;
+      await database.pool.query('UPDATE canton_rx_cursors SET fence = fence + 1');
+      controller.abort();
+    };
+    const { signal } = controller;
+    const committed = await lastValueFrom(
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        handler,
+        options({ commitEvery: { updates: 20 }, signal }),
+      ),
+    );
+    expect(await seen()).toEqual(all.filter((offset) => offset <= committed.offset));
+    expect(committed.offset).toBeLessThanOrEqual(60);
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({ _tag: 'NameLost', cause: expect.objectContaining({ operation: 'hold' }) }),
     );
   });
 
@@ -154,7 +197,11 @@ describeWithPostgres('postgresStore', () => {
     const store = postgresStore({ pool: database.pool, pollMs: 20 });
     const restarts: Promise<unknown>[] = [];
     await lastValueFrom(
-      ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 5 } })).pipe(
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        insert(),
+        options({ store, commitEvery: { updates: 5 } }),
+      ).pipe(
         tap(({ offset }) => {
           if (offset > 100 && restarts.length === 0)
             restarts.push(database.server.crash().then(() => database.server.start()));
@@ -187,7 +234,11 @@ describeWithPostgres('postgresStore', () => {
     );
     const store = postgresStore({ pool: database.pool, pollMs: 20, timeoutMs: 300 });
     const done = lastValueFrom(
-      ledger.process(request(service.ledgerEnd), handler, options({ store, commitEvery: { updates: 10 } })),
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        handler,
+        options({ store, commitEvery: { updates: 10 } }),
+      ),
     );
     await hasTimedOut;
     await other.query('COMMIT');
@@ -203,7 +254,11 @@ describeWithPostgres('postgresStore', () => {
     const store = postgresStore({ pool: patient, pollMs: 20, timeoutMs: 300 });
     const pauses: Promise<unknown>[] = [];
     await lastValueFrom(
-      ledger.process(request(service.ledgerEnd), insert(), options({ store, commitEvery: { updates: 10 } })).pipe(
+      processFeed(
+        updatesFeed(ledger, request(service.ledgerEnd)),
+        insert(),
+        options({ store, commitEvery: { updates: 10 } }),
+      ).pipe(
         filter(({ offset }) => offset > 60),
         tap(() => {
           if (pauses.length > 0) return;
@@ -228,7 +283,11 @@ describeWithPostgres('postgresStore', () => {
     const { service, ledger, all } = await world(30);
     const each = Array.from({ length: 5 }, (_, index) =>
       lastValueFrom(
-        ledger.process(request(service.ledgerEnd), () => undefined, options({ name: `p${index}` })).pipe(take(100)),
+        processFeed(
+          updatesFeed(ledger, request(service.ledgerEnd)),
+          () => undefined,
+          options({ name: `p${index}` }),
+        ).pipe(take(100)),
       ),
     );
     expect((await Promise.all(each)).map(({ offset }) => offset)).toEqual(each.map(() => all.at(-1)));
@@ -236,11 +295,13 @@ describeWithPostgres('postgresStore', () => {
 
   it('refuses the cursor of another participant', async () => {
     const { service, ledger } = await world(30);
-    await lastValueFrom(ledger.process(request(service.ledgerEnd), insert(), options()));
+    await lastValueFrom(processFeed(updatesFeed(ledger, request(service.ledgerEnd)), insert(), options()));
     service.configure({ participantId: 'other::1220' });
-    await expect(lastValueFrom(ledger.process(request(), insert(), options()))).rejects.toMatchObject({
-      _tag: 'CursorError',
-      reason: 'participant',
-    });
+    await expect(lastValueFrom(processFeed(updatesFeed(ledger, request()), insert(), options()))).rejects.toMatchObject(
+      {
+        _tag: 'CursorError',
+        reason: 'participant',
+      },
+    );
   });
 });

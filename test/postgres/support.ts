@@ -2,15 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
 import { lastValueFrom, map, toArray } from 'rxjs';
-import {
-  acsDelta,
-  createLedger,
-  type Diagnostic,
-  type Handler,
-  type Ledger,
-  type ProcessOptions,
-  type UpdatesRequest,
-} from '../../src/index.js';
+import { acsDelta, createLedger, type Diagnostic, type Ledger, type UpdatesRequest } from '../../src/index.js';
+import { type Handler, type ProcessOptions } from '../../src/process/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes, tcpProxy, type TcpProxy } from '../helpers/localServers.js';

@@ -3,6 +3,8 @@ import { asyncScheduler, delay, of, tap, timer } from 'rxjs';
 import type { HttpPort } from '../../src/http/HttpPort.js';
 import type { ProcessOptions, Work } from '../../src/process/ProcessOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
+import { processFeed } from '../../src/process/processFeed.js';
+import { updatesFeed } from '../../src/process/updatesFeed.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService } from '../helpers/scripted.js';
@@ -44,21 +46,15 @@ describe('a slow handler', () => {
       let least = Infinity;
       const request = { beginExclusive: 0, updateFormat };
       observe(
-        client
-          .process(
-            request,
-            () => {
-              most = Math.max(most, count.delivered - handled);
-              return timer(60).pipe(
-                tap(() => {
-                  handled += 1;
-                  if (handled > 1) least = Math.min(least, count.delivered - handled);
-                }),
-              );
-            },
-            { maxPageSize },
-          )
-          .pipe(until(60_000)),
+        processFeed(updatesFeed(client, request, { maxPageSize }), () => {
+          most = Math.max(most, count.delivered - handled);
+          return timer(60).pipe(
+            tap(() => {
+              handled += 1;
+              if (handled > 1) least = Math.min(least, count.delivered - handled);
+            }),
+          );
+        }).pipe(until(60_000)),
       );
       flush();
       expect(handled).toBeGreaterThan(900);
@@ -81,21 +77,19 @@ describe('a slow handler', () => {
         let handled = 0;
         let most = 0;
         observe(
-          client
-            .process(
-              { beginExclusive: 0, updateFormat },
-              (works: readonly Work[]) => {
-                most = Math.max(most, count.delivered - handled);
-                return timer(1_000).pipe(
-                  tap(() => {
-                    most = Math.max(most, count.delivered - handled);
-                    handled += works.length;
-                  }),
-                );
-              },
-              { maxPageSize, batch: { size, withinMs: 100 } },
-            )
-            .pipe(until(60_000)),
+          processFeed(
+            updatesFeed(client, { beginExclusive: 0, updateFormat }, { maxPageSize }),
+            (works: readonly Work[]) => {
+              most = Math.max(most, count.delivered - handled);
+              return timer(1_000).pipe(
+                tap(() => {
+                  most = Math.max(most, count.delivered - handled);
+                  handled += works.length;
+                }),
+              );
+            },
+            { batch: { size, withinMs: 100 } },
+          ).pipe(until(60_000)),
         );
         flush();
         // full batches, one after the other
@@ -189,8 +183,8 @@ describe('a slow handler', () => {
 
   it('is not pushed updates over a WebSocket, whatever the options', () => {
     marbles(({ flush }) => {
-      const options = { transport: 'websocket', maxPageSize: 200 } as const;
-      const { ledger, sockets, process } = processWorld(5);
+      const { ledger, sockets, websocket, process } = processWorld(5);
+      const options = { ...websocket, maxPageSize: 200 };
       const handled: number[] = [];
       observe(process(({ offset }) => void handled.push(offset), options).pipe(until(10_000)));
       timer(5_000).subscribe(() => {
@@ -242,17 +236,15 @@ describe('very many updates', () => {
       let most = 0;
       const store = new PlainStore();
       await new Promise<void>((resolve, reject) => {
-        client
-          .process(
-            { beginExclusive: 0, endInclusive: end, updateFormat },
-            ({ offset }) => {
-              handled += 1;
-              if (offset !== handled) throw new Error(`${offset} is out of order`);
-              most = Math.max(most, count.delivered - handled);
-            },
-            { maxPageSize: size, store, name, ...how },
-          )
-          .subscribe({ error: reject, complete: resolve });
+        processFeed(
+          updatesFeed(client, { beginExclusive: 0, endInclusive: end, updateFormat }, { maxPageSize: size }),
+          ({ offset }) => {
+            handled += 1;
+            if (offset !== handled) throw new Error(`${offset} is out of order`);
+            most = Math.max(most, count.delivered - handled);
+          },
+          { store, name, ...how },
+        ).subscribe({ error: reject, complete: resolve });
       });
       expect(handled).toBe(end);
       expect(most).toBeLessThanOrEqual(2 * size);
@@ -264,16 +256,13 @@ describe('very many updates', () => {
     const { client } = endless(end, 0);
     let handled = 0;
     await new Promise<void>((resolve, reject) => {
-      client
-        .process(
-          { beginExclusive: 0, endInclusive: end, updateFormat },
-          () => {
-            handled += 1;
-            return handled % 5_000 === 1 ? Promise.resolve() : undefined;
-          },
-          { maxPageSize: 5_000 },
-        )
-        .subscribe({ error: reject, complete: resolve });
+      processFeed(
+        updatesFeed(client, { beginExclusive: 0, endInclusive: end, updateFormat }, { maxPageSize: 5_000 }),
+        () => {
+          handled += 1;
+          return handled % 5_000 === 1 ? Promise.resolve() : undefined;
+        },
+      ).subscribe({ error: reject, complete: resolve });
     });
     expect(handled).toBe(end);
   });

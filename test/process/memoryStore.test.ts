@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { handleParked, memoryStore } from '../../src/index.js';
+import { handleParked, memoryStore } from '../../src/process/index.js';
 import { cursorAt, lastValue, testStore } from './storeContract.js';
 
 describe('memoryStore', () => {

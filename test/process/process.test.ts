@@ -4,6 +4,8 @@ import { observe } from '../helpers/observe.js';
 import type { ServiceRequest, Reply } from '../helpers/scripted.js';
 import { fill, updateFormat, upTo } from '../helpers/world.js';
 import { transaction, errorBody, errorReply, ok } from '../helpers/wire.js';
+import { processFeed } from '../../src/process/processFeed.js';
+import { updatesFeed } from '../../src/process/updatesFeed.js';
 import { marbles } from '../helpers/time.js';
 import { mockPlatform, name, PlainStore, until, recordingHandler, processWorld } from './support.js';
 
@@ -137,16 +139,21 @@ describe('invalid options', () => {
     ['parking without a store', { onPoison: 'park' }],
     ['a store that cannot park', { name, onPoison: 'park', store: { load: () => of(), save: () => of() } }],
     ['no delay before a retry', { handlerRetry: { baseDelayMs: 0 } }],
-    ['pages of no updates', { maxPageSize: 0 }],
   ])('throw a TypeError at once: %s', (_, options) => {
-    expect(() => client.process({ beginExclusive: 0, updateFormat }, () => true, options as never)).toThrow(TypeError);
+    expect(() =>
+      processFeed(updatesFeed(client, { beginExclusive: 0, updateFormat }), () => true, options as never),
+    ).toThrow(TypeError);
+  });
+
+  it('of a feed throw a TypeError at once', () => {
+    expect(() => updatesFeed(client, { beginExclusive: 0, updateFormat }, { maxPageSize: 0 })).toThrow(TypeError);
   });
 
   it('are those of a request in descending order: it errors with an InvalidRequestError', () => {
     marbles(({ flush }) => {
       const { service, client: other } = processWorld(5);
       const request = { beginExclusive: 0, endInclusive: 5, descendingOrder: true, updateFormat } as const;
-      const seen = observe(other.process(request, () => true));
+      const seen = observe(processFeed(updatesFeed(other, request), () => true));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: 'descendingOrder' }] });
       expect(service.requests).toEqual([]);

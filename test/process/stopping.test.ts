@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, concatMap, map, NEVER, of, throwError, timer } from 'rxjs';
+import { StoreError } from '../../src/errors/process.js';
 import type { Work } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';
@@ -211,6 +212,33 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
           expect(store.committed.effects).toEqual(upTo(store.cursor?.offset ?? 0));
           expect(store.committed.effects.length).toBeLessThan(10);
         });
+    },
+  );
+
+  it.each(['while it is saved', 'while a handler runs'])(
+    'after its name was lost %s completes, and reports that',
+    (when) => {
+      marbles(({ flush }) => {
+        const lost$ = timer(when === 'while a handler runs' ? 70 : 1_000_000);
+        const store = new MemoryTransactions(undefined, lost$);
+        const refused = new StoreError('hold', name, 'another processor holds the name now');
+        const save = store.save.bind(store);
+        if (when === 'while it is saved')
+          jest
+            .spyOn(store, 'save')
+            .mockImplementation((...args) => (asyncScheduler.now() > 60 ? throwError(() => refused) : save(...args)));
+        const { client, process } = processWorld(10);
+        const diagnostics = observe(client.diagnostics$);
+        const slow = recordEffect(() => timer(100));
+        const seen = observe(process(slow, { store, name, ...stopAt(60) }).pipe(unsubscribeAt(60)));
+        flush();
+        if (how === 'aborted') expect(seen).toMatchObject({ completed: true, error: undefined });
+        expect(store.committed.effects).toEqual([]);
+        expect(store.holders).toBe(0);
+        expect(diagnostics.values).toContainEqual(
+          expect.objectContaining({ _tag: 'NameLost', cause: expect.objectContaining({ operation: 'hold' }) }),
+        );
+      });
     },
   );
 

@@ -14,6 +14,8 @@ import type {
   Work,
 } from '../../src/process/ProcessOptions.js';
 import type { Cursor } from '../../src/process/Cursor.js';
+import { processFeed } from '../../src/process/processFeed.js';
+import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesFeed.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
 /** For the tests of a file: hashing is synchronous, since virtual time does not wait for it, and `Math.random` gives 0.5. */
@@ -52,25 +54,27 @@ const requestOf = ({ beginExclusive = 0, endInclusive, ...rest }: TestRequest = 
 export interface ProcessWorld extends World {
   readonly process: <Tx = void>(
     handler: Handler<NoInfer<Tx>>,
-    options?: ProcessOptions<Tx>,
+    options?: ProcessOptions<Tx> & UpdatesFeedOptions,
     request?: TestRequest,
   ) => Observable<Committed>;
   readonly processBatches: <Tx = void>(
     handler: BatchHandler<NoInfer<Tx>>,
-    options: BatchProcessOptions<Tx>,
+    options: BatchProcessOptions<Tx> & UpdatesFeedOptions,
     request?: TestRequest,
   ) => Observable<Committed>;
 }
 
 /** A ledger with some updates, and processors of them. */
-export function processWorld(updates = 0, options: WorldOptions = {}): ProcessWorld {
-  const created = world({ latencyMs: 5, participantId: 'participant1::1220ab', ...options });
+export function processWorld(updates = 0, worldOptions: WorldOptions = {}): ProcessWorld {
+  const created = world({ latencyMs: 5, participantId: 'participant1::1220ab', ...worldOptions });
   fill(created.ledger, ...upTo(updates));
   const { client } = created;
   return {
     ...created,
-    process: (handler, processOptions, request) => client.process(requestOf(request), handler, processOptions),
-    processBatches: (handler, processOptions, request) => client.process(requestOf(request), handler, processOptions),
+    process: (handler, options, request) =>
+      processFeed(updatesFeed(client, requestOf(request), options), handler, options),
+    processBatches: (handler, options, request) =>
+      processFeed(updatesFeed(client, requestOf(request), options), handler, options),
   };
 }
 

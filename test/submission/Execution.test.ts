@@ -22,7 +22,6 @@ afterEach(() => {
 const service = (requestTimeoutMs = 0): Service =>
   new Service({
     port: () => EMPTY,
-    socketPort: () => EMPTY,
     baseUrl: 'http://ledger.example',
     headers: {},
     token: undefined,

@@ -5,7 +5,7 @@ import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { updateValue } from '../../src/sandbox/wire/events.js';
-import { wsPort } from '../../src/ws/wsPort.js';
+import { webSocketTransport } from '../../src/ws/index.js';
 import { effort } from '../helpers/effort.js';
 import { tcpProxy } from '../helpers/localServers.js';
 
@@ -43,14 +43,14 @@ describe('a feed by WebSocket', () => {
     const proxy = await tcpProxy(sandbox.url, (client, server) => {
       forwardAndCut(client, server, 1 + Math.floor(Math.random() * maxBytes), () => (cuts += 1));
     });
-    const ledger = createLedger({ baseUrl: new URL(proxy.url).origin, webSocket: wsPort() });
+    const ledger = createLedger({ baseUrl: new URL(proxy.url).origin, transport: webSocketTransport() });
     const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
     const committing = setInterval(() => {
       sandbox.generate(2);
     }, 15);
     try {
       const seen = await lastValueFrom(
-        ledger.updates(request, { transport: 'websocket', idleTimeoutMs: 50 }).pipe(
+        ledger.updates(request, { idleTimeoutMs: 50 }).pipe(
           filter(({ _tag }) => _tag !== 'OffsetCheckpoint'),
           map(({ offset }) => offset),
           take(updates),

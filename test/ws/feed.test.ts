@@ -7,7 +7,7 @@ import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { updateValue } from '../../src/sandbox/wire/events.js';
-import { wsPort, type WsPortOptions } from '../../src/ws/wsPort.js';
+import { webSocketTransport, type WebSocketTransportOptions } from '../../src/ws/index.js';
 import type { PageResult } from './page.js';
 import { repeatIfStalled } from '../helpers/time.js';
 import { runInChromium, itInChromium } from '../helpers/browser.js';
@@ -26,25 +26,23 @@ beforeEach(() => {
 afterEach(() => sandbox.close());
 
 /** A feed by the sockets of `ws`. An update is committed when each of the first `commits` sockets opens. */
-function feed(commits: number, port: WsPortOptions = {}, beginExclusive = 0): Observable<Update> {
-  const ledger = createLedger({ baseUrl: sandbox.url, token, webSocket: wsPort(port) });
+function feed(commits: number, options: WebSocketTransportOptions = {}, beginExclusive = 0): Observable<Update> {
+  const ledger = createLedger({ baseUrl: sandbox.url, token, transport: webSocketTransport(options) });
   ledger.diagnostics$.subscribe((event) => {
     events.push(event);
     if (event._tag === 'SocketOpened' && count('SocketOpened') <= commits) sandbox.generate(1);
   });
   const request = { beginExclusive, updateFormat: ledgerEffects({ parties: 'any' }) };
-  return ledger
-    .updates(request, { transport: 'websocket', idleTimeoutMs: 100 })
-    .pipe(filter(({ _tag }) => _tag !== 'OffsetCheckpoint'));
+  return ledger.updates(request, { idleTimeoutMs: 100 }).pipe(filter(({ _tag }) => _tag !== 'OffsetCheckpoint'));
 }
 
 const count = (tag: Diagnostic['_tag']): number => events.filter(({ _tag }) => _tag === tag).length;
 const committed = (): number[] => sandbox.updates.map((update) => updateValue(update).offset);
 
 /** The offsets that a feed emits: those of the 20 first updates, and those of the updates committed after them. */
-const read = (commits: number, port?: WsPortOptions): Promise<number[]> =>
+const read = (commits: number, options?: WebSocketTransportOptions): Promise<number[]> =>
   lastValueFrom(
-    feed(commits, port).pipe(
+    feed(commits, options).pipe(
       map(({ offset }) => offset),
       take(20 + commits),
       toArray(),

@@ -2,6 +2,7 @@ import { lastValueFrom, take, toArray } from 'rxjs';
 import { ledgerEffects } from '../../src/codecs/formats.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
+import { webSocketTransport } from '../../src/ws/browser.js';
 
 /** The result of the page. */
 export interface PageResult {
@@ -13,13 +14,13 @@ export interface PageResult {
 /** Reads 30 updates by the browser's own WebSocket. */
 async function run(): Promise<PageResult> {
   const parameters = new URLSearchParams(location.hash.slice(1));
-  const ledger = createLedger({ baseUrl: parameters.get('url') ?? '', token: parameters.get('token') ?? '' });
+  const [baseUrl, token] = [parameters.get('url') ?? '', parameters.get('token') ?? ''];
+  const ledger = createLedger({ baseUrl, token, transport: webSocketTransport() });
   const tags: string[] = [];
   ledger.diagnostics$.subscribe(({ _tag }) => tags.push(_tag));
   const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
-  const updates$ = ledger.updates(request, { transport: 'websocket' });
   const updates = await lastValueFrom(
-    updates$.pipe(ofVariant('Transaction', 'Reassignment', 'TopologyTransaction'), take(30), toArray()),
+    ledger.updates(request).pipe(ofVariant('Transaction', 'Reassignment', 'TopologyTransaction'), take(30), toArray()),
   );
   return { offsets: updates.map(({ offset }) => offset), tags };
 }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { SocketRequest } from '../../src/http/SocketPort.js';
+import type { SocketRequest } from '../../src/ws/SocketPort.js';
 import { wsPort } from '../../src/ws/wsPort.js';
 import { observe } from '../helpers/observe.js';
 

@@ -31,14 +31,11 @@ export function printUpdates(ledger: Ledger, options: TailOptions, printer: Prin
     stdout.write(row);
   };
   const updatesAfter = (beginExclusive: number): Observable<Update> =>
-    ledger.updates(
-      {
-        beginExclusive,
-        updateFormat: options.format,
-        ...(options.to !== undefined && { endInclusive: options.to }),
-      },
-      { transport: options.isPushed ? 'websocket' : 'http' },
-    );
+    ledger.updates({
+      beginExclusive,
+      updateFormat: options.format,
+      ...(options.to !== undefined && { endInclusive: options.to }),
+    });
   return startOffset(ledger, options).pipe(
     switchMap((start) => {
       progress.cursor = start;

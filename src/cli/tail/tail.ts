@@ -14,9 +14,9 @@ import {
   take,
 } from 'rxjs';
 import { hasCode } from '../../file/durable.js';
-import type { SocketPort } from '../../http/SocketPort.js';
 import { createLedger } from '../../ledger/createLedger.js';
 import type { Ledger } from '../../ledger/Ledger.js';
+import type { LedgerOptions } from '../../ledger/LedgerOptions.js';
 import { help } from '../help.js';
 import { showProgress } from '../progress.js';
 import { paintFor, type StatusLine, statusLine } from '../terminal.js';
@@ -24,7 +24,7 @@ import { flush, type Output } from '../output.js';
 import { gapAdvice, interruptions, messageOf, type World } from '../World.js';
 import { printUpdates } from './print.js';
 import { formatTailProgress, type TailProgress, trackLedgerEnd } from './progress.js';
-import { loadSocketPort } from './socketPort.js';
+import { loadTransport } from './loadTransport.js';
 import { readTailOptions, type TailOptions } from './TailOptions.js';
 
 /** `canton-rx tail`; emits the exit code, once. */
@@ -35,7 +35,7 @@ export function tailCommand(args: readonly string[], world: World): Observable<n
     return of(0);
   }
   if (!options.isPushed) return tail(options, world);
-  return defer(() => loadSocketPort()).pipe(switchMap((port) => tail(options, world, port)));
+  return defer(() => loadTransport()).pipe(switchMap((transport) => tail(options, world, transport)));
 }
 
 /** How a tail ended: at `--to`, by a signal, by a closed or an unwritable stdout, or by an error of the feed. */
@@ -47,14 +47,14 @@ type Outcome =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** Prints updates until the feed ends, a signal arrives or stdout closes; then emits the exit code, once. */
-const tail = (options: TailOptions, world: World, webSocket?: SocketPort): Observable<number> =>
+const tail = (options: TailOptions, world: World, transport?: LedgerOptions['transport']): Observable<number> =>
   defer(() => {
     const { ledger: baseUrl, token, to } = options;
     const { stdout, stderr, signals, env } = world;
     const ledger = createLedger({
       baseUrl,
       ...(token !== undefined && { token }),
-      ...(webSocket !== undefined && { webSocket }),
+      ...(transport !== undefined && { transport }),
     });
     const progress: TailProgress = { cursor: undefined, count: 0, end: undefined };
     const status = statusLine(stderr, paintFor(stderr, env));

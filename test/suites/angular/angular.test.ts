@@ -88,11 +88,31 @@ const apps: readonly {
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
+    name: 'a ledger that only reads',
+    imports: "import { createLedgerReader } from 'canton-rx';",
+    value: "createLedgerReader({ baseUrl: 'http://127.0.0.1:1' })",
+    budget: 38_300,
+    codecs: ['CreatedEvent'],
+  },
+  {
     name: 'a ledger that is injected',
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
     budget: 38_900,
+    codecs: ['PrepareRequest', 'CreatedEvent'],
+  },
+  {
+    name: 'a processor with a ledger that is injected',
+    imports: `import { acsDelta } from 'canton-rx';
+      import { injectLedger, provideLedger } from 'canton-rx/angular';
+      import { processFeed, updatesFeed } from 'canton-rx/process';`,
+    value: `processFeed(
+      updatesFeed(injectLedger(), { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) }),
+      () => undefined,
+    )`,
+    providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
+    budget: 50_000,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {

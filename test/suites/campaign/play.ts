@@ -4,6 +4,7 @@ import type { Update } from '../../../src/codecs/Update.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
 import type { UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
+import { socketTransport } from '../../../src/ws/socketTransport.js';
 import { observe, type Observed } from '../../helpers/observe.js';
 import {
   type Reply,
@@ -143,7 +144,6 @@ class Run {
     const client = createLedger({
       baseUrl: 'http://ledger.example',
       port: this.service.port,
-      webSocket: this.sockets.port,
       requestTimeoutMs,
       ...(tokens !== undefined && {
         token: () => {
@@ -173,7 +173,7 @@ class Run {
   private options(): UpdatesOptions & { readonly onInvalid?: 'fail' } {
     const { socketFaults, maxPageSize, idleTimeoutMs, parallelRanges, onGap } = this.schedule;
     return {
-      transport: socketFaults === null ? 'http' : 'websocket',
+      transport: socketFaults === null ? 'http' : socketTransport(this.sockets.port),
       maxPageSize,
       idleTimeoutMs,
       parallelRanges: parallelRanges ?? undefined,

@@ -1,5 +1,5 @@
 import { concat, concatMap, defer, map, NEVER, type Observable, of, takeWhile, throwError, timer } from 'rxjs';
-import type { SocketSign } from '../../../src/http/SocketPort.js';
+import type { SocketSign } from '../../../src/ws/SocketPort.js';
 import {
   type Reply,
   type ServiceRequest,

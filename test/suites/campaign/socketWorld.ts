@@ -2,11 +2,12 @@ import { setTimeout } from 'node:timers/promises';
 import { combineLatest, defer, lastValueFrom, map, type Observable, startWith, takeWhile, tap, timeout } from 'rxjs';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
+import type { HttpPort } from '../../../src/http/HttpPort.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import type { Ledger } from '../../../src/ledger/Ledger.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { updateValue } from '../../../src/sandbox/wire/events.js';
-import { wsPort } from '../../../src/ws/wsPort.js';
+import { webSocketTransport } from '../../../src/ws/index.js';
 import { type OperatorAction, rewrites, type SocketSchedule } from './SocketSchedule.js';
 
 /** A sandbox to which a schedule is applied, and a client of it. */
@@ -19,8 +20,8 @@ export interface SocketWorld {
   readonly run: () => Promise<void>;
 }
 
-/** Starts a sandbox with the faults of a schedule. */
-export async function socketWorld(schedule: SocketSchedule): Promise<SocketWorld> {
+/** Starts a sandbox with the faults of a schedule. `port` is that of the client; by default the library's own. */
+export async function socketWorld(schedule: SocketSchedule, port?: HttpPort): Promise<SocketWorld> {
   const { profile, interfaceOnly, maxListElements } = schedule;
   const start = Date.now();
   // by the clock alone, so that it cannot expire twice
@@ -66,9 +67,10 @@ export async function socketWorld(schedule: SocketSchedule): Promise<SocketWorld
     beginExclusive: offsetAt(schedule.seenBefore),
     client: createLedger({
       baseUrl: sandbox.url,
+      ...(port !== undefined && { port }),
       token: schedule.keepsToken === true ? 'TOKEN-SECRET-1' : token,
       requestTimeoutMs: 150,
-      webSocket: wsPort({ pingEveryMs: 20 }),
+      ...(schedule.transport === 'websocket' && { transport: webSocketTransport({ pingEveryMs: 20 }) }),
       retry: { baseDelayMs: 1, maxDelayMs: 10, giveUpAfterMs: 600_000 },
     }),
     run: async () => {

@@ -5,8 +5,10 @@ import { ledgerEffects } from '../../../src/codecs/formats.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { LedgerError } from '../../../src/errors/LedgerError.js';
 import type { Gap, UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
+import type { HttpPort } from '../../../src/http/HttpPort.js';
 import type { Sandbox } from '../../../src/sandbox/index.js';
 import { updateValue } from '../../../src/sandbox/wire/events.js';
+import { undiciPort } from '../../../src/undici/index.js';
 import { secretsIn } from '../security/secretsIn.js';
 import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
 import { followedSchedule, socketSchedule, type SocketSchedule } from './SocketSchedule.js';
@@ -46,16 +48,16 @@ interface PlayedWorld extends SocketWorld {
 /** Plays a schedule to a feed until it has received the last update, or has ended. */
 async function play(
   schedule: SocketSchedule,
+  { port, onGap = 'fail' }: Pick<UpdatesOptions, 'onGap'> & { readonly port: HttpPort | undefined },
   verify: (world: PlayedWorld) => void,
-  onGap: UpdatesOptions['onGap'] = 'fail',
 ): Promise<void> {
-  const world = await socketWorld(schedule);
-  const { maxPageSize, parallelRanges, transport } = schedule;
+  const world = await socketWorld(schedule, port);
+  const { maxPageSize, parallelRanges } = schedule;
   try {
     const { sandbox, client, beginExclusive } = world;
     const feed$ = client.updates(
       { beginExclusive, updateFormat: ledgerEffects({ parties: 'any' }) },
-      { maxPageSize, parallelRanges, transport, idleTimeoutMs: 50, onGap },
+      { maxPageSize, parallelRanges, idleTimeoutMs: 50, onGap },
     );
     const seen = await watchFeed(client, feed$, world.run, ({ updates, events }) => {
       const last = ledgerAfter(sandbox, beginExclusive).at(-1);
@@ -77,10 +79,13 @@ beforeEach(() => {
   useProcessTime();
 });
 
-describe('over real sockets, a subscriber receives', () => {
+describe.each<[string, HttpPort | undefined]>([
+  ['fetch', undefined],
+  ['undici', undiciPort()],
+])('over real sockets by %s, a subscriber receives', (_, port) => {
   it('exactly the ledger, through every fault of the service and of the connections', async () => {
     const property = fc.asyncProperty(socketSchedule, (schedule) =>
-      play(schedule, ({ seen, sandbox, beginExclusive }) => {
+      play(schedule, { port }, ({ seen, sandbox, beginExclusive }) => {
         expect(seen.error).toBeUndefined();
         expect(summarize(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
         const offsets = seen.updates.map(({ offset }) => offset);
@@ -91,14 +96,16 @@ describe('over real sockets, a subscriber receives', () => {
   }, 600_000);
 
   it('exactly the ledger, through every fault of the WebSockets that it follows by', async () => {
+    const openedBefore = diagnosticCounts.get('SocketOpened') ?? 0;
     const property = fc.asyncProperty(followedSchedule, (schedule) =>
-      play(schedule, ({ seen, sandbox, beginExclusive }) => {
+      play(schedule, { port }, ({ seen, sandbox, beginExclusive }) => {
         expect(seen.error).toBeUndefined();
         expect(summarize(seen.updates)).toEqual(ledgerAfter(sandbox, beginExclusive));
       }),
     );
     await check(property, numRuns / 4);
-    expect(diagnosticCounts.get('SocketOpened')).toBeGreaterThan(isFull ? numRuns / 8 : 0);
+    const opened = (diagnosticCounts.get('SocketOpened') ?? 0) - openedBefore;
+    expect(opened).toBeGreaterThan(isFull ? numRuns / 8 : 0);
   }, 600_000);
 
   it('the ledger up to a gap by pruning, and after it what the caller chooses', async () => {
@@ -108,28 +115,24 @@ describe('over real sockets, a subscriber receives', () => {
         gaps.push(gap);
         return gap.error._tag === 'PrunedError' ? [gap.error.earliestOffset ?? -1] : [];
       };
-      await play(
-        { ...schedule, prunes: true },
-        ({ seen, sandbox, beginExclusive }) => {
-          expect(seen.error).toBeUndefined();
-          // the ledger is pruned once
-          expect(gaps.length).toBeLessThan(2);
-          const [gap] = gaps;
-          const earliest = gap?.error._tag === 'PrunedError' ? (gap.error.earliestOffset ?? 0) : 0;
-          const isInGap = (update: string): boolean =>
-            gap !== undefined && Number.parseInt(update) > gap.cursor && Number.parseInt(update) <= earliest;
-          const expected = ledgerAfter(sandbox, beginExclusive).filter((update) => !isInGap(update));
-          expect(summarize(seen.updates)).toEqual(expected);
-        },
-        onGap,
-      );
+      await play({ ...schedule, prunes: true }, { port, onGap }, ({ seen, sandbox, beginExclusive }) => {
+        expect(seen.error).toBeUndefined();
+        // the ledger is pruned once
+        expect(gaps.length).toBeLessThan(2);
+        const [gap] = gaps;
+        const earliest = gap?.error._tag === 'PrunedError' ? (gap.error.earliestOffset ?? 0) : 0;
+        const isInGap = (update: string): boolean =>
+          gap !== undefined && Number.parseInt(update) > gap.cursor && Number.parseInt(update) <= earliest;
+        const expected = ledgerAfter(sandbox, beginExclusive).filter((update) => !isInGap(update));
+        expect(summarize(seen.updates)).toEqual(expected);
+      });
     });
     await check(property, numRuns / 5);
   }, 600_000);
 
   it('the ledger up to where the feed ends, which happens only with an error that must end it', async () => {
     const property = fc.asyncProperty(socketSchedule, (schedule) =>
-      play({ ...schedule, prunes: true, keepsToken: true }, ({ seen, sandbox, beginExclusive }) => {
+      play({ ...schedule, prunes: true, keepsToken: true }, { port }, ({ seen, sandbox, beginExclusive }) => {
         const all = ledgerAfter(sandbox, beginExclusive);
         const received = summarize(seen.updates);
         expect(all.slice(0, received.length)).toEqual(received);

@@ -5,6 +5,8 @@ import { ledgerEffects } from '../../../src/codecs/formats.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import type { Work } from '../../../src/process/ProcessOptions.js';
 import { memoryStore } from '../../../src/process/memoryStore.js';
+import { processFeed } from '../../../src/process/processFeed.js';
+import { updatesFeed } from '../../../src/process/updatesFeed.js';
 import { hashOf, idOf } from './children/marks.js';
 import { parameters, print } from './crashes.js';
 import { findFlawsWithRepeats, type Taken } from './flaws.js';
@@ -41,8 +43,8 @@ it(
           // a handler that ends during a later life must not move the cursor
           if (hangs) await wait(5 + afterMs);
         };
-        const committed$ = ledger.process(
-          { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) },
+        const committed$ = processFeed(
+          updatesFeed(ledger, { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) }),
           handler,
           { name: 'memory', store, commitEvery: { updates: commitEvery }, stopWithinMs: hangs ? 0 : 10_000 },
         );
@@ -65,8 +67,12 @@ it(
         given.grow(0.75 / kills);
       }
       given.grow(1);
-      const rest$ = ledger.process(
-        { beginExclusive: 0, endInclusive: given.end(), updateFormat: ledgerEffects({ parties: 'any' }) },
+      const rest$ = processFeed(
+        updatesFeed(ledger, {
+          beginExclusive: 0,
+          endInclusive: given.end(),
+          updateFormat: ledgerEffects({ parties: 'any' }),
+        }),
         (update) => {
           taken.push({ life: kills + 1, offset: update.offset, updateId: idOf(update), hash: hashOf(update) });
         },

@@ -46,6 +46,27 @@ describe('the packed library', () => {
     expect((await app.run('node', 'feed.mjs')).stdout).toBe('100\n');
   });
 
+  it.each(['createLedger', 'createLedgerReader'])('processes a feed end to end: %s', async (create) => {
+    await app.write(
+      'process.mjs',
+      `import { count, lastValueFrom } from 'rxjs';
+       import { acsDelta, ${create} } from 'canton-rx';
+       import { memoryStore, processFeed, updatesFeed } from 'canton-rx/process';
+       import { startSandbox } from 'canton-rx/sandbox';
+       const sandbox = await startSandbox();
+       sandbox.generate(300);
+       const ledger = ${create}({ baseUrl: sandbox.url });
+       const request = { beginExclusive: 0, endInclusive: sandbox.ledgerEnd, updateFormat: acsDelta({ parties: 'any' }) };
+       const read = await lastValueFrom(ledger.updates(request).pipe(count(({ _tag }) => _tag !== 'OffsetCheckpoint')));
+       let handled = 0;
+       const options = { name: 'count', store: memoryStore() };
+       const { offset } = await lastValueFrom(processFeed(updatesFeed(ledger, request), () => (handled += 1), options));
+       console.log(handled === read, offset === sandbox.ledgerEnd);
+       await sandbox.close();`,
+    );
+    expect((await app.run('node', 'process.mjs')).stdout).toBe('true true\n');
+  });
+
   it('has a sandbox that names the packages that it needs for submissions', async () => {
     await app.write(
       'prepare.mjs',
@@ -82,19 +103,28 @@ describe('the packed library', () => {
     await app.write(
       'use.mts',
       `import { map, type Observable } from 'rxjs';
-       import { acsDelta, createLedger, ofVariant, type CheckpointStore, type Transaction } from 'canton-rx';
+       import { acsDelta, createLedger, createLedgerReader, ofVariant, type Transaction } from 'canton-rx';
        import { fileStore } from 'canton-rx/file';
        import { indexedDbStore } from 'canton-rx/indexeddb';
+       import { memoryStore, processFeed, updatesFeed, type CheckpointStore } from 'canton-rx/process';
        import type { Sandbox } from 'canton-rx/sandbox';
+       import { webSocketTransport } from 'canton-rx/ws';
        const ledger = createLedger({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('t') });
        const updateFormat = acsDelta({ parties: 'any' });
+       export const pushed$ = ledger.updates({ beginExclusive: 0, updateFormat }, { transport: webSocketTransport() });
        const updates$ = ledger.updates({ beginExclusive: 0, updateFormat });
        export const transactions$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'));
        export const offsets$: Observable<number> = transactions$.pipe(map(({ offset }) => offset));
-       export const stores: readonly CheckpointStore[] = [fileStore('.'), indexedDbStore()];
+       export const stores: readonly CheckpointStore[] = [fileStore('.'), indexedDbStore(), memoryStore()];
+       const feed = updatesFeed(createLedgerReader({ baseUrl: 'http://127.0.0.1:1' }), { beginExclusive: 0, updateFormat });
+       export const committed$: Observable<{ readonly offset: number }> = processFeed(feed, ({ offset }) => offset);
        export type S = Sandbox;
        // @ts-expect-error -- an offset is a number
        ledger.updates({ beginExclusive: '0', updateFormat });
+       // @ts-expect-error -- a transport is made by a function, so that only who uses it loads it
+       ledger.updates({ beginExclusive: 0, updateFormat }, { transport: 'websocket' });
+       // @ts-expect-error -- a ledger that only reads does not submit
+       createLedgerReader({ baseUrl: 'http://127.0.0.1:1' }).submit;
        // @ts-expect-error -- a request selects updates by a format or a filter
        ledger.updates({ beginExclusive: 0 });`,
     );

@@ -9,6 +9,7 @@ const preparing = ['PrepareRequest', 'PrefetchContractKey'];
 const updates = ['CreatedEvent', 'AssignedEvent', 'InterfaceView', 'SynchronizerTime'];
 const errors = ['SubmissionExpiredError'];
 const marks = [...requests, ...updates, ...errors];
+const reading = ['UpdatesRequest', ...updates, ...errors];
 const marksIn = (text: string): readonly string[] => marks.filter((mark) => text.includes(`"${mark}"`));
 
 /** A program for the browser, its budget in bytes of gzip, and its contents. */
@@ -39,8 +40,8 @@ const apps: readonly App[] = [
   { app: 'Offset', plain: 2_600, angular: 2_600, packages: decodes, marks: [] },
   { app: 'Update', plain: 5_680, angular: 5_680, packages: decodes, marks: updates },
   { app: 'PrepareRequest', plain: 5_060, angular: 5_060, packages: decodes, marks: preparing },
-  { app: 'memoryStore', plain: 222, angular: 222, packages: own, marks: [] },
-  { app: 'createLedger', plain: 42_900, angular: 41_000, packages: all, marks },
+  { app: 'createLedger', plain: 35_200, angular: 33_400, packages: all, marks },
+  { app: 'createLedgerReader', plain: 29_900, angular: 28_200, packages: all, marks: reading },
   {
     app: 'a feed with its operators',
     program: `
@@ -49,16 +50,29 @@ const apps: readonly App[] = [
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .pipe(toEvents(), ofEvent('CreatedEvent'))
         .subscribe(console.log);`,
-    plain: 43_100,
-    angular: 41_200,
+    plain: 35_400,
+    angular: 33_500,
+    packages: all,
+    marks,
+  },
+  {
+    app: 'a feed by WebSocket',
+    program: `
+      import { acsDelta, createLedger } from 'canton-rx';
+      import { webSocketTransport } from 'canton-rx/ws';
+      createLedger({ baseUrl: 'http://127.0.0.1:1', transport: webSocketTransport() })
+        .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
+        .subscribe(console.log);`,
+    plain: 44_300,
+    angular: 42_200,
     packages: all,
     marks,
   },
   {
     app: 'all of canton-rx',
     program: "import * as all from 'canton-rx'; console.log(all);",
-    plain: 47_000,
-    angular: 45_100,
+    plain: 38_700,
+    angular: 36_900,
     packages: all,
     marks,
   },
@@ -76,9 +90,18 @@ const entries: readonly {
   {
     entry: 'canton-rx/angular',
     imported: 'provideLedger, injectLedger, withAngularHttp, withServerFeeds',
-    budget: 42_800,
+    budget: 36_000,
     how: angular,
     packages: all,
+  },
+  { entry: 'canton-rx/process', imported: 'memoryStore', budget: 220, how: angular },
+  { entry: 'canton-rx/process', imported: 'toStatus, isReady', budget: 6_810, how: angular, packages: flows },
+  {
+    entry: 'canton-rx/process',
+    imported: 'processFeed, updatesFeed',
+    budget: 29_900,
+    how: angular,
+    packages: decodes.concat('rxjs'),
   },
   { entry: 'canton-rx/indexeddb', imported: 'indexedDbStore', budget: 590, how: {} },
   { entry: 'canton-rx/file', imported: 'fileStore', budget: 1_880, how: { platform: 'node' } },
@@ -91,9 +114,9 @@ const entries: readonly {
     packages: decodes.concat('rxjs'),
   },
   { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 7_850, how: {}, packages: flows },
-  { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 48_900, how: {}, packages: all },
+  { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 41_400, how: {}, packages: all },
   { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 26_000, how: { platform: 'node' } },
-  { entry: 'canton-rx/ws', imported: 'wsPort', budget: 8_250, how: {}, packages: flows },
+  { entry: 'canton-rx/ws', imported: 'webSocketTransport', budget: 21_000, how: {}, packages: decodes.concat('rxjs') },
 ];
 
 let user: Project;
@@ -128,6 +151,26 @@ describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(a
     const { commonJs, inputs } = await bundled(user.folder, program, angular);
     expect(commonJs).toEqual([]);
     expect(inputs.filter((file) => /canton-rx\/dist\/(sandbox|cli|file)\//.test(file))).toEqual([]);
+  });
+});
+
+describe('WebSockets', () => {
+  const traces = ['daml.ws.auth', 'WebSocket'];
+
+  it('leave no trace in a program without their transport', async () => {
+    const { text } = await bundled(user.folder, prints('createLedger'), angular);
+    expect(traces.filter((trace) => text.includes(trace))).toEqual([]);
+  });
+
+  it('are those of the platform in a bundle for the browser, and those of the package ws for Node.js', async () => {
+    const program = prints('webSocketTransport', 'canton-rx/ws');
+    for (const how of [{}, angular]) {
+      const { text, inputs } = await bundled(user.folder, program, how);
+      expect(traces.filter((trace) => text.includes(trace))).toEqual(traces);
+      expect(inputs.filter((file) => file.endsWith('/wsPort.js'))).toEqual([]);
+    }
+    const { imports } = await bundled(user.folder, program, { platform: 'node', external: ['ws'] });
+    expect(imports).toEqual(['ws']);
   });
 });
 

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
+import type { HttpPort } from '../../../src/http/HttpPort.js';
+import { undiciPort } from '../../../src/undici/index.js';
 import { bodies } from './bodies.js';
 import { callLedger } from './secrets.js';
 import { effort } from '../../helpers/effort.js';
@@ -29,12 +31,15 @@ function tagOf(error: unknown): unknown {
 const step = effort(4, 1);
 const chosen = bodies.map((body, index) => ({ ...body, index })).filter(({ index }) => index % step === 0);
 
-describe('a body that is not an answer', () => {
+describe.each<[string, HttpPort | undefined]>([
+  ['fetch', undefined],
+  ['undici', undiciPort()],
+])('a body that is not an answer, read by %s,', (_, port) => {
   it.each(chosen)('is an error: $name', async ({ index, error }) => {
     for (const updatesPath of ['/v2/updates', '/v2/updates/flats'] as const) {
       const begun = performance.now();
       // no body is an error by its time
-      const options = { updatesPath, requestTimeoutMs: 60_000 };
+      const options = { updatesPath, requestTimeoutMs: 60_000, ...(port !== undefined && { port }) };
       const all = await callLedger({ baseUrl: `${server.url}/all/${index}`, ...options });
       const late = await callLedger({ baseUrl: `${server.url}/pages/${index}`, ...options }, 'updates');
       expect(all.errors.map(tagOf)).toEqual(Array(5).fill(error));

@@ -3,6 +3,8 @@ import { from, NEVER, type Observable, of, throwError, timer as wait } from 'rxj
 import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import type { HttpPort, HttpRequest } from '../../../src/http/HttpPort.js';
 import type { Token } from '../../../src/http/Link.js';
+import type { LedgerOptions } from '../../../src/ledger/LedgerOptions.js';
+import { undiciPort } from '../../../src/undici/index.js';
 import { runCli } from '../../cli/runCli.js';
 import { effort } from '../../helpers/effort.js';
 import { httpServer, type HttpServer } from '../../helpers/localServers.js';
@@ -45,13 +47,15 @@ const findLeaks = ({ errors, events, values }: Emissions): readonly string[] => 
 const isInvalid = (u: unknown): boolean =>
   typeof u === 'object' && u !== null && '_tag' in u && u._tag === 'InvalidUpdate';
 
+const undici = undiciPort();
+
 /** The sample has most statuses and most ways to quote a request, and one that breaks the connection. */
 const step = effort(13, 1);
 const names = [...faults.keys()].map((name, index) => ({ name, index })).filter(({ index }) => index % step === 0);
 
-async function check(index: number): Promise<void> {
-  const given = await callLedger({ baseUrl: `${server.url}/all/${index}` });
-  const late = await callLedger({ baseUrl: `${server.url}/pages/${index}` }, 'updates');
+async function check(index: number, options: Pick<LedgerOptions, 'port'> = {}): Promise<void> {
+  const given = await callLedger({ baseUrl: `${server.url}/all/${index}`, ...options });
+  const late = await callLedger({ baseUrl: `${server.url}/pages/${index}`, ...options }, 'updates');
   expect([...findLeaks(given), ...findLeaks(late)]).toEqual([]);
   expect(given.errors.length).toBeGreaterThan(1);
   expect([...given.errors, ...late.errors].filter((error) => !isLedgerError(error))).toEqual([]);
@@ -59,6 +63,8 @@ async function check(index: number): Promise<void> {
 
 describe('a ledger leaks no secret from', () => {
   it.concurrent.each(names)('a service that fails: $name', ({ index }) => check(index));
+
+  it.concurrent.each(names)('a service that fails, over undici: $name', ({ index }) => check(index, { port: undici }));
 
   it.each<[string, HttpPort]>([
     ['an error that holds the request', (request) => throwError(() => errorWith(request))],

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { lastValueFrom, tap } from 'rxjs';
-import { acsDelta, createLedger, memoryStore } from '../../../src/index.js';
+import { acsDelta, createLedger } from '../../../src/index.js';
+import { memoryStore, processFeed, updatesFeed } from '../../../src/process/index.js';
 
 /**
  * A slow handler and a fast ledger with faults: no update may be lost or repeated, at most two pages may be held, and memory
@@ -53,15 +54,15 @@ const handler = async ({ offset }: { readonly offset: number }): Promise<void> =
   process.stdout.write(`${line}, ${mostHeld} held at most, ${commits} commits\n`);
 };
 
+const feed = updatesFeed(
+  ledger,
+  { beginExclusive: 0, endInclusive: updates * 3, updateFormat: acsDelta({ parties: 'any' }) },
+  { maxPageSize: pageSize },
+);
 await lastValueFrom(
-  ledger
-    .process({ beginExclusive: 0, endInclusive: updates * 3, updateFormat: acsDelta({ parties: 'any' }) }, handler, {
-      name: 'slow',
-      store: memoryStore(),
-      maxPageSize: pageSize,
-      handlerRetry: { giveUpAfterMs: 0 },
-    })
-    .pipe(tap(() => (commits += 1))),
+  processFeed(feed, handler, { name: 'slow', store: memoryStore(), handlerRetry: { giveUpAfterMs: 0 } }).pipe(
+    tap(() => (commits += 1)),
+  ),
 );
 
 const growth = (heaps.at(-1) ?? 0) - (heaps[0] ?? 0);

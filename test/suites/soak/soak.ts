@@ -5,14 +5,16 @@ import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { lastValueFrom, scan, take, takeUntil, tap, timer } from 'rxjs';
 import { acsDelta, createLedger } from '../../../src/index.js';
+import { undiciPort } from '../../../src/undici/index.js';
 
 /**
  * One feed for a long time and many for a short time, with faults: no update may be lost or repeated, and memory and handles
  * must not grow.
- * `npm run soak`, `npm run soak -- 50000000 100000`.
+ * `npm run soak`, `npm run soak -- 50000000 100000`, `npm run soak -- 5000000 10000 undici`.
  */
 const updates = Number(process.argv[2] ?? 5_000_000);
 const cycles = Number(process.argv[3] ?? 10_000);
+const client = process.argv[4] === 'undici' ? { port: undiciPort() } : {};
 const mostGrowthBytes = 8 * 2 ** 20;
 
 const warnings: string[] = [];
@@ -26,6 +28,7 @@ const nextMessage = async (): Promise<Readonly<Record<string, unknown>>> => {
 const { address } = await nextMessage();
 const port = typeof address === 'object' && address !== null && 'port' in address ? String(address.port) : '';
 const ledger = createLedger({
+  ...client,
   baseUrl: `http://127.0.0.1:${port}`,
   requestTimeoutMs: 5_000,
   retry: { baseDelayMs: 1, maxDelayMs: 20 },

@@ -1,19 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PoolClient } from 'pg';
-import type {
-  BatchHandler,
-  BatchProcessOptions,
-  CheckpointStore,
-  Handler,
-  Ledger,
-  ProcessOptions,
-  TransactionalStore,
-  UpdatesRequest,
-  Work,
-} from '../../../src/index.js';
 import { expectTypeOf } from 'expect-type';
+import type { PoolClient } from 'pg';
+import type { Observable } from 'rxjs';
+import type { Ledger, LedgerReader, UpdatesRequest } from '../../../src/index.js';
+import {
+  type BatchHandler,
+  type BatchProcessOptions,
+  type CheckpointStore,
+  type Committed,
+  type Feed,
+  type Handler,
+  processFeed,
+  type ProcessOptions,
+  type TransactionalStore,
+  updatesFeed,
+  type Work,
+} from '../../../src/process/index.js';
 
 declare const ledger: Ledger;
+declare const reader: LedgerReader;
+declare const feed: Feed;
 declare const request: UpdatesRequest;
 declare const plain: CheckpointStore;
 declare const postgres: TransactionalStore<PoolClient>;
@@ -21,20 +27,20 @@ declare const postgres: TransactionalStore<PoolClient>;
 /** Compiled only. */
 export const compiles = (): void => {
   const name = 'balances';
-  void ledger.process(request, (update, tx) => {
+  void processFeed(feed, (update, tx) => {
     expectTypeOf(update).toEqualTypeOf<Work>();
     expectTypeOf(tx).toBeVoid();
   });
-  void ledger.process(
-    request,
+  void processFeed(
+    feed,
     (update, tx) => {
       expectTypeOf(update).toEqualTypeOf<Work>();
       expectTypeOf(tx).toEqualTypeOf<PoolClient>();
     },
     { name, store: postgres },
   );
-  void ledger.process(
-    request,
+  void processFeed(
+    feed,
     (updates, tx) => {
       expectTypeOf(updates).toEqualTypeOf<readonly Work[]>();
       expectTypeOf(tx).toEqualTypeOf<PoolClient>();
@@ -42,27 +48,37 @@ export const compiles = (): void => {
     { name, store: postgres, batch: { size: 10, withinMs: 0 } },
   );
 
+  expectTypeOf(updatesFeed(ledger, request)).toEqualTypeOf<Feed>();
+  expectTypeOf(updatesFeed(reader, request, { maxPageSize: 10, onGap: 'fail' })).toEqualTypeOf<Feed>();
+  expectTypeOf(processFeed(feed, () => 1)).toEqualTypeOf<Observable<Committed>>();
+
   const any: Handler = () => undefined;
   const anyBatch: BatchHandler = () => undefined;
   const inPostgres: Handler<PoolClient> = (_, tx) => tx.query('SELECT 1');
   const options: ProcessOptions<PoolClient> = { name, store: postgres };
   const batchOptions: BatchProcessOptions = { name, store: plain, batch: { size: 10, withinMs: 0 } };
-  void ledger.process(request, any, options);
-  void ledger.process(request, any, { name, store: plain });
-  void ledger.process(request, inPostgres, options);
-  void ledger.process(request, anyBatch, batchOptions);
+  void processFeed(feed, any, options);
+  void processFeed(feed, any, { name, store: plain });
+  void processFeed(feed, inPostgres, options);
+  void processFeed(feed, anyBatch, batchOptions);
 
   // @ts-expect-error -- without a store there are no transactions
-  void ledger.process(request, inPostgres);
+  void processFeed(feed, inPostgres);
   // @ts-expect-error -- this store has no transactions
-  void ledger.process(request, inPostgres, { name, store: plain });
+  void processFeed(feed, inPostgres, { name, store: plain });
   // @ts-expect-error -- a batch has its own commits
-  void ledger.process(request, anyBatch, { batch: { size: 10, withinMs: 0 }, commitEvery: { updates: 1 } });
+  void processFeed(feed, anyBatch, { batch: { size: 10, withinMs: 0 }, commitEvery: { updates: 1 } });
   // @ts-expect-error -- onPoison decides about updates that do not decode
-  void ledger.process(request, any, { onInvalid: 'emit' });
+  void processFeed(feed, any, { onInvalid: 'emit' });
+  // @ts-expect-error -- nor can the feed
+  void updatesFeed(ledger, request, { onInvalid: 'emit' });
+  // @ts-expect-error -- a processor reads one page at a time
+  void updatesFeed(ledger, request, { parallelRanges: 2 });
+  // @ts-expect-error -- the size of pages is an option of the feed
+  void processFeed(feed, any, { maxPageSize: 10 });
 };
 
-describe('the types of process', () => {
+describe('the types of processFeed', () => {
   it('compile', () => {
     expect(compiles).toBeInstanceOf(Function);
   });

@@ -4,6 +4,7 @@ import type { TransactionFilter } from '../../../src/codecs/Filters.js';
 import { acsDelta } from '../../../src/codecs/formats.js';
 import { UpdatesRequest, type UpdatesSelection } from '../../../src/codecs/UpdatesRequest.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
+import { updatesFeed } from '../../../src/process/updatesFeed.js';
 
 const ledger = createLedger({ baseUrl: 'http://ledger.example', port: () => NEVER });
 const updateFormat = acsDelta({ parties: 'any' });
@@ -32,10 +33,10 @@ describe('a request for updates', () => {
     compiles(() => ledger.updates({ beginExclusive: 0 }, { onInvalid: 'emit' }));
   });
 
-  it('requires an update format or a filter for a processor', () => {
+  it('requires an update format or a filter for a feed to process', () => {
     // @ts-expect-error -- the ledger answers 400
-    compiles(() => ledger.process({ beginExclusive: 0 }, () => undefined));
-    compiles(() => ledger.process({ beginExclusive: 0, updateFormat }, () => undefined));
+    compiles(() => updatesFeed(ledger, { beginExclusive: 0 }));
+    compiles(() => updatesFeed(ledger, { beginExclusive: 0, updateFormat }));
   });
 
   it('accepts either of them, and null for the other', () => {

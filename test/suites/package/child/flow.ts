@@ -6,6 +6,7 @@ import { Pool } from 'pg';
 import { firstValueFrom, lastValueFrom } from 'rxjs';
 import type * as Core from '../../../../src/index.js';
 import type * as Postgres from '../../../../src/postgres/index.js';
+import type * as Process from '../../../../src/process/index.js';
 
 /** The public flows of the library. */
 export type FlowName = 'updates' | 'executeAndWaitForTransaction' | 'process';
@@ -25,6 +26,7 @@ const orders = JSON.parse(process.argv[2] ?? '') as FlowOrders;
 const { flow, dist, ledgerUrl, ledgerEnd, executeRequest, databaseUrl } = orders;
 const load = (path: string): Promise<unknown> => import(pathToFileURL(join(dist, path)).href);
 const { createLedger, acsDelta } = (await load('index.js')) as typeof Core;
+const { processFeed, updatesFeed } = (await load('process/index.js')) as typeof Process;
 const { postgresStore } = (await load('postgres/index.js')) as typeof Postgres;
 
 const ledger = createLedger({ baseUrl: ledgerUrl });
@@ -36,7 +38,7 @@ const flows: Readonly<Record<FlowName, () => Promise<unknown>>> = {
   executeAndWaitForTransaction: () => firstValueFrom(ledger.executeAndWaitForTransaction(executeRequest)),
   process: () =>
     lastValueFrom(
-      ledger.process(request, (_, transaction) => transaction.query('SELECT 1'), {
+      processFeed(updatesFeed(ledger, request), (_, transaction) => transaction.query('SELECT 1'), {
         name: 'flow',
         store: postgresStore({ pool }),
       }),

@@ -1,9 +1,12 @@
 import { catchError, lastValueFrom, of, map } from 'rxjs';
 import { acsDelta, createLedger, isLedgerError } from '../../../../src/index.js';
+import { undiciPort } from '../../../../src/undici/index.js';
 
-/** Reads the updates of each given address, and prints the result: a line of JSON each. */
-for (const baseUrl of process.argv.slice(2)) {
-  const ledger = createLedger({ baseUrl, retry: { baseDelayMs: 1, giveUpAfterMs: 20 } });
+/** Reads the updates of each given address by `fetch` or `undici`, and prints the result: a line of JSON each. */
+const [client, ...urls] = process.argv.slice(2);
+const port = client === 'undici' ? { port: undiciPort() } : {};
+for (const baseUrl of urls) {
+  const ledger = createLedger({ baseUrl, ...port, retry: { baseDelayMs: 1, giveUpAfterMs: 20 } });
   const begun = process.cpuUsage();
   const outcome = await lastValueFrom(
     ledger.updates({ beginExclusive: 0, endInclusive: 100, updateFormat: acsDelta({ parties: 'any' }) }).pipe(

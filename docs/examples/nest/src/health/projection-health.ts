@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { isReady } from 'canton-rx';
+import { isReady } from 'canton-rx/process';
 import type { Environment } from '../config/environment.js';
 import { Processor } from '../projection/processor.js';
 import { Projection } from '../projection/projection.js';

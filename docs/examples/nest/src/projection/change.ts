@@ -1,4 +1,5 @@
-import type { CreatedEvent, Event, ReassignmentEvent, Work } from 'canton-rx';
+import type { CreatedEvent, Event, ReassignmentEvent } from 'canton-rx';
+import type { Work } from 'canton-rx/process';
 
 /** A change of the active contracts: a contract was added to a synchronizer, or removed from it. */
 export interface Change {

@@ -1,4 +1,4 @@
-import type { Work } from 'canton-rx';
+import type { Work } from 'canton-rx/process';
 import { changesOf, type Change } from './change.js';
 
 /** An update, as the projection stores it. */

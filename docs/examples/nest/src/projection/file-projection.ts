@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BatchHandler, Committed, Ledger, UpdateFormat } from 'canton-rx';
+import type { LedgerReader, UpdateFormat } from 'canton-rx';
 import { fileStore } from 'canton-rx/file';
+import { processFeed, updatesFeed, type BatchHandler, type Committed } from 'canton-rx/process';
 import { concatMap, defer, type Observable } from 'rxjs';
 import { batch } from './batch.js';
 import { entryOf, type Entry } from './entry.js';
@@ -20,7 +21,7 @@ export class FileProjection extends Projection {
   private last = 0;
 
   constructor(
-    private readonly ledger: Ledger,
+    private readonly ledger: LedgerReader,
     private readonly updateFormat: UpdateFormat,
     private readonly folder: string,
   ) {
@@ -28,9 +29,10 @@ export class FileProjection extends Projection {
   }
 
   follow({ signal, stopWithinMs }: Stopping): Observable<Committed> {
+    const feed = updatesFeed(this.ledger, { beginExclusive: 0, updateFormat: this.updateFormat });
     return defer(() => this.open()).pipe(
       concatMap((journal) =>
-        this.ledger.process({ beginExclusive: 0, updateFormat: this.updateFormat }, this.handlerOf(journal), {
+        processFeed(feed, this.handlerOf(journal), {
           name: 'contracts',
           store: fileStore(this.folder),
           batch,

@@ -1,4 +1,4 @@
-import type { BatchHandler } from 'canton-rx';
+import type { BatchHandler } from 'canton-rx/process';
 import type { PoolClient } from 'pg';
 import type { Change } from './change.js';
 import { entryOf } from './entry.js';

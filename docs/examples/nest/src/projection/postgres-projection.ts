@@ -1,5 +1,6 @@
-import type { Committed, Ledger, UpdateFormat } from 'canton-rx';
+import type { LedgerReader, UpdateFormat } from 'canton-rx';
 import { postgresStore } from 'canton-rx/postgres';
+import { processFeed, updatesFeed, type Committed } from 'canton-rx/process';
 import { Pool } from 'pg';
 import { concatMap, defer, retry, takeUntil, fromEvent, timer, type Observable } from 'rxjs';
 import { batch } from './batch.js';
@@ -13,7 +14,7 @@ export class PostgresProjection extends Projection {
   private readonly pool: Pool;
 
   constructor(
-    private readonly ledger: Ledger,
+    private readonly ledger: LedgerReader,
     private readonly updateFormat: UpdateFormat,
     url: string,
     private readonly warn: (error: Error) => void,
@@ -31,6 +32,7 @@ export class PostgresProjection extends Projection {
   }
 
   follow({ signal, stopWithinMs }: Stopping): Observable<Committed> {
+    const feed = updatesFeed(this.ledger, { beginExclusive: 0, updateFormat: this.updateFormat });
     const tablesMade$ = defer(() => this.pool.query(postgresTables)).pipe(
       // the service may start before its database
       retry({
@@ -43,7 +45,7 @@ export class PostgresProjection extends Projection {
     );
     return tablesMade$.pipe(
       concatMap(() =>
-        this.ledger.process({ beginExclusive: 0, updateFormat: this.updateFormat }, postgresHandler, {
+        processFeed(feed, postgresHandler, {
           name: 'contracts',
           store: postgresStore({ pool: this.pool, timeoutMs: 10_000 }),
           batch,

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
-import { toStatus, type Ledger, type ProcessStatus } from 'canton-rx';
+import type { Ledger } from 'canton-rx';
+import { toStatus, type ProcessStatus } from 'canton-rx/process';
 import { lastValueFrom, tap } from 'rxjs';
 import type { Environment } from '../config/environment.js';
 import { LEDGER } from '../ledger/ledger.js';

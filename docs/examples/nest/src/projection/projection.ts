@@ -1,4 +1,4 @@
-import type { Committed } from 'canton-rx';
+import type { Committed } from 'canton-rx/process';
 import type { Observable } from 'rxjs';
 
 /** The number of active contracts of a template. */

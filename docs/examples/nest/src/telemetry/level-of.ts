@@ -24,6 +24,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'HandlerFailed':
     case 'UpdateSkipped':
     case 'UpdateParked':
+    case 'NameLost':
     case 'SubmissionUnclear':
       return 'warn';
     case 'GapFound':

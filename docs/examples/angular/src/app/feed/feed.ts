@@ -1,8 +1,8 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed, toObservable } from '@angular/core/rxjs-interop';
-import { isCursorError, isLedgerError, isLedgerResetError, isTransient, toStatus } from 'canton-rx';
-import type { Gap, ProcessStatus } from 'canton-rx';
+import { isCursorError, isLedgerError, isLedgerResetError, isTransient, type Gap } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
+import { processFeed, toStatus, updatesFeed, type ProcessStatus } from 'canton-rx/process';
 import {
   catchError,
   concatMap,
@@ -66,20 +66,17 @@ export class Feed {
     const begin$ = begin === 'end' ? this.#ledger.ledgerEnd().pipe(retry({ delay: soonIfTransient })) : of(0);
     return begin$.pipe(
       concatMap((beginExclusive) =>
-        this.#ledger.process(
-          { beginExclusive, updateFormat: formatOf(this.#connection) },
+        processFeed(
+          updatesFeed(
+            this.#ledger,
+            { beginExclusive, updateFormat: formatOf(this.#connection) },
+            { maxPageSize: 500, onGap: this.#onGap },
+          ),
           (updates) => {
             this.#list.append(updates.map(rowOf));
             this.received.update((received) => received + updates.length);
           },
-          {
-            name,
-            store: this.#place,
-            batch: { size: 500, withinMs: 40 },
-            maxPageSize: 500,
-            onPoison: 'skip',
-            onGap: this.#onGap,
-          },
+          { name, store: this.#place, batch: { size: 500, withinMs: 40 }, onPoison: 'skip' },
         ),
       ),
       tap(({ offset, recordTimes }) => {

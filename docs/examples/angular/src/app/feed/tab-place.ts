@@ -1,5 +1,5 @@
-import { Cursor, type CheckpointStore } from 'canton-rx';
 import { indexedDbStore } from 'canton-rx/indexeddb';
+import { Cursor, type CheckpointStore } from 'canton-rx/process';
 
 /**
  * The stored position of this tab, and of the browser.

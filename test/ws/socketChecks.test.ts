@@ -6,7 +6,7 @@ import { checkpoint, transaction, errorReply, ok } from '../helpers/wire.js';
 import { fill, upTo, world } from '../helpers/world.js';
 import { marbles } from '../helpers/time.js';
 import { socketOpen, socketText } from '../helpers/scripted.js';
-import { socketWorld, tags, after, silentSocket, pong$, websocket } from './worlds.js';
+import { socketWorld, tags, after, silentSocket, pong$ } from './worlds.js';
 
 describe('a feed by WebSocket', () => {
   it('finds over HTTP that a socket holds back updates, although it answers pings', () => {
@@ -96,7 +96,7 @@ describe('a feed by WebSocket', () => {
         gaps.push(cursor);
         return [600];
       };
-      const seen = observe(its.feed({}, { ...websocket, onGap }).pipe(takeUntil(timer(60_000))));
+      const seen = observe(its.feed({}, { ...its.websocket, onGap }).pipe(takeUntil(timer(60_000))));
       timer(15_000).subscribe(() => {
         fill(its.ledger, 550, 650);
         its.ledger.pruned = 600;

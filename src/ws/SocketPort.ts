@@ -54,10 +54,11 @@ export interface SocketEnd {
  * @example
  * ```ts
  * import { NEVER } from 'rxjs';
- * import { createLedger, type SocketPort } from 'canton-rx';
+ * import { createLedger } from 'canton-rx';
+ * import { type SocketPort, webSocketTransport } from 'canton-rx/ws';
  *
- * const webSocket: SocketPort = () => NEVER; // for a test: a socket that never opens
- * createLedger({ baseUrl: 'http://ledger.example', webSocket });
+ * const port: SocketPort = () => NEVER; // for a test: a socket that never opens
+ * createLedger({ baseUrl: 'http://ledger.example', transport: webSocketTransport({ port }) });
  * ```
  */
 export type SocketPort = (request: SocketRequest) => Observable<SocketSign>;

@@ -1,12 +1,14 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, concat, NEVER, of, takeUntil, throwError, timer, type Observable } from 'rxjs';
-import type { SocketSign } from '../../src/http/SocketPort.js';
+import type { Transport } from '../../src/feed/Transport.js';
+import type { SocketSign } from '../../src/ws/SocketPort.js';
+import { socketTransport } from '../../src/ws/socketTransport.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { checkpoint, transaction, errorBody } from '../helpers/wire.js';
-import { fill, upTo, world } from '../helpers/world.js';
+import { fill, upTo, world, type World } from '../helpers/world.js';
 import { marbles } from '../helpers/time.js';
-import { socketEnd, socketOpen, socketText } from '../helpers/scripted.js';
-import { websocket, socketWorld, tags, polls, after, silentSocket } from './worlds.js';
+import { scriptedSockets, socketEnd, socketOpen, socketText } from '../helpers/scripted.js';
+import { socketWorld, tags, polls, after, silentSocket } from './worlds.js';
 
 describe('a feed by WebSocket', () => {
   it('catches up by pages, and then gets each update pushed, without polls', () => {
@@ -218,7 +220,9 @@ describe('a feed by WebSocket', () => {
     marbles(({ flush }) => {
       const its = world({ latencyMs: 5 });
       fill(its.ledger, 1);
-      const feeds = Array.from({ length: 20 }, () => observe(its.feed({}, websocket).pipe(takeUntil(timer(60_000)))));
+      const feeds = Array.from({ length: 20 }, () =>
+        observe(its.feed({}, its.websocket).pipe(takeUntil(timer(60_000)))),
+      );
       timer(1_000).subscribe(() => {
         its.ledger.disconnect();
       });
@@ -253,9 +257,29 @@ describe('a feed by WebSocket', () => {
     });
   });
 
+  it('uses the transport of its ledger, unless it has another', () => {
+    const socketsOpened = (options: (its: World) => Parameters<World['feed']>[1]): readonly number[] => {
+      let counts: readonly number[] = [];
+      marbles(({ flush }) => {
+        const ofLedger = scriptedSockets(() => silentSocket(true));
+        const its = world({ latencyMs: 5, client: { transport: socketTransport(ofLedger.port) } });
+        fill(its.ledger, 1);
+        observe(its.feed({}, options(its)).pipe(takeUntil(timer(1_000))));
+        flush();
+        counts = [ofLedger, its.sockets].map(({ requests }) => requests.length);
+      });
+      return counts;
+    };
+    expect(socketsOpened(() => ({}))).toEqual([1, 0]);
+    expect(socketsOpened(() => ({ transport: undefined }))).toEqual([1, 0]);
+    expect(socketsOpened(() => ({ transport: 'http' }))).toEqual([0, 0]);
+    expect(socketsOpened(({ websocket }) => websocket)).toEqual([0, 1]);
+  });
+
   it('refuses an unknown transport', () => {
     const { feed } = world();
     expect(() => feed({}, { transport: 'ws' as 'http' })).toThrow(TypeError);
+    expect(() => world({ client: { transport: {} as Transport } })).toThrow(TypeError);
   });
 
   it('moves its cursor on checkpoints, so that the next socket begins there', () => {
@@ -276,8 +300,8 @@ describe('a feed by WebSocket', () => {
     marbles(({ flush }) => {
       const its = world({ latencyMs: 5 });
       fill(its.ledger, ...upTo(10));
-      const bounded = observe(its.feed({ endInclusive: 12 }, websocket));
-      const down = observe(its.feed({ endInclusive: 10, descendingOrder: true }, websocket));
+      const bounded = observe(its.feed({ endInclusive: 12 }, its.websocket));
+      const down = observe(its.feed({ endInclusive: 10, descendingOrder: true }, its.websocket));
       timer(3_000).subscribe(() => {
         fill(its.ledger, 11, 12);
       });

@@ -2,10 +2,10 @@ import { concatMap, concatWith, defer, mergeMap, type Observable, throwError, ti
 import { errorOf } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
-import { requestSecrets, toConnectionError } from './exchange.js';
-import { currentToken, type Link, requestHeaders } from './Link.js';
-import { mapError } from './retry.js';
-import type { SocketSign } from './SocketPort.js';
+import { requestSecrets, toConnectionError } from '../http/exchange.js';
+import { currentToken, type Link, requestHeaders } from '../http/Link.js';
+import { mapError } from '../http/retry.js';
+import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /** A message of a socket: first that it is open, then each element that the service sends. */
 export type SocketMessage = { readonly _tag: 'Open' } | { readonly _tag: 'Element'; readonly json: unknown };
@@ -23,13 +23,15 @@ const silenceTimeoutMs = 30_000;
  * Sends a request for an endless stream to the service in a WebSocket. Never completes: the end of the socket is an error,
  * too, and every error is a `LedgerError`.
  */
-export const openSocket = (link: Link, path: string, body: object): Observable<SocketMessage> =>
+export const openSocket = (link: Link, port: SocketPort, path: string, body: object): Observable<SocketMessage> =>
   currentToken(link).pipe(
     concatMap((token) => {
       const headers = requestHeaders(link, token);
       const secrets = requestSecrets({ headers });
       const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
-      return defer(() => link.socketPort({ url, protocols, headers, message: JSON.stringify(body) })).pipe(
+      const open = (sent: Link['headers']): Observable<SocketSign> =>
+        port({ url, protocols, headers: sent, message: JSON.stringify(body) });
+      return defer(() => link.socketInterceptor?.({ url, headers }, open) ?? open(headers)).pipe(
         // not reached after an 'End', which errors below
         concatWith(fail(path, 'the socket ended')),
         timeout({

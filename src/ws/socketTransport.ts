@@ -24,17 +24,26 @@ import { isLedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import { isTransient, verdict } from '../errors/verdict.js';
-import { type SocketMessage, openSocket } from '../http/socket.js';
-import type { LedgerFeed } from './LedgerFeed.js';
-import { readLedgerEndOnce } from './ledgerEnd.js';
-import { checkOrder, decodeElements, type Page } from './Page.js';
-import { pageReceived, requestPage, switchPath, updatesBody } from './pageRequest.js';
-import { catchUpOrPoll, type Position, type Step } from './Position.js';
-import type { UpdatesPath } from './Service.js';
+import type { LedgerFeed } from '../feed/LedgerFeed.js';
+import { readLedgerEndOnce } from '../feed/ledgerEnd.js';
+import { checkOrder, decodeElements, type Page } from '../feed/Page.js';
+import { pageReceived, requestPage, switchPath, updatesBody } from '../feed/pageRequest.js';
+import { catchUpOrPoll, type Position, type Step } from '../feed/Position.js';
+import type { UpdatesPath } from '../feed/Service.js';
+import type { Transport } from '../feed/Transport.js';
+import { type SocketMessage, openSocket } from './openSocket.js';
+import { isSocketBackOff, socketEnded } from './SocketBackOff.js';
+import type { SocketPort } from './SocketPort.js';
+
+/** Follows by the WebSockets of a port. */
+export const socketTransport = (port: SocketPort): Transport => ({
+  _tag: 'Transport',
+  follow: (feed, position) => (mayOpenSocket(feed, position) ? followBySocket(feed, position, port) : undefined),
+});
 
 /** Whether to follow by a socket: the feed has no end and has caught up, and no socket has just failed. */
-export const mayOpenSocket = ({ transport, request, service }: LedgerFeed, { hasCaughtUp }: Position): boolean =>
-  transport === 'websocket' && hasCaughtUp && typeof request.endInclusive !== 'number' && !service.isSocketBackOff;
+const mayOpenSocket = ({ request, service }: LedgerFeed, { hasCaughtUp }: Position): boolean =>
+  hasCaughtUp && typeof request.endInclusive !== 'number' && !isSocketBackOff(service);
 
 /** How long a live socket may bring no element, in milliseconds: checkpoints come after 75 000 at the latest. */
 const stalledMs = 100_000;
@@ -60,7 +69,7 @@ interface SocketProgress {
  * Follows the ledger by a WebSocket: one step for each element that the service pushes. However the socket ends, the feed
  * catches up over HTTP from its cursor, which also finds out what is wrong.
  */
-export const followBySocket = (feed: LedgerFeed, position: Position): Observable<Step> =>
+const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort): Observable<Step> =>
   defer(() => {
     const { request, service, report } = feed;
     const path = service.updatesPath;
@@ -75,9 +84,10 @@ export const followBySocket = (feed: LedgerFeed, position: Position): Observable
       count: 0,
     };
     const current = (): Position => ({ ...position, cursor: progress.cursor });
-    const following = (): Step => ({ position: { ...current(), next: 'socket', pollLimit: 1, idlePolls: 0 } });
+    const following = (): Step => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
 
-    const pushed$ = openSocket(service.link, path, updatesBody(request, { beginExclusive: cursor }, path)).pipe(
+    const body = updatesBody(request, { beginExclusive: cursor }, path);
+    const pushed$ = openSocket(service.link, port, path, body).pipe(
       mergeMap((message: SocketMessage) => {
         if (message._tag === 'Element') return [message.json];
         report(() => ({ _tag: 'SocketOpened', path, beginExclusive: cursor }));
@@ -106,7 +116,7 @@ export const followBySocket = (feed: LedgerFeed, position: Position): Observable
 
     return pushed$.pipe(
       connect((elements$) => merge(elements$, elements$.pipe(checkOverHttp(feed, current), map(onHttpPage)))),
-      closeBeforeLast(({ page, position: { next } }) => page?.failure !== undefined || next !== 'socket'),
+      closeBeforeLast(({ page, position: { next } }) => page?.failure !== undefined || next !== 'pushed'),
     );
   });
 
@@ -154,7 +164,7 @@ function endSocket(feed: LedgerFeed, position: Position, { path, count }: Socket
   if (!isLedgerError(error)) throw error;
   const isPathSwitched = verdict(error) === 'switch' && switchPath(feed, path);
   const delivered = count > 0 ? 'delivered' : 'empty';
-  const againInMs = feed.service.socketEnded(isPathSwitched ? 'pathSwitched' : delivered);
+  const againInMs = socketEnded(feed.service, isPathSwitched ? 'pathSwitched' : delivered);
   feed.report(() => ({ _tag: 'SocketClosed', path, cause: error, againInMs }));
   return { position: { ...position, next: catchUpOrPoll(feed) } };
 }

@@ -1,6 +1,6 @@
 import { defer, finalize, fromEvent, ignoreElements, map, merge, type Observable, takeWhile, tap } from 'rxjs';
 import { ConnectionError } from '../errors/request.js';
-import { pathOf } from './HttpPort.js';
+import { pathOf } from '../http/HttpPort.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /**
@@ -9,8 +9,22 @@ import type { SocketPort, SocketSign } from './SocketPort.js';
  */
 const closeCode = 4000;
 
-/** Opens sockets with the platform's own `WebSocket`: in browsers, and in Node.js 22 and later. */
-export const webSocketPort =
+/**
+ * Creates the port for the platform's own `WebSocket`: the default in browsers, and in Node.js 22 and later possible in
+ * place of the package `ws`. It sends the token as the first subprotocol, cannot send other headers, and cannot keep an
+ * idle connection open with pings.
+ *
+ * @returns the port, for the option `port` of `webSocketTransport`
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ * import { platformSocketPort, webSocketTransport } from 'canton-rx/ws';
+ *
+ * const transport = webSocketTransport({ port: platformSocketPort() });
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport });
+ * ```
+ */
+export const platformSocketPort =
   (): SocketPort =>
   ({ url, protocols, headers, message }) => {
     const token = headers['authorization']?.replace(/^Bearer +/i, '');

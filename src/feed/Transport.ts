@@ -1,0 +1,28 @@
+import type { Observable } from 'rxjs';
+import type { LedgerFeed } from './LedgerFeed.js';
+import type { Position, Step } from './Position.js';
+
+/**
+ * How a feed that has caught up receives new updates, in place of polls. `webSocketTransport()` of `canton-rx/ws` creates
+ * one, which programs that only poll do not load.
+ *
+ * @example
+ * ```ts
+ * import { createLedger, type Transport } from 'canton-rx';
+ * import { webSocketTransport } from 'canton-rx/ws';
+ *
+ * const transport: Transport = webSocketTransport();
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport });
+ * ```
+ */
+export interface Transport {
+  /** The discriminant. */
+  readonly _tag: 'Transport';
+  /**
+   * Follows the ledger from a position, and ends with a step that continues over HTTP. `undefined`: the feed polls once,
+   * and then asks again.
+   *
+   * @internal
+   */
+  readonly follow: (feed: LedgerFeed, position: Position) => Observable<Step> | undefined;
+}

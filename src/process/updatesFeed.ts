@@ -1,0 +1,130 @@
+import { defer, map } from 'rxjs';
+import { message } from '../codecs/internal/message.js';
+import { Offset } from '../codecs/scalars.js';
+import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { InvalidRequestError } from '../errors/request.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { createLedgerFeed } from '../feed/LedgerFeed.js';
+import type { Step } from '../feed/Position.js';
+import type { Service } from '../feed/Service.js';
+import { steps } from '../feed/updates.js';
+import { checkOptions, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { validateRequest } from '../http/exchange.js';
+import { retryPolicy } from '../http/retry.js';
+import { connectionOf, type LedgerConnection } from '../ledger/connection.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
+import { timesOf } from '../operators/internal/times.js';
+import { type Feed, type FeedPage, type FeedPosition, type FeedReader, type FeedRun, orderBy } from './Feed.js';
+import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
+import type { Work } from './ProcessOptions.js';
+
+/** Options of {@link updatesFeed}. */
+export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'>;
+
+/**
+ * The updates of a ledger, for {@link processFeed}. It polls over HTTP, and reads one page at a time: what is pushed or
+ * prefetched would wait in memory for a slow handler.
+ *
+ * A cursor belongs to the participant, and to what the request selects: the order of its parties and filters does not
+ * matter, nor do `verbose` and other flags. After a restart the feed checks that the last update is still at its offset.
+ *
+ * The processor fails as `ledger.updates` does, and with a `CursorError` if its cursor belongs to another ledger or request.
+ *
+ * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
+ * @param request - the updates to process, and where to begin without a cursor; not in descending order
+ * @param options - the size of pages, the idle timeout, what to do about a gap, how to retry
+ * @throws TypeError for invalid options, and for an object that is no ledger of this library
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger } from 'canton-rx';
+ * import { memoryStore, processFeed, updatesFeed } from 'canton-rx/process';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
+ * const committed$ = processFeed(feed, (update) => console.log(update.offset), { name: 'log', store: memoryStore() });
+ * ```
+ */
+export function updatesFeed(ledger: LedgerReader, request: UpdatesRequest, options: UpdatesFeedOptions = {}): Feed {
+  checkOptions(options);
+  const connection = connectionOf(ledger);
+  if (connection === undefined) throw new TypeError('ledger must be a ledger from createLedger, not a copy of one');
+  const { runProcessor } = connection;
+  const feed = feedOver(connection, request, options);
+  if (runProcessor === undefined) return feed;
+  return {
+    ...feed,
+    wrapRun: ({ name, handler, run }) =>
+      runProcessor({
+        name,
+        request,
+        handler,
+        run: (service, wrapped) => run(feedOver({ ...connection, service }, request, options), wrapped),
+      }),
+  };
+}
+
+const feedOver = (
+  { service, retry: ledgerRetry }: LedgerConnection,
+  request: UpdatesRequest,
+  options: UpdatesFeedOptions,
+): Feed => {
+  const retry = retryPolicy(ledgerRetry, options.retry);
+  return {
+    retry,
+    end$: defer(() => ledgerEnd(service.link)),
+    diagnostics$: service.diagnostics$,
+    open: (run) => openReader(service, request, { ...options, retry }, run),
+  };
+};
+
+function openReader(
+  service: Service,
+  request: UpdatesRequest,
+  options: UpdatesFeedOptions,
+  { emitInvalid }: FeedRun,
+): FeedReader<Work, FeedPosition> {
+  const range = validateRequest(UpdatesRequest, request);
+  if (range.descendingOrder === true)
+    throw new InvalidRequestError([{ path: 'descendingOrder', expected: 'false for a processor' }]);
+  const feedOptions = {
+    ...options,
+    transport: 'http',
+    parallelRanges: 1,
+    onInvalid: emitInvalid ? 'emit' : 'fail',
+  } as const;
+  const report = service.reportForNewFeed();
+  const feedAfter = (beginExclusive: Offset) => {
+    const { endInclusive } = range;
+    const rest = {
+      ...range,
+      beginExclusive,
+      ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, beginExclusive) }),
+    };
+    return createLedgerFeed(service, rest, feedOptions, undefined, report);
+  };
+  const feed = feedAfter(range.beginExclusive);
+  return {
+    report,
+    path: service.updatesPath,
+    maxPageSize: feed.maxPageSize,
+    start$: defer(() => [{ offset: range.beginExclusive }]),
+    identity$: ledgerIdentity(feed),
+    position: LedgerPosition,
+    order: byOffset,
+    hasUpdate: (update) => hasUpdate(feed, update),
+    pages: ({ offset }, ready$) => steps(feedAfter(offset), ready$).pipe(map(toFeedPage)),
+    timesOf,
+  };
+}
+
+/** The position of a processor in a ledger. */
+const LedgerPosition = message<FeedPosition>('LedgerPosition', { offset: Offset });
+
+const byOffset = orderBy<FeedPosition>(({ offset }) => offset);
+
+const toFeedPage = ({ position, page }: Step): FeedPage<Work, FeedPosition> => ({
+  entries: page?.updates.map((update) => ({ position: { offset: update.offset }, content: update })) ?? [],
+  reached: { offset: position.cursor },
+  isCaughtUp: position.hasCaughtUp,
+  isLast: position.next === 'end',
+});

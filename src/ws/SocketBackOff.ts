@@ -1,0 +1,41 @@
+import { asyncScheduler } from 'rxjs';
+import type { Service } from '../feed/Service.js';
+import { jitter } from '../http/retry.js';
+
+/** The result of a WebSocket that has ended: it brought elements, it brought none, or another path is to be tried. */
+type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
+
+/** How long no feed of a ledger opens a socket after one has ended. */
+const backOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
+
+/** The sockets of a service that have ended. */
+interface SocketBackOff {
+  /** When the last one ended, in milliseconds. */
+  readonly endedAt: number;
+  readonly delayMs: number;
+  /** How many in a row have brought nothing. */
+  readonly failures: number;
+}
+
+const noneEnded: SocketBackOff = { endedAt: 0, delayMs: 0, failures: 0 };
+
+/** By service: all feeds of a ledger share it, whichever transport opens their sockets. */
+const backOffs = new WeakMap<object, SocketBackOff>();
+
+/** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
+export function isSocketBackOff({ identity }: Service): boolean {
+  const { endedAt, delayMs } = backOffs.get(identity) ?? noneEnded;
+  return Math.abs(asyncScheduler.now() - endedAt) < delayMs;
+}
+
+/**
+ * A socket has ended. Returns for how long no feed opens another, in milliseconds: the more sockets in a row bring
+ * nothing, the longer. Several that end within one delay count as one failure.
+ */
+export function socketEnded(service: Service, result: SocketResult): number {
+  const { failures: before } = backOffs.get(service.identity) ?? noneEnded;
+  const failures = result === 'empty' ? before + Number(!isSocketBackOff(service)) : 0;
+  const delayMs = result === 'pathSwitched' ? 0 : jitter(failures, backOff);
+  backOffs.set(service.identity, { endedAt: asyncScheduler.now(), delayMs, failures });
+  return delayMs;
+}

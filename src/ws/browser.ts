@@ -1,0 +1,19 @@
+/**
+ * The entry of `canton-rx/ws` for browsers, with the names and types of the one for Node.js, which documents them. It does
+ * not need the package `ws`.
+ */
+
+import type { Transport } from '../feed/Transport.js';
+import { platformSocketPort } from './platformSocketPort.js';
+import { socketTransport } from './socketTransport.js';
+import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+
+export { platformSocketPort };
+export type { SocketAlive, SocketEnd, SocketOpen, SocketText } from './SocketPort.js';
+export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
+export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTransportOptions.js';
+
+/** Creates the WebSocket transport by the platform's own `WebSocket`. */
+export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {
+  return socketTransport(options.port ?? platformSocketPort());
+}
