@@ -29,7 +29,11 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
   readonly diagnostics$: Observable<Diagnostic>;
   /** Whether a processor needs a store, since the source keeps no place for it. By default it may begin again each time. */
   readonly needsStore?: boolean;
-  /** Wraps the runs of processors, for telemetry. */
+  /**
+   * Wraps the runs of processors, for telemetry and for Angular's zone.
+   *
+   * @internal
+   */
   wrapRun?(run: WrappedRun<A, P>): Observable<Committed>;
 }
 
@@ -47,7 +51,11 @@ export interface FeedRun {
   readonly emitInvalid: boolean;
 }
 
-/** A run of a processor, to be wrapped. */
+/**
+ * A run of a processor, to be wrapped.
+ *
+ * @internal
+ */
 export interface WrappedRun<A, P extends FeedPosition> {
   /** The name of the processor; `undefined` for one without a store. */
   readonly name: string | undefined;
@@ -58,6 +66,7 @@ export interface WrappedRun<A, P extends FeedPosition> {
 
 /** A feed as one run of a processor reads it. */
 export interface FeedReader<A, P extends FeedPosition> {
+  /** Reports what the reader and its processor do. */
   readonly report: Report;
   /** The path from which the source is read, for errors. */
   readonly path: string;
@@ -91,6 +100,7 @@ export interface FeedIdentity {
 
 /** Some entries of a source, in order. */
 export interface FeedPage<A, P extends FeedPosition> {
+  /** The entries, each after the one before it. */
   readonly entries: readonly FeedEntry<A, P>[];
   /** How far the source is read after them. */
   readonly reached: P;
@@ -102,7 +112,9 @@ export interface FeedPage<A, P extends FeedPosition> {
 
 /** One entry of a source. Handlers get neither checkpoints nor what does not decode. */
 export interface FeedEntry<A, P extends FeedPosition> {
+  /** The position after it. */
   readonly position: P;
+  /** What it contains. */
   readonly content: A | OffsetCheckpoint | InvalidUpdate;
 }
 

@@ -12,8 +12,8 @@ export interface ProcessOptions<Tx = void, A = Work> {
    * Where the processor saves its cursor. Without a transaction, an update is handled again after a restart if its cursor
    * was not saved: because the process was killed, or because the store failed until the time to stop was over.
    *
-   * @defaultValue the place that the source itself keeps, as that of `natsFeed` with a durable; otherwise each subscription begins at the start of the
-   * feed
+   * @defaultValue the place that the source itself keeps, as `natsFeed` does with a durable; otherwise each subscription
+   * begins at the start of the feed
    */
   readonly store?: CheckpointStore | TransactionalStore<Tx> | undefined;
   /**

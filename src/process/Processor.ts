@@ -1,7 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { checkPositive, type CompleteRetryPolicy, retryPolicy } from '../http/retry.js';
-import type { AnyHandler } from '../ledger/connection.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
 import type { Feed, FeedEntry, FeedPosition, FeedReader } from './Feed.js';
@@ -11,7 +10,7 @@ import type { AnyProcessOptions, CommitEvery, Work } from './ProcessOptions.js';
 export interface Processor extends Stop, ProcessorSettings {
   readonly reader: AnyReader;
   /** Handles one update, or several if it takes batches. */
-  readonly handle: AnyHandler;
+  readonly handle: (work: Work | readonly Work[], tx: unknown) => unknown;
   readonly transactions: Transactions<unknown>;
   /** Whether the effects of a handler are rolled back when it fails. */
   readonly isTransactional: boolean;

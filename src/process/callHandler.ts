@@ -1,10 +1,10 @@
 import {
   asyncScheduler,
   concat,
-  concatMap,
   defaultIfEmpty,
   defer,
   EMPTY,
+  expand,
   from,
   ignoreElements,
   isObservable,
@@ -64,7 +64,7 @@ const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Obser
     return defer(() => {
       if (processor.isStopped()) return of({ done: 0, handled: 0 });
       const work = entries.map((entry) => toWork(processor, entry)).filter((update) => update !== undefined);
-      const result$ = work.length === 0 ? of(undefined) : toObservable(processor.handle(work as never, tx));
+      const result$ = work.length === 0 ? of(undefined) : toObservable(processor.handle(work, tx));
       return result$.pipe(map(() => ({ done: entries.length, handled: work.length })));
     }).pipe(mapError((error) => new HandlerFailure(error, asyncScheduler.now() - startedAt)));
   });
@@ -78,22 +78,31 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
     const mustEnd = (): boolean =>
       processor.isStopped() ||
       (state.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= processor.commitEveryMs);
-    const each$ = from(entries).pipe(
-      concatMap((entry) => {
-        if (mustEnd()) return EMPTY;
-        return defer(() => {
-          const work = toWork(processor, entry);
-          return work === undefined ? of(0) : toObservable(processor.handle(work as never, tx)).pipe(map(() => 1));
-        }).pipe(
-          // queued, since synchronous handlers after an asynchronous one would nest
-          subscribeOn(queueScheduler),
-          tap((handled) => {
-            state.done += 1;
-            state.handled += handled;
-            state.attemptAt = asyncScheduler.now();
-          }),
-        );
-      }),
+    const countOne = (handled: number): void => {
+      state.done += 1;
+      state.handled += handled;
+      state.attemptAt = asyncScheduler.now();
+    };
+    /** Handles entries up to one whose result is awaited, and emits after that. A loop, since most results are not. */
+    const handleSome = (): Observable<unknown> => {
+      for (let entry = entries[state.done]; entry !== undefined && !mustEnd(); entry = entries[state.done]) {
+        const work = toWork(processor, entry);
+        const result = work === undefined ? undefined : processor.handle(work, tx);
+        const handled = work === undefined ? 0 : 1;
+        if (isAwaited(result))
+          return toObservable(result).pipe(
+            tap(() => {
+              countOne(handled);
+            }),
+          );
+        countOne(handled);
+      }
+      return EMPTY;
+    };
+    // queued, since synchronous results after an asynchronous one would nest
+    const some$ = defer(handleSome).pipe(subscribeOn(queueScheduler));
+    const each$ = some$.pipe(
+      expand(() => some$),
       mapError((error) => new HandlerFailure(error, asyncScheduler.now() - state.attemptAt, progress())),
     );
     return concat(
@@ -109,15 +118,15 @@ function toWork({ select, reader }: Processor, { content }: AnyEntry): Work | un
   return select(content) ? content : undefined;
 }
 
-/**
- * Waits for the result of a handler: for an Observable or a Promise until it is over, for anything else not at all. Throws
- * for a list of Promises, whose failures would go unseen.
- */
-export function toObservable(result: unknown): Observable<unknown> {
-  if (isAwaitable(result)) return from(result).pipe(takeLast(1), defaultIfEmpty(undefined));
+/** Waits for the result of a handler: for an Observable or a Promise until it is over, for anything else not at all. */
+export const toObservable = (result: unknown): Observable<unknown> =>
+  isAwaited(result) ? from(result).pipe(takeLast(1), defaultIfEmpty(undefined)) : of(result);
+
+/** Whether the result of a handler is awaited. Throws for a list of Promises, whose failures would go unseen. */
+function isAwaited(result: unknown): result is ObservableInput<unknown> {
   if (Array.isArray(result) && result.some(isAwaitable))
     throw new TypeError('the handler returned a list of Promises: return Promise.all(…) of them');
-  return of(result);
+  return isAwaitable(result);
 }
 
 const isAwaitable = (u: unknown): u is ObservableInput<unknown> =>

@@ -6,17 +6,9 @@
 
 export { processFeed } from './processFeed.js';
 export { updatesFeed, type UpdatesFeedOptions } from './updatesFeed.js';
-export type {
-  Feed,
-  FeedEntry,
-  FeedIdentity,
-  FeedPage,
-  FeedPlace,
-  FeedPosition,
-  FeedReader,
-  FeedRun,
-  WrappedRun,
-} from './Feed.js';
+export type { Feed, FeedEntry, FeedIdentity, FeedPage, FeedPlace, FeedPosition, FeedReader, FeedRun } from './Feed.js';
+export type { Report } from '../diagnostics/Diagnostic.js';
+export type { CompleteRetryPolicy } from '../http/retry.js';
 export type { BatchOptions, BatchProcessOptions, CommitEvery, ProcessOptions } from './ProcessOptions.js';
 export type { BatchHandler, Committed, Handler, Work } from './ProcessOptions.js';
 export type { CheckpointStore, TransactionalStore, Transactions } from './CheckpointStore.js';

@@ -32,7 +32,7 @@ import type { AnyHandler } from '../ledger/connection.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { Feed, FeedPosition } from './Feed.js';
 import { acquireStore, type HeldStore } from './heldStore.js';
-import { type AnyFeed, processorSettings, type Stop } from './Processor.js';
+import { type AnyFeed, type Processor, processorSettings, type Stop } from './Processor.js';
 import type {
   AnyProcessOptions,
   BatchHandler,
@@ -122,7 +122,9 @@ const run = (feed: AnyFeed, handle: AnyHandler, options: AnyProcessOptions): Obs
             reportEnd(reader),
             // one value: from here on the feed of the work reports its own end
             takeLast(1),
-            concatMap((start) => work({ ...settings, ...held, ...stop, handle, reader }, start, batch)),
+            concatMap((start) =>
+              work({ ...settings, ...held, ...stop, handle: handle as Processor['handle'], reader }, start, batch),
+            ),
           );
         },
         retrying,

@@ -9,6 +9,8 @@ import type { Update } from '../../codecs/Update.js';
  * fraction may be omitted (`:00Z` is earlier than `:00.5Z`, but 'Z' is after '.') and years have four to nine digits.
  */
 export const isLater = (a: Timestamp, b: Timestamp): boolean => {
+  // years of four digits and as many fraction digits, as a ledger sends them
+  if (a.length === b.length && a.indexOf('-') === 4 && b.indexOf('-') === 4) return a > b;
   const left = parts(a);
   const right = parts(b);
   return left.year === right.year ? left.rest > right.rest : left.year > right.year;
