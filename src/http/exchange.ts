@@ -45,12 +45,10 @@ function toRequest(
   { method, path, query, makeBody, body = makeBody?.() }: Call,
   token: string | undefined,
 ): HttpRequest {
-  const search = new URLSearchParams(
-    Object.entries(query ?? {}).map(([key, value]) => [key, String(value)]),
-  ).toString();
+  const pairs = Object.entries(query ?? {}).map(([name, value]) => `${name}=${value}`);
   return {
     method,
-    url: `${link.baseUrl}${path}${search === '' ? '' : `?${search}`}`,
+    url: `${link.baseUrl}${path}${pairs.length === 0 ? '' : '?'}${pairs.join('&')}`,
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...requestHeaders(link, token),

@@ -1,6 +1,7 @@
 import ky from 'ky';
 import { Observable } from 'rxjs';
 import { AnswerTooLargeError } from '../errors/request.js';
+import { decodeText } from './decodeText.js';
 import { type HttpPort, pathOf } from './HttpPort.js';
 
 interface KyPortOptions {
@@ -18,7 +19,7 @@ export const kyPort =
     fromAbortable(async (signal) => {
       const init: RequestInit = {
         method,
-        headers: { ...headers },
+        headers,
         signal,
         // following a redirect would send signed bytes and headers to another host
         redirect: 'manual',
@@ -85,8 +86,7 @@ async function readText(
     const chunks: Uint8Array[] = [];
     for (let bytes = 0; ;) {
       const { value } = await reader.read();
-      // all at once: chunk by chunk takes Node several times as long
-      if (value === undefined) return new TextDecoder('utf-8', { fatal: ok }).decode(concatBytes(chunks, bytes));
+      if (value === undefined) return decodeText(chunks, ok);
       bytes += value.byteLength;
       if (bytes > maxBytes) refuse();
       chunks.push(value);
@@ -100,15 +100,3 @@ async function readText(
 
 const isStream = (u: unknown): u is ReadableStream<Uint8Array> =>
   typeof u === 'object' && u !== null && 'getReader' in u;
-
-function concatBytes(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const [first] = chunks;
-  if (first !== undefined && chunks.length === 1) return first;
-  const result = new Uint8Array(bytes);
-  let offset = 0;
-  for (const chunk of chunks) {
-    result.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return result;
-}

@@ -3,7 +3,8 @@ import { asyncScheduler, concat, EMPTY, lastValueFrom, type Observable, of, take
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, updateFormat, upTo, world, type WorldOptions } from '../helpers/world.js';
-import { isLedgerError, isTransient, type Ledger, memoryStore } from '../../src/index.js';
+import { isLedgerError, isTransient, type Ledger } from '../../src/index.js';
+import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
 import { marbles } from '../helpers/time.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
 import { socketEnd, socketOpen, socketText } from '../helpers/scripted.js';
@@ -76,7 +77,7 @@ describe('a processor', () => {
     const handle = jest.fn(() => EMPTY);
     const options = { name: 'balances', store: memoryStore() };
     await expect(
-      lastValueFrom(client.process({ beginExclusive: 0, updateFormat }, handle, options)),
+      lastValueFrom(processFeed(updatesFeed(client, { beginExclusive: 0, updateFormat }), handle, options)),
     ).rejects.toMatchObject({ _tag: 'UnauthorizedError', path: '/v2/parties/participant-id', tokenChanged: true });
     expect(handle).not.toHaveBeenCalled();
   });
@@ -178,14 +179,13 @@ describe('a feed whose tokens are refused, though the provider returns another e
   });
 
   describe('by WebSocket', () => {
-    const websocket = { transport: 'websocket' } as const;
     /** The most requests and sockets in any 10 seconds. */
     const busiest = (times: readonly number[]): number =>
       Math.max(0, ...times.map((from) => times.filter((ms) => ms >= from && ms < from + 10_000).length));
 
     it('retries with back-off over HTTP, and resumes where it was', () => {
       marbles(({ flush }) => {
-        const { ledger, sockets, diagnostics, feed } = refusing((ms) => ms >= 20_000 && ms < 140_000);
+        const { ledger, sockets, websocket, diagnostics, feed } = refusing((ms) => ms >= 20_000 && ms < 140_000);
         fill(ledger, ...upTo(50));
         timer(20_000).subscribe(() => {
           ledger.disconnect();
@@ -210,7 +210,7 @@ describe('a feed whose tokens are refused, though the provider returns another e
 
     it('fails with an UnauthorizedError when the retry budget is used up', () => {
       marbles(({ flush }) => {
-        const { ledger, service, sockets, feed } = refusing((ms) => ms >= 20_000);
+        const { ledger, service, sockets, websocket, feed } = refusing((ms) => ms >= 20_000);
         fill(ledger, ...upTo(50));
         timer(20_000).subscribe(() => {
           ledger.disconnect();
@@ -228,7 +228,7 @@ describe('a feed whose tokens are refused, though the provider returns another e
 
     it('polls while only the sockets refuse the tokens', () => {
       marbles(({ flush }) => {
-        const { ledger, sockets, feed } = refusing(() => true, { fault: () => undefined });
+        const { ledger, sockets, websocket, feed } = refusing(() => true, { fault: () => undefined });
         for (const n of upTo(100))
           timer(10_000 * n).subscribe(() => {
             fill(ledger, n);

@@ -9,7 +9,6 @@ import { errorReply, ok } from '../helpers/wire.js';
 
 const link = (port: HttpPort, more: Partial<Link> = {}): Link => ({
   port,
-  socketPort: () => EMPTY,
   baseUrl: 'https://ledger.example/prefix',
   headers: {},
   token: undefined,

@@ -7,10 +7,16 @@ import type { Kind } from './ledgerText.js';
 export interface Load {
   /** The ledger's address, for variants that read one. */
   readonly url: string;
+  /** The database's address, for variants that write to one. */
+  readonly databaseUrl: string;
+  /** The address of the NATS server, for variants that publish to one or read from one. */
+  readonly natsUrl: string;
   readonly kind: Kind;
   /** How many updates; or pages, if pages are measured. */
   readonly count: number;
   readonly step: number;
+  /** The client of HTTP by which the library's feed reads. */
+  readonly port: 'ky' | 'undici';
   readonly options: UpdatesOptions & { readonly parallelRanges?: number };
   /** How long the consumer keeps the processor busy for each update. */
   readonly busyUs: number;
@@ -30,7 +36,17 @@ export interface Outcome {
 export type Measure = (load: Load) => Promise<Outcome>;
 
 /** The load of a variant that needs none. */
-export const plainLoad: Load = { url: '', kind: 'tx', count: 0, step: 1, options: {}, busyUs: 0 };
+export const plainLoad: Load = {
+  url: '',
+  databaseUrl: '',
+  natsUrl: '',
+  kind: 'tx',
+  count: 0,
+  step: 1,
+  port: 'ky',
+  options: {},
+  busyUs: 0,
+};
 
 /** Measures the time for each of `total` things, without the first tenth, in which the compiler is still at work. */
 export interface Stopwatch {

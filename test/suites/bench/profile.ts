@@ -12,6 +12,8 @@ export async function profiles(print: (text: string) => void): Promise<void> {
   const count = 200_000;
   await withServer({ kind: 'tx', count, step: 1, roundTripMs: 5 }, async ({ url }) => {
     print(await profile('catching up at 5 ms', { variant: 'feed', load: { ...plainLoad, url, count } }));
+    const load = { ...plainLoad, url, count, port: 'undici' as const };
+    print(await profile('catching up at 5 ms over undici', { variant: 'feed', load }));
   });
   await withServer({ kind: 'tx', count: 0, step: 1, roundTripMs: 20 }, async ({ url, append }) => {
     const live = 300;
@@ -86,7 +88,7 @@ const internals: readonly (readonly [RegExp, string])[] = [
 /** The part of the program that a function belongs to. */
 function groupOf(functionName: string, url: string): string {
   // the engine attributes its own functions to their caller
-  if (functionName === 'jsonOf') return 'JSON.parse';
+  if (functionName === 'parseResponse') return 'JSON.parse';
   for (const [pattern, name] of internals) {
     const found = pattern.exec(url);
     if (found === null) continue;

@@ -76,6 +76,10 @@ function answer(url: string, body: string, response: ServerResponse): void {
     send(response, JSON.stringify({ offset: origin + length * step }));
     return;
   }
+  if (pathname === '/v2/parties/participant-id') {
+    send(response, JSON.stringify({ participantId: 'bench::1220ab' }));
+    return;
+  }
   const limit = Math.min(mostPerPage, Number(searchParams.get('limit') ?? mostPerPage));
   const { beginExclusive, endInclusive } = JSON.parse(body) as Range;
   if (endInclusive !== undefined) answerRange(response, { beginExclusive, endInclusive }, limit);

@@ -4,10 +4,17 @@ import type { Job } from './processes.js';
 
 /** Every variant, loaded only in the process that measures it. */
 const variants = {
+  bareBatches: async () => (await import('./variants/process.js')).bareBatches,
+  bareConsumer: async () => (await import('./variants/nats.js')).bareConsumer,
   bareFetch: async () => (await import('./variants/read.js')).bareFetch,
+  bareUndici: async () => (await import('./variants/read.js')).bareUndici,
+  bareInserts: async () => (await import('./variants/process.js')).bareInserts,
+  barePublish: async () => (await import('./variants/nats.js')).barePublish,
+  bareToFile: async () => (await import('./variants/read.js')).bareToFile,
   decode: async () => (await import('./variants/decode.js')).decode,
   decodeNaive: async () => (await import('./variants/decode.js')).decodeNaive,
   feed: async () => (await import('./variants/feed.js')).feed,
+  fillStream: async () => (await import('./variants/nats.js')).fillStream,
   filters: async () => (await import('./variants/operators.js')).filters,
   idleFeeds: async () => (await import('./variants/feed.js')).idleFeeds,
   idlePolls: async () => (await import('./variants/read.js')).idlePolls,
@@ -22,6 +29,14 @@ const variants = {
   peerOfficial: async () => (await import('./variants/read.js')).peerOfficial,
   peerOpenapi: async () => (await import('./variants/read.js')).peerOpenapi,
   peerZod: async () => (await import('./variants/read.js')).peerZod,
+  processBatches: async () => (await import('./variants/process.js')).processBatches,
+  processInserts: async () => (await import('./variants/process.js')).processInserts,
+  processNothing: async () => (await import('./variants/process.js')).processNothing,
+  processPromises: async () => (await import('./variants/process.js')).processPromises,
+  processToFile: async () => (await import('./variants/process.js')).processToFile,
+  readDurable: async () => (await import('./variants/nats.js')).readDurable,
+  readWithStore: async () => (await import('./variants/nats.js')).readWithStore,
+  relay: async () => (await import('./variants/nats.js')).relay,
 } satisfies Readonly<Record<string, () => Promise<Measure>>>;
 
 export type VariantName = keyof typeof variants;

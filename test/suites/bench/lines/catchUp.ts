@@ -19,9 +19,10 @@ const catchUp = (roundTripMs: number, count: Counts, atLeast: number): Line => (
   measure: ({ sets, scale }) =>
     withServer({ kind: 'tx', count: count.feed * scale, step: 1, roundTripMs }, async ({ url }) => {
       const load = { ...plainLoad, url };
-      const { feed, serial } = await sideBySide(sets, {
+      const { feed, serial, undici } = await sideBySide(sets, {
         serial: { variant: 'feed', load: { ...load, count: count.serial * scale, options: { parallelRanges: 1 } } },
         feed: { variant: 'feed', load: { ...load, count: count.feed * scale } },
+        undici: { variant: 'feed', load: { ...load, count: count.feed * scale, port: 'undici' } },
       });
       return [
         {
@@ -30,14 +31,19 @@ const catchUp = (roundTripMs: number, count: Counts, atLeast: number): Line => (
           ratios: speedRatios(feed, serial),
           goal: { atLeast },
         },
+        {
+          id: `catchup-${roundTripMs}-undici`,
+          figure: 'the same over undici / one page after the other, by fetch',
+          ratios: speedRatios(undici, serial),
+        },
       ];
     }),
 });
 
 export const catchUps: readonly Line[] = [
-  catchUp(5, { serial: 100_000, feed: 100_000 }, 2.5),
-  catchUp(20, { serial: 24_000, feed: 96_000 }, 4.5),
-  catchUp(50, { serial: 12_000, feed: 48_000 }, 8),
+  catchUp(5, { serial: 100_000, feed: 100_000 }, 3),
+  catchUp(20, { serial: 24_000, feed: 96_000 }, 8.5),
+  catchUp(50, { serial: 12_000, feed: 48_000 }, 14),
 ];
 
 export const throughput: Line = {
@@ -47,9 +53,14 @@ export const throughput: Line = {
     const count = 200_000 * scale;
     return withServer({ kind: 'tx', count, step: 1, roundTripMs: 0 }, async ({ url }) => {
       const load = { ...plainLoad, url, count };
-      const { feed, bare, naive } = await sideBySide(sets, {
+      const options = { parallelRanges: 1 };
+      const { bare, feed, serial, undici, undiciSerial, bareUndici, naive } = await sideBySide(sets, {
         bare: { variant: 'bareFetch', load },
         feed: { variant: 'feed', load },
+        serial: { variant: 'feed', load: { ...load, options } },
+        undici: { variant: 'feed', load: { ...load, port: 'undici' } },
+        undiciSerial: { variant: 'feed', load: { ...load, port: 'undici', options } },
+        bareUndici: { variant: 'bareUndici', load },
         naive: { variant: 'naiveFetch', load },
       });
       const rate = (median(bare.map(({ cost }) => 1_000 / cost)) * 1_000).toFixed(0);
@@ -60,6 +71,29 @@ export const throughput: Line = {
           ratios: speedRatios(feed, bare),
           goal: { atLeast: 0.9 },
           note: `the loop: ${rate} updates/s`,
+        },
+        {
+          id: 'throughput-serial',
+          figure: 'one page after the other / the same loop',
+          ratios: speedRatios(serial, bare),
+          goal: { atLeast: 0.85 },
+        },
+        {
+          id: 'throughput-undici',
+          figure: 'the feed over undici / the same loop',
+          ratios: speedRatios(undici, bare),
+          goal: { atLeast: 1.25 },
+        },
+        {
+          id: 'throughput-undici-serial',
+          figure: 'one page after the other, over undici / the same loop',
+          ratios: speedRatios(undiciSerial, bare),
+          goal: { atLeast: 1 },
+        },
+        {
+          id: 'throughput-undici-bare',
+          figure: "the feed over undici / a loop over undici's request",
+          ratios: speedRatios(undici, bareUndici),
         },
         {
           id: 'throughput-naive',

@@ -7,6 +7,8 @@ import { withServer } from '../withServer.js';
 import { catchUps, readAhead, sparse, throughput } from './catchUp.js';
 import { decode, operators, startup } from './decode.js';
 import { idle, live, steady } from './follow.js';
+import { nats } from './nats.js';
+import { postgres, processing } from './process.js';
 
 interface Compared {
   readonly peer: Peer;
@@ -20,21 +22,29 @@ const compared: readonly Compared[] = [
     peer: official,
     variant: 'peerOfficial',
     figure: 'the feed / @canton-network/core-ledger-client 1.8.0, which validates nothing',
-    goal: { atLeast: 1 },
+    goal: { atLeast: 1.1 },
   },
-  { peer: openapi, variant: 'peerZod', figure: 'the feed / openapi-fetch and zod 4', goal: { atLeast: 1.05 } },
+  { peer: openapi, variant: 'peerZod', figure: 'the feed / openapi-fetch and zod 4', goal: { atLeast: 1.1 } },
   { peer: openapi, variant: 'peerOpenapi', figure: 'the feed / openapi-fetch, which validates nothing' },
 ];
 
-async function rowOf({ peer, variant, figure, goal }: Compared, sets: number, load: Load): Promise<Row> {
-  const row = { id: variant, figure, ...(goal !== undefined && { goal }) };
+async function rowsOf({ peer, variant, figure, goal }: Compared, sets: number, load: Load): Promise<readonly Row[]> {
+  const row = { id: variant, figure };
+  const overUndici = { id: `${variant}-undici`, figure: `${figure}; over undici`, ...(goal !== undefined && { goal }) };
   try {
     await install(peer);
-    const outcomes = await sideBySide(sets, { theirs: { variant, load }, ours: { variant: 'feed', load } });
-    return { ...row, ratios: speedRatios(outcomes.ours, outcomes.theirs) };
+    const { theirs, ours, undici } = await sideBySide(sets, {
+      theirs: { variant, load },
+      ours: { variant: 'feed', load },
+      undici: { variant: 'feed', load: { ...load, port: 'undici' } },
+    });
+    return [
+      { ...row, ratios: speedRatios(ours, theirs) },
+      { ...overUndici, ratios: speedRatios(undici, theirs) },
+    ];
   } catch (error) {
     const [reason = ''] = String(error).split('\n');
-    return { ...row, ratios: [], note: `not measured: ${reason.slice(0, 80)}` };
+    return [{ ...row, ratios: [], note: `not measured: ${reason.slice(0, 80)}` }];
   }
 }
 
@@ -47,7 +57,7 @@ export const peers: Line = {
     const count = 200_000 * scale;
     return withServer({ kind: 'tx', count, step: 1, roundTripMs: 0 }, async ({ url }) => {
       const rows: Row[] = [];
-      for (const each of compared) rows.push(await rowOf(each, sets, { ...plainLoad, url, count }));
+      for (const each of compared) rows.push(...(await rowsOf(each, sets, { ...plainLoad, url, count })));
       return rows;
     });
   },
@@ -65,5 +75,8 @@ export const lines: readonly Line[] = [
   idle,
   operators,
   startup,
+  processing,
+  postgres,
+  nats,
   peers,
 ];

@@ -1,14 +1,23 @@
 import process from 'node:process';
 import { take } from 'rxjs';
-import { acsDelta, createLedger } from '../../../../src/index.js';
+import { acsDelta, createLedger, type Ledger } from '../../../../src/index.js';
 import { burn, clock, type Load, type Outcome, idleShare, stopwatch } from '../Load.js';
 import { origin } from '../ledgerText.js';
 import { median } from '../report.js';
 
+/** The ledger of a load. The port is loaded only where it is used: undici also takes over from Node's own fetch. */
+export async function ledgerOf({ url, port }: Load): Promise<Ledger> {
+  if (port === 'ky') return createLedger({ baseUrl: url });
+  const { undiciPort } = await import('../../../../src/undici/index.js');
+  return createLedger({ baseUrl: url, port: undiciPort() });
+}
+
 /** The library's public feed. */
-export function feed({ url, count, step, options, busyUs }: Load): Promise<Outcome> {
+export async function feed(load: Load): Promise<Outcome> {
+  const { count, step, options, busyUs } = load;
+  const ledger = await ledgerOf(load);
   const watch = stopwatch(count);
-  const feed$ = createLedger({ baseUrl: url }).updates(
+  const feed$ = ledger.updates(
     { beginExclusive: origin, endInclusive: origin + count * step, updateFormat: acsDelta({ parties: 'any' }) },
     options,
   );
@@ -27,12 +36,11 @@ export function feed({ url, count, step, options, busyUs }: Load): Promise<Outco
 }
 
 /** The library's feed from the ledger end. */
-export function liveFeed({ url, count, options }: Load): Promise<Outcome> {
+export async function liveFeed(load: Load): Promise<Outcome> {
+  const { count, options } = load;
   const arrivedAt: number[] = [];
-  const feed$ = createLedger({ baseUrl: url }).updates(
-    { beginExclusive: origin, updateFormat: acsDelta({ parties: 'any' }) },
-    options,
-  );
+  const ledger = await ledgerOf(load);
+  const feed$ = ledger.updates({ beginExclusive: origin, updateFormat: acsDelta({ parties: 'any' }) }, options);
   return new Promise((resolve, reject) => {
     feed$.pipe(take(count)).subscribe({
       next: () => {

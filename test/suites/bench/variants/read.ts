@@ -1,7 +1,10 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { acsDelta } from '../../../../src/index.js';
 import { clock, type Load, type Outcome, idleShare, stopwatch } from '../Load.js';
 import { origin } from '../ledgerText.js';
 import { naivePage } from '../naiveCodec.js';
+import { withFolder } from './process.js';
 import { officialReader, openapiFetchReader, openapiZodReader } from '../peers.js';
 
 const updateFormat = acsDelta({ parties: 'any' });
@@ -54,6 +57,33 @@ const bareRead = (load: Load, read: (json: unknown) => unknown): Promise<Outcome
 
 /** fetch and JSON.parse, one request after the other. */
 export const bareFetch = (load: Load): Promise<Outcome> => bareRead(load, (json) => json);
+
+/** The same, with a place in a file that is written after each page and flushed to the disk. */
+export const bareToFile = (load: Load): Promise<Outcome> =>
+  withFolder(async (folder) => {
+    const file = await open(join(folder, 'place'), 'w');
+    const outcome = await readPages(load, async (range) => {
+      const page = await query(load.url, 'limit=200', range);
+      await file.write(JSON.stringify(range), 0);
+      await file.datasync();
+      return page;
+    });
+    await file.close();
+    return outcome;
+  });
+
+/** The same with undici's request in place of fetch. */
+export async function bareUndici(load: Load): Promise<Outcome> {
+  const { request } = await import('undici');
+  return readPages(load, async (range) => {
+    const { body } = await request(`${load.url}/v2/updates/flats?limit=200`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...range, updateFormat }),
+    });
+    return JSON.parse(await body.text()) as unknown;
+  });
+}
 
 /** The same with a decoder in usual io-ts style. */
 export const naiveFetch = (load: Load): Promise<Outcome> => bareRead(load, naivePage);

@@ -1,0 +1,7 @@
+/**
+ * HTTP for Node.js by the package `undici`, faster than by `fetch`.
+ *
+ * @module canton-rx/undici
+ */
+
+export { undiciPort, type UndiciPortOptions } from './undiciPort.js';

@@ -1,0 +1,128 @@
+import { map, Observable } from 'rxjs';
+import { Agent, type Dispatcher } from 'undici';
+import { AnswerTooLargeError } from '../errors/request.js';
+import { decodeText } from '../http/decodeText.js';
+import type { HttpPort, HttpRequest, HttpResponse } from '../http/HttpPort.js';
+import { checkPositive } from '../http/retry.js';
+
+/** Options of {@link undiciPort}. */
+export interface UndiciPortOptions {
+  /**
+   * Opens the connections and keeps them: an `Agent` with other settings, a `ProxyAgent`, or a `MockAgent` in tests. It must
+   * not follow redirects or retry requests. Its timeouts for answers do not apply; its timeout for connecting does. The
+   * port never closes it.
+   *
+   * @defaultValue an `Agent` of the port's own, which neither reads the environment nor is undici's global dispatcher
+   */
+  readonly dispatcher?: Dispatcher | undefined;
+  /**
+   * The largest answer that is read, in bytes. A larger one is an `AnswerTooLargeError`, and the connection is closed.
+   *
+   * @defaultValue 33554432, 32 MiB
+   */
+  readonly maxAnswerBytes?: number | undefined;
+}
+
+/**
+ * Creates the port for HTTP in Node.js by the package `undici`. It sends the same requests as the default port, which is
+ * made of `fetch`, and takes less time for each. Neither follows redirects, retries or times out.
+ *
+ * It does not ask for compressed answers. One that is compressed nevertheless is an error with the code
+ * `CONTENT_ENCODING`.
+ *
+ * @param options - the dispatcher, the largest answer
+ * @returns the port, for the option `port` of a ledger
+ * @throws TypeError for invalid options
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ * import { undiciPort } from 'canton-rx/undici';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', port: undiciPort() });
+ * ledger.ledgerEnd().subscribe((offset) => {
+ *   console.log(`the ledger ends at ${offset}`);
+ * });
+ * ```
+ */
+export function undiciPort(options: UndiciPortOptions = {}): HttpPort {
+  const { dispatcher = new Agent(), maxAnswerBytes = 32 * 2 ** 20 } = options;
+  checkPositive({ maxAnswerBytes });
+  return (request) => receive(request, dispatcher, maxAnswerBytes).pipe(map(toResponse));
+}
+
+/** An answer as it was received. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly chunks: readonly Uint8Array[];
+}
+
+/**
+ * Sends a request and emits its answer. Not made with undici's `request`, which makes a stream of every body.
+ * Unsubscribing aborts the request; after an error of the port's own, too, so that the connection is closed.
+ */
+const receive = (request: HttpRequest, dispatcher: Dispatcher, maxBytes: number): Observable<Answer> =>
+  new Observable((subscriber) => {
+    const { method, headers, body = null } = request;
+    const { origin, pathname, search } = new URL(request.url);
+    const chunks: Uint8Array[] = [];
+    let answer: Answer = { status: 0, headers: {}, chunks };
+    let bytes = 0;
+    let running: Dispatcher.DispatchController | undefined;
+    const checkSize = (size: number): void => {
+      if (size > maxBytes) subscriber.error(new AnswerTooLargeError(pathname, maxBytes));
+    };
+    dispatcher.dispatch(
+      // no timeouts: only the feed knows how long a poll may take
+      { origin, path: pathname + search, method, headers, body, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        onRequestStart: (controller) => {
+          running = controller;
+          // unsubscribed while it waited for a connection
+          if (subscriber.closed) abort(controller);
+        },
+        onResponseStart: (_, status, received) => {
+          answer = { status, headers: toHeaders(received), chunks };
+          checkSize(Number(answer.headers['content-length']));
+        },
+        onResponseData: (_, chunk) => {
+          chunks.push(chunk);
+          bytes += chunk.byteLength;
+          checkSize(bytes);
+        },
+        onResponseEnd: () => {
+          running = undefined;
+          subscriber.next(answer);
+          subscriber.complete();
+        },
+        onResponseError: (_, error) => {
+          running = undefined;
+          subscriber.error(error);
+        },
+      },
+    );
+    return () => {
+      if (running !== undefined) abort(running);
+    };
+  });
+
+function abort(controller: Dispatcher.DispatchController): void {
+  controller.abort(new Error('the request was aborted'));
+}
+
+type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A header that occurs several times has a list of values. */
+const toHeaders = (headers: ReceivedHeaders): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+
+/**
+ * Bytes that are not UTF-8, or that are compressed, are an error, but not in an error response, where the status is what
+ * counts.
+ */
+function toResponse({ status, headers, chunks }: Answer): HttpResponse {
+  const isOk = status >= 200 && status <= 299;
+  const isCompressed = !['', 'identity'].includes(headers['content-encoding'] ?? '');
+  if (isOk && isCompressed) throw Object.assign(new Error('the answer is compressed'), { code: 'CONTENT_ENCODING' });
+  return { status, headers, text: isCompressed ? '' : decodeText(chunks, isOk) };
+}
