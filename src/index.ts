@@ -36,7 +36,13 @@ export type {
   SocketClosed,
   SocketOpened,
 } from './diagnostics/FeedDiagnostic.js';
-export type { HandlerFailed, NameLost, ProcessDiagnostic, UpdateParked, UpdateSkipped } from './diagnostics/Diagnostic.js';
+export type {
+  HandlerFailed,
+  NameLost,
+  ProcessDiagnostic,
+  UpdateParked,
+  UpdateSkipped,
+} from './diagnostics/Diagnostic.js';
 export type {
   SubmissionCommitted,
   SubmissionFailed,

@@ -119,8 +119,11 @@ function toWork({ select, reader }: Processor, { content }: AnyEntry): Work | un
 }
 
 /** Waits for the result of a handler: for an Observable or a Promise until it is over, for anything else not at all. */
-export const toObservable = (result: unknown): Observable<unknown> =>
-  isAwaited(result) ? from(result).pipe(takeLast(1), defaultIfEmpty(undefined)) : of(result);
+export function toObservable(result: unknown): Observable<unknown> {
+  if (!isAwaited(result)) return of(result);
+  // a Promise has one value, as `of` has
+  return isPromise(result) ? from(result) : from(result).pipe(takeLast(1), defaultIfEmpty(undefined));
+}
 
 /** Whether the result of a handler is awaited. Throws for a list of Promises, whose failures would go unseen. */
 function isAwaited(result: unknown): result is ObservableInput<unknown> {
@@ -130,5 +133,7 @@ function isAwaited(result: unknown): result is ObservableInput<unknown> {
 }
 
 const isAwaitable = (u: unknown): u is ObservableInput<unknown> =>
-  isObservable(u) ||
-  (typeof u === 'object' && u !== null && (Symbol.asyncIterator in u || ('then' in u && typeof u.then === 'function')));
+  isObservable(u) || isPromise(u) || (typeof u === 'object' && u !== null && Symbol.asyncIterator in u);
+
+const isPromise = (u: unknown): u is PromiseLike<unknown> =>
+  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function';

@@ -22,8 +22,8 @@ import type { Work } from './ProcessOptions.js';
 export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'>;
 
 /**
- * The updates of a ledger, for {@link processFeed}. It polls over HTTP, and reads one page at a time: what is pushed or
- * prefetched would wait in memory for a slow handler.
+ * The updates of a ledger, for {@link processFeed}. It polls over HTTP, and requests a page only while no more than one is
+ * held: what is pushed or prefetched would wait in memory for a slow handler.
  *
  * A cursor belongs to the participant, and to what the request selects: the order of its parties and filters does not
  * matter, nor do `verbose` and other flags. After a restart the feed checks that the last update is still at its offset.

@@ -84,14 +84,14 @@ const apps: readonly {
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 38_300,
+    budget: 30_800,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
     name: 'a ledger that only reads',
     imports: "import { createLedgerReader } from 'canton-rx';",
     value: "createLedgerReader({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 38_300,
+    budget: 25_500,
     codecs: ['CreatedEvent'],
   },
   {
@@ -99,7 +99,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 38_900,
+    budget: 31_900,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -112,7 +112,7 @@ const apps: readonly {
       () => undefined,
     )`,
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 50_000,
+    budget: 38_900,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -121,7 +121,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 46_500,
+    budget: 39_800,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {

@@ -206,7 +206,7 @@ describe('the packed library', () => {
   it('needs the packages of NATS only for its relay, and works with them', async () => {
     await app.write(
       'nats.mjs',
-      "import { natsRelay, natsUpdates } from 'canton-rx/nats'; console.log(typeof natsRelay, typeof natsUpdates);",
+      "import { natsFeed, natsRelay } from 'canton-rx/nats'; console.log(typeof natsRelay, typeof natsFeed);",
     );
     await app.write('nats.cjs', "console.log(typeof require('canton-rx/nats').natsRelay);");
     await expect(app.run('node', 'nats.mjs')).rejects.toThrow(/Cannot find package '@nats-io\//);

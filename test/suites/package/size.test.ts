@@ -108,7 +108,7 @@ const entries: readonly {
   { entry: 'canton-rx/postgres', imported: 'postgresStore', budget: 10_900, how: {}, packages: flows },
   {
     entry: 'canton-rx/nats',
-    imported: 'natsRelay, natsUpdates',
+    imported: 'natsRelay, natsFeed',
     budget: 17_800,
     how: {},
     packages: decodes.concat('rxjs'),

@@ -1,0 +1,145 @@
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { concatMap, defer, EMPTY, expand, from, lastValueFrom, NEVER, Observable, of, skip, take, toArray } from 'rxjs';
+import type { UnknownUpdate } from '../../src/codecs/Update.js';
+import { type Feed, type FeedPosition, orderBy } from '../../src/process/Feed.js';
+import { memoryStore } from '../../src/process/memoryStore.js';
+import { processFeed } from '../../src/process/processFeed.js';
+import { retryPolicy } from '../../src/http/retry.js';
+
+/** A position in a book: offsets repeat in each chapter. */
+interface Mark extends FeedPosition {
+  readonly chapter: number;
+}
+
+const Mark = t.type({ chapter: t.number, offset: t.number });
+const chapterLength = 4;
+const pageSize = 3;
+const markAt = (line: number): Mark => ({
+  chapter: Math.ceil(line / chapterLength),
+  offset: 1 + ((line - 1) % chapterLength),
+});
+const lineAt = ({ chapter, offset }: Mark): number => (chapter - 1) * chapterLength + offset;
+const word = (line: number): UnknownUpdate => ({
+  _tag: 'UnknownUpdate',
+  variant: 'Line',
+  offset: markAt(line).offset,
+  value: line,
+});
+
+/** A source that is no ledger: a book, read to its last line. */
+const book = (lines: number, edition = 'first'): Feed<UnknownUpdate, Mark> => ({
+  retry: retryPolicy(),
+  end$: of(markAt(lines).offset),
+  diagnostics$: NEVER,
+  open: () => ({
+    report: () => undefined,
+    path: 'book',
+    maxPageSize: pageSize,
+    start$: of({ chapter: 1, offset: 0 }),
+    identity$: of({ selection: edition }),
+    position: Mark,
+    order: orderBy(lineAt),
+    hasUpdate: () => of(true),
+    pages: (after, ready$) =>
+      of({ entries: [], reached: after, isCaughtUp: false, isLast: lineAt(after) >= lines }).pipe(
+        expand(({ reached, isLast }) => {
+          if (isLast) return EMPTY;
+          const first = lineAt(reached) + 1;
+          const last = Math.min(lines, first + pageSize - 1);
+          const entries = Array.from({ length: last - first + 1 }, (_, index) => ({
+            position: markAt(first + index),
+            content: word(first + index),
+          }));
+          return ready$.pipe(
+            take(1),
+            concatMap(() => of({ entries, reached: markAt(last), isCaughtUp: last === lines, isLast: last === lines })),
+          );
+        }),
+        skip(1),
+      ),
+    timesOf: () => [],
+  }),
+});
+
+describe('a feed of another source', () => {
+  it('is processed in order, and resumes by positions that are not offsets of a ledger', async () => {
+    const store = memoryStore();
+    const read: unknown[] = [];
+    const reader = (lines: number) =>
+      lastValueFrom(processFeed(book(lines), ({ value }) => void read.push(value), { name: 'reader', store }));
+    await reader(5);
+    await reader(5).catch(() => undefined);
+    const committed = await reader(11);
+    expect(read).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(committed).toMatchObject({ offset: 3, isCaughtUp: true });
+    expect(await lastValueFrom(from(store.load('reader')))).toMatchObject({ chapter: 3, offset: 3 });
+  });
+
+  it('moves to a smaller offset of a later chapter without taking it for a reset', async () => {
+    const store = memoryStore();
+    const commits = await lastValueFrom(
+      processFeed(book(6), () => undefined, { name: 'reader', store, commitEvery: { updates: 1 } }).pipe(toArray()),
+    );
+    expect(commits.map(({ offset }) => offset)).toEqual([1, 2, 3, 4, 1, 2]);
+  });
+
+  it('refuses the cursor of another one', async () => {
+    const store = memoryStore();
+    const run = (edition: string) =>
+      lastValueFrom(processFeed(book(3, edition), () => undefined, { name: 'reader', store }));
+    await run('first');
+    await expect(run('second')).rejects.toMatchObject({ _tag: 'CursorError', reason: 'selection' });
+  });
+
+  it('refuses a record without its position', async () => {
+    const store = memoryStore();
+    await lastValueFrom(from(store.save('reader', { version: 1, offset: 2, recordTimes: {}, selection: 'first' })), {
+      defaultValue: undefined,
+    });
+    await expect(lastValueFrom(processFeed(book(3), () => undefined, { name: 'reader', store }))).rejects.toMatchObject(
+      { _tag: 'CursorError', reason: 'unreadable' },
+    );
+  });
+
+  it('that keeps no place cannot be processed without a store, if it says so', () => {
+    const feed = { ...book(3), needsStore: true };
+    expect(() => processFeed(feed, () => undefined)).toThrow(TypeError);
+  });
+
+  it('uses the place that the source keeps for it, and releases it at the end', async () => {
+    const log: string[] = [];
+    let saved: unknown;
+    const feed = book(4);
+    const withPlace: typeof feed = {
+      ...feed,
+      open: (run) => ({
+        ...feed.open(run),
+        place: {
+          name: 'shelf',
+          hold: () =>
+            new Observable((subscriber) => {
+              log.push('hold');
+              subscriber.next(true);
+              return () => log.push('release');
+            }),
+          load: () => of(saved),
+          save: (cursor) =>
+            defer(() => {
+              log.push(`save ${cursor.offset}`);
+              saved = cursor;
+              return of(true);
+            }),
+        },
+      }),
+    };
+    await lastValueFrom(processFeed(withPlace, ({ value }) => void log.push(`line ${String(value)}`)));
+    const lines = ['line 1', 'line 2', 'line 3', 'save 3', 'line 4', 'save 4'];
+    expect(log).toEqual(['hold', ...lines, 'release']);
+    await lastValueFrom(
+      processFeed(withPlace, ({ value }) => void log.push(`line ${String(value)}`)),
+      { defaultValue: undefined },
+    );
+    expect(log.slice(lines.length + 2)).toEqual(['hold', 'release']);
+  });
+});
