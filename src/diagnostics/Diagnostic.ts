@@ -88,8 +88,8 @@ export interface UpdateParked {
 }
 
 /**
- * A processor that was told to stop had lost its name to another processor. Its open transaction was rolled back, and it
- * completed.
+ * A processor that was told to stop had lost its name to another processor, and completed. The other one handles what it has
+ * not committed.
  */
 export interface NameLost {
   /** Discriminates the union. */

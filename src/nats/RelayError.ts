@@ -1,17 +1,15 @@
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/nats-core';
-import { defer, type Observable, retry, timer } from 'rxjs';
 import { errorMessage, hasTag } from '../errors/internal/message.js';
 
 /**
- * Why a relay, or a subscriber of it, must not continue: the stream is missing, or does not belong to the relay alone
+ * Why a relay, or a reader of its stream, must not continue: the stream is missing, or does not belong to the relay alone
  * (`stream`); the end of the stream is unknown (`end`); an update is larger than the server accepts (`size`); the durable
  * consumer was deleted, or has other settings (`durable`); messages were removed before they were read (`gap`); the
  * connection is closed (`connection`).
  */
 export type RelayReason = 'stream' | 'end' | 'size' | 'durable' | 'gap' | 'connection';
 
-/** A relay, or a subscriber of it, must not continue: updates would silently be missing, or come twice. */
+/** A relay, or a reader of its stream, must not continue: updates would silently be missing, or come twice. */
 export class RelayError extends Error {
   /** The class's name. */
   override readonly name = 'RelayError' as const;
@@ -35,19 +33,9 @@ export class RelayError extends Error {
 /** Whether a value is a {@link RelayError}. */
 export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayError');
 
-const maxRetries = 10;
-
-/** Calls the server, and retries for about a minute if it does not answer: it may be restarting. */
-export const withRetry = <A>(connection: NatsConnection, call: () => Promise<A>): Observable<A> =>
-  defer(call).pipe(
-    retry({
-      count: maxRetries,
-      delay: (error: unknown, failures) => {
-        if (error instanceof JetStreamApiError || isRelayError(error) || connection.isClosed()) throw error;
-        return timer(Math.random() * Math.min(5000, 100 * 2 ** failures));
-      },
-    }),
-  );
+/** The error for messages, from one up to the one before another, that were removed before they were read. */
+export const gapError = (stream: string, from: number, before: number): RelayError =>
+  new RelayError('gap', stream, `messages ${from} to ${before - 1} were removed before they were read`);
 
 const missingCodes: readonly number[] = [
   JetStreamApiCodes.StreamNotFound,

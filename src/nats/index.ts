@@ -6,6 +6,7 @@
  */
 
 export { natsRelay, type NatsRelay, type NatsRelayOptions } from './natsRelay.js';
-export { natsUpdates } from './natsUpdates.js';
-export type { NatsUpdatesOptions } from './NatsUpdatesOptions.js';
+export { natsFeed } from './natsFeed.js';
+export type { NatsFeedOptions } from './NatsFeedOptions.js';
+export type { NatsPosition } from './NatsPosition.js';
 export { isRelayError, RelayError, type RelayReason } from './RelayError.js';

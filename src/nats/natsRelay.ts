@@ -4,8 +4,8 @@ import { CursorError } from '../errors/process.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
 import { Cursor } from '../process/Cursor.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
-import { isWrongSequence, placeBucket } from './consumer.js';
-import { checkName } from './NatsUpdatesOptions.js';
+import { checkName } from './NatsFeedOptions.js';
+import { isWrongSequence, placeBucket } from './PlaceBucket.js';
 import { RelayError } from './RelayError.js';
 import {
   checkSize,
@@ -74,14 +74,14 @@ export interface NatsRelay {
  * @example
  * ```ts
  * import type { NatsConnection } from '@nats-io/nats-core';
- * import type { BatchProcessOptions } from 'canton-rx';
+ * import { acsDelta, type Ledger } from 'canton-rx';
  * import { natsRelay } from 'canton-rx/nats';
+ * import { processFeed, updatesFeed } from 'canton-rx/process';
  *
- * // for ledger.process(request, handler, options)
- * export function relayed(connection: NatsConnection) {
+ * export function relay(ledger: Ledger, connection: NatsConnection) {
  *   const { handler, store } = natsRelay({ connection, stream: 'ledger' });
- *   const options: BatchProcessOptions = { name: 'relay', store, batch: { size: 100, withinMs: 0 } };
- *   return { handler, options };
+ *   const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
+ *   return processFeed(feed, handler, { name: 'relay', store, batch: { size: 100, withinMs: 0 } });
  * }
  * ```
  */

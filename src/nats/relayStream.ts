@@ -41,7 +41,7 @@ interface Message {
 }
 
 /** The header with the update's offset. */
-const offsetHeader = 'Canton-Offset';
+export const offsetHeader = 'Canton-Offset';
 
 /** The message of an update. The server rejects it if it does not directly follow its predecessor. */
 export function toMessage(update: Work, { stream, sequence, update: before }: Predecessor): Message {

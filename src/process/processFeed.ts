@@ -211,7 +211,7 @@ function whileStoreHeld(
     }),
     // an error with `retried` was retried where it occurred
     retryTransient(retrying, (error) => isStoreError(error) && error.retried === undefined && !isStopped()),
-    // the open transaction was rolled back: nothing is lost, and there is nothing left to stop
+    // nothing is lost: the other holder handles what is not committed
     catchError((error: unknown) => {
       if (!isStopped() || !isStoreError(error) || error.operation !== 'hold') throw error;
       report(() => ({ _tag: 'NameLost', cause: error }));

@@ -2,11 +2,20 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { jetstreamManager, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
 import type { NodeConnectionOptions } from '@nats-io/transport-node';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { filter, firstValueFrom, from, lastValueFrom, toArray } from 'rxjs';
-import { createLedger, Cursor, ledgerEffects, UpdateElement, type Work } from '../../src/index.js';
-import { natsRelay, type NatsRelay, type NatsRelayOptions } from '../../src/nats/index.js';
+import { filter, firstValueFrom, from, lastValueFrom, type Observable, toArray } from 'rxjs';
+import { createLedger, ledgerEffects, UpdateElement } from '../../src/index.js';
+import { natsRelay, type NatsPosition, type NatsRelay, type NatsRelayOptions } from '../../src/nats/index.js';
+import {
+  type Committed,
+  Cursor,
+  type Feed,
+  processFeed,
+  type ProcessOptions,
+  type Work,
+} from '../../src/process/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { natsServer, type NatsServerOptions } from '../helpers/natsServer.js';
+import { observe, type Observed } from '../helpers/observe.js';
 import type { TestServer } from '../helpers/servers.js';
 
 /** A server for tests, and connections to it. */
@@ -75,7 +84,7 @@ export interface RelayRun {
   readonly isUnsaved?: (offset: number) => boolean;
 }
 
-/** Runs a relay as `process` does: loads, calls the handler with the updates after the cursor, retries it, and saves. */
+/** Runs a relay as `processFeed` does: loads, calls the handler with the updates after the cursor, retries it, and saves. */
 export async function runRelay(
   relay: NatsRelay,
   updates: readonly Work[],
@@ -132,4 +141,45 @@ export async function readStream(jsm: JetStreamManager, stream: string): Promise
     updates.push(decoded.right);
   }
   return updates;
+}
+
+/** Processes a feed until so many updates are handled, and returns them. */
+export async function handle(
+  feed: Feed<Work, NatsPosition>,
+  count: number,
+  options: ProcessOptions = {},
+): Promise<readonly Work[]> {
+  const seen: Work[] = [];
+  const enough = new AbortController();
+  const handler = (update: Work): void => {
+    if (seen.push(update) === count) enough.abort();
+  };
+  await lastValueFrom(processFeed(feed, handler, { ...options, signal: enough.signal }), { defaultValue: undefined });
+  return seen;
+}
+
+/** The error of an Observable; `undefined` if it completes. */
+export const errorOf = (source$: Observable<unknown>): Promise<unknown> =>
+  lastValueFrom(source$, { defaultValue: undefined }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+
+/** A processor under observation, and the updates that its handler got. */
+export interface Run extends Observed<Committed> {
+  readonly handled: Work[];
+}
+
+/** Runs a processor whose handler records the updates, and then calls another one. */
+export function run(
+  feed: Feed<Work, NatsPosition>,
+  options: ProcessOptions = {},
+  handler: (update: Work) => unknown = () => undefined,
+): Run {
+  const handled: Work[] = [];
+  const record = (update: Work): unknown => {
+    handled.push(update);
+    return handler(update);
+  };
+  return Object.assign(observe(processFeed(feed, record, options)), { handled });
 }

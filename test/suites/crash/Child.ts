@@ -98,6 +98,8 @@ export interface Orders {
   readonly ledgerUrl: string;
   /** A database, a server, or a folder. */
   readonly storeUrl: string;
+  /** A database beside the server from which the child reads. */
+  readonly databaseUrl?: string;
   /** The file in which a handler notes each update. */
   readonly notes?: string | undefined;
   /** The number of this start. */

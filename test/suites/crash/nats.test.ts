@@ -5,8 +5,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { Pool } from 'pg';
 import { UpdateElement } from '../../../src/codecs/Update.js';
 import { describeWithNats, natsServer } from '../../helpers/natsServer.js';
+import { hasPostgres, postgresServer } from '../../helpers/postgresServer.js';
 import type { TestServer } from '../../helpers/servers.js';
 import { bundlePrograms, type Programs } from './Child.js';
 import { hashOf, idOf } from './children/marks.js';
@@ -16,6 +18,7 @@ import { type Entry, world } from './world.js';
 
 const commitEvery = 20;
 const many = parameters(40);
+const hundred = parameters(100);
 
 describeWithNats('a stream of JetStream', () => {
   let server: TestServer;
@@ -24,7 +27,7 @@ describeWithNats('a stream of JetStream', () => {
   let entries: readonly Entry[] | undefined;
 
   beforeAll(async () => {
-    children = await bundlePrograms('relay', 'reader');
+    children = await bundlePrograms('relay', 'reader', 'natsPostgres');
     server = await natsServer();
     folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));
   });
@@ -87,24 +90,61 @@ describeWithNats('a stream of JetStream', () => {
     many.timeoutMs,
   );
 
-  it(
-    'is read in order and at least once, with one update repeated at most, when a reader is killed at any moment',
-    async () => {
+  /** What all readers read. */
+  const readerOrders = () => {
+    const last = entries?.at(-1)?.offset ?? 0;
+    return { ledgerUrl: '', storeUrl: server.url, last };
+  };
+  const source = () => ({ grow: () => undefined, end: () => readerOrders().last });
+
+  it.each([commitEvery, 1])(
+    'is read in order and at least once, with one commit of %s repeated at most, when a reader is killed at any moment',
+    async (every) => {
       const all = entries ?? [];
       expect(all).toHaveLength(many.updates);
-      const notes = join(folder, 'notes');
-      const last = all.at(-1)?.offset ?? 0;
+      const notes = join(folder, `notes${every}`);
       const start = (life: number, end?: number) =>
-        children.start('reader', { ledgerUrl: '', storeUrl: server.url, notes, life, end, last, commitEvery });
-      const source = { grow: () => undefined, end: () => last };
-      const { kills, phases } = await runWithCrashes({ what: 'a reader', start, afterKill: crashServer }, source, many);
+        children.start('reader', { ...readerOrders(), notes, life, end, commitEvery: every });
+      const subject = { what: 'a reader', start, afterKill: crashServer };
+      const { kills, phases } = await runWithCrashes(subject, source(), many);
       await Promise.all(crashed);
       // otherwise most of them had nothing left to read
       expect(phases.get('start') ?? 0).toBeLessThanOrEqual(0.75 * kills);
-      const { flaws, ...repeats } = findFlawsWithRepeats(all, await readNotes(notes), 1);
+      const { flaws, ...repeats } = findFlawsWithRepeats(all, await readNotes(notes), every);
       print(`a reader: ${JSON.stringify(repeats)}`);
       expect(flaws).toEqual([]);
     },
     many.timeoutMs,
+  );
+
+  it(
+    'is read once and in order into a table of PostgreSQL, when a reader and the servers are killed at any moment',
+    async () => {
+      if (!hasPostgres) {
+        print('PostgreSQL is not installed: not tried');
+        return;
+      }
+      const all = entries ?? [];
+      const database = await postgresServer();
+      const pool = new Pool({ connectionString: database.url });
+      try {
+        // without a constraint that would reject a repeated update
+        await pool.query('CREATE TABLE seen (n bigserial, "offset" bigint, update_id text, hash text, life int)');
+        const start = (life: number, end?: number) =>
+          children.start('natsPostgres', { ...readerOrders(), databaseUrl: database.url, life, end, commitEvery });
+        const subject = { what: 'a reader into PostgreSQL', start, afterKill: crashServer };
+        const { kills } = await runWithCrashes(subject, source(), hundred);
+        await Promise.all(crashed);
+        expect(kills).toBe(hundred.kills);
+        const { rows } = await pool.query<Entry>(
+          'SELECT "offset"::int AS "offset", update_id AS "updateId", hash FROM seen ORDER BY n',
+        );
+        expect(findFlaws(all, rows)).toEqual([]);
+      } finally {
+        await pool.end();
+        await database.stop();
+      }
+    },
+    hundred.timeoutMs,
   );
 });

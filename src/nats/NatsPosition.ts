@@ -1,0 +1,65 @@
+import type { Msg } from '@nats-io/nats-core';
+import type * as t from 'io-ts';
+import { integer } from '../codecs/internal/field.js';
+import { message } from '../codecs/internal/message.js';
+import { type Problem, problemsOf } from '../codecs/Problem.js';
+import { Offset } from '../codecs/scalars.js';
+import { offsetOfElement, type Update, UpdateElement } from '../codecs/Update.js';
+import { DecodeError, OrderError } from '../errors/feed.js';
+import type { FeedEntry, FeedPosition } from '../process/Feed.js';
+import type { Work } from '../process/ProcessOptions.js';
+import type { Delivery } from './pull.js';
+import { offsetHeader } from './relayStream.js';
+
+/** A position in a relay's stream. */
+export interface NatsPosition extends FeedPosition {
+  /** The offset of the last message's update; 0 if that is not known. */
+  readonly offset: Offset;
+  /** The sequence number of the last message; 0 before the first. */
+  readonly sequence: number;
+}
+
+/** Codec of `NatsPosition`. */
+export const NatsPosition: t.Type<NatsPosition, unknown> = message<NatsPosition>('NatsPosition', {
+  offset: Offset,
+  sequence: integer('Sequence', 0, Infinity, 'a whole number'),
+});
+
+/**
+ * The update of the next message, or that it does not decode. Throws an {@link OrderError} for an update that is not after
+ * the previous one, and a {@link DecodeError} for a message without an update, unless that may be emitted.
+ */
+export function toEntry(
+  stream: string,
+  { sequence, message }: Delivery,
+  previous: NatsPosition,
+  emitInvalid: boolean,
+): FeedEntry<Work, NatsPosition> {
+  const element = parseJson(message);
+  const result = UpdateElement.decode(element);
+  const content = result._tag === 'Right' && isWork(result.right) ? result.right : undefined;
+  const offset = content?.offset ?? offsetOfElement(element) ?? headerOffset(message);
+  const problems = result._tag === 'Left' ? problemsOf(result.left) : notFromRelay;
+  if (offset === undefined || (content === undefined && !emitInvalid))
+    throw new DecodeError(`${stream}/${sequence}`, problems, offset);
+  if (offset <= previous.offset) throw new OrderError(offset, previous.offset);
+  return { position: { offset, sequence }, content: content ?? { _tag: 'InvalidUpdate', offset, problems } };
+}
+
+const isWork = (update: Update): update is Work => update._tag !== 'OffsetCheckpoint';
+
+const notFromRelay: readonly Problem[] = [{ path: 'update', expected: 'an update of a relay' }];
+
+/** The JSON of a message; `undefined`, which is not an update, for any other text. */
+function parseJson(message: Msg): unknown {
+  try {
+    return message.json<unknown>();
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOffset({ headers }: Msg): Offset | undefined {
+  const offset = Number(headers?.has(offsetHeader) === true ? headers.get(offsetHeader) : NaN);
+  return Offset.is(offset) ? offset : undefined;
+}

@@ -1,0 +1,113 @@
+import { AckPolicy, type ConsumerConfig, type ConsumerInfo, DeliverPolicy } from '@nats-io/jetstream';
+import { nanos } from '@nats-io/nats-core';
+import { concatMap, map, type Observable, of } from 'rxjs';
+import { callServer, callServerOnce, type NatsStream, readBounds } from './NatsStream.js';
+import { gapError, RelayError, undefinedIfMissing } from './RelayError.js';
+
+/** Consumers that deliver the messages of a stream in order, from any position. */
+export interface MessageSource {
+  /** Emits the name of a consumer that begins directly after a message. */
+  open(sequence: number): Observable<string>;
+  /**
+   * Emits whether a consumer that did not answer still exists, for another try; otherwise one must be opened. Fails if
+   * that is not allowed.
+   */
+  hasConsumer(name: string): Observable<boolean>;
+}
+
+/** How long a temporary consumer is kept without a request, in milliseconds. A handler that takes longer costs another one. */
+const keptForMs = 300_000;
+
+/** Temporary consumers, for a processor whose store keeps the place. They acknowledge nothing. */
+export function temporarySource(stream: NatsStream): MessageSource {
+  const create = (sequence: number): Observable<string> =>
+    callServer(stream, async () => {
+      const { consumers } = await stream.js.jetstreamManager(false);
+      const { name } = await consumers.add(stream.stream, {
+        ack_policy: AckPolicy.None,
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: sequence + 1,
+        inactive_threshold: nanos(keptForMs),
+        mem_storage: true,
+        num_replicas: 1,
+      });
+      return name;
+    });
+  return {
+    open: (sequence) => checkGap(stream, sequence).pipe(concatMap(() => create(sequence))),
+    hasConsumer: (name) => readConsumer(stream, name).pipe(map((info) => info !== undefined)),
+  };
+}
+
+/**
+ * The durable, for a processor that has its place. It is created again where it would deliver something else than the
+ * next message: after another replica, and after a loss.
+ *
+ * @param held$ - fails if another replica has the place by now
+ */
+export function durableSource(stream: NatsStream, durable: string, held$: Observable<unknown>): MessageSource {
+  const ensure = (sequence: number): Observable<string> =>
+    callServer(stream, async () => {
+      const { consumers } = await stream.js.jetstreamManager(false);
+      const info = await undefinedIfMissing(consumers.info(stream.stream, durable));
+      if (info !== undefined) {
+        checkSettings(stream.stream, durable, info);
+        if (info.delivered.stream_seq === sequence && info.num_ack_pending === 0) return durable;
+        await undefinedIfMissing(consumers.delete(stream.stream, durable));
+      }
+      const config = info?.config ?? { ...durableSettings, durable_name: durable };
+      await consumers.add(stream.stream, { ...config, opt_start_seq: sequence + 1 });
+      return durable;
+    });
+  return {
+    open: (sequence) => checkGap(stream, sequence).pipe(concatMap(() => ensure(sequence))),
+    hasConsumer: () =>
+      readConsumer(stream, durable).pipe(
+        concatMap((info) => (info === undefined ? held$.pipe(map(() => false)) : of(true))),
+        map((exists) => {
+          if (exists) return true;
+          throw new RelayError('durable', stream.stream, `the consumer ${durable} or the stream was deleted`);
+        }),
+      ),
+  };
+}
+
+/** The sequence number of the message up to which a durable is acknowledged, or after which it begins; `undefined` if it does not exist. */
+export const readAckFloor = (stream: NatsStream, durable: string): Observable<number | undefined> =>
+  callServer(stream, async () => {
+    const { consumers } = await stream.js.jetstreamManager(false);
+    const info = await undefinedIfMissing(consumers.info(stream.stream, durable));
+    return info && Math.max(info.ack_floor.stream_seq, (info.config.opt_start_seq ?? 1) - 1);
+  });
+
+const readConsumer = (stream: NatsStream, name: string): Observable<ConsumerInfo | undefined> =>
+  callServerOnce(stream, async () => {
+    const { consumers } = await stream.js.jetstreamManager(false);
+    return undefinedIfMissing(consumers.info(stream.stream, name));
+  });
+
+/** Fails with a {@link RelayError} if messages after a position were removed. */
+const checkGap = (stream: NatsStream, sequence: number): Observable<unknown> =>
+  readBounds(stream).pipe(
+    map(({ first }) => {
+      if (first > sequence + 1) throw gapError(stream.stream, sequence + 1, first);
+      return true;
+    }),
+  );
+
+/** The settings of a durable. Nothing is delivered twice by itself: a replica that takes over creates the durable again. */
+const durableSettings: Partial<ConsumerConfig> = {
+  ack_policy: AckPolicy.All,
+  ack_wait: nanos(24 * 3_600_000),
+  max_ack_pending: -1,
+  deliver_policy: DeliverPolicy.StartSequence,
+};
+
+function checkSettings(stream: string, durable: string, { config }: ConsumerInfo): void {
+  const { ack_policy, max_ack_pending, deliver_policy, deliver_subject, filter_subject, filter_subjects } = config;
+  const { ack_policy: ack, max_ack_pending: pending, deliver_policy: deliver } = durableSettings;
+  const isSame = ack_policy === ack && max_ack_pending === pending && deliver_policy === deliver;
+  if (isSame && (deliver_subject ?? filter_subject ?? filter_subjects?.[0]) === undefined) return;
+  const explanation = `the consumer ${durable} has other settings than natsFeed needs: delete it, its place is kept`;
+  throw new RelayError('durable', stream, explanation);
+}

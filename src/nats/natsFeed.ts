@@ -1,0 +1,189 @@
+import type { NatsConnection } from '@nats-io/nats-core';
+import { asyncScheduler, concatMap, defer, map, type Observable, of, Subject } from 'rxjs';
+import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
+import { retryPolicy } from '../http/retry.js';
+import { timesOf } from '../operators/internal/times.js';
+import type { LastUpdate } from '../process/Cursor.js';
+import { type Feed, type FeedPlace, type FeedReader, type FeedRun, orderBy } from '../process/Feed.js';
+import type { Work } from '../process/ProcessOptions.js';
+import { durablePlace } from './durablePlace.js';
+import { durableSource, type MessageSource, readAckFloor, temporarySource } from './messageSource.js';
+import { type NatsFeedOptions, type NatsFeedSettings, natsFeedSettings } from './NatsFeedOptions.js';
+import { NatsPosition } from './NatsPosition.js';
+import { natsStream, type NatsStream, readBounds, readHead, readReplicas } from './NatsStream.js';
+import { pages } from './pages.js';
+import { placeBucket } from './PlaceBucket.js';
+
+/**
+ * The updates that a relay has published to a stream, for `processFeed` of `canton-rx/process`: in order, with the same
+ * handlers, retries, status and diagnostics as those of a ledger.
+ *
+ * With a store, the sequence of the stream is the position that it saves: with `postgresStore`, each update takes effect
+ * once. Without a store, the place is kept beside the stream under the name of the `durable`, and each update is handled at
+ * least once: those since the last commit may be handled again after a crash. Of the replicas that share a durable, one works,
+ * and the others wait; one of them continues at once when it is stopped, and within `ackWaitMs` when it has crashed or is
+ * silent. Each commit is also acknowledged to the server, whose tools show the lag of the durable.
+ *
+ * It survives a restart of the server for as long as the connection does: to wait without a limit, connect with
+ * `maxReconnectAttempts: -1`. After a processor has ended, `drain` the connection rather than closing it.
+ *
+ * A processor fails with a {@link RelayError} if messages were removed before they were read, if the durable was deleted while it
+ * was read or has other settings, or if the connection is closed; with a `CursorError` if the stream was created again; with
+ * a `DecodeError` or an `OrderError` for a message that is not from the relay; with a `ConnectionError` if the server does
+ * not answer for longer than `retry` allows; and with NATS's own errors.
+ *
+ * @param options - the connection, the stream and the durable
+ * @throws TypeError for a number out of range, and for a name that JetStream does not accept
+ * @example
+ * ```ts
+ * import type { NatsConnection } from '@nats-io/nats-core';
+ * import { natsFeed } from 'canton-rx/nats';
+ * import { processFeed } from 'canton-rx/process';
+ *
+ * const book = (offset: number): Promise<void> => Promise.resolve(console.log(offset));
+ *
+ * export const billing = (connection: NatsConnection) =>
+ *   processFeed(natsFeed({ connection, stream: 'ledger', durable: 'billing' }), ({ offset }) => book(offset));
+ * ```
+ */
+export function natsFeed(options: NatsFeedOptions): Feed<Work, NatsPosition> {
+  const settings = natsFeedSettings(options);
+  const { connection, stream, durable, timeoutMs } = settings;
+  const retry = retryPolicy(options.retry);
+  const { diagnostics$, reportForNewRun } = createDiagnostics();
+  const streamFor = (report: Report, policy = retry): NatsStream =>
+    natsStream({ connection, stream, timeoutMs, retrying: { retry: policy, report } });
+  return {
+    retry,
+    needsStore: durable === undefined,
+    diagnostics$,
+    end$: defer(() =>
+      readHead(
+        streamFor(() => undefined, { ...retry, giveUpAfterMs: 0 }),
+        { last_by_subj: '>' },
+      ),
+    ).pipe(map((last) => last?.offset ?? 0)),
+    open: (run) => openReader(streamFor(reportForNewRun()), settings, run),
+  };
+}
+
+function openReader(
+  stream: NatsStream,
+  { durable, begin, ackWaitMs, maxPageSize }: NatsFeedSettings,
+  { hasStore, emitInvalid }: FeedRun,
+): FeedReader<Work, NatsPosition> {
+  const keeper = hasStore || durable === undefined ? storeKeeper(stream) : durableKeeper(stream, durable, ackWaitMs);
+  const { place, source, acknowledgements, floor$ } = keeper;
+  const first$ = readBounds(stream).pipe(
+    map(({ first, last }) => ({ start: 0, earliest: Math.max(first - 1, 0), new: last })[begin]),
+  );
+  return {
+    report: stream.retrying.report,
+    path: stream.stream,
+    maxPageSize,
+    ...(place !== undefined && { place }),
+    start$: floor$.pipe(
+      concatMap((floor) => (floor === undefined ? first$ : of(floor))),
+      concatMap((sequence) => positionOf(stream, sequence)),
+    ),
+    identity$: of({ selection: `nats:${stream.stream}` }),
+    position: NatsPosition,
+    order: orderBy(({ sequence }) => sequence),
+    hasUpdate: (update, at) => hasUpdate(stream, update, at),
+    pages: (after, ready$) =>
+      defer(() => {
+        acknowledgements?.clear();
+        const onDelivery = acknowledgements?.add;
+        return pages({ stream, source, maxPageSize, emitInvalid, onDelivery }, after, ready$);
+      }),
+    timesOf,
+  };
+}
+
+/** Who keeps the place of a processor, and who delivers its messages. */
+interface Keeper {
+  readonly source: MessageSource;
+  /** Emits the sequence number of the message after which a durable without a place begins; `undefined` if it does not exist. */
+  readonly floor$: Observable<number | undefined>;
+  /** Absent if a store keeps the place. */
+  readonly place?: FeedPlace;
+  readonly acknowledgements?: Acknowledgements;
+}
+
+const storeKeeper = (stream: NatsStream): Keeper => ({ source: temporarySource(stream), floor$: of(undefined) });
+
+function durableKeeper(stream: NatsStream, durable: string, ackWaitMs: number): Keeper {
+  const acknowledgements = createAcknowledgements(stream.connection);
+  const places = placeBucket(stream.js, stream.stream, () => readReplicas(stream));
+  const place = durablePlace(stream, places, { durable, ackWaitMs, onSaved: acknowledgements.sendUpTo });
+  return {
+    source: durableSource(stream, durable, place.held$),
+    floor$: readAckFloor(stream, durable),
+    place,
+    acknowledgements,
+  };
+}
+
+/** The position of a message; its offset is 0 if the stream does not have it. */
+const positionOf = (stream: NatsStream, sequence: number): Observable<NatsPosition> =>
+  sequence === 0
+    ? of({ offset: 0, sequence })
+    : readHead(stream, { seq: sequence }).pipe(map((head) => ({ offset: head?.offset ?? 0, sequence })));
+
+/** Whether the stream still has the last update at its position, or had it and has removed it since. */
+const hasUpdate = (stream: NatsStream, { offset, updateId }: LastUpdate, at: NatsPosition): Observable<boolean> =>
+  readHead(stream, { seq: at.sequence }).pipe(
+    concatMap((head) => {
+      if (head === undefined) return readBounds(stream).pipe(map(({ last }) => last >= at.sequence));
+      // the message there has no update id if it does not decode
+      const isSame = head.offset === at.offset && (offset !== at.offset || head.id === updateId);
+      // a message without an offset, which was skipped or parked, cannot be compared
+      return of(isSame || head.offset === undefined);
+    }),
+  );
+
+/** The messages that are not acknowledged yet, by the offsets of their updates. */
+interface Acknowledgements {
+  readonly add: (offset: number, reply: string) => void;
+  /** Acknowledges the last message up to an offset, and with it all before. It is only for those who look at the durable. */
+  readonly sendUpTo: (offset: number) => void;
+  readonly clear: () => void;
+}
+
+function createAcknowledgements(connection: NatsConnection): Acknowledgements {
+  let waiting: { readonly offset: number; readonly reply: string }[] = [];
+  return {
+    add: (offset, reply) => {
+      waiting.push({ offset, reply });
+    },
+    sendUpTo: (offset) => {
+      const count = waiting.findIndex((each) => each.offset > offset);
+      const last = waiting.splice(0, count === -1 ? waiting.length : count).at(-1);
+      if (last !== undefined && !connection.isClosed()) connection.publish(last.reply, '+ACK');
+    },
+    clear: () => {
+      waiting = [];
+    },
+  };
+}
+
+/** The diagnostics of a feed. */
+interface Diagnostics {
+  readonly diagnostics$: Observable<Diagnostic>;
+  /** Numbers a run, and returns the function with which it reports. Without a subscriber, it creates no diagnostic. */
+  readonly reportForNewRun: () => Report;
+}
+
+function createDiagnostics(): Diagnostics {
+  const diagnostics = new Subject<Diagnostic>();
+  let runs = 0;
+  return {
+    diagnostics$: diagnostics.asObservable(),
+    reportForNewRun: () => {
+      const feed = (runs += 1);
+      return (body) => {
+        if (diagnostics.observed) diagnostics.next({ ...body(), at: asyncScheduler.now(), feed });
+      };
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import {
+  catchError,
+  concatMap,
+  defer,
+  expand,
+  filter,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  queueScheduler,
+  subscribeOn,
+  tap,
+  throwError,
+} from 'rxjs';
+import type { PageReceived } from '../diagnostics/FeedDiagnostic.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import type { FeedEntry, FeedPage } from '../process/Feed.js';
+import type { Work } from '../process/ProcessOptions.js';
+import type { MessageSource } from './messageSource.js';
+import { type NatsPosition, toEntry } from './NatsPosition.js';
+import { callServerOnce, type NatsStream, readHead, retryServer } from './NatsStream.js';
+import { type Batch, type Delivery, pull } from './pull.js';
+import { gapError } from './RelayError.js';
+
+/** How to read pages of a stream. */
+interface PageSettings {
+  readonly stream: NatsStream;
+  readonly source: MessageSource;
+  readonly maxPageSize: number;
+  /** Whether an update that does not decode is an entry. */
+  readonly emitInvalid: boolean;
+  /** Called with the offset of each update and the subject by which its message is acknowledged; absent if it is not. */
+  readonly onDelivery: ((offset: number, reply: string) => void) | undefined;
+}
+
+type Entry = FeedEntry<Work, NatsPosition>;
+
+/** How far a stream is read. */
+interface Step {
+  /** The last message. */
+  readonly position: NatsPosition;
+  /** The consumer that delivers the next one; `undefined` if one must be opened. */
+  readonly consumer: string | undefined;
+  /** Whether the stream had no more messages. */
+  readonly isCaughtUp: boolean;
+  /** Whether the stream was read to its end, and no more than a page was added at a time since. */
+  readonly isFollowing: boolean;
+  /** Whether the next message is requested by itself, since it is larger than a request for several may be answered with. */
+  readonly isLarge: boolean;
+  /** The page that this step brought; absent if it brought nothing new. */
+  readonly page?: FeedPage<Work, NatsPosition> | undefined;
+  /** The sequence number of the next message that was delivered, if others are missing before it. */
+  readonly hole?: number | undefined;
+  /** The error that follows the page. */
+  readonly failure?: { readonly error: unknown } | undefined;
+}
+
+/**
+ * The pages after a position. A request is sent when `ready$` emits, and waits on the server until there is a message. Each
+ * message must follow its predecessor: after a hole the source is opened again, unless the stream itself has a gap there.
+ */
+export const pages = (
+  settings: PageSettings,
+  after: NatsPosition,
+  ready$: Observable<unknown>,
+): Observable<FeedPage<Work, NatsPosition>> =>
+  defer(() => {
+    const flags = { isCaughtUp: false, isFollowing: false, isLarge: false };
+    const start: Step = { position: after, consumer: undefined, ...flags };
+    return of(start).pipe(
+      expand((step) => {
+        if (step.failure !== undefined) return throwError(() => step.failure?.error);
+        const isReady$ = step === start || step.page !== undefined ? ready$ : of(true);
+        // queued: synchronous pages would nest
+        return isReady$.pipe(
+          concatMap(() => nextStep(settings, step)),
+          subscribeOn(queueScheduler),
+        );
+      }),
+      map(({ page }) => page),
+      filter((page) => page !== undefined),
+      reportLifecycle(settings, after),
+    );
+  });
+
+/** How long a request waits for a message, in milliseconds. One that is lost with its server is noticed after that. */
+const waitMs = 5_000;
+
+const nextStep = (settings: PageSettings, step: Step): Observable<Step> => {
+  const { source, stream, maxPageSize } = settings;
+  const { consumer, position } = step;
+  if (step.hole !== undefined) return fillHole(stream, step, step.hole);
+  if (consumer === undefined)
+    return source.open(position.sequence).pipe(map((name) => ({ ...withoutPage(step), consumer: name })));
+  const request = { consumer, maxMessages: step.isLarge ? 1 : maxPageSize, waitMs: step.isCaughtUp ? waitMs : 0 };
+  return callServerOnce(stream, () =>
+    pull(stream, request).pipe(
+      catchError((error: unknown) =>
+        source.hasConsumer(consumer).pipe(
+          map((exists) => {
+            if (exists) throw error;
+            return undefined;
+          }),
+        ),
+      ),
+    ),
+  ).pipe(
+    retryServer(stream),
+    map((batch) => (batch === undefined ? { ...withoutPage(step), consumer: undefined } : read(settings, step, batch))),
+    reportStep(settings, step),
+  );
+};
+
+const withoutPage = (step: Step): Step => ({ ...step, page: undefined });
+
+/** Opens the source again for messages that were lost on their way. Fails for messages that the stream does not have. */
+const fillHole = (stream: NatsStream, step: Step, before: number): Observable<Step> => {
+  const missing = step.position.sequence + 1;
+  return readHead(stream, { seq: missing }).pipe(
+    map((head) => {
+      if (head === undefined) throw gapError(stream.stream, missing, before);
+      return { ...withoutPage(step), consumer: undefined, hole: undefined };
+    }),
+  );
+};
+
+/** The step after the messages of a request. */
+function read(settings: PageSettings, step: Step, { deliveries, isEnd, isTooLarge }: Batch): Step {
+  const { entries, failure, hole } = readEntries(settings, step.position, deliveries);
+  const position = entries.at(-1)?.position ?? step.position;
+  const isCaughtUp = hole === undefined && isEnd;
+  const isNews = entries.length > 0 || (isCaughtUp && !step.isCaughtUp);
+  return {
+    position,
+    consumer: step.consumer,
+    isCaughtUp,
+    isFollowing: isCaughtUp || (step.isFollowing && deliveries.length < settings.maxPageSize),
+    isLarge: isTooLarge,
+    page: isNews ? { entries, reached: position, isCaughtUp } : undefined,
+    hole,
+    failure,
+  };
+}
+
+/** The entries of a request, up to the first failure or hole. */
+interface Entries {
+  readonly entries: readonly Entry[];
+  readonly failure?: { readonly error: unknown };
+  /** The sequence number of the message after the hole. */
+  readonly hole?: number;
+}
+
+/** Decodes the messages that directly follow a position, and leaves out those before it. */
+function readEntries(
+  { stream, emitInvalid, onDelivery }: PageSettings,
+  after: NatsPosition,
+  deliveries: readonly Delivery[],
+): Entries {
+  const entries: Entry[] = [];
+  let last = after;
+  for (const delivery of deliveries) {
+    if (delivery.sequence <= last.sequence) continue;
+    if (delivery.sequence > last.sequence + 1) return { entries, hole: delivery.sequence };
+    try {
+      const entry = toEntry(stream.stream, delivery, last, emitInvalid);
+      entries.push(entry);
+      last = entry.position;
+      onDelivery?.(last.offset, delivery.reply);
+    } catch (error) {
+      return { entries, failure: { error } };
+    }
+  }
+  return { entries };
+}
+
+/** Reports what a step has brought. */
+const reportStep =
+  ({ stream: { stream, retrying } }: PageSettings, previous: Step): MonoTypeOperatorFunction<Step> =>
+  (source) =>
+    defer(() => {
+      const startedAt = performance.now();
+      const { report } = retrying;
+      return source.pipe(
+        tap(({ page, position: { offset: cursor }, isFollowing }) => {
+          if (page !== undefined) report(() => pageReceived(stream, page, performance.now() - startedAt));
+          if (isFollowing && !previous.isFollowing) report(() => ({ _tag: 'CaughtUp', cursor }));
+          if (!isFollowing && previous.isFollowing) report(() => ({ _tag: 'FellBehind', cursor }));
+        }),
+      );
+    });
+
+const pageReceived = (path: string, { entries }: FeedPage<Work, NatsPosition>, durationMs: number): PageReceived => {
+  const [first, last] = [entries[0], entries.at(-1)];
+  return {
+    _tag: 'PageReceived',
+    path,
+    count: entries.length,
+    ...(first !== undefined && { first: first.position.offset }),
+    ...(last !== undefined && { last: last.position.offset }),
+    durationMs: Math.round(durationMs),
+  };
+};
+
+/** Reports the start and the end of the feed. */
+const reportLifecycle =
+  <A>({ stream: { retrying } }: PageSettings, { offset: beginExclusive }: NatsPosition): MonoTypeOperatorFunction<A> =>
+  (source) => {
+    const { report } = retrying;
+    return source.pipe(
+      tap<A>({
+        subscribe: () => {
+          report(() => ({ _tag: 'FeedStarted', beginExclusive }));
+        },
+        error: (error: unknown) => {
+          report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));
+        },
+        unsubscribe: () => {
+          report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));
+        },
+      }),
+    );
+  };

@@ -1,0 +1,428 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { headers } from '@nats-io/nats-core';
+import fc from 'fast-check';
+import { EMPTY, finalize, firstValueFrom, lastValueFrom, take, throwError } from 'rxjs';
+import { type Diagnostic, isHandlerError, type Update } from '../../src/index.js';
+import { natsFeed, type NatsFeedOptions, natsRelay } from '../../src/nats/index.js';
+import {
+  handleParked,
+  isReady,
+  memoryStore,
+  processFeed,
+  type ProcessOptions,
+  toStatus,
+  type Work,
+} from '../../src/process/index.js';
+import { updateArbitrary } from '../helpers/arbitraries/index.js';
+import { effort } from '../helpers/effort.js';
+import { describeWithNats } from '../helpers/natsServer.js';
+import { observe, offsets } from '../helpers/observe.js';
+import { until } from '../helpers/time.js';
+import { createRelay, errorOf, generateUpdates, handle, run, runRelay, withNats } from './support.js';
+
+let updates: readonly Work[] = [];
+beforeAll(async () => {
+  updates = await generateUpdates(300);
+});
+
+const isWork = (update: Update): update is Work => update._tag !== 'OffsetCheckpoint';
+/** Updates with any content, at ascending offsets. */
+const feeds: fc.Arbitrary<readonly Work[]> = fc
+  .array(updateArbitrary.filter(isWork), { minLength: 1, maxLength: 20 })
+  .map((feed) =>
+    feed.map((update, index): Work => {
+      const offset = index + 1;
+      return update._tag === 'UnknownUpdate' ? { ...update, offset, value: { offset } } : { ...update, offset };
+    }),
+  );
+
+/** Who keeps the place of a processor: the stream by its durable, or a store. */
+type Place = 'durable' | 'store';
+
+describeWithNats('natsFeed', () => {
+  const nats = withNats();
+
+  /** Relays updates to a new stream, and returns the options to process it. */
+  const relayUpdates = async (
+    count: number,
+    place: Place = 'durable',
+  ): Promise<{ readonly source: NatsFeedOptions; readonly options: ProcessOptions }> => {
+    const connection = await nats.connect();
+    const stream = nats.newName();
+    await runRelay(natsRelay({ connection, stream }), updates.slice(0, count));
+    return place === 'durable'
+      ? { source: { connection, stream, durable: 'reader' }, options: {} }
+      : { source: { connection, stream }, options: { name: 'reader', store: memoryStore() } };
+  };
+
+  it('hands on the updates that a relay has published, whatever their content', async () => {
+    await fc.assert(
+      fc.asyncProperty(feeds, async (feed) => {
+        const connection = await nats.connect();
+        const stream = nats.newName();
+        await natsRelay({ connection, stream }).handler(feed, undefined);
+        expect(await handle(natsFeed({ connection, stream, durable: 'reader' }), feed.length)).toEqual(feed);
+      }),
+      { numRuns: effort(10, 25) },
+    );
+  });
+
+  describe.each<Place>(['durable', 'store'])('with a place in a %s', (place) => {
+    it('continues where the last run ended, and waits for later updates', async () => {
+      const { source, options } = await relayUpdates(100, place);
+      expect(await handle(natsFeed(source), 30, options)).toEqual(updates.slice(0, 30));
+      expect(await handle(natsFeed({ ...source, maxPageSize: 7 }), 30, options)).toEqual(updates.slice(30, 60));
+      const seen = run(natsFeed(source), options);
+      await until(() => seen.values.at(-1)?.isCaughtUp === true);
+      await runRelay(natsRelay(source), updates);
+      await until(() => seen.values.at(-1)?.offset === updates.at(-1)?.offset);
+      seen.subscription.unsubscribe();
+      expect(seen.handled).toEqual(updates.slice(60));
+    });
+
+    it('sends nothing before it is processed, and begins where the options say', async () => {
+      const { source } = await relayUpdates(100, place);
+      const fresh = (name: string): [NatsFeedOptions, ProcessOptions] =>
+        place === 'durable' ? [{ ...source, durable: name }, {}] : [source, { name, store: memoryStore() }];
+      const { streams } = await jetstreamManager(source.connection);
+      void processFeed(natsFeed(source), () => undefined, fresh('none')[1]);
+      expect((await streams.info(source.stream)).state.consumer_count).toBe(0);
+      const [from, options] = fresh('fresh');
+      const later = run(natsFeed({ ...from, begin: 'new' }), options);
+      await until(() => later.values.length === 1);
+      await streams.purge(source.stream, { seq: 51 });
+      const [late, lateOptions] = fresh('late');
+      expect(await handle(natsFeed({ ...late, begin: 'earliest' }), 10, lateOptions)).toEqual(updates.slice(50, 60));
+      const [all, allOptions] = fresh('all');
+      expect(await errorOf(processFeed(natsFeed(all), () => undefined, allOptions))).toMatchObject({ reason: 'gap' });
+      await runRelay(natsRelay(source), updates.slice(0, 101));
+      await until(() => later.handled.length === 1);
+      later.subscription.unsubscribe();
+      expect(later.handled).toEqual(updates.slice(100, 101));
+    });
+
+    it('errors if messages were removed before they were read, and not if they were read before', async () => {
+      const { source, options } = await relayUpdates(100, place);
+      await handle(natsFeed(source), 30, options);
+      const { streams } = await jetstreamManager(source.connection);
+      await streams.purge(source.stream, { seq: 31 });
+      expect(await handle(natsFeed(source), 10, options)).toEqual(updates.slice(30, 40));
+      await streams.purge(source.stream, { seq: 61 });
+      const failure = await errorOf(processFeed(natsFeed(source), () => undefined, options));
+      expect(failure).toMatchObject({ _tag: 'RelayError', reason: 'gap' });
+      expect(String(failure)).toContain('messages 41 to 60');
+      // also in the next run
+      expect(await errorOf(processFeed(natsFeed(source), () => undefined, options))).toMatchObject({ reason: 'gap' });
+    });
+
+    it('errors if a message in the middle of the stream was removed, after the updates before it', async () => {
+      const { source, options } = await relayUpdates(20, place);
+      await (await jetstreamManager(source.connection)).streams.deleteMessage(source.stream, 7);
+      const seen = run(natsFeed(source), options);
+      await until(() => seen.error !== undefined);
+      expect(seen.handled).toEqual(updates.slice(0, 6));
+      expect(seen.error).toMatchObject({ reason: 'gap' });
+      expect(seen.values.at(-1)).toMatchObject({ offset: updates[5]?.offset });
+    });
+
+    it('errors if the stream is missing, and if it was deleted', async () => {
+      const { source, options } = await relayUpdates(10, place);
+      const none = { ...source, stream: 'none' };
+      expect(await errorOf(processFeed(natsFeed(none), () => undefined, options))).toMatchObject({ reason: 'stream' });
+      const seen = run(natsFeed({ ...source, timeoutMs: 500 }), options);
+      await until(() => seen.values.at(-1)?.isCaughtUp === true);
+      await (await jetstreamManager(source.connection)).streams.delete(source.stream);
+      await until(() => seen.error !== undefined);
+      expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: place === 'durable' ? 'durable' : 'stream' });
+    });
+
+    it('errors when the connection is closed', async () => {
+      const { source, options } = await relayUpdates(1, place);
+      const seen = run(natsFeed(source), options);
+      await until(() => seen.values.at(-1)?.isCaughtUp === true);
+      await source.connection.close();
+      await until(() => seen.error !== undefined);
+      expect(seen.error).toMatchObject({ reason: 'connection' });
+    });
+
+    it('errors at a message that is no update, or out of order, and hands on nothing after it', async () => {
+      for (const [body, tag] of [
+        ['{"update":{"Transaction":{"value":{"offset":9}}}}', 'DecodeError'],
+        ['hello', 'DecodeError'],
+        ['{"update":{"OffsetCheckpoint":{"value":{"offset":9,"synchronizerTimes":[]}}}}', 'DecodeError'],
+        ['{"update":{"Later":{"value":{"offset":1}}}}', 'OrderError'],
+      ]) {
+        const { source, options } = await relayUpdates(5, place);
+        await jetstream(source.connection).publish(`${source.stream}.updates`, body);
+        const seen = run(natsFeed(source), options);
+        await until(() => seen.error !== undefined);
+        expect(seen.handled).toEqual(updates.slice(0, 5));
+        expect(seen.error).toHaveProperty('_tag', tag);
+        expect(String(seen.error)).toContain(tag === 'DecodeError' ? `${source.stream}/6` : 'Offset: 1');
+      }
+    });
+
+    it('reads a message again that was delivered to another client', async () => {
+      const { source, options } = await relayUpdates(40, place);
+      const js = jetstream(source.connection);
+      const seen = run(natsFeed({ ...source, maxPageSize: 5 }), options, async ({ offset }) => {
+        if (offset !== updates[4]?.offset) return;
+        const { consumers } = await js.jetstreamManager(false);
+        const [info] = await consumers.list(source.stream).next();
+        const consumer = await js.consumers.get(source.stream, info?.name ?? '');
+        for (let count = 0; count < 3; count += 1) await consumer.next();
+      });
+      await until(() => seen.values.at(-1)?.isCaughtUp === true || seen.error !== undefined);
+      expect(seen.error).toBeUndefined();
+      expect(offsets(seen.handled)).toEqual(offsets(updates.slice(0, 40)));
+      seen.subscription.unsubscribe();
+    });
+
+    it('ends its request for messages when it is stopped', async () => {
+      const { source, options } = await relayUpdates(3, place);
+      const { consumers } = await jetstreamManager(source.connection);
+      const waiting = async (): Promise<number | undefined> =>
+        (await consumers.list(source.stream).next())[0]?.num_waiting;
+      const seen = run(natsFeed(source), options);
+      await until(async () => (await waiting()) === 1);
+      seen.subscription.unsubscribe();
+      await until(async () => (await waiting()) !== 1, 2_000);
+    });
+  });
+
+  it('waits for the handler of an update before it calls the next', async () => {
+    const { source } = await relayUpdates(20);
+    const log: string[] = [];
+    const handler = (update: Work): unknown => {
+      log.push(`begin ${update.offset}`);
+      const end = (): void => {
+        log.push(`end ${update.offset}`);
+      };
+      if (update.offset % 3 === 0) return EMPTY.pipe(finalize(end));
+      if (update.offset % 3 === 1) return wait(1).then(end);
+      end();
+      return 'done';
+    };
+    const seen = run(natsFeed(source), {}, handler);
+    await until(() => seen.values.at(-1)?.isCaughtUp === true);
+    seen.subscription.unsubscribe();
+    expect(log).toEqual(offsets(updates.slice(0, 20)).flatMap((offset) => [`begin ${offset}`, `end ${offset}`]));
+  });
+
+  it('calls a handler with batches, and acknowledges each to the server', async () => {
+    const { source } = await relayUpdates(100);
+    const { consumers } = await jetstreamManager(source.connection);
+    const batches: number[][] = [];
+    const info = () => consumers.info(source.stream, 'reader');
+    const committed$ = processFeed(
+      natsFeed({ ...source, maxPageSize: 30 }),
+      async (batch) => {
+        batches.push(offsets(batch));
+        // that of the batch before
+        const place = updates.findIndex(({ offset }) => offset === batch[0]?.offset);
+        await until(async () => (await info()).ack_floor.stream_seq === place);
+      },
+      { batch: { size: 40, withinMs: 5_000 } },
+    );
+    await lastValueFrom(committed$.pipe(take(2)));
+    expect(batches[0]).toEqual(offsets(updates.slice(0, 40)));
+    await until(async () => (await info()).ack_floor.stream_seq >= 80);
+  });
+
+  it('retries a handler, then errors, and begins with the update in the next run', async () => {
+    const { source } = await relayUpdates(5);
+    const third = updates[2];
+    let calls = 0;
+    const seen = run(natsFeed(source), { handlerRetry: { baseDelayMs: 1, giveUpAfterMs: 60 } }, (update) => {
+      if (update.offset !== third?.offset) return undefined;
+      calls += 1;
+      return calls % 2 === 0 ? Promise.reject(new Error('no')) : throwError(() => new Error('no'));
+    });
+    await until(() => seen.error !== undefined);
+    expect(seen.values.at(-1)).toMatchObject({ offset: updates[1]?.offset });
+    expect(isHandlerError(seen.error) && seen.error.attempts).toBe(calls);
+    expect(calls).toBeGreaterThan(1);
+    expect(seen.error).toMatchObject({ offset: third?.offset, cause: new Error('no') });
+    expect(await handle(natsFeed(source), 3)).toEqual(updates.slice(2, 5));
+  });
+
+  it('skips and parks updates that cannot be handled, and messages that do not decode', async () => {
+    const { source } = await relayUpdates(5);
+    const js = jetstream(source.connection);
+    const fields = headers();
+    const last = updates[4]?.offset ?? 0;
+    fields.set('Canton-Offset', String(last + 1));
+    await js.publish(`${source.stream}.updates`, 'hello', { headers: fields });
+    const store = memoryStore();
+    const fail = ({ offset }: Work): void => {
+      if (offset === updates[1]?.offset) throw new Error('poison');
+    };
+    const handlerRetry = { giveUpAfterMs: 0 };
+    const parking = { name: 'parking', store, onPoison: 'park', handlerRetry } as const;
+    for (const options of [{ onPoison: 'skip', handlerRetry } as const, parking]) {
+      const seen = run(natsFeed(source), options, fail);
+      await until(() => seen.values.at(-1)?.isCaughtUp === true);
+      expect(seen.values.at(-1)).toMatchObject({ offset: last + 1 });
+      expect(offsets(seen.handled)).toEqual(offsets(updates.slice(0, 5)));
+      seen.subscription.unsubscribe();
+    }
+    const unparked = observe(handleParked(store, 'parking', () => undefined));
+    await until(() => unparked.completed);
+    expect(unparked.values).toMatchObject([
+      { parked: { offset: updates[1]?.offset, reason: 'poison' }, isHandled: true },
+      { parked: { offset: last + 1 }, isHandled: false },
+    ]);
+    // a message without an offset ends it nevertheless
+    await js.publish(`${source.stream}.updates`, 'hello');
+    expect(await errorOf(processFeed(natsFeed(source), () => undefined, parking))).toHaveProperty(
+      '_tag',
+      'DecodeError',
+    );
+  });
+
+  it('finishes the handler that runs when it is stopped, and the next run continues at once', async () => {
+    const { source } = await relayUpdates(10);
+    let release: () => void = () => undefined;
+    const seen = run(natsFeed(source), {}, ({ offset }) =>
+      offset === updates[3]?.offset ? new Promise<void>((resolve) => (release = resolve)) : undefined,
+    );
+    await until(() => seen.handled.length === 4);
+    seen.subscription.unsubscribe();
+    const next = handle(natsFeed(source), 6);
+    release();
+    expect(await next).toEqual(updates.slice(4, 10));
+    expect(seen.handled).toEqual(updates.slice(0, 4));
+  });
+
+  it('errors if the durable was deleted while it was read, and continues at its place', async () => {
+    const { source } = await relayUpdates(10);
+    const { consumers } = await jetstreamManager(source.connection);
+    const seen = run(natsFeed({ ...source, timeoutMs: 500 }));
+    await until(() => seen.values.at(-1)?.isCaughtUp === true);
+    await consumers.delete(source.stream, 'reader');
+    await until(() => seen.error !== undefined);
+    expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'durable' });
+    await runRelay(natsRelay(source), updates.slice(0, 30));
+    expect(await handle(natsFeed(source), 10)).toEqual(updates.slice(10, 20));
+    await consumers.delete(source.stream, 'reader');
+    expect(await handle(natsFeed(source), 10)).toEqual(updates.slice(20, 30));
+    expect(await handle(natsFeed({ ...source, durable: 'another' }), 1)).toEqual(updates.slice(0, 1));
+  });
+
+  it('takes a durable that has no place at what is acknowledged to it', async () => {
+    const { source } = await relayUpdates(20);
+    await handle(natsFeed(source), 5);
+    const { consumers, streams } = await jetstreamManager(source.connection);
+    await until(async () => (await consumers.info(source.stream, 'reader')).ack_floor.stream_seq === 5);
+    await streams.delete(`${source.stream}-places`);
+    expect(await handle(natsFeed(source), 5)).toEqual(updates.slice(5, 10));
+  });
+
+  it('refuses a consumer with other settings, a place of something else, invalid names and times', async () => {
+    const { source } = await relayUpdates(1);
+    const { consumers } = await jetstreamManager(source.connection);
+    await consumers.add(source.stream, { durable_name: 'reader', ack_policy: 'explicit' });
+    expect(await errorOf(processFeed(natsFeed(source), () => undefined))).toMatchObject({ reason: 'durable' });
+    const other = { ...source, durable: 'other' };
+    await handle(natsFeed(other), 1);
+    await jetstream(source.connection).publish(`${source.stream}-places.reader.other`, '[]');
+    expect(await errorOf(processFeed(natsFeed(other), () => undefined))).toMatchObject({ reason: 'unreadable' });
+    for (const durable of ['billing.v1', 'my service', '', '*'])
+      expect(() => natsFeed({ ...source, durable })).toThrow(/durable must be a name/);
+    for (const wrong of [{ ackWaitMs: 0 }, { timeoutMs: -1 }, { maxPageSize: 1.5 }, { retry: { baseDelayMs: 0 } }])
+      expect(() => natsFeed({ ...source, ...wrong })).toThrow(TypeError);
+    expect(() => processFeed(natsFeed({ ...source, durable: undefined }), () => undefined)).toThrow(
+      'store is required',
+    );
+  });
+
+  it('refuses a cursor of another stream, also of one that was created again', async () => {
+    const { source, options } = await relayUpdates(20, 'store');
+    await handle(natsFeed(source), 10, options);
+    const { streams } = await jetstreamManager(source.connection);
+    const again = async (from: number): Promise<unknown> => {
+      await streams.delete(source.stream);
+      // that of the relay, if it has one
+      await streams.delete(`${source.stream}-places`).catch(() => false);
+      const { handler } = await createRelay({ connection: source.connection, stream: source.stream });
+      await handler(updates.slice(from, 20), undefined);
+      return errorOf(processFeed(natsFeed(source), () => undefined, options));
+    };
+    expect(await again(1)).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
+    // shorter than the place
+    expect(await again(15)).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
+    const other = { ...source, stream: `${source.stream}b` };
+    await runRelay(natsRelay(other), updates.slice(0, 20));
+    expect(await errorOf(processFeed(natsFeed(other), () => undefined, options))).toMatchObject({
+      reason: 'selection',
+    });
+  });
+
+  it('has a status by the end of the stream', async () => {
+    const connection = await nats.connect();
+    const stream = nats.newName();
+    const feed = natsFeed({ connection, stream, durable: 'reader' });
+    await createRelay({ connection, stream });
+    expect(await firstValueFrom(feed.end$)).toBe(0);
+    await runRelay(natsRelay({ connection, stream }), updates.slice(0, 10));
+    expect(await firstValueFrom(feed.end$)).toBe(updates[9]?.offset);
+    const status = observe(processFeed(feed, () => undefined).pipe(toStatus(feed.end$, { everyMs: 20 })));
+    await until(() =>
+      status.values.some((each) => isReady(each) && each.state === 'caughtUp' && each.lagOffsets === 0),
+    );
+    expect(status.values.at(-1)).toMatchObject({ offset: updates[9]?.offset, handled: 10 });
+    status.subscription.unsubscribe();
+  });
+
+  it('reports its work, for each run by a number', async () => {
+    const { source, options } = await relayUpdates(20, 'store');
+    const feed = natsFeed({ ...source, maxPageSize: 10 });
+    const reports: Diagnostic[] = [];
+    const reporting = feed.diagnostics$.subscribe((report) => reports.push(report));
+    let failures = 0;
+    const first = run(feed, { ...options, handlerRetry: { baseDelayMs: 1 } }, () => {
+      if ((failures += 1) === 1) throw new Error('no');
+    });
+    await until(() => first.values.at(-1)?.isCaughtUp === true);
+    const one = updates[0]?.offset;
+    expect(reports.filter(({ _tag }) => _tag !== 'HandlerFailed')).toMatchObject([
+      { _tag: 'FeedStarted', beginExclusive: 0, feed: 1 },
+      { _tag: 'PageReceived', path: source.stream, count: 10, first: one, last: updates[9]?.offset },
+      { _tag: 'PageReceived', count: 10 },
+      { _tag: 'CaughtUp', cursor: updates[19]?.offset },
+    ]);
+    expect(reports.filter(({ _tag }) => _tag === 'HandlerFailed')).toMatchObject([{ offset: one, failures: 1 }]);
+    await natsRelay(source).handler(updates.slice(20, 60), undefined);
+    await until(() => first.values.at(-1)?.offset === updates[59]?.offset);
+    first.subscription.unsubscribe();
+    await until(() => reports.at(-1)?._tag === 'FeedEnded');
+    expect(reports.slice(5).map(({ _tag }) => _tag)).toContain('FellBehind');
+    expect(reports.at(-1)).toMatchObject({ how: 'unsubscribed', feed: 1 });
+    await source.connection.close();
+    await errorOf(processFeed(feed, () => undefined, options));
+    expect(reports.at(-1)).toMatchObject({ _tag: 'FeedEnded', how: 'failed', feed: 2 });
+    reporting.unsubscribe();
+  });
+});
+
+describeWithNats('natsFeed with large messages', () => {
+  const nats = withNats({ maxPayload: 12_000_000 });
+
+  it('reads those that a page cannot have', async () => {
+    const connection = await nats.connect();
+    const stream = nats.newName();
+    const value = (offset: number, length: number): Work => ({
+      _tag: 'UnknownUpdate',
+      variant: 'Later',
+      offset,
+      value: { offset, text: 'x'.repeat(length) },
+    });
+    const sizes = [10, 9_000_000, 10, 10, 9_000_000, 5_000_000, 5_000_000, 10];
+    const all = sizes.map((length, index) => value(index + 1, length));
+    for (const update of all) await natsRelay({ connection, stream }).handler([update], undefined);
+    const seen = await handle(natsFeed({ connection, stream, durable: 'reader' }), all.length);
+    expect(offsets(seen)).toEqual(offsets(all));
+  });
+});
