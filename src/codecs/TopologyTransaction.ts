@@ -28,6 +28,9 @@ export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new
   t.identity,
 );
 
+/** The party, and the participant that hosts it. */
+const hosting = { partyId: text, participantId: text };
+
 /** A participant started to host a party. */
 export interface ParticipantAuthorizationAdded {
   /** The kind of event. */
@@ -44,8 +47,7 @@ export interface ParticipantAuthorizationAdded {
 export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded, unknown> =
   message<ParticipantAuthorizationAdded>('ParticipantAuthorizationAdded', {
     _tag: tag('ParticipantAuthorizationAdded'),
-    partyId: text,
-    participantId: text,
+    ...hosting,
     participantPermission: ParticipantPermission,
   });
 
@@ -65,8 +67,7 @@ export interface ParticipantAuthorizationChanged {
 export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationChanged, unknown> =
   message<ParticipantAuthorizationChanged>('ParticipantAuthorizationChanged', {
     _tag: tag('ParticipantAuthorizationChanged'),
-    partyId: text,
-    participantId: text,
+    ...hosting,
     participantPermission: ParticipantPermission,
   });
 
@@ -86,8 +87,7 @@ export interface ParticipantAuthorizationOnboarding {
 export const ParticipantAuthorizationOnboarding: t.Type<ParticipantAuthorizationOnboarding, unknown> =
   message<ParticipantAuthorizationOnboarding>('ParticipantAuthorizationOnboarding', {
     _tag: tag('ParticipantAuthorizationOnboarding'),
-    partyId: text,
-    participantId: text,
+    ...hosting,
     participantPermission: ParticipantPermission,
   });
 
@@ -105,8 +105,7 @@ export interface ParticipantAuthorizationRevoked {
 export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRevoked, unknown> =
   message<ParticipantAuthorizationRevoked>('ParticipantAuthorizationRevoked', {
     _tag: tag('ParticipantAuthorizationRevoked'),
-    partyId: text,
-    participantId: text,
+    ...hosting,
   });
 
 /** A topology event of a kind that this version does not know, undecoded. It has no offset; its update has one. */

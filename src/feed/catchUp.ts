@@ -7,11 +7,10 @@ import {
   EMPTY,
   ignoreElements,
   map,
-  merge,
+  mergeAll,
   type MonoTypeOperatorFunction,
   type Observable,
   type ObservableInput,
-  of,
   share,
   Subject,
   take,
@@ -34,10 +33,10 @@ export const readPage = (feed: LedgerFeed, position: Position): Observable<Step>
   defer(() => {
     const [due, ...prefetched] = rangesToRead(feed, position);
     const cancelled$ = new Subject<void>();
-    return merge(
-      due === undefined ? EMPTY : readDueRange(feed, { ...position, prefetched }, due, cancelled$),
-      ...prefetched.map(({ prefetch$ }) => prefetch$.pipe(takeUntil(cancelled$))),
-    ).pipe(
+    const due$ = due === undefined ? EMPTY : readDueRange(feed, { ...position, prefetched }, due, cancelled$);
+    const prefetches = prefetched.map(({ prefetch$ }) => prefetch$.pipe(takeUntil(cancelled$)));
+    return defer(() => [due$, ...prefetches]).pipe(
+      mergeAll(),
       // the next step subscribes to the prefetches that it still needs before this one unsubscribes and aborts the others
       take(1),
     );
@@ -103,7 +102,7 @@ function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offse
       concatMap((result) => {
         service.rangeAnswered();
         const { page, reached } = result;
-        if (isLast || reached === end || page.isFull || page.failure !== undefined) return of(result);
+        if (isLast || reached === end || page.isFull || page.failure !== undefined) return [result];
         return readUpTo(feed, reached, end, feed.maxPageSize - page.count).pipe(
           map((rest): RangeResult => ({ page: concatPages(page, rest.page), reached: rest.reached, requests: 2 })),
           catchError(() => {

@@ -4,11 +4,9 @@ import {
   defer,
   EMPTY,
   expand,
-  from,
   map,
   type MonoTypeOperatorFunction,
   type Observable,
-  of,
   queueScheduler,
   subscribeOn,
   take,
@@ -36,12 +34,14 @@ export const updates = (feed: LedgerFeed): Observable<Update | InvalidUpdate> =>
  * @param ready$ - emits when the next step may begin; by default at once. Waiting aborts prefetched ranges, so it is only
  * for feeds that read one range at a time.
  */
-export const steps = (feed: LedgerFeed, ready$: Observable<unknown> = of(true)): Observable<Step> =>
+export const steps = (feed: LedgerFeed, ready$: Observable<unknown> = always$): Observable<Step> =>
   defer((): Step[] => [{ position: startPosition(feed.request) }]).pipe(
     // queued: synchronous answers would nest the steps
     expand((step) => nextStep(feed, step, ready$).pipe(subscribeOn(queueScheduler))),
     reportLifecycle(feed),
   );
+
+const always$ = defer(() => [true]);
 
 const nextStep = (feed: LedgerFeed, previous: Step, ready$: Observable<unknown>): Observable<Step> =>
   // expand calls this even if its subscriber has just unsubscribed, but then ready$ does not emit
@@ -108,7 +108,7 @@ function resumeAfterGap(
     throw error;
   };
   if (onGap === 'fail') return fail();
-  return defer(() => from(onGap({ cursor, error }))).pipe(
+  return defer(() => onGap({ cursor, error })).pipe(
     take(1),
     tap({ error: reportGap }),
     throwIfEmpty(fail),

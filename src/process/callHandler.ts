@@ -1,10 +1,11 @@
 import {
   asyncScheduler,
   concat,
-  defaultIfEmpty,
+  concatMap,
   defer,
   EMPTY,
   expand,
+  finalize,
   from,
   ignoreElements,
   isObservable,
@@ -14,7 +15,6 @@ import {
   of,
   queueScheduler,
   subscribeOn,
-  takeLast,
   tap,
 } from 'rxjs';
 import { DecodeError } from '../errors/feed.js';
@@ -72,38 +72,55 @@ const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Obser
 const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
   defer(() => {
     const startedAt = asyncScheduler.now();
-    const state = { done: 0, handled: 0, attemptAt: startedAt };
+    const state = { done: 0, handled: 0, attemptAt: startedAt, isAbandoned: false };
     const progress = (): Handled => ({ done: state.done, handled: state.handled });
     // the first update is handled whatever the clock says
     const mustEnd = (): boolean =>
       processor.isStopped() ||
       (state.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= processor.commitEveryMs);
-    const countOne = (handled: number): void => {
+    const countOne = (handled = 1): void => {
       state.done += 1;
       state.handled += handled;
       state.attemptAt = asyncScheduler.now();
     };
-    /** Handles entries up to one whose result is awaited, and emits after that. A loop, since most results are not. */
-    const handleSome = (): Observable<unknown> => {
+    /** Handles entries up to one whose result is awaited, and returns that. */
+    const handleUntilAwaited = (): ObservableInput<unknown> | undefined => {
       for (let entry = entries[state.done]; entry !== undefined && !mustEnd(); entry = entries[state.done]) {
         const work = toWork(processor, entry);
         const result = work === undefined ? undefined : processor.handle(work, tx);
-        const handled = work === undefined ? 0 : 1;
-        if (isAwaited(result))
-          return toObservable(result).pipe(
-            tap(() => {
-              countOne(handled);
-            }),
-          );
-        countOne(handled);
+        if (isAwaited(result)) return result;
+        countOne(work === undefined ? 0 : 1);
       }
-      return EMPTY;
+      return undefined;
+    };
+    /** Awaits Promises in a row, and returns an Observable that follows them. Takes less time than a subscription for each. */
+    const awaitPromises = async (first: PromiseLike<unknown>): Promise<ObservableInput<unknown> | undefined> => {
+      let awaited: ObservableInput<unknown> | undefined = first;
+      while (isPromise(awaited)) {
+        await awaited;
+        if (state.isAbandoned) return undefined;
+        countOne();
+        awaited = handleUntilAwaited();
+      }
+      return awaited;
+    };
+    const awaitResult = (result: ObservableInput<unknown> | undefined): Observable<unknown> => {
+      if (result === undefined) return EMPTY;
+      if (isPromise(result)) return from(awaitPromises(result)).pipe(concatMap(awaitResult));
+      return toObservable(result).pipe(
+        tap(() => {
+          countOne();
+        }),
+      );
     };
     // queued, since synchronous results after an asynchronous one would nest
-    const some$ = defer(handleSome).pipe(subscribeOn(queueScheduler));
+    const some$ = defer(() => awaitResult(handleUntilAwaited())).pipe(subscribeOn(queueScheduler));
     const each$ = some$.pipe(
       expand(() => some$),
       mapError((error) => new HandlerFailure(error, asyncScheduler.now() - state.attemptAt, progress())),
+      finalize(() => {
+        state.isAbandoned = true;
+      }),
     );
     return concat(
       each$.pipe(ignoreElements()),
@@ -118,11 +135,11 @@ function toWork({ select, reader }: Processor, { content }: AnyEntry): Work | un
   return select(content) ? content : undefined;
 }
 
-/** Waits for the result of a handler: for an Observable or a Promise until it is over, for anything else not at all. */
+/** Waits for the result of a handler, and then emits once: for an Observable or a Promise until it is over, for anything else not at all. */
 export function toObservable(result: unknown): Observable<unknown> {
   if (!isAwaited(result)) return of(result);
-  // a Promise has one value, as `of` has
-  return isPromise(result) ? from(result) : from(result).pipe(takeLast(1), defaultIfEmpty(undefined));
+  // a Promise has one value; anything else is over when it is finalized, too
+  return isPromise(result) ? from(result) : concat(from(result).pipe(ignoreElements()), of(undefined));
 }
 
 /** Whether the result of a handler is awaited. Throws for a list of Promises, whose failures would go unseen. */

@@ -45,11 +45,10 @@ export function attemptBody(
   if (isFirst && attempt === 1 && !mayBeCommittedElsewhere()) return { ...request, submissionId };
   // not below 0, in case the clock was set back
   const elapsedMs = Math.max(0, asyncScheduler.now() - sentAt) + timeoutsPerAttempt * service.link.requestTimeoutMs;
-  const start = { elapsedMs, ...(beginExclusive !== undefined && { beginExclusive }) };
   return {
     ...request,
     submissionId: randomUuid(),
-    deduplicationPeriod: extendDeduplication(deduplicationPeriod ?? { Empty: {} }, start),
+    deduplicationPeriod: extendDeduplication(deduplicationPeriod ?? { Empty: {} }, { elapsedMs, beginExclusive }),
   };
 }
 
@@ -57,8 +56,8 @@ export function attemptBody(
 interface ChangeStart {
   /** The longest time since the first attempt, when the ledger checks for duplicates. */
   readonly elapsedMs: number;
-  /** The ledger end before the first attempt. */
-  readonly beginExclusive?: Offset;
+  /** The ledger end before the first attempt, if it is known. */
+  readonly beginExclusive: Offset | undefined;
 }
 
 /**

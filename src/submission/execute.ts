@@ -1,4 +1,16 @@
-import { asyncScheduler, catchError, concatMap, defer, map, type Observable, of, tap, timeout } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  concatMap,
+  defaultIfEmpty,
+  defer,
+  EMPTY,
+  map,
+  type Observable,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs';
 import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { Base64 } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
@@ -37,7 +49,7 @@ export function executor(
   return (request, transactionHash = options.transactionHash) =>
     defer(() => {
       const submissionId = request.submissionId ?? randomUuid();
-      const start$ = firstStart === undefined ? markStart(service.link) : of(firstStart);
+      const start$ = defer(() => (firstStart === undefined ? markStart(service.link) : [firstStart]));
       return defer(() => {
         const validated = validateRequest(ExecuteRequest, request);
         return start$.pipe(concatMap((start) => execution(validated, start, submissionId, transactionHash)));
@@ -85,10 +97,12 @@ const ledgerEndTimeoutMs = 5_000;
  * Reads the ledger end before a change is sent. The change is committed after it, if at all, so that the ledger and others
  * need not search before it.
  */
-const markStart = (link: Link): Observable<Start> =>
-  defer(() => ledgerEnd(link)).pipe(
-    timeout(ledgerEndTimeoutMs),
+const markStart = (link: Link): Observable<Start> => {
+  const end$ = ledgerEnd(link).pipe(
     map((beginExclusive) => ({ beginExclusive })),
-    catchError(() => of({})),
-    map((end) => ({ sentAt: asyncScheduler.now(), ...end })),
+    catchError(() => EMPTY),
+    takeUntil(timer(ledgerEndTimeoutMs)),
+    defaultIfEmpty({}),
   );
+  return end$.pipe(map((end) => ({ sentAt: asyncScheduler.now(), ...end })));
+};

@@ -1,4 +1,4 @@
-import { catchError, concat, defer, filter, map, mergeMap, type Observable, take, throwIfEmpty } from 'rxjs';
+import { catchError, concatAll, defer, filter, map, mergeMap, type Observable, take, throwIfEmpty } from 'rxjs';
 import { acsDelta, ledgerEffects } from '../codecs/formats.js';
 import { Offset } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
@@ -29,13 +29,14 @@ export function readCommitted(
   const format = request.transactionFormat
     ? { includeTransactions: request.transactionFormat }
     : acsDelta({ parties, topology: false });
-  return concat(
+  return defer(() => [
     transactionAt(execution, offset, format),
     // the service itself returns a transaction without events where the format shows none of them
-    defer(() => transactionAt(execution, offset, ledgerEffects({ parties, topology: false }))).pipe(
+    transactionAt(execution, offset, ledgerEffects({ parties, topology: false })).pipe(
       map((transaction) => ({ ...transaction, events: [] })),
     ),
-  ).pipe(
+  ]).pipe(
+    concatAll(),
     filter((transaction) => isOurs(transaction, execution)),
     take(1),
     throwIfEmpty(() => duplicate),

@@ -1,6 +1,16 @@
-import { concatMap, defer, endWith, from, ignoreElements, map, type Observable, of, reduce, tap, toArray } from 'rxjs';
+import {
+  concatMap,
+  defaultIfEmpty,
+  defer,
+  ignoreElements,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  reduce,
+  tap,
+} from 'rxjs';
 import { fromBase64 } from '../codecs/internal/bytes.js';
-import type { ExecuteRequest, PartySignatures, SinglePartySignatures } from '../codecs/ExecuteRequest.js';
+import type { ExecuteRequest, PartySignatures, Signature, SinglePartySignatures } from '../codecs/ExecuteRequest.js';
 import { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Problem } from '../codecs/Problem.js';
@@ -40,6 +50,13 @@ export function submit(
   const retry = retryPolicy(ledgerRetry, { giveUpAfterMs: recoveryTimeMs(options) });
   const { commandId, userId } = request;
   const signers = [signer].flat();
+  const reportStep = <A>(
+    _tag: 'SubmissionPrepared' | 'SubmissionVerified' | 'SubmissionSigned',
+    submissionId: string,
+  ): MonoTypeOperatorFunction<A> =>
+    tap(() => {
+      report(() => ({ _tag, submissionId, commandId }));
+    });
   const prepared$ = (submissionId: string): Observable<PreparedSubmission> =>
     defer(() => {
       checkSigners(signers, validateRequest(PrepareRequest, request));
@@ -47,13 +64,12 @@ export function submit(
     }).pipe(
       // a repetition is safe, since this changes nothing on the ledger
       retryTransient({ retry, report }, (error) => !isUnauthorizedError(error)),
-      tap(() => {
-        report(() => ({ _tag: 'SubmissionPrepared', submissionId, commandId }));
-      }),
-      concatMap((prepared) => (verify === false ? of(prepared) : verifyPrepared(verify, prepared, request))),
-      tap(() => {
-        if (verify !== false) report(() => ({ _tag: 'SubmissionVerified', submissionId, commandId }));
-      }),
+      reportStep('SubmissionPrepared', submissionId),
+      concatMap((prepared) =>
+        verify === false
+          ? [prepared]
+          : verifyPrepared(verify, prepared, request).pipe(reportStep('SubmissionVerified', submissionId)),
+      ),
     );
   const signed$ = (submissionId: string): Observable<SignedSubmission> =>
     prepared$(submissionId).pipe(
@@ -73,14 +89,12 @@ export function submit(
           })),
         ),
       ),
-      tap(() => {
-        report(() => ({ _tag: 'SubmissionSigned', submissionId, commandId }));
-      }),
+      reportStep('SubmissionSigned', submissionId),
       reportFailure(link, submissionId),
     );
   // kept while its outcome is unknown: a new preparation might use contracts that the first has archived
   let signed: SignedSubmission | undefined;
-  return defer(() => (signed === undefined ? signed$(randomUuid()) : of(signed))).pipe(
+  return defer(() => (signed === undefined ? signed$(randomUuid()) : [signed])).pipe(
     concatMap((ready) => {
       signed = ready;
       return execute(ready.request, ready.hash).pipe(
@@ -111,12 +125,12 @@ const verifyPrepared = (
   prepared: PreparedSubmission,
   request: PrepareRequest,
 ): Observable<PreparedSubmission> =>
-  defer(() => from(verify(prepared, request))).pipe(
+  defer(() => verify(prepared, request)).pipe(
     tap((verdict) => {
       if (verdict === false) throw new VerificationError('refused', 'the verifier refused it');
     }),
     ignoreElements(),
-    endWith(prepared),
+    defaultIfEmpty(prepared),
   );
 
 /** The length of a transaction's hash. Others are longer, for example that of a topology transaction. */
@@ -126,12 +140,12 @@ const hashBytes = 32;
 const collectSignatures = (signers: readonly Signer[], hash: string): Observable<PartySignatures> => {
   if (fromBase64(hash).length !== hashBytes)
     throw new VerificationError('hash', 'the hash is not that of a transaction');
-  return from(signers).pipe(
+  return defer(() => signers).pipe(
     concatMap((signer) =>
       // a copy for each signer, so that none can change what the next one signs
-      from(signer.sign(fromBase64(hash))).pipe(
-        toArray(),
-        map((emitted) => ({ party: signer.party, signatures: emitted.flat() })),
+      defer(() => signer.sign(fromBase64(hash))).pipe(
+        reduce<Signature | readonly Signature[], readonly Signature[]>((all, emitted) => all.concat(emitted), []),
+        map((signatures) => ({ party: signer.party, signatures })),
       ),
     ),
     reduce<SinglePartySignatures, readonly SinglePartySignatures[]>(mergeByParty, []),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ignoreElements, lastValueFrom, of, timer } from 'rxjs';
+import { EMPTY, finalize, ignoreElements, lastValueFrom, of, timer } from 'rxjs';
 import type { Work } from '../../src/process/ProcessOptions.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';
@@ -38,6 +38,38 @@ describe('a handler', () => {
       expect(most).toBe(0);
       expect(seen.values.at(-1)).toMatchObject({ offset: 452 });
     });
+  });
+
+  it('may return something else each time: the next call comes after the one before is finalized', async () => {
+    const { process } = processWorld(40, { latencyMs: 0 });
+    const log: string[] = [];
+    const handle = ({ offset }: Work): unknown => {
+      log.push(`begin ${offset}`);
+      const end = (): void => {
+        log.push(`end ${offset}`);
+      };
+      if (offset % 7 < 2) return EMPTY.pipe(finalize(end));
+      if (offset % 7 < 3) return timer(1).pipe(finalize(end));
+      if (offset % 7 < 6) return Promise.resolve().then(end);
+      end();
+      return undefined;
+    };
+    await lastValueFrom(process(handle, {}, { endInclusive: 40 }));
+    expect(log).toEqual(upTo(40).flatMap((offset) => [`begin ${offset}`, `end ${offset}`]));
+  });
+
+  it('that returns Promises is stopped after the one that is awaited', async () => {
+    const { process } = processWorld(200, { latencyMs: 0 });
+    const controller = new AbortController();
+    const begun: number[] = [];
+    const handle = async ({ offset }: Work): Promise<void> => {
+      begun.push(offset);
+      await Promise.resolve();
+      if (offset === 50) controller.abort();
+    };
+    const committed = await lastValueFrom(process(handle, { signal: controller.signal }));
+    expect(begun).toEqual(upTo(50));
+    expect(committed).toMatchObject({ offset: 50, handled: 50 });
   });
 
   it.each<[string, (act: () => number) => unknown]>([

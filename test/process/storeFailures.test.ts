@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { concatMap, EMPTY, map, of, Subject, throwError, timer, type Observable } from 'rxjs';
+import { concatMap, EMPTY, lastValueFrom, map, of, Subject, throwError, timer, type Observable } from 'rxjs';
 import { CursorError } from '../../src/errors/process.js';
 import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
 import type { Work } from '../../src/process/ProcessOptions.js';
@@ -130,6 +130,26 @@ describe('a store that fails', () => {
       expect(store.transactionCount).toBeGreaterThan(19);
       expect(store).toMatchObject({ holders: 0, maxHolders: 1, maxOpen: 1 });
     });
+  });
+
+  it('by losing the name while a Promise is awaited calls the handler no more in that transaction', async () => {
+    const lost$ = new Subject<unknown>();
+    const { process } = processWorld(20);
+    const store = new MemoryTransactions(undefined, lost$);
+    const lostIn: Tx[] = [];
+    const callsAfterLoss: number[] = [];
+    const handle = async ({ offset }: Work, tx: Tx): Promise<void> => {
+      if (lostIn.includes(tx)) callsAfterLoss.push(offset);
+      await Promise.resolve();
+      tx.effects.push(offset);
+      if (offset % 8 !== 5 || lostIn.length >= 3) return;
+      lostIn.push(tx);
+      lost$.next(true);
+    };
+    await lastValueFrom(process(handle, { store, name, retry: { baseDelayMs: 1 } }, { endInclusive: 20 }));
+    expect(lostIn).toHaveLength(3);
+    expect(callsAfterLoss).toEqual([]);
+    expect(store.committed.effects).toEqual(upTo(20));
   });
 
   it('from time to time while another processor works does not end the one that waits', () => {

@@ -84,14 +84,14 @@ const apps: readonly {
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 30_800,
+    budget: 29_600,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
     name: 'a ledger that only reads',
     imports: "import { createLedgerReader } from 'canton-rx';",
     value: "createLedgerReader({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 25_500,
+    budget: 24_700,
     codecs: ['CreatedEvent'],
   },
   {
@@ -99,7 +99,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 31_900,
+    budget: 31_000,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -112,7 +112,7 @@ const apps: readonly {
       () => undefined,
     )`,
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 38_900,
+    budget: 38_700,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -121,7 +121,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 39_800,
+    budget: 38_800,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -135,7 +135,7 @@ const apps: readonly {
     name: 'a codec',
     imports: "import { Update } from 'canton-rx';",
     value: 'Update.decode({})',
-    budget: 5_680,
+    budget: 5_750,
     codecs: ['CreatedEvent'],
   },
 ];

@@ -4,7 +4,6 @@ import type { Job } from './processes.js';
 
 /** Every variant, loaded only in the process that measures it. */
 const variants = {
-  bareBatches: async () => (await import('./variants/process.js')).bareBatches,
   bareConsumer: async () => (await import('./variants/nats.js')).bareConsumer,
   bareFetch: async () => (await import('./variants/read.js')).bareFetch,
   bareUndici: async () => (await import('./variants/read.js')).bareUndici,
@@ -23,6 +22,8 @@ const variants = {
   liveFeed: async () => (await import('./variants/feed.js')).liveFeed,
   livePoll: async () => (await import('./variants/read.js')).livePoll,
   longFeed: async () => (await import('./variants/feed.js')).longFeed,
+  loopBatches: async () => (await import('./variants/process.js')).loopBatches,
+  loopInserts: async () => (await import('./variants/process.js')).loopInserts,
   naiveFetch: async () => (await import('./variants/read.js')).naiveFetch,
   operators: async () => (await import('./variants/operators.js')).operators,
   parse: async () => (await import('./variants/decode.js')).parse,

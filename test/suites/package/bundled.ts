@@ -6,6 +6,8 @@ export interface Bundle {
   readonly text: string;
   /** In bytes. */
   readonly gzip: number;
+  /** The minified bytes of each file in it. */
+  readonly bytes: Readonly<Record<string, number>>;
   /** The packages that it contains; tslib, which only rxjs uses, counts as rxjs. */
   readonly packages: readonly string[];
   /** The imports that `how` excludes from the bundle. */
@@ -41,10 +43,11 @@ export async function bundled(folder: string, contents: string, how: BuildOption
   const outputs = Object.values(metafile.outputs);
   const left = outputs
     .flatMap(({ inputs }) => Object.entries(inputs))
-    .filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+    .flatMap(([file, { bytesInOutput }]): [string, number][] => (bytesInOutput > 0 ? [[file, bytesInOutput]] : []));
   return {
     text: output.text,
     gzip: gzipSync(output.contents, { level: 9 }).length,
+    bytes: Object.fromEntries(left),
     packages: [...new Set(left.flatMap(([file]) => packageOf(file)))].sort(),
     imports: [...new Set(outputs.flatMap(({ imports }) => imports.map(({ path }) => path)))].sort(),
     inputs: Object.keys(metafile.inputs),

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BuildOptions } from 'esbuild';
-import { angular, bundled } from './bundled.js';
-import { project, type Project } from './project.js';
+import { angular, type Bundle, bundled } from './bundled.js';
+import { project, type Project, root } from './project.js';
 
 /** Strings that identify what a bundle contains: codecs of requests, codecs of updates, an error. */
 const requests = ['UpdatesRequest', 'PrepareRequest', 'ExecuteRequest', 'DeduplicationPeriod', 'PrefetchContractKey'];
@@ -32,16 +34,16 @@ const all = ['canton-rx', 'fp-ts', 'io-ts', 'ky', 'rxjs'];
 
 // each budget is at most three per cent above the size when it was set
 const apps: readonly App[] = [
-  { app: 'ofVariant', plain: 2_650, angular: 1_920, packages: flows, marks: [] },
-  { app: 'toEvents', plain: 5_360, angular: 4_000, packages: flows, marks: [] },
-  { app: 'toEither', plain: 5_760, angular: 4_380, packages: flows, marks: errors },
+  { app: 'ofVariant', plain: 2_650, angular: 1_910, packages: flows, marks: [] },
+  { app: 'toEvents', plain: 5_360, angular: 3_990, packages: flows, marks: [] },
+  { app: 'toEither', plain: 5_770, angular: 4_390, packages: flows, marks: errors },
   { app: 'acsDelta', plain: 555, angular: 555, packages: own, marks: [] },
   { app: 'webCryptoSigner', plain: 873, angular: 873, packages: own, marks: [] },
-  { app: 'Offset', plain: 2_600, angular: 2_600, packages: decodes, marks: [] },
-  { app: 'Update', plain: 5_680, angular: 5_680, packages: decodes, marks: updates },
-  { app: 'PrepareRequest', plain: 5_060, angular: 5_060, packages: decodes, marks: preparing },
-  { app: 'createLedger', plain: 35_200, angular: 33_400, packages: all, marks },
-  { app: 'createLedgerReader', plain: 29_900, angular: 28_200, packages: all, marks: reading },
+  { app: 'Offset', plain: 2_560, angular: 2_560, packages: decodes, marks: [] },
+  { app: 'Update', plain: 5_800, angular: 5_800, packages: decodes, marks: updates },
+  { app: 'PrepareRequest', plain: 5_050, angular: 5_050, packages: decodes, marks: preparing },
+  { app: 'createLedger', plain: 33_100, angular: 31_600, packages: all, marks },
+  { app: 'createLedgerReader', plain: 28_300, angular: 26_800, packages: all, marks: reading },
   {
     app: 'a feed with its operators',
     program: `
@@ -50,8 +52,8 @@ const apps: readonly App[] = [
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .pipe(toEvents(), ofEvent('CreatedEvent'))
         .subscribe(console.log);`,
-    plain: 35_400,
-    angular: 33_500,
+    plain: 33_200,
+    angular: 31_700,
     packages: all,
     marks,
   },
@@ -63,16 +65,16 @@ const apps: readonly App[] = [
       createLedger({ baseUrl: 'http://127.0.0.1:1', transport: webSocketTransport() })
         .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
         .subscribe(console.log);`,
-    plain: 44_300,
-    angular: 42_200,
+    plain: 37_000,
+    angular: 35_200,
     packages: all,
     marks,
   },
   {
     app: 'all of canton-rx',
     program: "import * as all from 'canton-rx'; console.log(all);",
-    plain: 38_700,
-    angular: 36_900,
+    plain: 36_800,
+    angular: 35_300,
     packages: all,
     marks,
   },
@@ -86,25 +88,25 @@ const entries: readonly {
   how: BuildOptions;
   packages?: readonly string[];
 }[] = [
-  { entry: 'canton-rx/verify', imported: 'preparedTransactionVerifier', budget: 4_150, how: {} },
+  { entry: 'canton-rx/verify', imported: 'preparedTransactionVerifier', budget: 4_120, how: {} },
   {
     entry: 'canton-rx/angular',
     imported: 'provideLedger, injectLedger, withAngularHttp, withServerFeeds',
-    budget: 36_000,
+    budget: 35_000,
     how: angular,
     packages: all,
   },
-  { entry: 'canton-rx/process', imported: 'memoryStore', budget: 220, how: angular },
-  { entry: 'canton-rx/process', imported: 'toStatus, isReady', budget: 6_810, how: angular, packages: flows },
+  { entry: 'canton-rx/process', imported: 'memoryStore', budget: 219, how: angular },
+  { entry: 'canton-rx/process', imported: 'toStatus, isReady', budget: 6_800, how: angular, packages: flows },
   {
     entry: 'canton-rx/process',
     imported: 'processFeed, updatesFeed',
-    budget: 29_900,
+    budget: 29_800,
     how: angular,
     packages: decodes.concat('rxjs'),
   },
-  { entry: 'canton-rx/indexeddb', imported: 'indexedDbStore', budget: 590, how: {} },
-  { entry: 'canton-rx/file', imported: 'fileStore', budget: 1_880, how: { platform: 'node' } },
+  { entry: 'canton-rx/indexeddb', imported: 'indexedDbStore', budget: 583, how: {} },
+  { entry: 'canton-rx/file', imported: 'fileStore', budget: 1_780, how: { platform: 'node' } },
   { entry: 'canton-rx/postgres', imported: 'postgresStore', budget: 10_900, how: {}, packages: flows },
   {
     entry: 'canton-rx/nats',
@@ -113,10 +115,10 @@ const entries: readonly {
     how: {},
     packages: decodes.concat('rxjs'),
   },
-  { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 7_850, how: {}, packages: flows },
-  { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 41_400, how: {}, packages: all },
-  { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 26_000, how: { platform: 'node' } },
-  { entry: 'canton-rx/ws', imported: 'webSocketTransport', budget: 21_000, how: {}, packages: decodes.concat('rxjs') },
+  { entry: 'canton-rx/otel', imported: 'traceHandler, linkTo, contextOf', budget: 7_880, how: {}, packages: flows },
+  { entry: 'canton-rx/otel', imported: 'createTracedLedger', budget: 39_600, how: {}, packages: all },
+  { entry: 'canton-rx/sandbox', imported: 'startSandbox', budget: 25_800, how: { platform: 'node' } },
+  { entry: 'canton-rx/ws', imported: 'webSocketTransport', budget: 20_900, how: {}, packages: decodes.concat('rxjs') },
 ];
 
 let user: Project;
@@ -153,6 +155,75 @@ describe.each(apps)('a bundle for the browser: $app', ({ app, program = prints(a
     expect(inputs.filter((file) => /canton-rx\/dist\/(sandbox|cli|file)\//.test(file))).toEqual([]);
   });
 });
+
+/** The programs of the table in docs/performance.md, by its columns. */
+const composed: Readonly<Record<string, string>> = {
+  '`createLedger`': prints('createLedger'),
+  '`createLedgerReader`': prints('createLedgerReader'),
+  '`processFeed`, `updatesFeed`': prints('processFeed, updatesFeed', 'canton-rx/process'),
+};
+
+/** Its rows, and the files of each. */
+const groups: readonly (readonly [string, RegExp])[] = [
+  ['ky', /node_modules\/ky\//],
+  ['io-ts with fp-ts', /node_modules\/(io|fp)-ts\//],
+  ['RxJS with tslib', /node_modules\/(rxjs|tslib)\//],
+  ...['codecs', 'errors', 'http', 'feed', 'submission', 'ledger', 'operators', 'process'].map(
+    (folder) => [`\`${folder}/\``, new RegExp(`canton-rx/dist/${folder}/`)] as const,
+  ),
+];
+
+/** The size of each group with gzip: its part of the bundle's, by its minified bytes. And the sum. */
+function composition({ bytes, gzip }: Bundle): readonly (readonly [string, number])[] {
+  const sum = (files: RegExp): number =>
+    Object.entries(bytes).reduce((all, [file, part]) => (files.test(file) ? all + part : all), 0);
+  const program = /^<stdin>$/;
+  const whole = sum(/./) - sum(program);
+  const parts = groups.map(([group, files]): [string, number] => [group, (gzip * sum(files)) / whole]);
+  return [...parts, ['Together', gzip]];
+}
+
+/** In kB of 1000 bytes, with one decimal. */
+const kB = (size: number): string => (size < 50 ? '' : (size / 1000).toFixed(1));
+
+describe('the table of what the core weighs', () => {
+  it('says what the bundler says, within three per cent', async () => {
+    const programs = Object.values(composed);
+    const columns = await Promise.all(
+      programs.map(async (program) => composition(await bundled(user.folder, program, angular))),
+    );
+    const rows = [...groups.map(([group]) => group), 'Together'].map((group, row) => ({
+      group,
+      sizes: columns.map((column) => column[row]?.[1] ?? NaN),
+    }));
+    weights.push(
+      ['kB of gzip', ...Object.keys(composed)].join(' | '),
+      ...rows.map(({ group, sizes }) => [group, ...sizes.map(kB)].join(' | ')),
+    );
+    const documented = await readTable(join(root, 'docs', 'performance.md'), Object.keys(composed));
+    expect([...documented.keys()]).toEqual(rows.map(({ group }) => group));
+    for (const { group, sizes } of rows) {
+      const said = documented.get(group) ?? [];
+      // the table has one decimal
+      const off = sizes.filter((size, i) => Math.abs((said[i] ?? NaN) - size) > Math.max(0.03 * size, 50));
+      expect([group, off]).toEqual([group, []]);
+    }
+  });
+});
+
+/** The sizes in the table of a page that has the given columns, in bytes, by the first cell of each row. */
+async function readTable(file: string, columns: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>> {
+  const cells = (await readFile(file, 'utf8')).split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const head = cells.findIndex((row) => columns.every((column) => row.includes(column)));
+  const end = cells.findIndex((row, i) => i > head && row.length === 1);
+  return new Map(
+    cells.slice(head + 2, end).map(([, group = '', ...sizes]) => [
+      group,
+      // the line ends with a bar
+      sizes.slice(0, -1).map((size) => Number(size) * 1000),
+    ]),
+  );
+}
 
 describe('WebSockets', () => {
   const traces = ['daml.ws.auth', 'WebSocket'];

@@ -1,4 +1,4 @@
-import { plainLoad } from '../Load.js';
+import { type Outcome, plainLoad } from '../Load.js';
 import { type Job, sideBySide, speedRatios } from '../processes.js';
 import { type Line, median } from '../report.js';
 import type { VariantName } from '../variant.js';
@@ -41,7 +41,7 @@ export const processing: Line = {
   },
 };
 
-/** Effects in PostgreSQL, read with undici as services do, over a loop of awaited statements that neither reads a ledger nor keeps a place. */
+/** Effects in PostgreSQL, read with undici as services do, over loops as one would write them by hand, which keep no place. */
 export const postgres: Line = {
   id: 'postgres',
   about: 'processing into PostgreSQL',
@@ -53,29 +53,39 @@ export const postgres: Line = {
           variant,
           load: { ...plainLoad, url, databaseUrl, port: 'undici', count: updates },
         });
-        const { bareInserts, inserts, bareBatches, batches } = await sideBySide(sets, {
+        const { bareInserts, loopInserts, inserts, loopBatches, batches } = await sideBySide(sets, {
           bareInserts: job('bareInserts', count),
+          loopInserts: job('loopInserts', count),
           inserts: job('processInserts', count),
-          bareBatches: job('bareBatches', 5 * count),
+          loopBatches: job('loopBatches', 5 * count),
           batches: job('processBatches', 5 * count),
         });
-        const rate = ({ cost }: { readonly cost: number }): number => 1_000_000 / cost;
         return [
           {
             id: 'postgres-insert',
-            figure: 'one INSERT an update, a commit a page / a loop of awaited INSERTs',
-            ratios: speedRatios(inserts, bareInserts),
+            figure: 'one INSERT an update, a commit a page / a loop that reads with fetch and awaits each INSERT',
+            ratios: speedRatios(inserts, loopInserts),
             goal: { atLeast: 0.9 },
-            note: `the loop: ${median(bareInserts.map(rate)).toFixed(0)} rows/s`,
+            note: `the loop: ${rateOf(loopInserts)} rows/s`,
+          },
+          {
+            id: 'postgres-bare',
+            figure: 'the same / a loop of awaited INSERTs that reads no ledger',
+            ratios: speedRatios(inserts, bareInserts),
+            note: `the loop: ${rateOf(bareInserts)} rows/s`,
           },
           {
             id: 'postgres-batch',
-            figure: 'one INSERT for a batch of 200 / a loop of awaited INSERTs of 200 rows',
-            ratios: speedRatios(batches, bareBatches),
-            note: `the loop: ${median(bareBatches.map(rate)).toFixed(0)} rows/s`,
+            figure: 'one INSERT for a batch of 200 / a loop that reads with fetch and inserts pages',
+            ratios: speedRatios(batches, loopBatches),
+            goal: { atLeast: 0.9 },
+            note: `the loop: ${rateOf(loopBatches)} rows/s`,
           },
         ];
       }),
     );
   },
 };
+
+const rateOf = (outcomes: readonly Outcome[]): string =>
+  median(outcomes.map(({ cost }) => 1_000_000 / cost)).toFixed(0);

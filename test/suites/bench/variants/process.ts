@@ -10,6 +10,7 @@ import { type Feed, memoryStore, processFeed, updatesFeed, type Work } from '../
 import { type Load, type Outcome, type Stopwatch, stopwatch } from '../Load.js';
 import { origin } from '../ledgerText.js';
 import { ledgerOf } from './feed.js';
+import { type Element, fetchPage, readPages } from './read.js';
 
 const pageSize = 200;
 
@@ -133,33 +134,53 @@ export const processBatches = (load: Load): Promise<Outcome> =>
     ),
   );
 
-/** Awaited `INSERT`s in a loop, in transactions of a page's size. Reads no ledger, and keeps no place. */
-export const bareInserts = (load: Load): Promise<Outcome> =>
-  bareTransactions(load, async (client, offsets, watch) => {
-    for (const offset of offsets) {
-      await client.query(insert, [offset, `id-${offset}`]);
-      watch.add(1);
-    }
+/** A simple consumer: reads a page with fetch, and awaits an `INSERT` for each of its updates, in one transaction. */
+export const loopInserts = (load: Load): Promise<Outcome> =>
+  loopTransactions(load, async (client, rows) => {
+    for (const row of rows) await client.query(insert, [...row]);
   });
 
-/** One awaited `INSERT` in each transaction, of as many rows. */
-export const bareBatches = (load: Load): Promise<Outcome> =>
-  bareTransactions(load, async (client, offsets, watch) => {
-    await client.query(insertBatch, [offsets, offsets.map((offset) => `id-${offset}`)]);
-    watch.add(offsets.length);
-  });
+/** The same with one `INSERT` for a page. */
+export const loopBatches = (load: Load): Promise<Outcome> =>
+  loopTransactions(load, (client, rows) =>
+    client.query(insertBatch, [rows.map(([offset]) => offset), rows.map(([, id]) => id)]),
+  );
 
-const bareTransactions = (
+type Row = readonly [offset: number, updateId: string];
+
+const loopTransactions = (
   load: Load,
-  write: (client: PoolClient, offsets: readonly number[], watch: Stopwatch) => Promise<void>,
+  write: (client: PoolClient, rows: readonly Row[]) => Promise<unknown>,
 ): Promise<Outcome> =>
+  withTable(load, async (pool) => {
+    const client = await pool.connect();
+    const outcome = await readPages(load, async (range) => {
+      const page = await fetchPage(load.url, range);
+      await client.query('BEGIN');
+      await write(client, page.map(rowOf));
+      await client.query('COMMIT');
+      return page;
+    });
+    client.release();
+    return outcome;
+  });
+
+const rowOf = ({ update }: Element): Row => {
+  const value = Object.values(update)[0]?.value;
+  return [value?.offset ?? NaN, value?.updateId ?? ''];
+};
+
+/** Awaited `INSERT`s in a loop, in transactions of a page's size. Reads no ledger. */
+export const bareInserts = (load: Load): Promise<Outcome> =>
   withTable(load, async (pool) => {
     const client = await pool.connect();
     const outcome = await measure(load, async (watch) => {
       for (let done = 0; done < load.count; done += pageSize) {
-        const offsets = Array.from({ length: pageSize }, (_, index) => origin + done + index + 1);
         await client.query('BEGIN');
-        await write(client, offsets, watch);
+        for (let n = 1; n <= pageSize; n += 1) {
+          await client.query(insert, [origin + done + n, `id-${done + n}`]);
+          watch.add(1);
+        }
         await client.query('COMMIT');
       }
     });

@@ -19,9 +19,16 @@ async function query(url: string, query: string, range: object): Promise<unknown
   return JSON.parse(await response.text());
 }
 
-interface Element {
-  readonly update: Readonly<Record<string, { readonly value: { readonly offset: number } }>>;
+/** An element of an answer. */
+export interface Element {
+  readonly update: Readonly<
+    Record<string, { readonly value: { readonly offset: number; readonly updateId?: string } }>
+  >;
 }
+
+/** A page of updates. */
+export const fetchPage = async (url: string, range: BoundedRange): Promise<readonly Element[]> =>
+  (await query(url, 'limit=200', range)) as readonly Element[];
 
 /** A range with two ends. */
 export interface BoundedRange {
