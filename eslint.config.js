@@ -106,7 +106,7 @@ const minLines = {
     },
   }),
 };
-const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/cli/demo.ts'];
+const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/cli/demo.ts', 'src/ws/browser.ts'];
 
 export default defineConfig(
   globalIgnores(['dist', 'site', 'coverage', 'docs/examples', 'eslint.config.js', 'test/*.config.js']),

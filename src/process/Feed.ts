@@ -51,12 +51,8 @@ export interface FeedRun {
   readonly emitInvalid: boolean;
 }
 
-/**
- * A run of a processor, to be wrapped.
- *
- * @internal
- */
-export interface WrappedRun<A, P extends FeedPosition> {
+/** A run of a processor, to be wrapped. */
+interface WrappedRun<A, P extends FeedPosition> {
   /** The name of the processor; `undefined` for one without a store. */
   readonly name: string | undefined;
   readonly handler: AnyHandler;

@@ -38,7 +38,7 @@ export const readSources = (folder: string): readonly SourceFile[] =>
 
 /** Whether a file is a public list or a program. */
 export const isEntry = ({ path }: SourceFile): boolean =>
-  basename(path) === 'index.ts' || ['cli/main.ts', 'cli/demo.ts'].includes(path);
+  basename(path) === 'index.ts' || ['cli/main.ts', 'cli/demo.ts', 'ws/browser.ts'].includes(path);
 
 /** Exports that no other file imports, without those of entries. */
 export function exportsWithoutImporter(files: readonly SourceFile[]): readonly string[] {
