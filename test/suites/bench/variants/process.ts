@@ -6,7 +6,14 @@ import { lastValueFrom } from 'rxjs';
 import { fileStore } from '../../../../src/file/index.js';
 import { acsDelta } from '../../../../src/index.js';
 import { postgresStore } from '../../../../src/postgres/index.js';
-import { type Feed, memoryStore, processFeed, updatesFeed, type Work } from '../../../../src/process/index.js';
+import {
+  type CheckpointStore,
+  type Feed,
+  memoryStore,
+  processFeed,
+  updatesFeed,
+  type Work,
+} from '../../../../src/process/index.js';
 import { type Load, type Outcome, type Stopwatch, stopwatch } from '../Load.js';
 import { origin } from '../ledgerText.js';
 import { ledgerOf } from './feed.js';
@@ -30,50 +37,26 @@ async function measure({ count }: Load, run: (watch: Stopwatch) => Promise<unkno
   return { cost: watch.each() };
 }
 
+/** `processFeed` with a handler that counts, and returns something. */
+const processWith = (load: Load, store: CheckpointStore, result: () => unknown): Promise<Outcome> =>
+  measure(load, async (watch) => {
+    const count = (): unknown => {
+      watch.add(1);
+      return result();
+    };
+    await lastValueFrom(processFeed(await feedOf(load), count, { name: 'bench', store }));
+  });
+
 /** `processFeed` with a handler that does nothing. */
-export const processNothing = (load: Load): Promise<Outcome> =>
-  measure(load, async (watch) =>
-    lastValueFrom(
-      processFeed(
-        await feedOf(load),
-        () => {
-          watch.add(1);
-        },
-        { name: 'bench', store: memoryStore() },
-      ),
-    ),
-  );
+export const processNothing = (load: Load): Promise<Outcome> => processWith(load, memoryStore(), () => undefined);
 
 /** The same with a handler that returns a Promise. */
 export const processPromises = (load: Load): Promise<Outcome> =>
-  measure(load, async (watch) =>
-    lastValueFrom(
-      processFeed(
-        await feedOf(load),
-        () => {
-          watch.add(1);
-          return Promise.resolve();
-        },
-        { name: 'bench', store: memoryStore() },
-      ),
-    ),
-  );
+  processWith(load, memoryStore(), () => Promise.resolve());
 
 /** The same with a place that is flushed to the disk at each page. */
 export const processToFile = (load: Load): Promise<Outcome> =>
-  withFolder((folder) =>
-    measure(load, async (watch) =>
-      lastValueFrom(
-        processFeed(
-          await feedOf(load),
-          () => {
-            watch.add(1);
-          },
-          { name: 'bench', store: fileStore(folder) },
-        ),
-      ),
-    ),
-  );
+  withFolder((folder) => processWith(load, fileStore(folder), () => undefined));
 
 export async function withFolder<A>(use: (folder: string) => Promise<A>): Promise<A> {
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-bench-'));
