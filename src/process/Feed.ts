@@ -74,7 +74,7 @@ export interface FeedReader<A, P extends FeedPosition> {
   readonly start$: Observable<P>;
   /** Emits which cursors belong to the feed, once. */
   readonly identity$: Observable<FeedIdentity>;
-  /** The positions, as a cursor keeps them. */
+  /** Codec of the positions, by which stored ones are checked. They are plain JSON, and decode to themselves. */
   readonly position: t.Type<P, unknown>;
   /** The order of the positions. */
   readonly order: ord.Ord<P>;

@@ -41,6 +41,7 @@ interface ProcessorSettings {
   readonly takesBatches: boolean;
   readonly commitEveryMs: number;
   readonly commitEveryUpdates: number;
+  readonly storeRetry: CompleteRetryPolicy;
   readonly handlerRetry: CompleteRetryPolicy;
   readonly onPoison: 'stop' | 'skip' | 'park';
 }
@@ -71,6 +72,7 @@ export function processorSettings(
     takesBatches: batch !== undefined,
     commitEveryMs: ms,
     commitEveryUpdates: batch?.size ?? updates,
+    storeRetry: retryPolicy(retry, options.retry),
     handlerRetry: retryPolicy(
       { ...retry, giveUpAfterMs: Math.min(retry.giveUpAfterMs, handlerGiveUpAfterMs) },
       options.handlerRetry,

@@ -76,6 +76,7 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
     const progress = (): Handled => ({ done: state.done, handled: state.handled });
     // the first update is handled whatever the clock says
     const mustEnd = (): boolean =>
+      state.isAbandoned ||
       processor.isStopped() ||
       (state.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= processor.commitEveryMs);
     const countOne = (handled = 1): void => {
@@ -139,7 +140,7 @@ function toWork({ select, reader }: Processor, { content }: AnyEntry): Work | un
 export function toObservable(result: unknown): Observable<unknown> {
   if (!isAwaited(result)) return of(result);
   // a Promise has one value; anything else is over when it is finalized, too
-  return isPromise(result) ? from(result) : concat(from(result).pipe(ignoreElements()), of(undefined));
+  return isPromise(result) ? from(Promise.resolve(result)) : concat(from(result).pipe(ignoreElements()), of(undefined));
 }
 
 /** Whether the result of a handler is awaited. Throws for a list of Promises, whose failures would go unseen. */
@@ -153,4 +154,4 @@ const isAwaitable = (u: unknown): u is ObservableInput<unknown> =>
   isObservable(u) || isPromise(u) || (typeof u === 'object' && u !== null && Symbol.asyncIterator in u);
 
 const isPromise = (u: unknown): u is PromiseLike<unknown> =>
-  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function';
+  typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function' && !isObservable(u);

@@ -3,6 +3,7 @@ import {
   defer,
   EMPTY,
   map,
+  type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
   type ObservableInput,
@@ -64,8 +65,8 @@ export function acquireStore(
 const heldPlace = (place: FeedPlace): HeldStore => ({
   transactions: noTransactions,
   isTransactional: false,
-  load$: defer(() => place.load()),
-  save: (cursor) => place.save(cursor),
+  load$: defer(() => place.load()).pipe(lastOrUndefined()),
+  save: (cursor) => defer(() => place.save(cursor)).pipe(lastOrUndefined()),
   park: () => EMPTY,
 });
 
@@ -79,13 +80,16 @@ const callStore = (
   request: () => ObservableInput<unknown>,
 ): Observable<unknown> =>
   defer(request).pipe(
-    takeLast(1),
-    defaultIfEmpty(undefined),
+    lastOrUndefined(),
     timeout(clampTimer(timeoutMs)),
     mapError((error) =>
       isLedgerError(error) || error instanceof HandlerFailure ? error : toStoreError(operation, processor, error),
     ),
   );
+
+/** One value, whatever a store emits: its last one. */
+const lastOrUndefined = (): MonoTypeOperatorFunction<unknown> => (source) =>
+  source.pipe(takeLast(1), defaultIfEmpty(undefined));
 
 const toStoreError = (operation: StoreOperation, processor: string, error: unknown): StoreError =>
   new StoreError(operation, processor, quotable(error instanceof Error ? error.message : String(error), []), error);

@@ -27,7 +27,7 @@ import {
 } from 'rxjs';
 import { isStoreError } from '../errors/process.js';
 import { reportEnd } from '../feed/updates.js';
-import { clampTimer, type RetrySettings, retryPolicy, retryTransient } from '../http/retry.js';
+import { clampTimer, type RetrySettings, retryTransient } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { Feed, FeedPosition } from './Feed.js';
@@ -110,9 +110,12 @@ const run = (feed: AnyFeed, handle: AnyHandler, options: AnyProcessOptions): Obs
       const { batch, store, onPoison, name } = options;
       const reader = feed.open({ hasStore: store !== undefined, emitInvalid: (onPoison ?? 'stop') !== 'stop' });
       const { report, place } = reader;
-      const policy = retryPolicy(feed.retry, options.retry);
-      const retrying = { retry: { ...policy, maxDelayMs: Math.min(policy.maxDelayMs, maxStoreDelayMs) }, report };
       const settings = processorSettings(options, feed);
+      const { storeRetry } = settings;
+      const retrying = {
+        retry: { ...storeRetry, maxDelayMs: Math.min(storeRetry.maxDelayMs, maxStoreDelayMs) },
+        report,
+      };
       return whileStoreHeld(
         acquireStore(options, place, retrying),
         (held) => {

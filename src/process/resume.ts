@@ -46,7 +46,9 @@ function validateCursor(
   stored: unknown,
   { participantId, selection }: FeedIdentity,
 ): Cursor {
-  const cursor = { ...decodeRecord(Cursor, name, stored), ...decodeRecord(position, name, stored) };
+  // only checked: the cursor keeps the fields of the position as they are
+  decodeRecord(position, name, stored);
+  const cursor = decodeRecord(Cursor, name, stored);
   const isOther = participantId !== undefined && (cursor.participantId ?? participantId) !== participantId;
   if (isOther)
     throw new CursorError(

@@ -3,7 +3,6 @@ import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import { InvalidRequestError } from '../errors/request.js';
-import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { createLedgerFeed } from '../feed/LedgerFeed.js';
 import type { Step } from '../feed/Position.js';
 import type { Service } from '../feed/Service.js';
@@ -11,7 +10,7 @@ import { steps } from '../feed/updates.js';
 import { checkOptions, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { validateRequest } from '../http/exchange.js';
 import { retryPolicy } from '../http/retry.js';
-import { connectionOf, type LedgerConnection } from '../ledger/connection.js';
+import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { timesOf } from '../operators/internal/times.js';
 import { type Feed, type FeedPage, type FeedPosition, type FeedReader, type FeedRun, orderBy } from './Feed.js';
@@ -49,7 +48,14 @@ export function updatesFeed(ledger: LedgerReader, request: UpdatesRequest, optio
   const connection = connectionOf(ledger);
   if (connection === undefined) throw new TypeError('ledger must be a ledger from createLedger, not a copy of one');
   const { runProcessor } = connection;
-  const feed = feedOver(connection, request, options);
+  const retry = retryPolicy(connection.retry, options.retry);
+  const feedOver = (service: Service): Feed => ({
+    retry,
+    end$: defer(() => ledger.ledgerEnd()),
+    diagnostics$: ledger.diagnostics$,
+    open: (run) => openReader(service, request, { ...options, retry }, run),
+  });
+  const feed = feedOver(connection.service);
   if (runProcessor === undefined) return feed;
   return {
     ...feed,
@@ -58,24 +64,10 @@ export function updatesFeed(ledger: LedgerReader, request: UpdatesRequest, optio
         name,
         request,
         handler,
-        run: (service, wrapped) => run(feedOver({ ...connection, service }, request, options), wrapped),
+        run: (service, wrapped) => run(feedOver(service), wrapped),
       }),
   };
 }
-
-const feedOver = (
-  { service, retry: ledgerRetry }: LedgerConnection,
-  request: UpdatesRequest,
-  options: UpdatesFeedOptions,
-): Feed => {
-  const retry = retryPolicy(ledgerRetry, options.retry);
-  return {
-    retry,
-    end$: defer(() => ledgerEnd(service.link)),
-    diagnostics$: service.diagnostics$,
-    open: (run) => openReader(service, request, { ...options, retry }, run),
-  };
-};
 
 function openReader(
   service: Service,

@@ -1,8 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { concatMap, defer, EMPTY, expand, from, lastValueFrom, NEVER, Observable, of, skip, take, toArray } from 'rxjs';
+import {
+  concatMap,
+  defer,
+  EMPTY,
+  expand,
+  from,
+  lastValueFrom,
+  NEVER,
+  Observable,
+  of,
+  skip,
+  startWith,
+  take,
+  toArray,
+} from 'rxjs';
 import type { UnknownUpdate } from '../../src/codecs/Update.js';
-import { type Feed, type FeedPosition, orderBy } from '../../src/process/Feed.js';
+import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
+import { type Feed, type FeedPlace, type FeedPosition, orderBy } from '../../src/process/Feed.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
 import { retryPolicy } from '../../src/http/retry.js';
@@ -102,9 +117,40 @@ describe('a feed of another source', () => {
     );
   });
 
+  it('resumes from a record with null in place of what is absent', async () => {
+    const record = { version: 1, offset: 2, chapter: 1, recordTimes: {}, selection: 'first', lastUpdate: null };
+    const read: unknown[] = [];
+    const saved: unknown[] = [];
+    const store: CheckpointStore = {
+      load: () => [{ ...record, participantId: null }],
+      save: (_, cursor) => [saved.push(cursor)],
+    };
+    await lastValueFrom(processFeed(book(3), ({ value }) => void read.push(value), { name: 'reader', store }));
+    expect(read).toEqual([3]);
+    expect(saved).toEqual([{ version: 1, offset: 3, chapter: 1, recordTimes: {}, selection: 'first' }]);
+  });
+
   it('that keeps no place cannot be processed without a store, if it says so', () => {
     const feed = { ...book(3), needsStore: true };
     expect(() => processFeed(feed, () => undefined)).toThrow(TypeError);
+  });
+
+  it.each<[string, Observable<unknown>]>([
+    ['nothing', EMPTY],
+    ['several values', of(1, 2)],
+  ])('has a place whose calls may emit %s', async (_, result$) => {
+    const read: unknown[] = [];
+    const feed = book(9);
+    const place: FeedPlace = {
+      name: 'shelf',
+      hold: () => NEVER.pipe(startWith(true)),
+      load: () => EMPTY,
+      save: () => result$,
+    };
+    const withPlace: typeof feed = { ...feed, open: (run) => ({ ...feed.open(run), place }) };
+    const options = { commitEvery: { updates: 2 } };
+    await lastValueFrom(processFeed(withPlace, ({ value }) => void read.push(value), options));
+    expect(read).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   it('uses the place that the source keeps for it, and releases it at the end', async () => {

@@ -58,6 +58,14 @@ describe('a handler', () => {
     expect(log).toEqual(upTo(40).flatMap((offset) => [`begin ${offset}`, `end ${offset}`]));
   });
 
+  it('of batches may return an Observable that is a Promise, too: it is over when it completes', async () => {
+    const { processBatches } = processWorld(6, { latencyMs: 0 });
+    const store = new PlainStore();
+    const result = (): unknown => Object.assign(of('one', 'two'), { then: () => undefined });
+    await lastValueFrom(processBatches(result, { store, name, batch: { size: 2, withinMs: 0 } }, { endInclusive: 6 }));
+    expect(offsets(store.saves)).toEqual([0, 2, 4, 6]);
+  });
+
   it('that returns Promises is stopped after the one that is awaited', async () => {
     const { process } = processWorld(200, { latencyMs: 0 });
     const controller = new AbortController();

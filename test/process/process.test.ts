@@ -139,6 +139,7 @@ describe('invalid options', () => {
     ['parking without a store', { onPoison: 'park' }],
     ['a store that cannot park', { name, onPoison: 'park', store: { load: () => of(), save: () => of() } }],
     ['no delay before a retry', { handlerRetry: { baseDelayMs: 0 } }],
+    ['a negative time for the retries of a store', { retry: { giveUpAfterMs: -5 } }],
   ])('throw a TypeError at once: %s', (_, options) => {
     expect(() =>
       processFeed(updatesFeed(client, { beginExclusive: 0, updateFormat }), () => true, options as never),

@@ -132,6 +132,24 @@ describe('a store that fails', () => {
     });
   });
 
+  it('by losing the name while a handler runs that is not awaited calls it no more in that transaction', () => {
+    marbles(({ flush }) => {
+      const lost$ = new Subject<unknown>();
+      const { process } = processWorld(10);
+      const store = new MemoryTransactions(undefined, lost$);
+      const calls: number[] = [];
+      const handle = ({ offset }: Work, tx: Tx): void => {
+        calls.push(offset);
+        tx.effects.push(offset);
+        if (calls.length === 3) lost$.next(true);
+      };
+      observe(process(handle, { store, name }, { endInclusive: 10 }).pipe(until(60_000)));
+      flush();
+      expect(calls).toEqual([1, 2, 3, ...upTo(10)]);
+      expect(store.committed.effects).toEqual(upTo(10));
+    });
+  });
+
   it('by losing the name while a Promise is awaited calls the handler no more in that transaction', async () => {
     const lost$ = new Subject<unknown>();
     const { process } = processWorld(20);
