@@ -6,6 +6,7 @@ import {
   EMPTY,
   filter,
   finalize,
+  from,
   ignoreElements,
   map,
   merge,
@@ -23,7 +24,7 @@ import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { CursorError, StoreError } from '../errors/process.js';
 import type { FeedPlace } from '../process/Feed.js';
-import { callServer, type NatsStream } from './NatsStream.js';
+import { callServer, callServerOnce, type NatsStream, retryServer } from './NatsStream.js';
 import type { PlaceBucket, StoredRecord } from './PlaceBucket.js';
 
 /** The place of a durable, which one of its replicas holds. */
@@ -129,7 +130,13 @@ function acquire(
     filter(isFree),
     concatMap(({ stored }) => {
       const { cursor } = recordOf(durable, stored);
-      return callServer(stream, () => places.put(name, { holder, cursor }, stored?.revision ?? 0)).pipe(
+      const release = (revision: number): void => {
+        if (!stream.connection.isClosed()) places.send(stream.connection, name, { cursor }, revision);
+      };
+      const take = (): Observable<number | undefined> =>
+        releasedIfUnused(places.put(name, { holder, cursor }, stored?.revision ?? 0), release);
+      return callServerOnce(stream, take).pipe(
+        retryServer(stream),
         filter((revision) => revision !== undefined),
         map((revision) => openLease(stream, places, durable, { holder, cursor, revision })),
       );
@@ -137,6 +144,28 @@ function acquire(
     take(1),
   );
 }
+
+/** The revision of a place that is taken. Releases the place if nobody waits for the answer any longer. */
+const releasedIfUnused = (
+  taken: Promise<number | undefined>,
+  release: (revision: number) => void,
+): Observable<number | undefined> => {
+  let isUsed = false;
+  return from(taken).pipe(
+    tap(() => {
+      isUsed = true;
+    }),
+    finalize(() => {
+      if (isUsed) return;
+      taken.then(
+        (revision) => {
+          if (revision !== undefined) release(revision);
+        },
+        () => undefined,
+      );
+    }),
+  );
+};
 
 const recordName = (durable: string): string => `reader.${durable}`;
 
@@ -179,7 +208,8 @@ function openLease(stream: NatsStream, places: PlaceBucket, durable: string, acq
       if (stored === undefined || recordOf(durable, stored).holder !== holder) throw lost(durable);
       revision = await places.put(name, { holder, cursor }, stored.revision);
     }
-    if (revision === undefined) throw lost(durable);
+    // an earlier write of its own has come in between: the next attempt finds out
+    if (revision === undefined) throw new Error('the record of the place has changed');
     known = { holder, cursor, revision };
     writtenAt = startedAt;
   };

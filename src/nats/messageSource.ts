@@ -1,13 +1,15 @@
 import { AckPolicy, type ConsumerConfig, type ConsumerInfo, DeliverPolicy } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/nats-core';
-import { concatMap, map, type Observable, of } from 'rxjs';
-import { callServer, callServerOnce, type NatsStream, readBounds } from './NatsStream.js';
+import { catchError, concatMap, map, type Observable, of } from 'rxjs';
+import { isConnectionError } from '../errors/request.js';
+import type { NatsPosition } from './NatsPosition.js';
+import { callServer, callServerOnce, type NatsStream, readBounds, readHead } from './NatsStream.js';
 import { gapError, RelayError, undefinedIfMissing } from './RelayError.js';
 
 /** Consumers that deliver the messages of a stream in order, from any position. */
 export interface MessageSource {
-  /** Emits the name of a consumer that begins directly after a message. */
-  open(sequence: number): Observable<string>;
+  /** Emits the name of a consumer that begins directly after a position. */
+  open(after: NatsPosition): Observable<string>;
   /**
    * Emits whether a consumer that did not answer still exists, for another try; otherwise one must be opened. Fails if
    * that is not allowed.
@@ -34,8 +36,16 @@ export function temporarySource(stream: NatsStream): MessageSource {
       return name;
     });
   return {
-    open: (sequence) => checkGap(stream, sequence).pipe(concatMap(() => create(sequence))),
-    hasConsumer: (name) => readConsumer(stream, name).pipe(map((info) => info !== undefined)),
+    open: (after) => checkPosition(stream, after).pipe(concatMap(() => create(after.sequence))),
+    hasConsumer: (name) =>
+      readConsumer(stream, name).pipe(
+        map((info) => info !== undefined),
+        // the one server of a cluster that keeps it may be gone
+        catchError((error: unknown) => {
+          if (!isConnectionError(error)) throw error;
+          return of(false);
+        }),
+      ),
   };
 }
 
@@ -60,7 +70,11 @@ export function durableSource(stream: NatsStream, durable: string, held$: Observ
       return durable;
     });
   return {
-    open: (sequence) => checkGap(stream, sequence).pipe(concatMap(() => ensure(sequence))),
+    open: (after) =>
+      held$.pipe(
+        concatMap(() => checkPosition(stream, after)),
+        concatMap(() => ensure(after.sequence)),
+      ),
     hasConsumer: () =>
       readConsumer(stream, durable).pipe(
         concatMap((info) => (info === undefined ? held$.pipe(map(() => false)) : of(true))),
@@ -86,14 +100,22 @@ const readConsumer = (stream: NatsStream, name: string): Observable<ConsumerInfo
     return undefinedIfMissing(consumers.info(stream.stream, name));
   });
 
-/** Fails with a {@link RelayError} if messages after a position were removed. */
-const checkGap = (stream: NatsStream, sequence: number): Observable<unknown> =>
+/** Fails with a {@link RelayError} if messages after a position were removed, or if the stream was created again. */
+const checkPosition = (stream: NatsStream, { sequence, offset }: NatsPosition): Observable<unknown> =>
   readBounds(stream).pipe(
-    map(({ first }) => {
+    concatMap(({ first, last }) => {
       if (first > sequence + 1) throw gapError(stream.stream, sequence + 1, first);
+      if (last < sequence) throw createdAgain(stream.stream, sequence);
+      return offset === 0 ? of(undefined) : readHead(stream, { seq: sequence });
+    }),
+    map((head) => {
+      if (head !== undefined && head.offset !== offset) throw createdAgain(stream.stream, sequence);
       return true;
     }),
   );
+
+const createdAgain = (stream: string, sequence: number): RelayError =>
+  new RelayError('stream', stream, `it does not have message ${sequence}, which was read: it was created again`);
 
 /** The settings of a durable. Nothing is delivered twice by itself: a replica that takes over creates the durable again. */
 const durableSettings: Partial<ConsumerConfig> = {

@@ -92,7 +92,7 @@ const nextStep = (settings: PageSettings, step: Step): Observable<Step> => {
   const { consumer, position } = step;
   if (step.hole !== undefined) return fillHole(stream, step, step.hole);
   if (consumer === undefined)
-    return source.open(position.sequence).pipe(map((name) => ({ ...withoutPage(step), consumer: name })));
+    return source.open(position).pipe(map((name) => ({ ...withoutPage(step), consumer: name })));
   const request = { consumer, maxMessages: step.isLarge ? 1 : maxPageSize, waitMs: step.isCaughtUp ? waitMs : 0 };
   return callServerOnce(stream, () =>
     pull(stream, request).pipe(

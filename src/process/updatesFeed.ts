@@ -1,4 +1,4 @@
-import { defer, map } from 'rxjs';
+import { defer, map, skip } from 'rxjs';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
@@ -104,7 +104,8 @@ function openReader(
     position: LedgerPosition,
     order: byOffset,
     hasUpdate: (update) => hasUpdate(feed, update),
-    pages: ({ offset }, ready$) => steps(feedAfter(offset), ready$).pipe(map(toFeedPage)),
+    // without the first step, which is the start
+    pages: ({ offset }, ready$) => steps(feedAfter(offset), ready$).pipe(skip(1), map(toFeedPage)),
     timesOf,
   };
 }

@@ -52,7 +52,9 @@ export const work = (
         observeOn(queueScheduler),
         first(() => pending$.value <= atMost),
       );
-    const chunk$ = reader.pages(start.cursor, whenPending(maxPending)).pipe(
+    // first of all the place where the processor begins is saved: a source may begin elsewhere the next time
+    const begun: Chunk = { entries: [], reached: start.cursor, isCaughtUp: false };
+    const chunk$ = concat(of(begun), reader.pages(start.cursor, whenPending(maxPending))).pipe(
       tap(({ entries, reached }) => {
         state.reached = reached;
         addPending(entries.length);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/nats-core';
 import fc from 'fast-check';
-import { EMPTY, finalize, firstValueFrom, lastValueFrom, take, throwError } from 'rxjs';
+import { EMPTY, finalize, firstValueFrom, lastValueFrom, Subject, take, throwError } from 'rxjs';
 import { type Diagnostic, isHandlerError, type Update } from '../../src/index.js';
 import { natsFeed, type NatsFeedOptions, natsRelay } from '../../src/nats/index.js';
 import {
@@ -91,7 +91,7 @@ describeWithNats('natsFeed', () => {
       expect((await streams.info(source.stream)).state.consumer_count).toBe(0);
       const [from, options] = fresh('fresh');
       const later = run(natsFeed({ ...from, begin: 'new' }), options);
-      await until(() => later.values.length === 1);
+      await until(() => later.values.at(-1)?.isCaughtUp === true);
       await streams.purge(source.stream, { seq: 51 });
       const [late, lateOptions] = fresh('late');
       expect(await handle(natsFeed({ ...late, begin: 'earliest' }), 10, lateOptions)).toEqual(updates.slice(50, 60));
@@ -101,6 +101,25 @@ describeWithNats('natsFeed', () => {
       await until(() => later.handled.length === 1);
       later.subscription.unsubscribe();
       expect(later.handled).toEqual(updates.slice(100, 101));
+    });
+
+    it('skips nothing if the stream is created again while a handler is busy', async () => {
+      const { source, options } = await relayUpdates(12, place);
+      const gate = new Subject<void>();
+      const handler = ({ offset }: Work): unknown => (offset === updates[0]?.offset ? gate : undefined);
+      const seen = run(natsFeed({ ...source, maxPageSize: 6 }), options, handler);
+      await until(() => seen.handled.length === 1);
+      const { streams } = await jetstreamManager(source.connection);
+      await streams.delete(source.stream);
+      await streams.delete(`${source.stream}-places`);
+      await runRelay(natsRelay(source), updates.slice(100, 130));
+      gate.complete();
+      // a durable whose place was deleted, too, begins again
+      if (place === 'durable') await until(() => seen.handled.at(-1)?.offset === updates[129]?.offset);
+      else await until(() => seen.error !== undefined);
+      seen.subscription.unsubscribe();
+      const later = seen.handled.filter(({ offset }) => offset >= (updates[100]?.offset ?? 0));
+      expect(later).toEqual(place === 'durable' ? updates.slice(100, 130) : []);
     });
 
     it('errors if messages were removed before they were read, and not if they were read before', async () => {
@@ -226,7 +245,8 @@ describeWithNats('natsFeed', () => {
       },
       { batch: { size: 40, withinMs: 5_000 } },
     );
-    await lastValueFrom(committed$.pipe(take(2)));
+    // the start, and two batches
+    await lastValueFrom(committed$.pipe(take(3)));
     expect(batches[0]).toEqual(offsets(updates.slice(0, 40)));
     await until(async () => (await info()).ack_floor.stream_seq >= 80);
   });

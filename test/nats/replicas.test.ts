@@ -52,6 +52,36 @@ describeWithNats('replicas that share a durable', () => {
     for (const { error } of replicas) expect(error).toBeUndefined();
   });
 
+  it('take over from one that hung in its first update, and lose none of those that it had read', async () => {
+    const source = await relayUpdates(10);
+    const { connection, ...rest } = await another({ ...source, maxPageSize: 3, ackWaitMs: 500 });
+    const first = run(natsFeed({ ...rest, connection }), { stopWithinMs: 0 }, () => NEVER);
+    await until(() => first.handled.length === 1);
+    // a message that another reader of the durable gets makes a hole, after which the durable is created again
+    const stolen = await jetstream(source.connection).consumers.get(source.stream, 'reader');
+    const messages = await stolen.fetch({ max_messages: 2, expires: 1_000 });
+    for await (const message of messages) if (message.seq >= 5) break;
+    await connection.close();
+    const second = run(natsFeed(await another({ ...source, ackWaitMs: 500 })));
+    await until(() => second.values.at(-1)?.isCaughtUp === true);
+    second.subscription.unsubscribe();
+    expect(second.handled).toEqual(updates.slice(0, 10));
+  });
+
+  it('that is stopped while it takes the place leaves it to the next one at once', async () => {
+    const source = await relayUpdates(10);
+    for (let ms = 0; ms < 12; ms += 1) {
+      const waiting = run(natsFeed(await another({ ...source, ackWaitMs: 20_000 })), { stopWithinMs: 0 });
+      await wait(ms);
+      waiting.subscription.unsubscribe();
+    }
+    const startedAt = performance.now();
+    const next = run(natsFeed(await another({ ...source, ackWaitMs: 20_000 })));
+    await until(() => next.values.at(-1)?.isCaughtUp === true);
+    next.subscription.unsubscribe();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
   it('give the place to the next one, also when their connection is drained as soon as they end', async () => {
     const source = await relayUpdates(20);
     const { connection, ...rest } = await another(source);

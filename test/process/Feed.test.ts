@@ -96,7 +96,7 @@ describe('a feed of another source', () => {
     const commits = await lastValueFrom(
       processFeed(book(6), () => undefined, { name: 'reader', store, commitEvery: { updates: 1 } }).pipe(toArray()),
     );
-    expect(commits.map(({ offset }) => offset)).toEqual([1, 2, 3, 4, 1, 2]);
+    expect(commits.map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4, 1, 2]);
   });
 
   it('refuses the cursor of another one', async () => {
@@ -180,7 +180,7 @@ describe('a feed of another source', () => {
       }),
     };
     await lastValueFrom(processFeed(withPlace, ({ value }) => void log.push(`line ${String(value)}`)));
-    const lines = ['line 1', 'line 2', 'line 3', 'save 3', 'line 4', 'save 4'];
+    const lines = ['save 0', 'line 1', 'line 2', 'line 3', 'save 3', 'line 4', 'save 4'];
     expect(log).toEqual(['hold', ...lines, 'release']);
     await lastValueFrom(
       processFeed(withPlace, ({ value }) => void log.push(`line ${String(value)}`)),
