@@ -22,16 +22,16 @@ import { placeBucket } from './PlaceBucket.js';
  * once. Without a store, the place is kept beside the stream under the name of the `durable`, and each update is handled at
  * least once: those since the last commit may be handled again after a crash. Of the replicas that share a durable, one works,
  * and the others wait; one of them continues at once when it is stopped, and about `ackWaitMs` after they have last seen it
- * write when it has crashed or is silent. So does a replica that is started alone after a crash. Each commit is also acknowledged to the server, whose tools show the lag of the durable.
+ * write when it has crashed or is silent. So does a replica that is started alone after a crash. Each commit is also
+ * acknowledged to the server, whose tools show the lag of the durable.
  *
  * It survives a restart of the server for as long as the connection does: to wait without a limit, connect with
  * `maxReconnectAttempts: -1`. After a processor has ended, `drain` the connection rather than closing it.
  *
  * A processor fails with a {@link RelayError} if messages were removed before they were read, if the durable was deleted while it
  * was read or has other settings, if the stream was created again while it was read, or if the connection is closed; with a
- * `CursorError` if it was created again before; with
- * a `DecodeError` or an `OrderError` for a message that is not from the relay; with a `ConnectionError` if the server does
- * not answer for longer than `retry` allows; and with NATS's own errors.
+ * `CursorError` if the stream was created again before; with a `DecodeError` or an `OrderError` for a message that is not from
+ * the relay; with a `ConnectionError` if the server does not answer for longer than `retry` allows; and with NATS's own errors.
  *
  * @param options - the connection, the stream and the durable
  * @throws TypeError for a number out of range, and for a name that JetStream does not accept

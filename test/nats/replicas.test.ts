@@ -52,16 +52,17 @@ describeWithNats('replicas that share a durable', () => {
     for (const { error } of replicas) expect(error).toBeUndefined();
   });
 
-  it('take over from one that hung in its first update, and lose none of those that it had read', async () => {
+  it('take over from one that crashed in its first update, wherever its durable began by then', async () => {
     const source = await relayUpdates(10);
-    const { connection, ...rest } = await another({ ...source, maxPageSize: 3, ackWaitMs: 500 });
+    const { connection, ...rest } = await another({ ...source, ackWaitMs: 500 });
     const first = run(natsFeed({ ...rest, connection }), { stopWithinMs: 0 }, () => NEVER);
     await until(() => first.handled.length === 1);
-    // a message that another reader of the durable gets makes a hole, after which the durable is created again
-    const stolen = await jetstream(source.connection).consumers.get(source.stream, 'reader');
-    const messages = await stolen.fetch({ max_messages: 2, expires: 1_000 });
-    for await (const message of messages) if (message.seq >= 5) break;
     await connection.close();
+    // as after a hole, when the durable is created again after what was read
+    const { consumers } = await jetstreamManager(source.connection);
+    const { config } = await consumers.info(source.stream, 'reader');
+    await consumers.delete(source.stream, 'reader');
+    await consumers.add(source.stream, { ...config, opt_start_seq: 8 });
     const second = run(natsFeed(await another({ ...source, ackWaitMs: 500 })));
     await until(() => second.values.at(-1)?.isCaughtUp === true);
     second.subscription.unsubscribe();
