@@ -12,7 +12,13 @@ import {
   using,
 } from 'rxjs';
 import { clampTimer } from '../http/retry.js';
-import { type AnyHandler, connectionOf, withConnection } from '../ledger/connection.js';
+import {
+  type AnyHandler,
+  connectionOf,
+  type ProcessorProgress,
+  type ProcessorRun,
+  withConnection,
+} from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 
 /** The environment in which a ledger is provided. */
@@ -54,10 +60,12 @@ export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFe
   const connection = connectionOf(ledger);
   // a ledger of a test has none
   if (connection === undefined) return inZone;
-  const { service, runProcessor = ({ run, handler }) => run(service, handler) } = connection;
+  const { service, runProcessor } = connection;
+  const runInZone = <C extends ProcessorProgress>(processor: ProcessorRun<C>): Observable<C> =>
+    runProcessor === undefined ? processor.run(service, processor.handler) : runProcessor(processor);
   return withConnection(inZone, {
     ...connection,
-    runProcessor: (run) => feed(runProcessor({ ...run, handler: handlerInZone(zone, run.handler) })),
+    runProcessor: (run) => feed(runInZone({ ...run, handler: handlerInZone(zone, run.handler) })),
   });
 }
 

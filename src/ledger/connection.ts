@@ -6,7 +6,7 @@ import type { RetryPolicy } from '../http/retry.js';
 import type { LedgerReader } from './Ledger.js';
 
 /** The connection of a ledger, for functions of other entries that work on a ledger, such as `updatesFeed`. */
-export interface LedgerConnection {
+interface LedgerConnection {
   readonly service: Service;
   /** The policy of all requests without one of their own. */
   readonly retry: RetryPolicy | undefined;

@@ -83,7 +83,7 @@ export interface FeedReader<A, P extends FeedPosition> {
   /** The pages after a position. Requests the first, and the next after each, when `ready$` emits. */
   pages(after: P, ready$: Observable<unknown>): Observable<FeedPage<A, P>>;
   /** The record times of an entry, by synchronizer. */
-  timesOf(content: A | OffsetCheckpoint): readonly SynchronizerTime[];
+  readonly timesOf: (content: A | OffsetCheckpoint) => readonly SynchronizerTime[];
 }
 
 /** Which cursors belong to a feed. */

@@ -20,7 +20,7 @@ export interface Processor extends Stop, ProcessorSettings {
 }
 
 /** A feed whose positions are not known here. */
-export type AnyFeed = Feed<Work>;
+export type AnyFeed = Feed;
 
 /** A reader of such a feed. */
 export type AnyReader = FeedReader<Work, FeedPosition>;
