@@ -65,9 +65,19 @@ export class Service {
     return this.#diagnostics.asObservable();
   }
 
+  /** The number of a new feed. */
+  newFeed(): number {
+    return (this.#learned.feeds += 1);
+  }
+
+  /** The function with which a feed reports. */
+  reportForFeed(feed: number): Report {
+    return this.#reportFor(feed);
+  }
+
   /** Numbers a new feed, and returns the function with which it reports. */
   reportForNewFeed(): Report {
-    return this.#reportFor((this.#learned.feeds += 1));
+    return this.#reportFor(this.newFeed());
   }
 
   /** Creates the report function of a feed, or of the service itself. Without a subscriber, it creates no diagnostic. */

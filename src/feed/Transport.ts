@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { LedgerFeed } from './LedgerFeed.js';
 import type { Position, Step } from './Position.js';
+import type { Service } from './Service.js';
 
 /**
  * How a feed that has caught up receives new updates, in place of polls. `webSocketTransport()` of `canton-rx/ws` creates
@@ -25,4 +26,11 @@ export interface Transport {
    * @internal
    */
   readonly follow: (feed: LedgerFeed, position: Position) => Observable<Step> | undefined;
+  /**
+   * Reads a list that ends, such as a snapshot of the active contracts: emits the JSON of its elements, undecoded, as they
+   * arrive, and completes only if the service has sent all of them. Any other end is an error, a `LedgerError`.
+   *
+   * @internal
+   */
+  readonly readList: (service: Service, path: string, body: object) => Observable<unknown>;
 }

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Service } from '../feed/Service.js';
+import type { Transport } from '../feed/Transport.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { LedgerReader } from './Ledger.js';
 
@@ -10,6 +11,8 @@ interface LedgerConnection {
   readonly service: Service;
   /** The policy of all requests without one of their own. */
   readonly retry: RetryPolicy | undefined;
+  /** The transport of all feeds without one of their own. */
+  readonly transport?: Transport | undefined;
   /** Runs a processor of the ledger's updates. Telemetry and Angular's zone wrap it with this. */
   readonly runProcessor?: <C extends ProcessorProgress>(processor: ProcessorRun<C>) => Observable<C>;
 }

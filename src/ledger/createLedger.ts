@@ -61,14 +61,14 @@ type Defaults = Pick<LedgerOptions, 'retry' | 'transport'>;
 
 /** The ledger of a service. */
 export function bindLedger(service: Service, defaults: Defaults): Ledger {
-  const { retry } = defaults;
+  const { retry, transport } = defaults;
   const ledger: Ledger = {
     ...bindReader(service, defaults),
     executeAndWaitForTransaction: (request, options = {}) => executor(service, options, retry)(request),
     submit: (request, signer, options) => submit(service, request, signer, options, retry),
     prepare: (request) => prepare(service.link, request),
   };
-  return withConnection(ledger, { service, retry });
+  return withConnection(ledger, { service, retry, transport });
 }
 
 function bindReader(service: Service, { retry, transport }: Defaults): LedgerReader {
@@ -83,7 +83,7 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
     ledgerEnd: () => ledgerEnd(service.link),
     diagnostics$: service.diagnostics$,
   };
-  return withConnection(ledger, { service, retry });
+  return withConnection(ledger, { service, retry, transport });
 }
 
 /** A new service with the options of a ledger. */

@@ -82,8 +82,8 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
     ledgerEnd: () => singleRequest((ledger) => ledger.ledgerEnd()),
     diagnostics$: plain.diagnostics$,
   };
-  const { retry } = options;
-  return withConnection(ledger, { service, retry, runProcessor: (run) => tracedProcess(tracing, run) });
+  const { retry, transport } = options;
+  return withConnection(ledger, { service, retry, transport, runProcessor: (run) => tracedProcess(tracing, run) });
 }
 
 /**

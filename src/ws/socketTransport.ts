@@ -31,6 +31,7 @@ import { pageReceived, requestPage, switchPath, updatesBody } from '../feed/page
 import { catchUpOrPoll, type Position, type Step } from '../feed/Position.js';
 import type { UpdatesPath } from '../feed/Service.js';
 import type { Transport } from '../feed/Transport.js';
+import { readList } from './readList.js';
 import { type SocketMessage, openSocket } from './openSocket.js';
 import { isSocketBackOff, socketEnded } from './SocketBackOff.js';
 import type { SocketPort } from './SocketPort.js';
@@ -39,6 +40,7 @@ import type { SocketPort } from './SocketPort.js';
 export const socketTransport = (port: SocketPort): Transport => ({
   _tag: 'Transport',
   follow: (feed, position) => (mayOpenSocket(feed, position) ? followBySocket(feed, position, port) : undefined),
+  readList: (service, path, body) => readList(service, port, path, body),
 });
 
 /** Whether to follow by a socket: the feed has no end and has caught up, and no socket has just failed. */

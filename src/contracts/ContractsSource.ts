@@ -1,0 +1,57 @@
+import type { Service } from '../feed/Service.js';
+import type { Transport } from '../feed/Transport.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
+import { checkOptions, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { checkPositive, type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
+import { connectionOf } from '../ledger/connection.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
+
+/** How to read contracts. */
+export interface ContractsOptions {
+  /**
+   * The maximum number of contracts in a page of a snapshot. If the service refuses a page as too large or does not answer in
+   * time, later ones are smaller.
+   *
+   * @defaultValue 500
+   */
+  readonly maxSnapshotPageSize?: number | undefined;
+  /** The maximum number of updates per request, as for `ledger.updates`. */
+  readonly maxPageSize?: UpdatesOptions['maxPageSize'];
+  /** How long a request for new updates waits for one, as for `ledger.updates`. */
+  readonly idleTimeoutMs?: UpdatesOptions['idleTimeoutMs'];
+  /** How changes are received, and snapshots that the service serves no other way. Default: the ledger's transport. */
+  readonly transport?: UpdatesOptions['transport'];
+  /** How to retry after a transient failure. Default: the ledger's policy. */
+  readonly retry?: RetryPolicy | undefined;
+}
+
+/** A ledger as contracts are read from it. */
+export interface ContractsSource {
+  readonly service: Service;
+  readonly transport: Transport | undefined;
+  readonly maxSnapshotPageSize: number;
+  /** The options of the feed of changes. */
+  readonly updates: Pick<UpdatesOptions, 'maxPageSize' | 'idleTimeoutMs' | 'transport'>;
+  readonly retry: CompleteRetryPolicy;
+  readonly report: Report;
+}
+
+/** The source of a ledger's contracts. Throws a TypeError for invalid options, and for an object that is no ledger. */
+export function contractsSource(ledger: LedgerReader, options: ContractsOptions): (feed: number) => ContractsSource {
+  const { maxSnapshotPageSize = 500, maxPageSize, idleTimeoutMs } = options;
+  checkOptions(options);
+  checkPositive({ maxSnapshotPageSize }, true);
+  const connection = connectionOf(ledger);
+  if (connection === undefined) throw new TypeError('ledger must be a ledger from createLedger, not a copy of one');
+  const { service } = connection;
+  const transport = options.transport ?? connection.transport;
+  const retry = retryPolicy(connection.retry, options.retry);
+  return (feed) => ({
+    service,
+    transport: transport === 'http' ? undefined : transport,
+    maxSnapshotPageSize,
+    updates: { maxPageSize, idleTimeoutMs, transport },
+    retry,
+    report: service.reportForFeed(feed),
+  });
+}
