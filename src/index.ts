@@ -37,6 +37,15 @@ export type {
   SocketOpened,
 } from './diagnostics/FeedDiagnostic.js';
 export type {
+  ContractsDiagnostic,
+  ContractUndecoded,
+  SnapshotCompleted,
+  SnapshotPageReceived,
+  SnapshotRestarted,
+  SnapshotStarted,
+  TypesUnknown,
+} from './diagnostics/ContractsDiagnostic.js';
+export type {
   HandlerFailed,
   NameLost,
   ProcessDiagnostic,
@@ -58,6 +67,9 @@ export type {
 export { awaitIngested } from './operators/awaitIngested.js';
 export { ofEvent } from './operators/ofEvent.js';
 export { ofTemplate, type TemplateEvent } from './operators/ofTemplate.js';
+export type { AssignedEventOf, ContractEvent, CreatedEventOf, UndecodedEvent } from './operators/ContractEvent.js';
+export type { ChoiceNameOf, ExercisedChoice, ExercisedEventOf, OtherExercisedEvent } from './operators/ContractEvent.js';
+export type { DecodeOptions } from './operators/decodeEvents.js';
 export { ofTransaction } from './operators/ofTransaction.js';
 export { ofVariant } from './operators/ofVariant.js';
 export { onSynchronizer } from './operators/onSynchronizer.js';
@@ -108,7 +120,15 @@ export { TransactionFilter } from './codecs/Filters.js';
 export { LedgerEnd } from './codecs/OffsetCheckpoint.js';
 export type { Opt } from './codecs/scalars.js';
 
+// Types of contracts
+export { contractType, interfaceType } from './codecs/ContractType.js';
+export type { ContractType, CreatableType, InterfaceType, TemplateType } from './codecs/ContractType.js';
+export type { ArchiveAlone, ChoiceCodecs, ChoiceCodecsByName, ChoicesOf, TypeOptions } from './codecs/ContractType.js';
+export type { ArgumentOf, ChoiceType, PayloadOf, ResultOf, Unit } from './codecs/ContractType.js';
+export type { Decoded, DecodeFailure, JsonDecoder } from './codecs/ContractType.js';
+
 // Submissions
+export { create, createAndExercise, exercise } from './codecs/commands.js';
 export { PrepareRequest } from './codecs/PrepareRequest.js';
 export {
   Command,
@@ -167,6 +187,7 @@ export { isSubmissionExpiredError, SubmissionExpiredError } from './errors/submi
 export { isSubmissionRejectedError, SubmissionRejectedError } from './errors/submission.js';
 export { isOrderError, OrderError } from './errors/feed.js';
 export { isPageLimitError, PageLimitError } from './errors/feed.js';
+export { isSnapshotLimitError, SnapshotLimitError } from './errors/feed.js';
 export { isPrunedError, PrunedError } from './errors/feed.js';
 export { isRequestTimeoutError, RequestTimeoutError } from './errors/request.js';
 export type { Retried } from './errors/verdict.js';

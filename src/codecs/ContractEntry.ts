@@ -2,7 +2,7 @@ import type * as t from 'io-ts';
 import { CreatedEvent } from './Event.js';
 import { isRecord } from './internal/Codec.js';
 import { list } from './internal/collection.js';
-import { json, optional, tag, text } from './internal/field.js';
+import { optional, tag, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { oneOf, type UnknownVariant } from './internal/variant.js';
 import { AssignedEvent, UnassignedEvent } from './Reassignment.js';
@@ -111,15 +111,15 @@ export const ContractElement: t.Type<ContractElement, unknown> = message<Contrac
 /** A page of a snapshot. */
 export interface ActiveContractsPage {
   /** The elements. */
-  readonly activeContracts: readonly unknown[];
+  readonly activeContracts: readonly ContractElement[];
   /** The offset of the snapshot. */
   readonly activeAtOffset: Offset;
   /** Continues the snapshot; absent on the last page. */
   readonly nextPageToken?: string;
 }
 
-/** Codec of `ActiveContractsPage`, whose elements stay undecoded. */
+/** Codec of `ActiveContractsPage`. */
 export const ActiveContractsPage: t.Type<ActiveContractsPage, unknown> = message<ActiveContractsPage>(
   'ActiveContractsPage',
-  { activeContracts: list(json), activeAtOffset: Offset, nextPageToken: optional(text) },
+  { activeContracts: list(ContractElement), activeAtOffset: Offset, nextPageToken: optional(text) },
 );

@@ -4,29 +4,23 @@
  * @module canton-rx/contracts
  */
 
-export type { ContractsOptions } from './ContractsSource.js';
+// Snapshots, changes and views
+export { activeContracts, type ActiveContractsRequest } from './activeContracts.js';
+export { contractChanges, type ContractChangesOptions } from './contractChanges.js';
+export { liveContracts, type LiveContracts } from './liveContracts.js';
 export type { ContractPolicies, ContractQuery } from './ContractQuery.js';
-export type {
-  AnyContract,
-  Contract,
-  ContractFacts,
-  ContractLocation,
-  ContractOf,
-  ContractTypes,
-  UndecodedContract,
-} from './Contract.js';
-export type {
-  ContractChange,
-  ContractsCaughtUp,
-  ContractsChanged,
-  ContractsFellBehind,
-  Moved,
-  Reset,
-} from './ContractChange.js';
-export {
-  type ActiveContract,
-  ContractEntry,
-  type IncompleteAssigned,
-  type IncompleteUnassigned,
-  type UnknownContractEntry,
-} from '../codecs/ContractEntry.js';
+export type { ContractsOptions } from './ContractsSource.js';
+
+// Contracts
+export type { AnyContract, Contract, ContractFacts, ContractLocation } from './Contract.js';
+export type { ContractOf, ContractTypes, UndecodedContract } from './Contract.js';
+export type { ContractSet } from './ContractSet.js';
+export type { ContractsKnown, ContractsLoading, LiveConnection, LiveState } from './LiveState.js';
+
+// Changes
+export type { ContractChange, ContractsChanged, Moved, Reset } from './ContractChange.js';
+export type { ContractsCaughtUp, ContractsFellBehind } from './ContractChange.js';
+
+// Entries of a snapshot
+export { ContractEntry, type ActiveContract, type UnknownContractEntry } from '../codecs/ContractEntry.js';
+export type { IncompleteAssigned, IncompleteUnassigned } from '../codecs/ContractEntry.js';

@@ -1,16 +1,40 @@
-import { type Observable, throwError } from 'rxjs';
+import {
+  concat,
+  concatMap,
+  defer,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  type ObservableInput,
+  retry,
+  skip,
+  throwError,
+  timer,
+} from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
-import type { Offset } from '../codecs/scalars.js';
+import { Offset } from '../codecs/scalars.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
+import type { GapFound } from '../diagnostics/FeedDiagnostic.js';
+import { DecodeError, isPrunedError } from '../errors/feed.js';
+import { InvalidRequestError } from '../errors/request.js';
+import { withRetried } from '../errors/verdict.js';
+import { createLedgerFeed } from '../feed/LedgerFeed.js';
+import type { Page } from '../feed/Page.js';
+import type { Step } from '../feed/Position.js';
+import { steps } from '../feed/updates.js';
+import { isGapError } from '../feed/UpdatesOptions.js';
+import { RetryBudget } from '../http/retry.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractsChanged, Reset } from './ContractChange.js';
-import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
+import { type ContractPolicies, type ContractQuery, eventFormatOf, updateFormatOf } from './ContractQuery.js';
 import type { ContractsFold } from './ContractsFold.js';
 import type { ContractsSource } from './ContractsSource.js';
+import { readKnownTypes } from './knownTypes.js';
+import { readContracts } from './readContracts.js';
 
 /** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
 export interface JoinStep<C extends AnyContract> {
   /** In order. */
-  readonly changes: readonly (Reset<C> | ContractsChanged<C> | OffsetCheckpoint)[];
+  readonly changes: readonly JoinChange<C>[];
   /** The changes are complete up to here. */
   readonly offset: Offset;
   /** Whether that is the end of the ledger, as far as it is known. */
@@ -18,6 +42,8 @@ export interface JoinStep<C extends AnyContract> {
   /** The state after these changes. It is mutated by the next step. */
   readonly fold: ContractsFold<C>;
 }
+
+type JoinChange<C extends AnyContract> = Reset<C> | ContractsChanged<C> | OffsetCheckpoint;
 
 /** What to join, and from where. */
 export interface JoinRequest {
@@ -38,7 +64,166 @@ export interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  request: JoinRequest,
+  { query, resumeFrom, reason = 'start' }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<JoinStep<AnyContract>> =>
-  throwError(() => new Error(`not built: ${String(source)} ${String(request)} ${String(ready$)}`));
+  defer(() => {
+    if (resumeFrom !== undefined && !Offset.is(resumeFrom))
+      throw new InvalidRequestError([{ path: 'resumeFrom', expected: Offset.name }]);
+    const progress: Progress = {
+      offset: resumeFrom,
+      reason: resumeFrom === undefined ? reason : undefined,
+      gap: undefined,
+      budget: new RetryBudget(source.retry),
+    };
+    return readKnownTypes(source, query, (known) => {
+      // not silent even at first: while the type was unknown, its contracts were not among the changes
+      if (query.onUnknownPackage === 'wait' && progress.offset !== undefined) progress.reason = 'packageFound';
+      return defer(() => readFrom(source, known, progress, ready$)).pipe(reloadAfterGap(source, query, progress));
+    });
+  });
+
+/** How far the changes of a subscription are complete, and why the contracts are read next. */
+interface Progress {
+  /** `undefined` before the first `Reset`. */
+  offset: Offset | undefined;
+  /** The reason of the next `Reset`; `undefined` if the caller has the contracts at the offset. */
+  reason: Reset['reason'] | undefined;
+  /** The gap after which the contracts are read again; not yet reported. */
+  gap: Omit<GapFound, '_tag'> | undefined;
+  /** The delays of reloads in a row: a participant may prune faster than the contracts can be read. */
+  budget: RetryBudget;
+}
+
+/** Reads the contracts, and follows their changes. */
+function readFrom(
+  source: ContractsSource,
+  query: ContractQuery & ContractPolicies,
+  progress: Progress,
+  ready$: Observable<unknown> | undefined,
+): Observable<JoinStep<AnyContract>> {
+  const eventFormat = eventFormatOf(query);
+  const { offset: previous = 0, reason: reloads } = progress;
+  const at =
+    reloads === undefined ? { activeAtOffset: previous } : { notBefore: reloads === 'ledgerReset' ? 0 : previous };
+  return readContracts(source, query, eventFormat, at).pipe(
+    concatMap(({ fold, offset }) => {
+      const { reason } = progress;
+      reportGap(source, progress, offset);
+      progress.offset = offset;
+      const contracts = [...fold.contracts.values()];
+      const changes = reason === undefined ? [] : [{ _tag: 'Reset' as const, reason, offset, contracts }];
+      const feed = createLedgerFeed(
+        source.service,
+        { beginExclusive: offset, updateFormat: updateFormatOf(eventFormat) },
+        // waiting would abort what is prefetched
+        { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },
+        source.retry,
+        withoutGaps(source.report),
+      );
+      return concat(
+        [{ changes, offset, isCaughtUp: false, fold }],
+        steps(feed, ready$).pipe(
+          // the start
+          skip(1),
+          concatMap((step) => applyStep(feed.service.updatesPath, step, fold, progress)),
+        ),
+      );
+    }),
+  );
+}
+
+/** Applies a step of the feed to the contracts. */
+function applyStep(
+  path: string,
+  { position, page }: Step,
+  fold: ContractsFold<AnyContract>,
+  progress: Progress,
+): ObservableInput<JoinStep<AnyContract>> {
+  if (page !== undefined) progress.budget = progress.budget.renew();
+  const { changes, failure$ } = applyUpdates(path, page?.updates ?? [], fold);
+  const last = changes.at(-1)?.offset ?? progress.offset ?? 0;
+  if (failure$ === undefined && position.cursor > last)
+    changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
+  const offset = changes.at(-1)?.offset ?? last;
+  progress.offset = offset;
+  const step = { changes, offset, isCaughtUp: position.hasCaughtUp, fold };
+  return failure$ === undefined ? [step] : concat([step], failure$);
+}
+
+/** The changes of some updates, up to one that cannot be applied. */
+function applyUpdates(
+  path: string,
+  updates: Page['updates'],
+  fold: ContractsFold<AnyContract>,
+): { readonly changes: JoinChange<AnyContract>[]; readonly failure$?: Observable<never> } {
+  const changes: JoinChange<AnyContract>[] = [];
+  try {
+    for (const update of updates) {
+      const change = applyUpdate(path, update, fold);
+      if (change !== undefined) changes.push(change);
+    }
+    return { changes };
+  } catch (error) {
+    return { changes, failure$: throwError(() => error) };
+  }
+}
+
+/** Throws a DecodeError for an update or an event of an unknown kind: it may change contracts, which would be wrong without it. */
+function applyUpdate(
+  path: string,
+  update: Page['updates'][number],
+  fold: ContractsFold<AnyContract>,
+): JoinChange<AnyContract> | undefined {
+  switch (update._tag) {
+    case 'OffsetCheckpoint':
+      return update;
+    // not requested, and it changes no contract
+    case 'TopologyTransaction':
+      return undefined;
+    case 'Transaction':
+    case 'Reassignment':
+      if (update.events.every(({ _tag }) => _tag !== 'UnknownEvent')) return fold.apply(update);
+  }
+  throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset);
+}
+
+/** Reads the contracts again after a gap, if the caller says so. */
+const reloadAfterGap = (
+  source: ContractsSource,
+  { onGap }: ContractPolicies,
+  progress: Progress,
+): MonoTypeOperatorFunction<JoinStep<AnyContract>> =>
+  retry({
+    delay: (error: unknown) => {
+      const { offset: cursor, budget } = progress;
+      const isGap = isGapError(error) && cursor !== undefined;
+      if (isGap) progress.gap = { cursor, cause: error };
+      const { failures, spentMs, leftMs } = budget;
+      const isSpent = failures > 0 && leftMs <= 0;
+      if (!isGap || onGap === 'fail' || isSpent) {
+        reportGap(source, progress);
+        throw isGap && isSpent ? withRetried(error, { times: failures, forMs: spentMs }) : error;
+      }
+      progress.reason = isPrunedError(error) ? 'pruned' : 'ledgerReset';
+      const delayMs = failures === 0 ? 0 : budget.nextDelayMs();
+      progress.budget = budget.countFailure(delayMs);
+      return timer(delayMs);
+    },
+  });
+
+/** Reports a gap once it is known where the changes continue, or that they do not. */
+function reportGap({ report }: ContractsSource, progress: Progress, resumesFrom?: Offset): void {
+  const { gap } = progress;
+  progress.gap = undefined;
+  if (gap !== undefined)
+    report(() => ({ _tag: 'GapFound', ...gap, ...(resumesFrom !== undefined && { resumesFrom }) }));
+}
+
+/** The report function of a feed that ends at each gap, although the changes may continue after it. */
+const withoutGaps =
+  (report: Report): Report =>
+  (body) => {
+    const diagnostic = body();
+    if (diagnostic._tag !== 'GapFound') report(() => diagnostic);
+  };

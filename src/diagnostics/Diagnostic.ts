@@ -1,5 +1,6 @@
 import type { Offset } from '../codecs/scalars.js';
 import type { StoreError } from '../errors/process.js';
+import type { ContractsDiagnostic } from './ContractsDiagnostic.js';
 import type { FeedDiagnostic } from './FeedDiagnostic.js';
 import type { SubmissionDiagnostic } from './SubmissionDiagnostic.js';
 
@@ -36,7 +37,8 @@ export type Diagnostic = DiagnosticBody & {
 };
 
 /** A diagnostic without its time and its feed. */
-export type DiagnosticBody = FeedDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | TokenRefreshed;
+export type DiagnosticBody =
+  FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | TokenRefreshed;
 
 /** The service refused a token, and the provider returned another. */
 export interface TokenRefreshed {

@@ -1,5 +1,12 @@
 import type { ApiError } from './ApiError.js';
-import type { DecodeError, LedgerResetError, OrderError, PageLimitError, PrunedError } from './feed.js';
+import type {
+  DecodeError,
+  LedgerResetError,
+  OrderError,
+  PageLimitError,
+  PrunedError,
+  SnapshotLimitError,
+} from './feed.js';
 import type { CursorError, HandlerError, StoreError } from './process.js';
 import type {
   AnswerTooLargeError,
@@ -36,6 +43,7 @@ export type LedgerError =
   | PageLimitError
   | PrunedError
   | RequestTimeoutError
+  | SnapshotLimitError
   | TokenError
   | UnauthorizedError
   | VerificationError;
@@ -63,6 +71,7 @@ const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
   'PageLimitError',
   'PrunedError',
   'RequestTimeoutError',
+  'SnapshotLimitError',
   'TokenError',
   'UnauthorizedError',
   'VerificationError',
@@ -99,6 +108,7 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
  *   PageLimitError: () => 'one update is too large',
  *   PrunedError: ({ earliestOffset }) => `resume from ${earliestOffset ?? '?'}, with a gap`,
  *   RequestTimeoutError: ({ afterMs }) => `no answer in ${afterMs} ms`,
+ *   SnapshotLimitError: ({ limit }) => `more than ${limit} contracts: use canton-rx/ws`,
  *   TokenError: ({ reason }) => reason,
  *   UnauthorizedError: () => 'log in again',
  *   VerificationError: ({ explanation }) => `not signed: ${explanation}`,
@@ -144,6 +154,8 @@ export const matchLedgerError =
         return cases.PrunedError(error);
       case 'RequestTimeoutError':
         return cases.RequestTimeoutError(error);
+      case 'SnapshotLimitError':
+        return cases.SnapshotLimitError(error);
       case 'TokenError':
         return cases.TokenError(error);
       case 'UnauthorizedError':

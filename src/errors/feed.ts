@@ -69,6 +69,34 @@ export class PageLimitError extends Error {
 export const isPageLimitError = (u: unknown): u is PageLimitError => hasTag(u, 'PageLimitError');
 
 /**
+ * There are more active contracts than the service lists at once, it serves no pages of them, and it is pruned, so that its
+ * updates do not tell them either. Before 3.5.1 only a WebSocket brings a snapshot of more than 200 contracts.
+ */
+export class SnapshotLimitError extends Error {
+  /** The class's name. */
+  override readonly name = 'SnapshotLimitError' as const;
+  /** Identifies the error in the union. */
+  readonly _tag = 'SnapshotLimitError' as const;
+
+  constructor(
+    /** The number of contracts that the service has listed. There are more. */
+    readonly limit: number,
+    /** The offset of the snapshot. */
+    readonly activeAtOffset: Offset,
+  ) {
+    super(
+      errorMessage(
+        'The service does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.',
+        { 'More than': limit, Offset: activeAtOffset },
+      ),
+    );
+  }
+}
+
+/** Whether a value is a {@link SnapshotLimitError}. */
+export const isSnapshotLimitError = (u: unknown): u is SnapshotLimitError => hasTag(u, 'SnapshotLimitError');
+
+/**
  * The participant has pruned updates that the feed has not read. A feed that resumes from `earliestOffset` omits them; the
  * caller decides whether that is acceptable.
  */

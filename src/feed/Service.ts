@@ -21,6 +21,8 @@ interface Learned {
   maxPollMs: number;
   maxRange: number;
   ledgerEndUnavailableAt: number;
+  hasSnapshotPages: boolean;
+  snapshotLimit: number;
   feeds: number;
 }
 
@@ -43,6 +45,8 @@ export class Service {
       maxPollMs: Infinity,
       maxRange: Infinity,
       ledgerEndUnavailableAt: -Infinity,
+      hasSnapshotPages: true,
+      snapshotLimit: Infinity,
       feeds: 0,
     };
   }
@@ -170,5 +174,30 @@ export class Service {
   /** The service, or a gateway before it, does not serve the ledger end. That may be temporary. */
   ledgerEndUnavailable(): void {
     this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
+  }
+
+  /** Whether to request snapshots in pages: the service has not said that it does not serve any. */
+  get hasSnapshotPages(): boolean {
+    return this.#learned.hasSnapshotPages;
+  }
+
+  /** The service does not serve pages of snapshots. */
+  snapshotPagesMissing(): void {
+    this.#learned.hasSnapshotPages = false;
+  }
+
+  /** The maximum number of contracts in a page of a snapshot. */
+  get snapshotLimit(): number {
+    return Math.floor(this.#learned.snapshotLimit);
+  }
+
+  /** A page of a snapshot was answered fast: later ones may be a little larger. */
+  snapshotAnswered(): void {
+    this.#learned.snapshotLimit *= 1.1;
+  }
+
+  /** A page of a snapshot with `limit` contracts was too large, or took too long: later ones have at most half. */
+  snapshotTooLarge(limit: number): void {
+    this.#learned.snapshotLimit = Math.max(1, limit / 2);
   }
 }

@@ -42,5 +42,5 @@ export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observa
 };
 
 /** The path is not served, or a gateway blocks it. */
-const isUnavailable = (error: ApiError): boolean =>
+export const isUnavailable = (error: ApiError): boolean =>
   verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);

@@ -119,7 +119,7 @@ function reportChange({ report }: LedgerFeed, change: DiagnosticBody | undefined
 }
 
 /** The participant's HTTP layer, a proxy or the client itself did not wait any longer. A quick failure is not a timeout. */
-function isTimeout(error: LedgerError, { tookMs }: FailedRequest): boolean {
+export function isTimeout(error: LedgerError, { tookMs }: Pick<FailedRequest, 'tookMs'>): boolean {
   if (tookMs < minPollMs) return false;
   if (isApiError(error)) return error.code === undefined && [408, 503, 504].includes(error.status);
   return error._tag === 'RequestTimeoutError' || error._tag === 'ConnectionError';

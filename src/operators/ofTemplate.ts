@@ -1,8 +1,12 @@
 import { filter, type Observable } from 'rxjs';
+import type { ContractType } from '../codecs/ContractType.js';
+import { matchId } from '../codecs/decodePayload.js';
 import type { ArchivedEvent, CreatedEvent, ExercisedEvent } from '../codecs/Event.js';
 import type { AssignedEvent, UnassignedEvent } from '../codecs/Reassignment.js';
 import { TemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
+import type { ContractEvent, UndecodedEvent } from './ContractEvent.js';
+import { decodeEvents, type DecodeOptions } from './decodeEvents.js';
 import type { EventOf } from './toEvents.js';
 
 /** The events of a contract, which has a template. */
@@ -51,14 +55,61 @@ export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | Unas
 export function ofTemplate(
   template: string,
   ...templates: readonly string[]
-): <A extends EventOf<Update>>(source: Observable<A>) => Observable<Extract<A, TemplateEvent>> {
-  const patterns = [template, ...templates].map(templatePattern);
-  const matches = <A extends EventOf<Update>>(event: A): event is Extract<A, TemplateEvent> => {
+): <A extends EventOf<Update>>(source: Observable<A>) => Observable<Extract<A, TemplateEvent>>;
+/**
+ * Passes the events of contracts of the given types, decoded: a `CreatedEvent`, and the one of an assignment, has a typed
+ * `payload`; an `ExercisedEvent` has a typed `argument` and `result`, by its `choice`. All of these have the `templateId` of
+ * their type as `type`. Archivals and unassignments pass as they are.
+ *
+ * A contract that matches several types has the first of them, an exercise the one that has the choice. An event is of an
+ * interface if it has its view, lists it in `implementedInterfaces`, or is of a choice of it; an unassignment does not name
+ * interfaces, and does not pass by one. An exercise of a choice that the type does not have passes with its argument
+ * undecoded.
+ *
+ * Emits a {@link DecodeError} for an event that does not decode, or, with `onUndecodable: 'emit'`, an `UndecodedEvent` in
+ * its place.
+ *
+ * @param types - types of the code generator, or of `contractType` and `interfaceType`
+ * @throws TypeError synchronously, before any subscription, for a type with an invalid template id
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, contractType, createLedger, ofEvent, ofTemplate, toEvents } from 'canton-rx';
+ * import * as t from 'io-ts';
+ *
+ * const Asset = contractType('#sandbox-assets:Main:Asset', t.type({ owner: t.string, amount: t.string }));
+ *
+ * createLedger({ baseUrl: 'http://127.0.0.1:7575' })
+ *   .updates({ beginExclusive: 0, endInclusive: 20, updateFormat: acsDelta({ parties: 'any' }) })
+ *   .pipe(toEvents(), ofTemplate(Asset), ofEvent('CreatedEvent'))
+ *   .subscribe(({ payload }) => {
+ *     console.log(payload.owner, payload.amount);
+ *   });
+ * ```
+ */
+export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>(
+  ...types: T
+): <A extends EventOf<Update>>(source: Observable<A>) => Observable<ContractEvent<A, T[number]>>;
+export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>(
+  ...typesAndOptions: readonly [...T, DecodeOptions]
+): <A extends EventOf<Update>>(
+  source: Observable<A>,
+) => Observable<ContractEvent<A, T[number]> | UndecodedEvent<T[number]['templateId']>>;
+export function ofTemplate(
+  ...args: readonly (string | ContractType | DecodeOptions)[]
+): (source: Observable<EventOf<Update>>) => Observable<unknown> {
+  const patterns = args.filter((arg) => typeof arg === 'string').map(templatePattern);
+  if (patterns.length === 0) return decodeEvents(args.filter(isType), args.find(isOptions));
+  const matches = (event: EventOf<Update>): boolean => {
     const found = templateOf(event);
     return found !== undefined && patterns.some((isMatch) => isMatch(found));
   };
   return (source) => source.pipe(filter(matches));
 }
+
+const isType = (arg: object | string): arg is ContractType => typeof arg === 'object' && 'templateId' in arg;
+
+const isOptions = (arg: object | string): arg is DecodeOptions => typeof arg === 'object' && !isType(arg);
 
 /** The template of an event. */
 interface Template {
@@ -76,19 +127,15 @@ interface Template {
 function templatePattern(pattern: string): (template: Template) => boolean {
   const isAnyPackage = pattern.split(':').length === 2;
   // Module:Entity is a template id without its package
-  if (!TemplateId.is(isAnyPackage ? `#any:${pattern}` : pattern)) {
+  const id = isAnyPackage ? `#any:${pattern}` : pattern;
+  if (!TemplateId.is(id)) {
     throw new TypeError(
       `'${pattern}' is not a template: use Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
     );
   }
-  if (isAnyPackage) return ({ templateId }) => withoutPackage(templateId) === pattern;
-  if (!pattern.startsWith('#')) return ({ templateId }) => templateId === pattern;
-  const name = pattern.slice(1, pattern.indexOf(':'));
-  const moduleAndEntity = withoutPackage(pattern);
-  return ({ templateId, packageName }) => packageName === name && withoutPackage(templateId) === moduleAndEntity;
+  const matches = matchId(id);
+  return ({ templateId, packageName }) => matches(templateId, isAnyPackage ? undefined : packageName);
 }
-
-const withoutPackage = (templateId: string): string => templateId.slice(templateId.indexOf(':') + 1);
 
 function templateOf(event: EventOf<Update>): Template | undefined {
   switch (event._tag) {

@@ -6,7 +6,7 @@ import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import { Offset, Timestamp } from '../codecs/scalars.js';
 import { CursorError } from '../errors/process.js';
 import { isLater } from '../operators/internal/times.js';
-import type { FeedPosition } from './Feed.js';
+import { type FeedPosition, isInvalid } from './Feed.js';
 import type { AnyEntry, AnyReader } from './Processor.js';
 
 /**
@@ -60,8 +60,9 @@ export function cursorAfter(
   const recordTimes = new Map(isReset ? [] : Object.entries(cursor.recordTimes));
   let lastUpdate = isReset ? undefined : cursor.lastUpdate;
   for (const { content } of entries) {
-    if (content._tag === 'InvalidUpdate') continue;
-    if ('updateId' in content) lastUpdate = { offset: content.offset, updateId: content.updateId };
+    if (isInvalid(content)) continue;
+    if ('updateId' in content && content.updateId !== undefined)
+      lastUpdate = { offset: content.offset, updateId: content.updateId };
     for (const { synchronizerId, recordTime } of timesOf(content)) {
       const latest = recordTimes.get(synchronizerId);
       if (latest === undefined || isLater(recordTime, latest)) recordTimes.set(synchronizerId, recordTime);

@@ -10,6 +10,16 @@ import type { AnyHandler } from '../ledger/connection.js';
 import type { Cursor, LastUpdate } from './Cursor.js';
 import type { Committed, Work } from './ProcessOptions.js';
 
+/** What a feed may contain: an update, or whatever else happens at an offset. */
+export interface FeedItem {
+  /** The kind of item. */
+  readonly _tag: string;
+  /** Its position on the ledger. */
+  readonly offset: Offset;
+  /** The id of the update, if it is one that has an id. */
+  readonly updateId?: string | undefined;
+}
+
 /**
  * A source of updates in order, from which a processor can resume at any position: a ledger, by `updatesFeed`, or a stream
  * into which they were relayed, by `natsFeed` of `canton-rx/nats`. A feed is a description, and can be processed several
@@ -29,6 +39,8 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
   readonly diagnostics$: Observable<Diagnostic>;
   /** Whether a processor needs a store, since the source keeps no place for it. By default it may begin again each time. */
   readonly needsStore?: boolean;
+  /** Whether what cannot be handled may be parked, to be handled out of order later. By default it may. */
+  readonly canPark?: boolean;
   /**
    * Wraps the runs of processors, for telemetry and for Angular's zone.
    *
@@ -72,6 +84,11 @@ export interface FeedReader<A, P extends FeedPosition> {
   readonly place?: FeedPlace;
   /** Emits where a processor without a cursor begins, once. */
   readonly start$: Observable<P>;
+  /**
+   * Where a processor begins again if the last update of its cursor is gone, because the source was replaced. Without it,
+   * that is a `CursorError`.
+   */
+  readonly restart?: P;
   /** Emits which cursors belong to the feed, once. */
   readonly identity$: Observable<FeedIdentity>;
   /** Codec of the positions, by which stored ones are checked. They are plain JSON, and decode to themselves. */
@@ -125,6 +142,14 @@ export interface FeedPlace {
   /** Saves a cursor, and completes when that is durable. */
   save(cursor: Cursor): Observable<unknown>;
 }
+
+/** Whether an entry is a checkpoint. */
+export const isCheckpoint = (content: { readonly _tag: string }): content is OffsetCheckpoint =>
+  content._tag === 'OffsetCheckpoint';
+
+/** Whether an entry is an update that does not decode. */
+export const isInvalid = (content: { readonly _tag: string }): content is InvalidUpdate =>
+  content._tag === 'InvalidUpdate';
 
 /** The order of positions by a number that each of them has. */
 export const orderBy = <P>(toNumber: (position: P) => number): ord.Ord<P> => ({

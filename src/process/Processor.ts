@@ -3,14 +3,14 @@ import type { Offset } from '../codecs/scalars.js';
 import { checkPositive, type CompleteRetryPolicy, retryPolicy } from '../http/retry.js';
 import type { Transactions } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
-import type { Feed, FeedEntry, FeedPosition, FeedReader } from './Feed.js';
-import type { AnyProcessOptions, CommitEvery, Work } from './ProcessOptions.js';
+import type { Feed, FeedEntry, FeedItem, FeedPosition, FeedReader } from './Feed.js';
+import type { AnyProcessOptions, CommitEvery } from './ProcessOptions.js';
 
 /** A processor that holds its name: its handler, its store and its settings. */
 export interface Processor extends Stop, ProcessorSettings {
   readonly reader: AnyReader;
-  /** Handles one update, or several if it takes batches. */
-  readonly handle: (work: Work | readonly Work[], tx: unknown) => unknown;
+  /** Handles one item, or several if it takes batches. */
+  readonly handle: (work: FeedItem | readonly FeedItem[], tx: unknown) => unknown;
   readonly transactions: Transactions<unknown>;
   /** Whether the effects of a handler are rolled back when it fails. */
   readonly isTransactional: boolean;
@@ -19,14 +19,14 @@ export interface Processor extends Stop, ProcessorSettings {
   readonly park: (offset: Offset, parked: unknown, tx: unknown) => Observable<unknown>;
 }
 
-/** A feed whose positions are not known here. */
-export type AnyFeed = Feed;
+/** A feed whose items and positions are not known here. */
+export type AnyFeed = Feed<FeedItem>;
 
 /** A reader of such a feed. */
-export type AnyReader = FeedReader<Work, FeedPosition>;
+export type AnyReader = FeedReader<FeedItem, FeedPosition>;
 
 /** An entry of such a feed. */
-export type AnyEntry = FeedEntry<Work, FeedPosition>;
+export type AnyEntry = FeedEntry<FeedItem, FeedPosition>;
 
 /** Whether a processor must stop. */
 export interface Stop {
@@ -37,7 +37,7 @@ export interface Stop {
 
 /** The options of a processor that its work depends on, with their defaults. */
 interface ProcessorSettings {
-  readonly select: (update: Work) => boolean;
+  readonly select: (item: FeedItem) => boolean;
   readonly takesBatches: boolean;
   readonly commitEveryMs: number;
   readonly commitEveryUpdates: number;
@@ -52,7 +52,7 @@ const handlerGiveUpAfterMs = 60_000;
 /** The settings of a processor. Throws a TypeError for options that are invalid, or do not go together. */
 export function processorSettings(
   options: AnyProcessOptions,
-  { retry, needsStore = false }: AnyFeed,
+  { retry, needsStore = false, canPark = true }: AnyFeed,
 ): ProcessorSettings {
   const { name, store, batch, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
   // JavaScript may pass both batch and commitEvery, which the types exclude
@@ -65,10 +65,11 @@ export function processorSettings(
   if (store === undefined && name !== undefined) throw new TypeError('store is required with name');
   if (store !== undefined && (name === undefined || name === '')) throw new TypeError('name is required with store');
   if (batch !== undefined && every !== undefined) throw new TypeError('commitEvery is not allowed with batch');
+  if (onPoison === 'park' && !canPark) throw new TypeError("onPoison: 'park' is not possible with this feed");
   if (onPoison === 'park' && store?.park === undefined)
     throw new TypeError("onPoison: 'park' requires a store with park");
   return {
-    select: options.select ?? (() => true),
+    select: (options.select as ProcessorSettings['select'] | undefined) ?? (() => true),
     takesBatches: batch !== undefined,
     commitEveryMs: ms,
     commitEveryUpdates: batch?.size ?? updates,

@@ -19,7 +19,7 @@ import {
 } from 'rxjs';
 import { DecodeError } from '../errors/feed.js';
 import { mapError } from '../http/retry.js';
-import type { Work } from './ProcessOptions.js';
+import { type FeedItem, isCheckpoint, isInvalid } from './Feed.js';
 import type { AnyEntry, Processor } from './Processor.js';
 
 /** The result of a call: how many of its updates are handled. */
@@ -130,9 +130,9 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
   });
 
 /** The update, if the handler must get it. */
-function toWork({ select, reader }: Processor, { content }: AnyEntry): Work | undefined {
-  if (content._tag === 'OffsetCheckpoint') return undefined;
-  if (content._tag === 'InvalidUpdate') throw new DecodeError(reader.path, content.problems, content.offset);
+function toWork({ select, reader }: Processor, { content }: AnyEntry): FeedItem | undefined {
+  if (isCheckpoint(content)) return undefined;
+  if (isInvalid(content)) throw new DecodeError(reader.path, content.problems, content.offset);
   return select(content) ? content : undefined;
 }
 

@@ -15,17 +15,18 @@ import {
   tap,
   timer,
 } from 'rxjs';
+import type { Update } from '../codecs/Update.js';
 import { HandlerError } from '../errors/process.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
 import { callHandler, type Handled, HandlerFailure } from './callHandler.js';
 import { type Cursor, cursorAfter } from './Cursor.js';
-import type { FeedPage, FeedPosition } from './Feed.js';
+import { type FeedItem, type FeedPage, type FeedPosition, isInvalid } from './Feed.js';
 import { Parked } from './Parked.js';
-import type { Committed, Work } from './ProcessOptions.js';
+import type { Committed } from './ProcessOptions.js';
 import type { AnyEntry, Processor } from './Processor.js';
 
 /** Entries that are handled and committed together, unless the time to commit comes first. */
-export interface Chunk extends FeedPage<Work, FeedPosition> {
+export interface Chunk extends FeedPage<FeedItem, FeedPosition> {
   /** The error with which the feed ends after these entries. */
   readonly failure?: { readonly error: unknown };
 }
@@ -158,7 +159,7 @@ function retryOrGiveUp(
   const spent = progress.budget.spend(tookMs);
   if (first === undefined) throw cause;
   const { content } = first;
-  if (spent.leftMs <= 0 || content._tag === 'InvalidUpdate') return skipOrPark(processor, progress, first, cause);
+  if (spent.leftMs <= 0 || isInvalid(content)) return skipOrPark(processor, progress, first, cause);
   const delayMs = spent.nextDelayMs();
   const budget = spent.countFailure(delayMs);
   const { failures } = budget;
@@ -184,7 +185,8 @@ function skipOrPark(
   const parked = {
     offset,
     updateId,
-    update: content._tag === 'InvalidUpdate' ? undefined : content,
+    // only feeds of updates can park
+    update: isInvalid(content) ? undefined : (content as Update),
     reason: cause instanceof Error ? cause.message : String(cause),
     attempts,
     parkedAt: new Date(asyncScheduler.now()).toISOString(),

@@ -6,7 +6,10 @@
 
 export { processFeed } from './processFeed.js';
 export { updatesFeed, type UpdatesFeedOptions } from './updatesFeed.js';
-export type { Feed, FeedEntry, FeedIdentity, FeedPage, FeedPlace, FeedPosition, FeedReader, FeedRun } from './Feed.js';
+export { contractsFeed, type ContractsFeedOptions, type ContractsFeedQuery } from './contractsFeed.js';
+export type { ContractsPosition, ContractsWork, ResetBatch } from './ContractsWork.js';
+export type { Feed, FeedEntry, FeedIdentity, FeedItem, FeedPage, FeedPlace } from './Feed.js';
+export type { FeedPosition, FeedReader, FeedRun } from './Feed.js';
 export type { Report } from '../diagnostics/Diagnostic.js';
 export type { CompleteRetryPolicy } from '../http/retry.js';
 export type { BatchOptions, BatchProcessOptions, CommitEvery, ProcessOptions } from './ProcessOptions.js';

@@ -30,7 +30,7 @@ import { reportEnd } from '../feed/updates.js';
 import { clampTimer, type RetrySettings, retryTransient } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
 import type { Transactions } from './CheckpointStore.js';
-import type { Feed, FeedPosition } from './Feed.js';
+import type { Feed, FeedItem, FeedPosition } from './Feed.js';
 import { acquireStore, type HeldStore } from './heldStore.js';
 import { type AnyFeed, type Processor, processorSettings, type Stop } from './Processor.js';
 import type {
@@ -40,13 +40,12 @@ import type {
   Committed,
   Handler,
   ProcessOptions,
-  Work,
 } from './ProcessOptions.js';
 import { resumePoint, startPoint } from './resume.js';
 import { work } from './work.js';
 
 /** Calls a handler with batches of the updates of a feed; otherwise as described below. */
-export function processFeed<A extends Work, P extends FeedPosition, Tx = void>(
+export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void>(
   feed: Feed<A, P>,
   handler: BatchHandler<NoInfer<Tx>, NoInfer<A>>,
   options: BatchProcessOptions<Tx, NoInfer<A>>,
@@ -83,7 +82,7 @@ export function processFeed<A extends Work, P extends FeedPosition, Tx = void>(
  * });
  * ```
  */
-export function processFeed<A extends Work, P extends FeedPosition, Tx = void>(
+export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void>(
   feed: Feed<A, P>,
   handler: Handler<NoInfer<Tx>, NoInfer<A>>,
   options?: ProcessOptions<Tx, NoInfer<A>>,

@@ -27,7 +27,13 @@ export const resumePoint = (reader: AnyReader, name: string, load$: Observable<u
       if (stored === undefined || stored === null)
         return reader.start$.pipe(map((start) => ({ cursor: initialCursor(start, identity), isStored: false })));
       const cursor = validateCursor(reader, name, stored, identity);
-      return verifySource(reader, name, cursor).pipe(map(() => ({ cursor, isStored: true })));
+      return hasLastUpdate(reader, cursor).pipe(
+        map((isFound): ResumePoint => {
+          if (isFound) return { cursor, isStored: true };
+          if (reader.restart === undefined) throw updateGone(name, cursor);
+          return { cursor: initialCursor(reader.restart, identity), isStored: false };
+        }),
+      );
     }),
   );
 
@@ -66,15 +72,13 @@ function validateCursor(
   return participantId === undefined ? cursor : { ...cursor, participantId };
 }
 
-/** Checks that the last update is still at its place: a ledger that was restored, and has grown since, has another one there. */
-function verifySource(reader: AnyReader, name: string, cursor: Cursor): Observable<unknown> {
-  const { lastUpdate } = cursor;
-  if (lastUpdate === undefined) return of(true);
-  return reader.hasUpdate(lastUpdate, cursor).pipe(
-    map((isFound) => {
-      const { offset, updateId } = lastUpdate;
-      if (!isFound) throw new CursorError('ledger', name, `update ${updateId} is no longer at offset ${offset}`);
-      return true;
-    }),
+/** Whether the last update is still at its place: a ledger that was restored, and has grown since, has another one there. */
+const hasLastUpdate = (reader: AnyReader, cursor: Cursor): Observable<boolean> =>
+  cursor.lastUpdate === undefined ? of(true) : reader.hasUpdate(cursor.lastUpdate, cursor);
+
+const updateGone = (name: string, { lastUpdate }: Cursor): CursorError =>
+  new CursorError(
+    'ledger',
+    name,
+    `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}`,
   );
-}

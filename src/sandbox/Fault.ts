@@ -55,7 +55,8 @@ export interface FaultCommitLate {
 
 /**
  * The request is processed at once, and its response is delayed. If the delay exceeds `requestTimeoutMs`, the client gets
- * the 503 of the request timeout although the request was processed.
+ * the 503 of the request timeout although the request was processed. If it exceeds the `stream_idle_timeout_ms` of a request
+ * for the active contracts, their list is empty.
  */
 export interface FaultDelay {
   /** The kind of the fault. */

@@ -1,5 +1,6 @@
 import type { ExternalParty, ExternalPartyOptions, HostedParty } from './ExternalParty.js';
 import type { Fault, FaultScope } from './Fault.js';
+import type { GenerateOptions, PackageEntities } from './SandboxContents.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 
 /** A ledger service that runs on this machine, and the means to control it. */
@@ -23,7 +24,9 @@ export interface Sandbox {
    */
   append(...updates: readonly WireUpdateInput[]): number;
   /**
-   * Generates and commits updates of mixed, consistent traffic.
+   * Generates and commits updates of mixed, consistent traffic. Its record times end at the time of the clock. With several
+   * synchronizers it reassigns contracts between them. Each synchronizer has its own order, and one may be ahead of another:
+   * an assignment may come before the unassignment, and before the creation, of the same contract.
    *
    * @returns the new ledger end
    */
@@ -38,6 +41,17 @@ export interface Sandbox {
   prune(upToInclusive: number): void;
   /** Returns the ledger to an earlier end, as the restore of an older backup does. */
   restore(ledgerEnd: number): void;
+  /**
+   * Uploads a package, or further entities of one. Requests that filter by a package, a template or an interface that the
+   * sandbox does not know are answered with 404, as by a participant. It knows those of generated traffic and of all updates
+   * and prepared commands so far.
+   *
+   * @param packageName - the name of the package, without `#`
+   * @param entities - the templates and the interfaces of the package
+   * @returns the id of the package
+   * @throws TypeError if the name is empty or contains `:` or `#`, or if an entity is not of the form `Module:Entity`
+   */
+  uploadPackage(packageName: string, entities?: PackageEntities): string;
   /** Queues a fault for the next requests that match `where`. */
   fault(fault: Fault, where?: FaultScope): void;
   /** Changes settings of the running service. */
@@ -164,6 +178,13 @@ export interface SandboxOptions {
    */
   readonly deprecatedApis?: boolean;
   /**
+   * Whether to serve `POST /v2/state/active-contracts-page`. Releases of 3.5 before 3.5.10 answer it with a 405, as `false`
+   * does. 3.4 never serves it.
+   *
+   * @defaultValue true
+   */
+  readonly activeContractsPages?: boolean;
+  /**
    * The synchronizers that the service is connected to.
    *
    * @defaultValue two synchronizers
@@ -195,6 +216,7 @@ export type SandboxChanges = Partial<
     | 'checkToken'
     | 'interfaceOnly'
     | 'deprecatedApis'
+    | 'activeContractsPages'
   >
 >;
 
@@ -208,27 +230,8 @@ export interface RestartOptions extends SandboxChanges {
   readonly downMs?: number;
 }
 
-/** The options of {@link Sandbox.generate}. */
-export interface GenerateOptions {
-  /**
-   * The seed. The same seed on the same ledger generates the same traffic.
-   *
-   * @defaultValue 1
-   */
-  readonly seed?: number;
-  /**
-   * The kinds of update to generate.
-   *
-   * @defaultValue all
-   */
-  readonly variants?: readonly UpdateVariant[];
-}
-
 /** The Canton release line that the sandbox behaves as. */
 export type SandboxProfile = '3.4' | '3.5' | '3.6';
-
-/** The kinds of update that a ledger stores. Checkpoints are not stored: each stream gets its own. */
-export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';
 
 /**
  * A request in the log of the sandbox. `body`, `status` and `aborted` are updated while the request proceeds. A WebSocket is

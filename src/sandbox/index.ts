@@ -7,15 +7,14 @@
 // The service
 export { startSandbox } from './startSandbox.js';
 export type {
-  GenerateOptions,
   RestartOptions,
   Sandbox,
   SandboxChanges,
   SandboxOptions,
   SandboxProfile,
   SandboxRequest,
-  UpdateVariant,
 } from './Sandbox.js';
+export type { GenerateOptions, PackageEntities, UpdateVariant } from './SandboxContents.js';
 
 // External parties
 export type { ExternalParty, ExternalPartyOptions, HostedParty, PublicKey } from './ExternalParty.js';

@@ -66,8 +66,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     restore(ledgerEnd) {
       ledger.restore(ledgerEnd);
       deduplication.restore(ledgerEnd);
-      traffic.restore(ledgerEnd);
+      traffic.restore(ledger);
     },
+    uploadPackage: (packageName, entities) => ledger.packages.upload(packageName, entities),
     fault: (fault, where) => {
       faults.add(fault, where);
     },

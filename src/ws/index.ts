@@ -1,6 +1,6 @@
 /**
- * The WebSocket transport of feeds: in Node.js by the package `ws`, which it needs beside `canton-rx`, in browsers by the
- * platform's own `WebSocket`.
+ * The WebSocket transport of feeds and of snapshots: in Node.js by the package `ws`, which it needs beside `canton-rx`, in
+ * browsers by the platform's own `WebSocket`.
  *
  * @module canton-rx/ws
  */
@@ -19,7 +19,7 @@ export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTranspor
  * Creates the transport by which the service pushes new updates in a WebSocket, for `createLedger` or for single feeds. A
  * feed without an end uses it once it has caught up. While no socket is available, because the upgrade is refused or a
  * socket has just ended, the feed polls. Either way each update is emitted once and in order; updates between two sockets
- * are read over HTTP.
+ * are read over HTTP. Snapshots of the active contracts are read by it where the service serves them whole in no other way.
  *
  * In Node.js it sends the token and the other headers of the ledger as headers, and keeps idle sockets open with pings. In
  * browsers it sends the token as the first subprotocol, and no other headers.

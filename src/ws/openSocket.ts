@@ -1,14 +1,23 @@
-import { concatMap, concatWith, defer, mergeMap, type Observable, throwError, timeout } from 'rxjs';
+import { concatWith, defer, mergeMap, type Observable, takeWhile, throwError, timeout } from 'rxjs';
 import { errorOf } from '../errors/ApiError.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import { requestSecrets, toConnectionError } from '../http/exchange.js';
-import { currentToken, type Link, requestHeaders } from '../http/Link.js';
+import { type Link, requestHeaders } from '../http/Link.js';
 import { mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /** A message of a socket: first that it is open, then each element that the service sends. */
 export type SocketMessage = { readonly _tag: 'Open' } | { readonly _tag: 'Element'; readonly json: unknown };
+
+/** A stream of the service. */
+interface StreamRequest {
+  readonly path: string;
+  /** The first message, by which the service starts the stream. */
+  readonly body: object;
+  /** The field that distinguishes its elements from errors. */
+  readonly field: 'update' | 'contractEntry';
+}
 
 /** The subprotocol that participants choose, whatever else is offered. */
 const protocols = ['daml.ws.auth'];
@@ -20,54 +29,58 @@ const openTimeoutMs = 10_000;
 const silenceTimeoutMs = 30_000;
 
 /**
- * Sends a request for an endless stream to the service in a WebSocket. Never completes: the end of the socket is an error,
- * too, and every error is a `LedgerError`.
+ * Sends a request for a stream to the service in a WebSocket. Completes if the service closes it with 1000, by which it says
+ * that the stream is complete. Any other end of the socket is an error, and every error is a `LedgerError`.
  */
-export const openSocket = (link: Link, port: SocketPort, path: string, body: object): Observable<SocketMessage> =>
-  currentToken(link).pipe(
-    concatMap((token) => {
-      const headers = requestHeaders(link, token);
-      const secrets = requestSecrets({ headers });
-      const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
-      const open = (sent: Link['headers']): Observable<SocketSign> =>
-        port({ url, protocols, headers: sent, message: JSON.stringify(body) });
-      return defer(() => link.socketInterceptor?.({ url, headers }, open) ?? open(headers)).pipe(
-        // not reached after an 'End', which errors below
-        concatWith(fail(path, 'the socket ended')),
-        timeout({
-          first: openTimeoutMs,
-          each: silenceTimeoutMs,
-          with: () => fail(path, 'the socket sent nothing in time'),
-        }),
-        mergeMap((sign) => toMessages(sign, path, secrets)),
-      );
+export function openSocket(
+  link: Link,
+  port: SocketPort,
+  stream: StreamRequest,
+  token: string | undefined,
+): Observable<SocketMessage> {
+  const { path, body } = stream;
+  const headers = requestHeaders(link, token);
+  const secrets = requestSecrets({ headers });
+  const url = `${link.baseUrl.replace(/^http/, 'ws')}${path}`;
+  const open = (sent: Link['headers']): Observable<SocketSign> =>
+    port({ url, protocols, headers: sent, message: JSON.stringify(body) });
+  return defer(() => link.socketInterceptor?.({ url, headers }, open) ?? open(headers)).pipe(
+    // not reached after an 'End', which completes or errors below
+    concatWith(fail(path, 'the socket ended')),
+    timeout({
+      first: openTimeoutMs,
+      each: silenceTimeoutMs,
+      with: () => fail(path, 'the socket sent nothing in time'),
     }),
+    takeWhile((sign) => sign._tag !== 'End' || sign.code !== 1000),
+    mergeMap((sign) => toMessages(sign, stream, secrets)),
     mapError((error) => (isLedgerError(error) ? error : toConnectionError(path, error))),
   );
+}
 
 const fail = (path: string, reason: string): Observable<never> => throwError(() => new ConnectionError(path, reason));
 
-function toMessages(sign: SocketSign, path: string, secrets: readonly string[]): readonly SocketMessage[] {
+function toMessages(sign: SocketSign, stream: StreamRequest, secrets: readonly string[]): readonly SocketMessage[] {
   switch (sign._tag) {
     case 'Open':
       return [sign];
     case 'Alive':
       return [];
     case 'Text':
-      return [{ _tag: 'Element', json: parseMessage(sign.text, path, secrets) }];
+      return [{ _tag: 'Element', json: parseMessage(sign.text, stream, secrets) }];
     case 'End':
-      throw new ConnectionError(path, `the socket was closed with ${sign.code}`);
+      throw new ConnectionError(stream.path, `the socket was closed with ${sign.code}`);
   }
 }
 
 /** The JSON of an element. Throws the typed error where the message is an error: a socket has no other way to report one. */
-function parseMessage(text: string, path: string, secrets: readonly string[]): unknown {
+function parseMessage(text: string, { path, field }: StreamRequest, secrets: readonly string[]): unknown {
   const json = parseObject(text, path);
-  if ('update' in json) return json;
+  if (field in json) return json;
   if ('code' in json && 'cause' in json)
     throw errorOf({ path, status: toHttpStatus(json['grpcCodeValue']), text, secrets });
   // from a gateway, for example; the next request over HTTP shows what is wrong
-  throw new ConnectionError(path, 'the message is not an update');
+  throw new ConnectionError(path, 'the message is not an element');
 }
 
 function parseObject(text: string, path: string): Readonly<Record<string, unknown>> {

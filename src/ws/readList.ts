@@ -1,7 +1,41 @@
-import { type Observable, throwError } from 'rxjs';
+import { defer, mergeMap, type Observable } from 'rxjs';
+import { isApiError } from '../errors/ApiError.js';
+import { ConnectionError } from '../errors/request.js';
+import { verdict } from '../errors/verdict.js';
 import type { Service } from '../feed/Service.js';
+import { sendWithToken } from '../http/Link.js';
+import { mapError } from '../http/retry.js';
+import { openSocket } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 
-/** See `Transport.readList`. */
-export const readList = (service: Service, port: SocketPort, path: string, body: object): Observable<unknown> =>
-  throwError(() => new Error(`not built: ${path} ${String(service)} ${String(port)} ${String(body)}`));
+/**
+ * Reads a list by a WebSocket, see `Transport.readList`. Completes only if the service closes the socket with 1000 and has
+ * sent no error: lists have no end marker, and a list that is cut looks like a shorter one.
+ *
+ * A token that is refused before the first element is replaced once, as for a request over HTTP. Later the list cannot be
+ * continued without the caller, who then gets a transient error: the next list gets a new token.
+ *
+ * An element may be long in coming, since the service may have to search for it. A socket without any sign of life, not
+ * even a pong, is given up, as that of a feed; browsers cannot ping, so that they need an element in time.
+ *
+ * Elements arrive as fast as the service sends them: a `SocketPort` cannot pause a socket, so a caller that is slower than
+ * the service must buffer.
+ */
+export const readList = ({ link }: Service, port: SocketPort, path: string, body: object): Observable<unknown> =>
+  defer(() => {
+    let hasElements = false;
+    return sendWithToken(link, { method: 'GET', path }, (token) =>
+      openSocket(link, port, { path, body, field: 'contractEntry' }, token).pipe(
+        mergeMap((message) => {
+          if (message._tag === 'Open') return [];
+          hasElements = true;
+          return [message.json];
+        }),
+        mapError((error) =>
+          hasElements && isApiError(error) && verdict(error) === 'refresh'
+            ? new ConnectionError(path, 'the token expired before the end of the list')
+            : error,
+        ),
+      ),
+    );
+  });

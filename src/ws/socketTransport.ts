@@ -2,6 +2,8 @@ import {
   asyncScheduler,
   catchError,
   concat,
+  concatMap,
+  concatWith,
   connect,
   defer,
   EMPTY,
@@ -31,8 +33,9 @@ import { pageReceived, requestPage, switchPath, updatesBody } from '../feed/page
 import { catchUpOrPoll, type Position, type Step } from '../feed/Position.js';
 import type { UpdatesPath } from '../feed/Service.js';
 import type { Transport } from '../feed/Transport.js';
+import { currentToken } from '../http/Link.js';
+import { openSocket, type SocketMessage } from './openSocket.js';
 import { readList } from './readList.js';
-import { type SocketMessage, openSocket } from './openSocket.js';
 import { isSocketBackOff, socketEnded } from './SocketBackOff.js';
 import type { SocketPort } from './SocketPort.js';
 
@@ -89,7 +92,10 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
     const following = (): Step => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
 
     const body = updatesBody(request, { beginExclusive: cursor }, path);
-    const pushed$ = openSocket(service.link, port, path, body).pipe(
+    const pushed$ = currentToken(service.link).pipe(
+      concatMap((token) => openSocket(service.link, port, { path, body, field: 'update' }, token)),
+      // updates have no end, whatever the service says
+      concatWith(throwError(() => new ConnectionError(path, 'the socket was closed with 1000'))),
       mergeMap((message: SocketMessage) => {
         if (message._tag === 'Element') return [message.json];
         report(() => ({ _tag: 'SocketOpened', path, beginExclusive: cursor }));

@@ -7,7 +7,14 @@ import {
   UnauthorizedError,
 } from '../../src/errors/request.js';
 import { CursorError, HandlerError, StoreError } from '../../src/errors/process.js';
-import { DecodeError, LedgerResetError, OrderError, PageLimitError, PrunedError } from '../../src/errors/feed.js';
+import {
+  DecodeError,
+  LedgerResetError,
+  OrderError,
+  PageLimitError,
+  PrunedError,
+  SnapshotLimitError,
+} from '../../src/errors/feed.js';
 import { errorOf } from '../../src/errors/ApiError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { isTransient, verdict } from '../../src/errors/verdict.js';
@@ -72,6 +79,7 @@ describe('verdict', () => {
     [new LedgerResetError(1), 'stop'],
     [new OrderError(1, 2), 'stop'],
     [new PageLimitError(1), 'stop'],
+    [new SnapshotLimitError(200, 1), 'stop'],
     [new PrunedError('/x'), 'stop'],
     [new UnauthorizedError('/x'), 'stop'],
     [new UnauthorizedError('/x', true), 'retry'],

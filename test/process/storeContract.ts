@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, lastValueFrom, take, toArray, type ObservableInput } from 'rxjs';
 import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
+import { ContractsPosition } from '../../src/process/ContractsWork.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 
 /** A store with all optional methods. */
@@ -36,6 +37,19 @@ export function testStore(open: () => CompleteStore | Promise<CompleteStore>): v
       await lastValue(store.save('a', cursorAt(2), undefined));
       await lastValue(store.save('a', cursorAt(3, { lastUpdate: undefined, recordTimes: {} }), undefined));
       expect(await lastValue(store.load('a'))).toEqual(cursorAt(3, { lastUpdate: undefined, recordTimes: {} }));
+    });
+
+    it('has no field of a position that the last cursor does not have', async () => {
+      const store = await open();
+      const loading: Partial<Cursor> & ContractsPosition = { offset: 1, loading: 2, reason: 'pruned' };
+      const complete: Partial<Cursor> & ContractsPosition = { offset: 2, loading: undefined, reason: undefined };
+      await lastValue(store.save('a', cursorAt(1, loading), undefined));
+      expect(ContractsPosition.decode(await lastValue(store.load('a')))).toMatchObject({ right: loading });
+      await lastValue(store.save('a', cursorAt(2, complete), undefined));
+      expect(ContractsPosition.decode(await lastValue(store.load('a')))).toEqual({
+        _tag: 'Right',
+        right: { ...cursorAt(2) },
+      });
     });
 
     it('saves a cursor at the largest offset', async () => {

@@ -79,7 +79,9 @@ describe('a request for updates', () => {
       status: 400,
       json: { code: 'INVALID_FIELD', cause: expect.stringContaining('but expected a package name') },
     });
-    expect(await post(await sandboxWithOne('3.4'), '/v2/updates', body)).toMatchObject({ status: 200 });
+    const before = await sandboxWithOne('3.4');
+    before.append(creation({ templateId: `${'c'.repeat(64)}:Main:Asset` }));
+    expect(await post(before, '/v2/updates', body)).toMatchObject({ status: 200 });
   });
 
   it('selects nothing with an empty update format', async () => {

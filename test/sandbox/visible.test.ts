@@ -80,14 +80,15 @@ describe('the events of a transaction', () => {
     ]);
     const [blob] = await events(sandbox, acsDelta(forParty('alice', template('#assets:Main:Offer', true))));
     expect(at(blob, 'CreatedEvent', 'createdEventBlob')).toBe('ALs=');
+    sandbox.uploadPackage('other', { templates: ['Main:Offer'] });
     expect(await events(sandbox, acsDelta(forParty('alice', template('#other:Main:Offer'))))).toEqual([]);
   });
 
-  it('are those of templates with the requested interface, without arguments', async () => {
+  it('are those of templates with the requested interface, and have arguments and views', async () => {
     const sandbox = await filled();
     const found = await events(sandbox, acsDelta(forParty('alice', byInterface(true))));
     expect(found).toMatchObject([
-      { CreatedEvent: { contractId: '00aa', createArgument: null, interfaceViews: [{ viewValue: { amount: '1' } }] } },
+      { CreatedEvent: { contractId: '00aa', createArgument: {}, interfaceViews: [{ viewValue: { amount: '1' } }] } },
       { ArchivedEvent: { contractId: '00aa', implementedInterfaces: [expect.stringMatching(/:Api:Holding$/)] } },
     ]);
     const [unseen] = await events(sandbox, acsDelta(forParty('alice', byInterface(false))));

@@ -10,15 +10,17 @@ const link: Link = {
   port: () => EMPTY,
   baseUrl: 'https://ledger.example/prefix',
   headers: { 'x-tenant': 'blue' },
-  token: 'abc',
+  token: undefined,
   requestTimeoutMs: 1_000,
   report: () => undefined,
 };
 
+const stream = { path: '/v2/updates', body: {}, field: 'update' } as const;
+
 const text = (json: unknown): SocketSign => ({ _tag: 'Text', text: JSON.stringify(json) });
 
 /** The messages and the error of a socket that shows these signs. */
-const opened = (...signs: readonly SocketSign[]) => observe(openSocket(link, () => of(...signs), '/v2/updates', {}));
+const opened = (...signs: readonly SocketSign[]) => observe(openSocket(link, () => of(...signs), stream, 'abc'));
 
 describe('openSocket', () => {
   it('sends the request with token, headers and subprotocol', () => {
@@ -27,7 +29,7 @@ describe('openSocket', () => {
       requests.push(request);
       return EMPTY;
     };
-    observe(openSocket(link, port, '/v2/updates', { beginExclusive: 7 }));
+    observe(openSocket(link, port, { ...stream, body: { beginExclusive: 7 } }, 'abc'));
     expect(requests).toEqual([
       {
         url: 'wss://ledger.example/prefix/v2/updates',
@@ -47,6 +49,19 @@ describe('openSocket', () => {
     ]);
   });
 
+  it('completes if the service closes the socket with 1000', () => {
+    const seen = opened({ _tag: 'Open' }, text({ update: 1 }), { _tag: 'End', code: 1000 });
+    expect(seen).toMatchObject({ completed: true, error: undefined });
+    expect(seen.values).toHaveLength(2);
+  });
+
+  it('accepts the elements of its own stream only', () => {
+    const port: SocketPort = () => of(text({ contractEntry: {} }), text({ update: 1 }));
+    const seen = observe(openSocket(link, port, { ...stream, field: 'contractEntry' }, undefined));
+    expect(seen.values).toEqual([{ _tag: 'Element', json: { contractEntry: {} } }]);
+    expect(seen.error).toMatchObject({ reason: 'the message is not an element' });
+  });
+
   it('reports an error message with the HTTP status that the participant would have answered', () => {
     const statusOf = (grpcCodeValue: unknown): unknown =>
       Reflect.get(Object(opened(text({ ...errorBody('NEW', -1), grpcCodeValue })).error), 'status');
@@ -59,9 +74,10 @@ describe('openSocket', () => {
 
   it.each<[string, SocketSign[], string]>([
     ['the end of the socket', [{ _tag: 'End', code: 1006 }], 'the socket was closed with 1006'],
+    ['an end that is no regular close', [{ _tag: 'End', code: 1001 }], 'the socket was closed with 1001'],
     ['a port that completes', [], 'the socket ended'],
     ['a message that is not JSON', [{ _tag: 'Text', text: '{"update":' }], 'the message is not valid JSON'],
-    ['a message that is neither update nor error', [text({ error: 'secret' })], 'the message is not an update'],
+    ['a message that is neither an element nor an error', [text({ error: 'secret' })], 'the message is not an element'],
   ])('reports %s', (_, signs, reason) => {
     const seen = opened({ _tag: 'Open' }, ...signs);
     expect(seen.error).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates', reason });
@@ -71,7 +87,7 @@ describe('openSocket', () => {
   it('hides the token in an error message that echoes it', () => {
     const token = 't0ken-of-mine';
     const port: SocketPort = () => of(text({ ...errorBody('ECHO', 8), cause: `Bearer ${token}` }));
-    const seen = observe(openSocket({ ...link, token }, port, '/v2/updates', {}));
+    const seen = observe(openSocket(link, port, stream, token));
     expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'ECHO' });
     expect(`${String(seen.error)}${JSON.stringify(seen.error)}`).not.toContain(token);
   });

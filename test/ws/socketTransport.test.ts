@@ -211,7 +211,7 @@ describe('a feed by WebSocket', () => {
       flush();
       expect(offsets(its.seen.values)).toEqual(upTo(503));
       expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
-        cause: { reason: 'the message is not an update' },
+        cause: { reason: 'the message is not an element' },
       });
     });
   });

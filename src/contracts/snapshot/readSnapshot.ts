@@ -1,10 +1,114 @@
-import { defer, type Observable, throwError } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  defer,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  retry,
+  tap,
+  timer,
+} from 'rxjs';
+import { isApiError } from '../../errors/ApiError.js';
+import { isLedgerError, type LedgerError } from '../../errors/LedgerError.js';
+import { isTransient } from '../../errors/verdict.js';
+import { isGapError } from '../../feed/UpdatesOptions.js';
+import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';
 import type { SnapshotPart, SnapshotRequest } from './SnapshotPart.js';
+import { findOffset, readAt } from './transports.js';
 
 /**
  * Reads a snapshot: `SnapshotStarted`, entries, perhaps again from the beginning, and `SnapshotCompleted`, after which it
  * completes.
+ *
+ * A snapshot begins again if it cannot be continued: the service refuses its token, or has pruned or lost its offset. It does
+ * so at a later ledger end, unless the request has an offset. The time of all delays is limited by the retry policy.
  */
-export const readSnapshot = (source: ContractsSource, request: SnapshotRequest): Observable<SnapshotPart> =>
-  defer(() => throwError(() => new Error(`not built: ${String(source)} ${String(request)}`)));
+export const readSnapshot = (
+  source: ContractsSource,
+  { eventFormat, activeAtOffset }: SnapshotRequest,
+): Observable<SnapshotPart> =>
+  defer(() => {
+    let offset = activeAtOffset;
+    let hasToken = false;
+    const isRestarted = (error: LedgerError): boolean => {
+      // a socket was cut, and there is no token; what was retried as long as the policy allows has failed
+      if (isTransient(error)) return !('retried' in error);
+      const isLost = isGapError(error) && activeAtOffset === undefined;
+      if (!isLost && !isTokenRefused(error, hasToken)) return false;
+      offset = activeAtOffset;
+      return true;
+    };
+    return defer(() => (offset === undefined ? findOffset(source) : [offset])).pipe(
+      concatMap((found) => {
+        offset = found;
+        return readAt({ source, eventFormat, offset });
+      }),
+      tap(({ _tag }) => {
+        hasToken = _tag === 'SnapshotEntries';
+      }),
+      restart(source, isRestarted),
+      reportProgress(source),
+    );
+  });
+
+/** The service was upgraded, another node answers, or the token is broken. */
+const isTokenRefused = (error: LedgerError, hasToken: boolean): boolean =>
+  isApiError(error) &&
+  (error.code === 'INVALID_ACS_PAGE_TOKEN' ||
+    error.code === 'INVALID_CONTINUATION_TOKEN' ||
+    (error.code === 'INVALID_FIELD' && hasToken));
+
+/** Begins again after some errors, with the delays of the policy. Unlike those of a feed, values do not renew its time. */
+const restart =
+  <A>(
+    { retry: policy, report }: RetrySettings,
+    isRestarted: (error: LedgerError) => boolean,
+  ): MonoTypeOperatorFunction<A> =>
+  (source) =>
+    defer(() => {
+      let budget = new RetryBudget(policy);
+      const delay = (error: unknown): Observable<unknown> => {
+        if (!isLedgerError(error) || budget.leftMs <= 0 || !isRestarted(error)) throw error;
+        const delayMs = budget.nextDelayMs(retryAfterOf(error));
+        budget = budget.countFailure(delayMs);
+        report(() => ({ _tag: 'SnapshotRestarted', cause: error, delayMs }));
+        return timer(clampTimer(delayMs));
+      };
+      return source.pipe(retry({ delay }));
+    });
+
+/** Reports what a snapshot has received, and its end. */
+const reportProgress =
+  ({ report }: RetrySettings): MonoTypeOperatorFunction<SnapshotPart> =>
+  (source) =>
+    defer(() => {
+      let startedAt = 0;
+      let receivedAt = 0;
+      let total = 0;
+      return source.pipe(
+        tap((part) => {
+          const now = asyncScheduler.now();
+          switch (part._tag) {
+            case 'SnapshotStarted':
+              startedAt = now;
+              total = 0;
+              break;
+            case 'SnapshotEntries': {
+              const count = part.entries.length;
+              total += count;
+              report(() => ({ _tag: 'SnapshotPageReceived', count, total, durationMs: now - receivedAt }));
+              break;
+            }
+            case 'SnapshotCompleted':
+              report(() => ({
+                _tag: 'SnapshotCompleted',
+                offset: part.offset,
+                count: total,
+                durationMs: now - startedAt,
+              }));
+          }
+          receivedAt = now;
+        }),
+      );
+    });

@@ -123,7 +123,7 @@ export function checkVerdict({ request, prepared }: SignedSubmission, { ledger, 
   }
 }
 
-/** Rejects a submission outside its time bounds. Compares with the clock, because generated traffic may be ahead of it. */
+/** Rejects a submission outside its time bounds. Compares with the clock, because appended updates may be ahead of it. */
 function checkTimes(prepared: PreparedSubmission, request: ExecuteRequest, settings: Settings): void {
   const now = Date.now() * 1000;
   const { preparationTime, maxRecordTime } = prepared;

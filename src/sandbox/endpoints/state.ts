@@ -13,6 +13,21 @@ export function getPrunedOffsets({ participant }: Call): Answer {
   return jsonAnswer({ participantPrunedUpToInclusive: pruned, allDivulgedContractsPrunedUpToInclusive: pruned });
 }
 
+/** `GET /v2/state/connected-synchronizers`: with a party, those of that party and what the participant may do for it. */
+export function getConnectedSynchronizers({ participant, query }: Call): Answer {
+  const { settings, hosted } = participant;
+  const party = query.get('party');
+  const hosting = hosted.find(party ?? '') === undefined ? 'SUBMISSION' : 'CONFIRMATION';
+  const permission = `PARTICIPANT_PERMISSION_${party === null ? 'UNSPECIFIED' : hosting}`;
+  const synchronizers = party === null || hosted.all.includes(party) ? settings.synchronizers : [];
+  const connectedSynchronizers = synchronizers.map((synchronizerId) => ({
+    synchronizerAlias: synchronizerId.split('::')[0],
+    synchronizerId,
+    permission,
+  }));
+  return jsonAnswer({ connectedSynchronizers });
+}
+
 /** `GET /v2/version` */
 export function getVersion({ participant }: Call): Answer {
   const duration = { seconds: 75, nanos: 0, unknownFields: { fields: {} } };

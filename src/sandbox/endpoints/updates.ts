@@ -1,5 +1,6 @@
 import { cantonError, RequestError, requestError } from '../errors.js';
 import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
+import { checkFilters } from '../ledger/checkFilters.js';
 import { visibleUpdate } from '../ledger/visible.js';
 import { type JsonCursor, parseBody, readInteger } from '../requests/JsonCursor.js';
 import { readUpdateFormat } from '../requests/formats.js';
@@ -18,6 +19,7 @@ export async function listUpdates(call: Call): Promise<Answer> {
   const count = Math.min(limit, max + 1);
   if (count <= 0) return jsonAnswer([]);
   checkRange(request, ledger);
+  checkFilters(ledger.packages, request.format.transactions?.events, request.format.reassignments);
   const { endInclusive } = request;
   const elements =
     endInclusive === undefined
@@ -28,7 +30,7 @@ export async function listUpdates(call: Call): Promise<Answer> {
 }
 
 /** The error of a list that is too long. Its category is retryable, but a retry does not help. */
-function listTooLong(count: number, max: number): RequestError {
+export function listTooLong(count: number, max: number): RequestError {
   const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
   const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
   // the JSON layer creates this error, without a context
@@ -46,6 +48,7 @@ export async function* streamUpdates(call: Call): AsyncGenerator<object> {
   const { ledger, settings } = call.participant;
   const request = readUpdatesRequest(parseBody(call.body), settings);
   checkRange(request, ledger);
+  checkFilters(ledger.packages, request.format.transactions?.events, request.format.reassignments);
   const { endInclusive } = request;
   if (endInclusive === undefined) yield* follow(call, request);
   else yield* streamRange(request, endInclusive, { ledger, profile: settings.profile });

@@ -2,6 +2,7 @@ import type { RequestError } from '../errors.js';
 import type { Fault, FaultRewrite } from '../Fault.js';
 import type { FaultStatus } from '../FaultSocket.js';
 import type { Participant } from '../participant/Participant.js';
+import type { Settings } from '../participant/Settings.js';
 import type { FaultQueue } from './FaultQueue.js';
 import type { RequestRecord, Trace } from './requests.js';
 
@@ -37,7 +38,7 @@ export interface Answer {
 }
 
 /** Serves a WebSocket. The body of the call is the first message, and each element is sent as a message. */
-export type Stream = (call: Call) => AsyncIterable<object>;
+export type Stream = (call: Call) => AsyncIterable<object> | Iterable<object>;
 
 /** An endpoint. */
 export interface Route {
@@ -49,6 +50,8 @@ export interface Route {
   readonly open?: boolean;
   /** Whether it is served with `interfaceOnly`. */
   readonly essential?: boolean;
+  /** The status of a release that does not serve it. */
+  readonly missing?: (settings: Settings) => 404 | 405 | undefined;
 }
 
 /** Serves a request. */

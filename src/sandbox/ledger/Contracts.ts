@@ -1,6 +1,4 @@
 import type { WireCreatedEvent } from '../wire/WireEvent.js';
-import type { WireReassignmentEvent } from '../wire/WireReassignment.js';
-import type { WireUpdate } from '../wire/WireUpdate.js';
 
 /** An active contract and its synchronizer. */
 export interface Contract {
@@ -49,28 +47,5 @@ export class Contracts {
     this.#ids.length = 0;
     this.#indexes.clear();
     this.#contracts.clear();
-  }
-}
-
-/** Applies an update to the active contracts. */
-export function applyToContracts(update: WireUpdate, contracts: Contracts): void {
-  if ('Reassignment' in update)
-    for (const event of update.Reassignment.value.events) applyReassignmentEvent(event, contracts);
-  if (!('Transaction' in update)) return;
-  const { events, synchronizerId } = update.Transaction.value;
-  for (const event of events) {
-    if ('ArchivedEvent' in event) contracts.remove(event.ArchivedEvent.contractId);
-    if ('CreatedEvent' in event && event.CreatedEvent.acsDelta) {
-      contracts.add({ created: event.CreatedEvent, synchronizerId, reassignmentCounter: 0 });
-    }
-  }
-}
-
-function applyReassignmentEvent(event: WireReassignmentEvent, contracts: Contracts): void {
-  if ('JsUnassignedEvent' in event) {
-    contracts.remove(event.JsUnassignedEvent.value.contractId);
-  } else {
-    const { createdEvent: created, target: synchronizerId, reassignmentCounter } = event.JsAssignmentEvent;
-    contracts.add({ created, synchronizerId, reassignmentCounter });
   }
 }

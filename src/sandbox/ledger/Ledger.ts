@@ -1,7 +1,7 @@
-import { createdEventsIn, updateValue } from '../wire/events.js';
+import { templatesIn, updateValue } from '../wire/events.js';
 import { formatMicros, parseMicros } from '../wire/values.js';
 import type { WireUpdate } from '../wire/WireUpdate.js';
-import { applyToContracts, Contracts } from './Contracts.js';
+import { ContractHistory } from './ContractHistory.js';
 import { Packages } from './Packages.js';
 
 /** An update to commit. */
@@ -14,7 +14,7 @@ export interface LedgerEntry {
 /** The updates, the ledger end, and the state derived from them. */
 export class Ledger {
   readonly updates: WireUpdate[] = [];
-  readonly contracts = new Contracts();
+  readonly contracts = new ContractHistory();
   readonly packages = new Packages();
   readonly recordTimes = new RecordTimes();
   readonly #offsets: number[] = [];
@@ -113,8 +113,8 @@ export class Ledger {
     this.#offsets.push(offset);
     this.#offsetById.set(updateId, offset);
     this.recordTimes.advance(synchronizerId, recordTime);
-    for (const created of createdEventsIn(update)) this.packages.add(created);
-    applyToContracts(update, this.contracts);
+    for (const template of templatesIn(update)) this.packages.add(template);
+    this.contracts.add(update);
     this.#end = offset;
   }
 
@@ -123,8 +123,8 @@ export class Ledger {
   }
 }
 
-/** The first generated time. It is fixed, so that the same seed generates the same ledger on every day. */
-const generatedTimeStart = Date.UTC(2026, 0, 1) * 1000;
+/** Before the first record time. It is fixed, so that the times of appended updates are the same on every day. */
+const timeStart = Date.UTC(2026, 0, 1) * 1000;
 
 /** The latest record time of each synchronizer. Record times ascend per synchronizer, not across synchronizers. */
 class RecordTimes {
@@ -137,17 +137,22 @@ class RecordTimes {
 
   /** The latest record time of a synchronizer, in microseconds. */
   latest(synchronizerId: string): number {
-    return this.#latest.get(synchronizerId)?.micros ?? generatedTimeStart;
+    return this.#latest.get(synchronizerId)?.micros ?? timeStart;
   }
 
   /** The time of the clock, or just after the latest record time if that is later. */
   now(synchronizerId: string): string {
-    return formatMicros(Math.max(Date.now() * 1000, this.latest(synchronizerId) + 1));
+    return this.after(synchronizerId, Date.now() * 1000);
   }
 
-  /** A step after the latest record time, whatever the clock says. */
-  next(synchronizerId: string, stepMicros = 1_000_000): string {
-    return formatMicros(this.latest(synchronizerId) + stepMicros);
+  /** A second after the latest record time, unless that is later than the clock. */
+  next(synchronizerId: string): string {
+    return this.after(synchronizerId, Math.min(this.latest(synchronizerId) + 1_000_000, Date.now() * 1000));
+  }
+
+  /** A time in microseconds, or just after the latest record time if that is later. */
+  after(synchronizerId: string, micros: number): string {
+    return formatMicros(Math.max(micros, this.latest(synchronizerId) + 1));
   }
 
   advance(synchronizerId: string, recordTime: string): void {

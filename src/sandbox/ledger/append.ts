@@ -5,6 +5,7 @@ import type { WireCreatedEvent, WireEvent, WireEventInput } from '../wire/WireEv
 import type { WireReassignment, WireReassignmentEvent, WireReassignmentEventInput } from '../wire/WireReassignment.js';
 import type { WireTopologyTransaction, WireTransaction, WireUpdate, WireUpdateInput } from '../wire/WireUpdate.js';
 import type { Ledger, LedgerEntry } from './Ledger.js';
+import { completeRoute, contractFields } from './route.js';
 
 /** Completes appended updates with default values, each after the one before it is committed. */
 export function* completeUpdates(inputs: readonly WireUpdateInput[], defaults: Defaults): Generator<LedgerEntry, void> {
@@ -32,7 +33,7 @@ type TransactionInput = Partial<Omit<WireTransaction, 'events'>> & {
 };
 
 function completeTransaction(input: TransactionInput, defaults: Defaults): WireTransaction {
-  const header = completeHeader(input, defaults);
+  const header = completeHeader(input, defaults, synchronizerOf(input.events ?? [], defaults.ledger));
   const effectiveAt = input.effectiveAt ?? header.recordTime;
   return {
     commandId: '',
@@ -48,6 +49,17 @@ function completeTransaction(input: TransactionInput, defaults: Defaults): WireT
   };
 }
 
+/** The synchronizer of the first contract that events archive or exercise, if there is one. */
+function synchronizerOf(inputs: readonly WireEventInput[], { contracts }: Ledger): string | undefined {
+  for (const input of inputs) {
+    if ('CreatedEvent' in input) continue;
+    const { contractId = '' } = 'ArchivedEvent' in input ? input.ArchivedEvent : input.ExercisedEvent;
+    const contract = contracts.get(contractId);
+    if (contract !== undefined) return contract.synchronizerId;
+  }
+  return undefined;
+}
+
 interface Header {
   readonly offset: number;
   readonly updateId: string;
@@ -56,9 +68,9 @@ interface Header {
 }
 
 /** Completes the fields of all kinds of update. By default the next offset, one second after the latest record time. */
-function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Defaults): Header {
+function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Defaults, synchronizer?: string): Header {
   const offset = input.offset ?? ledger.end + 1;
-  const synchronizerId = input.synchronizerId ?? synchronizers[0] ?? '';
+  const synchronizerId = input.synchronizerId ?? synchronizer ?? synchronizers[0] ?? '';
   return {
     offset,
     updateId: input.updateId ?? makeUpdateId('appended', offset, ledger.commits),
@@ -113,7 +125,7 @@ function completeEvents(inputs: readonly WireEventInput[], time: UpdateTime, led
       ...(packageName && { packageName }),
     };
     const stakeholders = witnessParties && { signatories: witnessParties };
-    const known = createdHere.get(id) ?? ledger.contracts.get(id)?.created;
+    const known = createdHere.get(id) ?? ledger.contracts.stateOf(id)?.created;
     return known ?? completeCreated({ nodeId: index, ...present, ...stakeholders }, time, ledger);
   }
 }
@@ -143,7 +155,7 @@ function completeCreated(
   });
   const interfaceViews = (input.interfaceViews ?? []).map((view) => ({
     ...view,
-    interfaceId: packages.resolve(view.interfaceId).id,
+    interfaceId: packages.resolve(view.interfaceId, 'interface').id,
   }));
   return { ...completed, ...input, templateId: template.id, interfaceViews };
 }
@@ -159,7 +171,10 @@ type ReassignmentInput = Partial<Omit<WireReassignment, 'events'>> & {
 };
 
 function completeReassignment(input: ReassignmentInput, defaults: Defaults): WireReassignment {
-  const header = completeHeader(input, defaults);
+  const { events = [] } = input;
+  const [first] = events;
+  const route = first && completeRoute(first, defaults.ledger.contracts, defaults.synchronizers);
+  const header = completeHeader(input, defaults, first && 'JsAssignmentEvent' in first ? route?.target : route?.source);
   const time = { offset: header.offset, ledgerTime: header.recordTime };
   return {
     commandId: '',
@@ -168,7 +183,7 @@ function completeReassignment(input: ReassignmentInput, defaults: Defaults): Wir
     paidTrafficCost: null,
     ...input,
     ...header,
-    events: (input.events ?? []).map((event, index) => completeReassignmentEvent(event, index, time, defaults)),
+    events: events.map((event, index) => completeReassignmentEvent(event, index, time, defaults)),
   };
 }
 
@@ -178,25 +193,26 @@ function completeReassignmentEvent(
   time: UpdateTime,
   { ledger, synchronizers }: Defaults,
 ): WireReassignmentEvent {
-  const [source = '', target = source] = synchronizers;
-  const fields =
-    'JsAssignmentEvent' in input ? (input.JsAssignmentEvent.createdEvent ?? {}) : input.JsUnassignedEvent.value;
+  const fields = contractFields(input);
   const contractId = fields.contractId ?? makeContractId('appended', time.offset, nodeId, ledger.commits);
-  const known = ledger.contracts.get(contractId);
-  const reassignmentCounter = (known?.reassignmentCounter ?? 0) + 1;
-  const move = { source: known?.synchronizerId ?? source, target, reassignmentId: '0001', reassignmentCounter };
+  const known = ledger.contracts.stateOf(contractId)?.created;
+  const route = completeRoute(input, ledger.contracts, synchronizers);
   if ('JsAssignmentEvent' in input) {
-    const createdEvent = completeCreated({ nodeId, ...fields, contractId }, time, ledger);
+    const createdEvent = completeCreated(
+      { ...known, offset: time.offset, nodeId, ...fields, contractId },
+      time,
+      ledger,
+    );
     const [submitter = ''] = createdEvent.signatories;
-    return { JsAssignmentEvent: { ...move, submitter, ...input.JsAssignmentEvent, createdEvent } };
+    return { JsAssignmentEvent: { submitter, ...input.JsAssignmentEvent, ...route, createdEvent } };
   }
-  const created = known?.created ?? completeCreated({ ...fields, contractId }, time, ledger);
+  const created = known ?? completeCreated({ ...fields, contractId }, time, ledger);
   const { templateId, packageName } = created;
   const [submitter = ''] = created.signatories;
   const parties = { submitter, witnessParties: stakeholdersOf(created) };
   const subject = { contractId, templateId, packageName, offset: time.offset, nodeId, assignmentExclusivity: null };
   return {
-    JsUnassignedEvent: { value: { ...move, ...parties, ...subject, ...input.JsUnassignedEvent.value, templateId } },
+    JsUnassignedEvent: { value: { ...parties, ...subject, ...input.JsUnassignedEvent.value, ...route, templateId } },
   };
 }
 

@@ -2,7 +2,7 @@ import type { EventFormat, IdentifierFilter, TransactionFormat, UpdateFormat } f
 import type { SandboxProfile } from '../Sandbox.js';
 import { stakeholdersOf } from '../wire/events.js';
 import type { WireArchivedEvent, WireCreatedEvent, WireEvent, WireExercisedEvent } from '../wire/WireEvent.js';
-import type { WireReassignment, WireReassignmentEvent } from '../wire/WireReassignment.js';
+import type { WireReassignment, WireReassignmentEvent, WireUnassignedEvent } from '../wire/WireReassignment.js';
 import type { WireTopologyEvent, WireTopologyTransaction, WireTransaction, WireUpdate } from '../wire/WireUpdate.js';
 import type { Ledger } from './Ledger.js';
 import type { Packages } from './Packages.js';
@@ -88,11 +88,19 @@ function visibleReassignmentEvent(
     const created = visibleCreated(createdEvent, stakeholdersOf(createdEvent), format, context);
     return created && { JsAssignmentEvent: { ...event.JsAssignmentEvent, createdEvent: created } };
   }
-  const { value } = event.JsUnassignedEvent;
-  const { packages } = context.ledger;
-  const subject = { ...value, parties: value.witnessParties, interfaces: packages.interfacesOf(value.templateId) };
+  const value = visibleUnassigned(event.JsUnassignedEvent.value, format, context);
+  return value && { JsUnassignedEvent: { value } };
+}
+
+/** The part of an unassignment that a format selects, `undefined` if there is none. */
+export function visibleUnassigned(
+  event: WireUnassignedEvent,
+  format: EventFormat,
+  { ledger: { packages } }: ReadContext,
+): object | undefined {
+  const subject = { ...event, parties: event.witnessParties, interfaces: packages.interfacesOf(event.templateId) };
   const match = matchEvent(subject, format, packages);
-  return match && { JsUnassignedEvent: { value: { ...value, witnessParties: match.witnessParties } } };
+  return match && { ...event, witnessParties: match.witnessParties };
 }
 
 /** The part of a topology transaction that a format selects, `undefined` if there is none. */
@@ -137,6 +145,15 @@ function omit(value: object, ...keys: readonly string[]): object {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 
+/** The part of an active contract that a format selects, `undefined` if there is none. Only stakeholders see it. */
+export function visibleContract(
+  created: WireCreatedEvent,
+  format: EventFormat,
+  context: ReadContext,
+): object | undefined {
+  return visibleCreated(created, stakeholdersOf(created), format, context);
+}
+
 /** The part of a created event that a format selects. `parties` are those that may see it in the requested shape. */
 function visibleCreated(
   event: WireCreatedEvent,
@@ -145,12 +162,12 @@ function visibleCreated(
   { ledger, profile }: ReadContext,
 ): object | undefined {
   const interfaces = event.interfaceViews.map(({ interfaceId }) => interfaceId);
-  const match = matchEvent({ ...event, parties, interfaces }, format, ledger.packages);
+  const { templateId, packageName } = event;
+  const match = matchEvent({ templateId, packageName, parties, interfaces }, format, ledger.packages);
   if (match === undefined) return undefined;
   const views = event.interfaceViews.filter(({ interfaceId }) => match.views.has(interfaceId));
   const served = {
     ...event,
-    createArgument: match.argument ? event.createArgument : null,
     createdEventBlob: match.blob ? event.createdEventBlob : '',
     interfaceViews: profile === '3.4' ? views.map((view) => omit(view, 'implementationPackageId')) : views,
     witnessParties: match.witnessParties,
@@ -171,8 +188,6 @@ interface Subject {
 /** The result of matching an event: its visible parts. */
 interface EventMatch {
   readonly witnessParties: readonly string[];
-  /** Whether the arguments are visible: false if only interface filters match. */
-  readonly argument: boolean;
   readonly blob: boolean;
   /** The interfaces, by package id, whose views are requested. */
   readonly views: ReadonlySet<string>;
@@ -187,7 +202,6 @@ function matchEvent(subject: Subject, format: EventFormat, packages: Packages): 
   const withView = matching.filter(({ view }) => view);
   return {
     witnessParties: format.anyParty === undefined ? parties.filter((party) => format.byParty.has(party)) : parties,
-    argument: matching.some(({ kind }) => kind !== 'interface'),
     blob: matching.some(({ blob }) => blob),
     views: new Set(interfaces.filter((actual) => withView.some(({ id }) => packages.matches(id, actual)))),
   };

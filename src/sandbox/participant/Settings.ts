@@ -14,6 +14,7 @@ export class Settings {
   checkToken: ((token: string | undefined) => boolean) | undefined = undefined;
   interfaceOnly = false;
   deprecatedApis = false;
+  activeContractsPages = true;
   readonly cors: boolean;
   readonly synchronizers: readonly string[];
   participantId = `participant1::1220${'11'.repeat(32)}`;
@@ -43,6 +44,7 @@ export class Settings {
     this.checkToken = changes.checkToken ?? this.checkToken;
     this.interfaceOnly = changes.interfaceOnly ?? this.interfaceOnly;
     this.deprecatedApis = changes.deprecatedApis ?? this.deprecatedApis;
+    this.activeContractsPages = changes.activeContractsPages ?? this.activeContractsPages;
     this.#earlyCheckpointMs = changes.earlyCheckpointMs ?? this.#earlyCheckpointMs;
   }
 }

@@ -28,16 +28,25 @@ export function readUpdatesRequest(body: JsonCursor, settings: Settings): Update
 
 function readFormat(body: JsonCursor, settings: Settings): UpdateFormat {
   const { profile } = settings;
-  const [filter, format, verbose] = [body.field('filter'), body.field('updateFormat'), body.field('verbose').boolean()];
+  const { format, filter } = chooseFormat(body, 'updateFormat', settings);
+  return format === undefined ? legacyFormat(readEventFormat(filter, profile)) : readUpdateFormat(format, profile);
+}
+
+/** The format of a request, or else its legacy filter. A request has one of them. */
+export function chooseFormat(
+  body: JsonCursor,
+  field: 'updateFormat' | 'eventFormat',
+  settings: Settings,
+): { readonly format: JsonCursor; readonly filter?: never } | { readonly format?: never; readonly filter: JsonCursor } {
+  const [filter, format, verbose] = [body.field('filter'), body.field(field), body.field('verbose').boolean()];
+  const name = field.replace('Format', '_format');
   if (!filter.absent || verbose) rejectDeprecated(settings, 'The parameters filter and verbose');
   if (!format.absent && !filter.absent)
-    throw invalidArgument('Both update_format and filter are set. Please use one of them.');
-  if (!format.absent && verbose)
-    throw invalidArgument('Both update_format and verbose are set. Please use one of them.');
-  if (!format.absent) return readUpdateFormat(format, profile);
-  if (filter.absent)
-    throw invalidArgument('Either filter/verbose or update_format is required. Please use one of them.');
-  return legacyFormat(readEventFormat(filter, profile));
+    throw invalidArgument(`Both ${name} and filter are set. Please use one of them.`);
+  if (!format.absent && verbose) throw invalidArgument(`Both ${name} and verbose are set. Please use one of them.`);
+  if (!format.absent) return { format };
+  if (filter.absent) throw invalidArgument(`Either filter/verbose or ${name} is required. Please use one of them.`);
+  return { filter };
 }
 
 function invalidArgument(cause: string) {

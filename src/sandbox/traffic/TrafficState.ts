@@ -3,15 +3,16 @@ import type { Ledger } from '../ledger/Ledger.js';
 import type { Participant } from '../participant/Participant.js';
 import type { WireCreatedEvent } from '../wire/WireEvent.js';
 
-/** A generated contract between its unassignment and its assignment. */
-export interface InFlight {
+/** The move of a contract from one synchronizer to another. Each of them has its own half of it. */
+export interface Move {
   readonly created: WireCreatedEvent;
   readonly source: string;
   readonly target: string;
   readonly reassignmentId: string;
+  /** The number of moves of the contract, including this one. */
   readonly reassignmentCounter: number;
-  /** The offset of the unassignment. */
-  readonly unassignedAt: number;
+  /** Whether the creation of the contract on the source is late as well. */
+  readonly isNew?: boolean;
 }
 
 /** The context in which an update is generated. */
@@ -22,18 +23,29 @@ export interface TrafficContext {
   readonly state: TrafficState;
   /** The offset of the generated update. */
   readonly offset: number;
+  /** The record time of the generated update on the fastest synchronizer, in microseconds. */
+  readonly micros: number;
 }
 
 /** The generated contracts, which are the only ones that generated traffic archives and reassigns. */
 export class TrafficState {
+  readonly #ids = new Set<string>();
   readonly #contracts = new Contracts();
-  #inFlight: readonly InFlight[] = [];
+  #inFlight: readonly Move[] = [];
+  #late: readonly Move[] = [];
 
-  get inFlight(): readonly InFlight[] {
+  /** The moves whose assignments are to come, in the order of their unassignments. */
+  get inFlight(): readonly Move[] {
     return this.#inFlight;
   }
 
+  /** The moves whose unassignments are to come, in the order of their assignments: their sources lag behind. */
+  get late(): readonly Move[] {
+    return this.#late;
+  }
+
   addContract(contract: Contract): void {
+    this.#ids.add(contract.created.contractId);
     this.#contracts.add(contract);
   }
 
@@ -41,17 +53,41 @@ export class TrafficState {
     this.#contracts.remove(contractId);
   }
 
-  unassign(move: InFlight): void {
+  /** A contract leaves its source, and is in flight. */
+  unassign(move: Move): void {
     this.#contracts.remove(move.created.contractId);
     this.#inFlight = [...this.#inFlight, move];
   }
 
-  assign(move: InFlight): void {
-    this.#inFlight = this.#inFlight.filter((other) => other !== move);
+  /** A contract is on its target before it leaves its source. */
+  overtake(move: Move): void {
+    this.#late = [...this.#late, move];
   }
 
-  /** Picks an active contract. Some may be inactive meanwhile, by an appended update, a submission or a restore. */
+  /** The creation of the contract of a late move has come. */
+  create(move: Move): void {
+    this.#late = this.#late.map((other) => (other === move ? { ...move, isNew: false } : other));
+  }
+
+  /** Creations that are late never come: the contracts were created before the participant had a party of them. */
+  forgetCreations(): void {
+    this.#late = this.#late.filter(({ isNew }) => isNew !== true);
+  }
+
+  /** The second half of a move has come. */
+  complete(move: Move): void {
+    this.#inFlight = this.#inFlight.filter((other) => other !== move);
+    this.#late = this.#late.filter((other) => other !== move);
+  }
+
+  /**
+   * Picks an active contract, more often one whose unassignment is late, which a choice on the target then overtakes. Some
+   * contracts may be inactive meanwhile, by an appended update, a submission or a restore.
+   */
   pickContract(random: Random, ledger: Ledger): Contract | undefined {
+    const late = random.chance(0.2) ? this.#late[random.below(this.#late.length)] : undefined;
+    const overtaking = late && ledger.contracts.get(late.created.contractId);
+    if (overtaking !== undefined) return overtaking;
     while (this.#contracts.size > 0) {
       const picked = this.#contracts.at(random.below(this.#contracts.size));
       const { contractId = '' } = picked?.created ?? {};
@@ -62,8 +98,27 @@ export class TrafficState {
     return undefined;
   }
 
-  restore(ledgerEnd: number): void {
-    this.#inFlight = this.#inFlight.filter(({ unassignedAt: since }) => since <= ledgerEnd);
+  /** Continues from a restored ledger, without creations that were late. */
+  restore({ contracts }: Ledger): void {
+    const { activations, reassignments } = contracts;
+    this.#contracts.clear();
+    for (const contract of activations) {
+      if (contract.endedAt === Infinity && this.#ids.has(contract.created.contractId)) this.#contracts.add(contract);
+    }
+    const incomplete = reassignments.filter(({ endedAt }) => endedAt === Infinity);
+    this.#inFlight = incomplete
+      .flatMap(({ half }) =>
+        'unassigned' in half && half.activation ? { ...half.unassigned, created: half.activation.created } : [],
+      )
+      .filter(({ contractId }) => this.#ids.has(contractId));
+    this.#late = incomplete
+      .flatMap(({ half }) => ('assigned' in half ? { ...half.assigned, created: half.assigned.createdEvent } : []))
+      .filter(({ created: { contractId }, source }) => {
+        const isOnSource = contracts
+          .stateOf(contractId)
+          ?.active.some(({ synchronizerId }) => synchronizerId === source);
+        return isOnSource === true && this.#ids.has(contractId);
+      });
   }
 }
 

@@ -1,15 +1,16 @@
 import type { LedgerEntry } from '../ledger/Ledger.js';
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import type { GenerateOptions, UpdateVariant } from '../Sandbox.js';
-import { stakeholdersOf } from '../wire/events.js';
-import { sha256 } from '../wire/values.js';
-import type { WireReassignmentEvent } from '../wire/WireReassignment.js';
+import type { GenerateOptions, UpdateVariant } from '../SandboxContents.js';
 import type { WireTopologyEvent } from '../wire/WireUpdate.js';
-import { type InFlight, Random, type TrafficContext, type TrafficState } from './TrafficState.js';
-import { generateContract, generateHeader, generateTransaction } from './transactions.js';
+import { generateReassignment, generateLate } from './reassignments.js';
+import { Random, type TrafficContext, type TrafficState } from './TrafficState.js';
+import { generateHeader, generateTransaction } from './transactions.js';
 
-/** Generates mixed traffic. Each update is made from the state of the ledger after the one before it. */
+/**
+ * Generates mixed traffic. Each update is made from the state of the ledger after the one before it. The record times are
+ * those of the last minutes or hours: the last update is recorded now.
+ */
 export function* generate(
   count: number,
   { seed = 1, variants = mixture }: GenerateOptions,
@@ -19,14 +20,32 @@ export function* generate(
   const { ledger, settings } = participant;
   const random = new Random(seed ^ Math.imul(ledger.end, 0x9e3779b1));
   const chosen = mixture.filter((variant) => variants.includes(variant));
-  const [first = 'Transaction', ...others] = chosen.filter(
-    (variant) => variant !== 'Reassignment' || settings.synchronizers.length > 1,
-  );
-  for (let index = 0; index < count; index++) {
+  const kinds = chosen.filter((variant) => variant !== 'Reassignment' || settings.synchronizers.length > 1);
+  const [first = 'Transaction', ...others] = kinds;
+  if (!kinds.includes('Transaction')) state.forgetCreations();
+  const latest = Math.max(...settings.synchronizers.map((id) => ledger.recordTimes.latest(id)));
+  for (const micros of timesUntilNow(count, latest, random)) {
     const gap = random.chance(0.2) ? 1 + random.below(4) : 0;
-    const context = { seed, random, participant, state, offset: ledger.end + 1 + gap };
-    yield generators[random.pick(first, ...others)](context);
+    const context = { seed, random, participant, state, offset: ledger.end + 1 + gap, micros };
+    const late = kinds.includes('Reassignment') && random.chance(0.04) ? generateLate(context) : undefined;
+    yield late ?? generators[random.pick(first, ...others)](context, kinds);
   }
+}
+
+/**
+ * Ascending times in microseconds, about a second apart, the last of which is now. They are closer if they would begin too
+ * early otherwise.
+ */
+function timesUntilNow(count: number, after: number, random: Random): readonly number[] {
+  const clock = Date.now() * 1000;
+  const second = clock - (clock % 1_000_000);
+  // from a whole second, the same seed has the same fractions of seconds
+  const now = second > after ? second : clock;
+  let sinceFirst = 0;
+  const times = Array.from({ length: count }, () => (sinceFirst += 1 + random.below(2_000_000)));
+  const room = Math.max(0, now - after);
+  const scale = Math.min(1, room / sinceFirst);
+  return times.map((time) => Math.floor(now - (sinceFirst - time) * scale));
 }
 
 /** The frequency of each kind of update. */
@@ -43,74 +62,6 @@ const generators = {
   Reassignment: generateReassignment,
   TopologyTransaction: generateTopology,
 };
-
-/** Generates an unassignment, or the assignment of a contract in flight. */
-function generateReassignment(context: TrafficContext): LedgerEntry {
-  const { random, participant, state } = context;
-  const [inFlight] = state.inFlight;
-  if (inFlight !== undefined && random.chance(0.5)) return assign(context, inFlight);
-  const contract = state.pickContract(random, participant.ledger);
-  // without a contract to reassign, assign one that this participant has not seen before
-  if (contract === undefined) return assign(context, inFlight ?? unseenContract(context));
-  const { created, synchronizerId: source, reassignmentCounter } = contract;
-  const [first = '', ...others] = participant.settings.synchronizers.filter((id) => id !== source);
-  const header = generateHeader(context, source);
-  const reassignmentId = `00${sha256('reassignment', header.updateId)}`;
-  const route = { source, target: random.pick(first, ...others), reassignmentId };
-  const move = { ...route, reassignmentCounter: reassignmentCounter + 1 };
-  state.unassign({ ...move, created, unassignedAt: context.offset });
-  const { contractId, templateId, packageName } = created;
-  const subject = {
-    contractId,
-    templateId,
-    packageName,
-    offset: context.offset,
-    nodeId: 0,
-    assignmentExclusivity: null,
-  };
-  const [submitter = ''] = created.signatories;
-  const value = { ...move, ...subject, submitter, witnessParties: stakeholdersOf(created) };
-  return reassignmentEntry(header, submitter, { JsUnassignedEvent: { value } });
-}
-
-function assign(context: TrafficContext, inFlight: InFlight): LedgerEntry {
-  const { created, source, target, reassignmentId, reassignmentCounter } = inFlight;
-  const [submitter = ''] = created.signatories;
-  const createdEvent = { ...created, offset: context.offset, nodeId: 0 };
-  context.state.assign(inFlight);
-  context.state.addContract({ created: createdEvent, synchronizerId: target, reassignmentCounter });
-  const event = { source, target, reassignmentId, submitter, reassignmentCounter, createdEvent };
-  return reassignmentEntry(generateHeader(context, target), submitter, { JsAssignmentEvent: event });
-}
-
-function reassignmentEntry(
-  header: ReturnType<typeof generateHeader>,
-  submitter: string,
-  event: WireReassignmentEvent,
-): LedgerEntry {
-  const value = {
-    ...header,
-    commandId: `cmd-${header.offset}`,
-    workflowId: '',
-    events: [event],
-    paidTrafficCost: null,
-  };
-  return { update: { Reassignment: { value } }, submitters: [submitter] };
-}
-
-function unseenContract(context: TrafficContext): InFlight {
-  const [source = '', target = source] = context.participant.settings.synchronizers;
-  const { ledger } = context.participant;
-  const created = generateContract(context, 0, ledger.recordTimes.next(source), true);
-  return {
-    created,
-    source,
-    target,
-    reassignmentId: `00${sha256(created.contractId)}`,
-    reassignmentCounter: 1,
-    unassignedAt: 0,
-  };
-}
 
 /** Generates an authorization event, of any kind that the release has. */
 function generateTopology(context: TrafficContext): LedgerEntry {

@@ -9,16 +9,25 @@ import type { TrafficContext } from './TrafficState.js';
 
 /** Generates a transaction. */
 export function generateTransaction(context: TrafficContext): LedgerEntry {
-  const { random, participant, state, offset, seed } = context;
+  const { random, participant, state } = context;
   const contract = random.chance(0.5) ? state.pickContract(random, participant.ledger) : undefined;
   const [first = '', ...others] = participant.settings.synchronizers;
   const header = generateHeader(context, contract?.synchronizerId ?? random.pick(first, ...others));
   const { events, submitter } = generateEvents(context, contract, header);
+  return transactionEntry(context, { ...header, effectiveAt: header.recordTime }, events, submitter);
+}
+
+/** Generates a transaction with the given events. */
+export function transactionEntry(
+  { random, seed, offset }: TrafficContext,
+  header: ReturnType<typeof generateHeader> & { readonly effectiveAt: string },
+  events: readonly WireEvent[],
+  submitter: string,
+): LedgerEntry {
   const value = {
     ...header,
     commandId: `cmd-${offset}`,
     workflowId: random.chance(0.3) ? `workflow-${random.below(10)}` : '',
-    effectiveAt: header.recordTime,
     events,
     externalTransactionHash: null,
     paidTrafficCost: 500 + random.below(5000),
@@ -128,26 +137,28 @@ export function generateContract(
 
 function holdingView(templateId: string, viewValue: unknown, packages: Packages): WireInterfaceView {
   return {
-    interfaceId: packages.resolve('#sandbox-api:Api:Holding').id,
+    interfaceId: packages.resolve('#sandbox-api:Api:Holding', 'interface').id,
     viewStatus: { code: 0, message: '', details: [] },
     viewValue,
     implementationPackageId: templateId.slice(0, templateId.indexOf(':')),
   };
 }
 
+/** By how much each synchronizer is slower than the one before it, in microseconds. */
+const lagMicros = 700_000;
+
 /** Generates the fields of all kinds of update. Record times ascend and have no, three or six fraction digits. */
-export function generateHeader({ seed, random, participant, offset }: TrafficContext, synchronizerId: string) {
-  const { recordTimes } = participant.ledger;
-  const latest = recordTimes.latest(synchronizerId);
-  const step = 1 + random.below(2_000_000);
-  const precision = random.pick(1, 1000, 1_000_000);
-  const rounded = step + precision - ((latest + step) % precision);
+export function generateHeader({ seed, random, participant, offset, micros }: TrafficContext, synchronizerId: string) {
+  const { ledger, settings } = participant;
+  const exact = micros - Math.max(0, settings.synchronizers.indexOf(synchronizerId)) * lagMicros;
+  const rounded = exact - (exact % random.pick(1, 1000, 1_000_000));
+  const isAfter = rounded > ledger.recordTimes.latest(synchronizerId);
   const trace = `00-${makeUpdateId(seed, offset).slice(4, 36)}-00f067aa0ba902b7-01`;
   return {
     updateId: makeUpdateId(seed, offset),
     offset,
     synchronizerId,
-    recordTime: recordTimes.next(synchronizerId, rounded),
+    recordTime: ledger.recordTimes.after(synchronizerId, isAfter ? rounded : exact),
     traceContext: random.chance(0.3) ? { traceparent: trace, tracestate: null } : null,
   };
 }

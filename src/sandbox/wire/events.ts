@@ -69,14 +69,23 @@ export function consume(created: WireCreatedEvent, choice: Choice): readonly Wir
   return [{ ArchivedEvent: { ...archivedEvent(exercised), witnessParties: stakeholdersOf(created) } }, both];
 }
 
-/** The created events of an update, including those of assignments. */
-export function createdEventsIn(update: WireUpdate): readonly WireCreatedEvent[] {
+/** What an event shows of the template of its contract. */
+export interface SeenTemplate extends Pick<WireCreatedEvent, 'templateId' | 'packageName'> {
+  /** The views of a contract that is created or assigned. */
+  readonly interfaceViews?: WireCreatedEvent['interfaceViews'];
+}
+
+/** The templates of the contracts of an update. */
+export function templatesIn(update: WireUpdate): readonly SeenTemplate[] {
   if ('Transaction' in update) {
-    return update.Transaction.value.events.flatMap((event) => ('CreatedEvent' in event ? [event.CreatedEvent] : []));
+    return update.Transaction.value.events.map((event) => {
+      if ('CreatedEvent' in event) return event.CreatedEvent;
+      return 'ArchivedEvent' in event ? event.ArchivedEvent : event.ExercisedEvent;
+    });
   }
   if (!('Reassignment' in update)) return [];
-  return update.Reassignment.value.events.flatMap((event) =>
-    'JsAssignmentEvent' in event ? [event.JsAssignmentEvent.createdEvent] : [],
+  return update.Reassignment.value.events.map((event) =>
+    'JsAssignmentEvent' in event ? event.JsAssignmentEvent.createdEvent : event.JsUnassignedEvent.value,
   );
 }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 export const origin = 1_000_000_000;
 
 /** How many different elements there are before they repeat, at other offsets. */
-const cycle = 200;
+export const cycle = 200;
 
 /**
  * The pages of a ledger whose nth update, from 1 on, has the offset `origin + n * step`. A page is a copy of a prepared
@@ -40,8 +40,11 @@ export function pagesOf(kind: Kind, step: number): (first: number, count: number
   };
 }
 
-/** The contents of a ledger: checkpoints of 0.4 kB, transactions of 1.9 kB or of 10 kB, small ones, or a mix of everything. */
-export type Kind = 'cp' | 'tx' | 'big' | 'small' | 'mix';
+/**
+ * The contents of a ledger: checkpoints of 0.4 kB, transactions of 1.9 kB or of 10 kB, small ones, or a mix of everything; or
+ * active contracts of 1.2 kB in place of updates.
+ */
+export type Kind = 'cp' | 'tx' | 'big' | 'small' | 'mix' | 'contract';
 
 /** Stands for the offset in an element's text; it has as many digits as every offset. */
 export const marker = 7777777777;
@@ -196,7 +199,24 @@ const topology = (n: number): object => ({
 const mixed = [tx, cp, tx, reassignment, tx, big, tx, topology, tx, cp];
 const mix = (n: number): object => (mixed[n % mixed.length] ?? tx)(Math.floor(n / 2));
 
-const makers: Readonly<Record<Kind, (n: number) => object>> = { cp, tx, big, small, mix };
+const contract = (n: number): object => ({
+  workflowId: '',
+  contractEntry: {
+    JsActiveContract: {
+      // the offset in it makes the id unique
+      createdEvent: {
+        ...created(n, 0, asset(n)),
+        contractId: `00${hex('contract', n)}${marker}ca1112${hex('suffix', n)}`,
+      },
+      synchronizerId: synchronizerId(),
+      reassignmentCounter: 0,
+    },
+  },
+  streamContinuationToken: '',
+});
+
+const makers: Readonly<Record<Exclude<Kind, 'contract'>, (n: number) => object>> = { cp, tx, big, small, mix };
 
 /** The text of the nth element of a kind, with the marker for each offset. */
-export const elementText = (kind: Kind, n: number): string => JSON.stringify({ update: makers[kind](n) });
+export const elementText = (kind: Kind, n: number): string =>
+  JSON.stringify(kind === 'contract' ? contract(n) : { update: makers[kind](n) });

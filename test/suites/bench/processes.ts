@@ -29,11 +29,12 @@ export type SideBySide<K extends string> = Readonly<Record<K, readonly Outcome[]
 export async function sideBySide<K extends string>(
   sets: number,
   jobs: Readonly<Record<K, Job>>,
+  execArgv: readonly string[] = [],
 ): Promise<SideBySide<K>> {
   const outcomes = Object.fromEntries(Object.keys(jobs).map((name) => [name, []])) as unknown as Record<K, Outcome[]>;
   const names = Object.keys(jobs) as K[];
   for (let set = 0; set < sets; set += 1) {
-    for (const name of set % 2 === 0 ? names : names.toReversed()) outcomes[name].push(await run(jobs[name]));
+    for (const name of set % 2 === 0 ? names : names.toReversed()) outcomes[name].push(await run(jobs[name], execArgv));
   }
   return outcomes;
 }

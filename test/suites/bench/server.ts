@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { clock } from './Load.js';
-import { origin, pagesOf } from './ledgerText.js';
+import { cycle, origin, pagesOf } from './ledgerText.js';
 import type { Served, ServerOrder, ServerSpec } from './withServer.js';
 
 /** A ledger service in a process of its own, which implements the list algorithm. */
@@ -70,6 +70,25 @@ function answerPoll(response: ServerResponse, range: Range, limit: number, idleM
   look();
 }
 
+/** Answers with a page of active contracts, of which there are as many as updates. The token is the number of the first. */
+function answerContracts(response: ServerResponse, { pageToken = '1', maxPageSize }: ContractsPageRequest): void {
+  const first = Number(pageToken);
+  const next = Math.min(first + maxPageSize, count + 1);
+  const token = next > count ? 'null' : `"${next}"`;
+  const list: Buffer[] = [];
+  // prepared texts are at most one cycle long
+  for (let begin = first; begin < next; begin += cycle)
+    list.push(pageOf(begin, Math.min(cycle, next - begin)).subarray(1, -1));
+  const contracts = Buffer.concat(list.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from(','), part])));
+  const rest = `],"activeAtOffset":${origin + count * step},"nextPageToken":${token}}`;
+  send(response, Buffer.concat([Buffer.from('{"activeContracts":['), contracts, Buffer.from(rest)]));
+}
+
+interface ContractsPageRequest {
+  readonly maxPageSize: number;
+  readonly pageToken?: string;
+}
+
 function answer(url: string, body: string, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   if (pathname === '/v2/state/ledger-end') {
@@ -78,6 +97,10 @@ function answer(url: string, body: string, response: ServerResponse): void {
   }
   if (pathname === '/v2/parties/participant-id') {
     send(response, JSON.stringify({ participantId: 'bench::1220ab' }));
+    return;
+  }
+  if (pathname === '/v2/state/active-contracts-page') {
+    answerContracts(response, JSON.parse(body) as ContractsPageRequest);
     return;
   }
   const limit = Math.min(mostPerPage, Number(searchParams.get('limit') ?? mostPerPage));

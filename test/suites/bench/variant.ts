@@ -5,11 +5,14 @@ import type { Job } from './processes.js';
 /** Every variant, loaded only in the process that measures it. */
 const variants = {
   bareConsumer: async () => (await import('./variants/nats.js')).bareConsumer,
+  bareContracts: async () => (await import('./variants/snapshot.js')).bareContracts,
   bareFetch: async () => (await import('./variants/read.js')).bareFetch,
   bareUndici: async () => (await import('./variants/read.js')).bareUndici,
   bareInserts: async () => (await import('./variants/process.js')).bareInserts,
   barePublish: async () => (await import('./variants/nats.js')).barePublish,
   bareToFile: async () => (await import('./variants/read.js')).bareToFile,
+  changesAmong1000: async () => (await import('./variants/contractChanges.js')).changesAmong(1_000),
+  changesAmong100000: async () => (await import('./variants/contractChanges.js')).changesAmong(100_000),
   decode: async () => (await import('./variants/decode.js')).decode,
   decodeNaive: async () => (await import('./variants/decode.js')).decodeNaive,
   feed: async () => (await import('./variants/feed.js')).feed,
@@ -19,6 +22,7 @@ const variants = {
   idlePolls: async () => (await import('./variants/read.js')).idlePolls,
   importCore: async () => (await import('./variants/startup.js')).importCore,
   importPackages: async () => (await import('./variants/startup.js')).importPackages,
+  liveContracts: async () => (await import('./variants/snapshot.js')).liveContractsFromStart,
   liveFeed: async () => (await import('./variants/feed.js')).liveFeed,
   livePoll: async () => (await import('./variants/read.js')).livePoll,
   longFeed: async () => (await import('./variants/feed.js')).longFeed,

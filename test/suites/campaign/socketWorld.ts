@@ -91,8 +91,8 @@ const usesOldProfile = ({ profile, actions }: SocketSchedule): boolean =>
   profile === '3.4' || actions.some(({ action }) => action.kind === 'profile' && action.profile === '3.4');
 
 /** What a feed and its ledger have emitted. */
-export interface WatchedFeed {
-  readonly updates: Update[];
+export interface WatchedFeed<A = Update> {
+  readonly updates: A[];
   readonly events: Diagnostic[];
   error: unknown;
 }
@@ -101,13 +101,13 @@ export interface WatchedFeed {
 const silenceLimitMs = 20_000;
 
 /** Watches a feed until it ends, or until a schedule has run and the feed has received enough. */
-export async function watchFeed(
+export async function watchFeed<A = Update>(
   client: Ledger,
-  feed$: Observable<Update>,
+  feed$: Observable<A>,
   run: () => Promise<void>,
-  isEnough: (seen: WatchedFeed) => boolean,
-): Promise<WatchedFeed> {
-  const seen: WatchedFeed = { updates: [], events: [], error: undefined };
+  isEnough: (seen: WatchedFeed<A>) => boolean,
+): Promise<WatchedFeed<A>> {
+  const seen: WatchedFeed<A> = { updates: [], events: [], error: undefined };
   const subscription = client.diagnostics$.subscribe((event) => seen.events.push(event));
   const watch$ = combineLatest([
     feed$.pipe(

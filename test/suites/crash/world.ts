@@ -10,6 +10,8 @@ import { type Parameters, print, type Source } from './crashes.js';
 /** A ledger with updates and continuous faults. */
 export interface World extends Source {
   readonly sandbox: Sandbox;
+  /** Ends the faults; some may still be queued. */
+  readonly endFaults: () => Promise<void>;
   /** Ends the faults, and reads the whole ledger. */
   readonly entries: () => Promise<readonly Entry[]>;
   readonly close: () => Promise<void>;
@@ -77,6 +79,7 @@ export async function world({ updates, seed, random }: Parameters): Promise<Worl
       if (count > 0) sandbox.generate(count, { seed });
     },
     end: () => sandbox.ledgerEnd,
+    endFaults,
     entries: async () => {
       await endFaults();
       print(`the ledger: ${made} updates, ${sandbox.requests.length} requests, ${faults} faults, ${restarts} restarts`);

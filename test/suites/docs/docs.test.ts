@@ -22,10 +22,13 @@ const programs = examples.filter(({ code }) => !code.startsWith('// service.ts')
 
 afterAll(() => sandbox.close());
 
+/** `@daml/types` writes a line for every template that is imported. */
+const quiet = ['--import', 'data:text/javascript,console.debug=()=>undefined'];
+
 /** Runs an example, which must end by itself without output on stderr, and returns its output. */
 const run = (file: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    execFile(process.execPath, [file], { timeout: 100_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [...quiet, file], { timeout: 100_000 }, (error, stdout, stderr) => {
       if (error === null && stderr === '') resolve(stdout);
       else reject(new Error(`${error?.killed === true ? 'does not end' : 'fails'}\n${stdout}${stderr}`));
     });

@@ -48,7 +48,7 @@ const options: ts.CompilerOptions = {
   skipLibCheck: true,
 };
 
-/** Writes examples to a folder in which the package is installed as users have it, and compiles them. */
+/** Writes examples to a folder in which the package is installed as users have it, and a generated one, and compiles them. */
 export function compileExamples(
   examples: readonly Example[],
   root: string,
@@ -59,6 +59,12 @@ export function compileExamples(
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   symlinkSync(root, join(folder, 'node_modules', 'canton-rx'), 'junction');
+  mkdirSync(join(folder, 'node_modules', '@daml.js'));
+  symlinkSync(
+    join(root, 'test', 'fixtures', 'codegen35'),
+    join(folder, 'node_modules', '@daml.js', 'inventory-2.0.0'),
+    'junction',
+  );
   const paths = examples.map(({ name, code }) => {
     const path = join(folder, `${name.replaceAll(/[^\w]+/g, '-')}.ts`);
     writeFileSync(path, code);

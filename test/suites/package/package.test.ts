@@ -67,6 +67,24 @@ describe('the packed library', () => {
     expect((await app.run('node', 'process.mjs')).stdout).toBe('true true\n');
   });
 
+  it('shows live contracts end to end', async () => {
+    await app.write(
+      'contracts.mjs',
+      `import { firstValueFrom } from 'rxjs';
+       import { createLedgerReader } from 'canton-rx';
+       import { contractChanges, liveContracts } from 'canton-rx/contracts';
+       import { startSandbox } from 'canton-rx/sandbox';
+       const sandbox = await startSandbox();
+       sandbox.generate(300);
+       const ledger = createLedgerReader({ baseUrl: sandbox.url });
+       const contracts = await firstValueFrom(liveContracts(ledger, { parties: 'any' }).all$());
+       const reset = await firstValueFrom(contractChanges(ledger, { parties: 'any' }));
+       console.log(contracts.length > 10, reset.contracts.length === contracts.length, reset.offset === sandbox.ledgerEnd);
+       await sandbox.close();`,
+    );
+    expect((await app.run('node', 'contracts.mjs')).stdout).toBe('true true true\n');
+  });
+
   it('has a sandbox that names the packages that it needs for submissions', async () => {
     await app.write(
       'prepare.mjs',

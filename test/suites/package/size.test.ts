@@ -105,6 +105,13 @@ const entries: readonly {
     how: angular,
     packages: decodes.concat('rxjs'),
   },
+  {
+    entry: 'canton-rx/contracts',
+    imported: 'activeContracts, contractChanges, liveContracts',
+    budget: 30_000,
+    how: angular,
+    packages: decodes.concat('rxjs'),
+  },
   { entry: 'canton-rx/indexeddb', imported: 'indexedDbStore', budget: 583, how: {} },
   { entry: 'canton-rx/file', imported: 'fileStore', budget: 1_780, how: { platform: 'node' } },
   { entry: 'canton-rx/postgres', imported: 'postgresStore', budget: 10_900, how: {}, packages: flows },
@@ -224,6 +231,29 @@ async function readTable(file: string, columns: readonly string[]): Promise<Read
     ]),
   );
 }
+
+describe('live contracts', () => {
+  const creates =
+    "import { createLedgerReader } from 'canton-rx'; const l = createLedgerReader({ baseUrl: 'http://127.0.0.1:1' });";
+  const feed = `${creates} l.updates({ beginExclusive: 0, updateFormat: {} }).subscribe(console.log);`;
+  const names = ['activeContracts', 'contractChanges', 'liveContracts'];
+  const contracts = `import { ${names.join()} } from 'canton-rx/contracts'; ${feed} console.log(${names.join()});`;
+
+  it('add at most 6 kB to a program that reads a feed', async () => {
+    const [without, whole] = await Promise.all(
+      [feed, contracts].map((program) => bundled(user.folder, program, angular)),
+    );
+    const added = (whole?.gzip ?? NaN) - (without?.gzip ?? NaN);
+    weights.push(`canton-rx/contracts: ${added} bytes of gzip over a feed`);
+    expect(added).toBeLessThanOrEqual(6_000);
+  });
+
+  it('leave no trace in a program without them', async () => {
+    const { inputs, bytes } = await bundled(user.folder, feed, angular);
+    expect(inputs.filter((file) => file.includes('canton-rx/dist/contracts/'))).toEqual([]);
+    expect(Object.keys(bytes).filter((file) => /Contract(Entry|Type)\.js$/.test(file))).toEqual([]);
+  });
+});
 
 describe('WebSockets', () => {
   const traces = ['daml.ws.auth', 'WebSocket'];

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, lastValueFrom, merge, takeUntil, timeout, timer, toArray } from 'rxjs';
+import { activeContracts, contractChanges, type ContractEntry, liveContracts } from '../../../src/contracts/index.js';
 import { acsDelta } from '../../../src/codecs/formats.js';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { UpdatesOptions } from '../../../src/feed/UpdatesOptions.js';
@@ -52,6 +53,27 @@ async function range(): Promise<{ readonly begin: number; readonly end: number }
     await firstValueFrom(merge(caughtUp$, feed$).pipe(timeout(20_000)));
     await lastValueFrom(feed$.pipe(takeUntil(timer(15_000))), { defaultValue: undefined });
   });
+
+  it('has active contracts that are the same, however they are read', async () => {
+    const parties = party === undefined ? 'any' : [party];
+    const { end } = await range();
+    // the participant may be asked for an older offset, unless it is pruned
+    const entries$ = activeContracts(ledger, { parties, activeAtOffset: end }, { maxSnapshotPageSize: 50 });
+    const idsOf = (entries: readonly ContractEntry[]): readonly string[] =>
+      entries.flatMap((entry) => (entry._tag === 'ActiveContract' ? [entry.createdEvent.contractId] : [])).sort();
+    const entries = await lastValueFrom(entries$.pipe(toArray()));
+    const again = await lastValueFrom(activeContracts(ledger, { parties, activeAtOffset: end }).pipe(toArray()));
+    expect(idsOf(again)).toStrictEqual(idsOf(entries));
+    const changes$ = contractChanges(ledger, { parties }, { resumeFrom: end });
+    await firstValueFrom(changes$.pipe(filter(({ _tag }) => _tag === 'CaughtUp')));
+  }, 240_000);
+
+  it('has a live view that becomes live', async () => {
+    const parties = party === undefined ? 'any' : [party];
+    const { state$ } = liveContracts(ledger, { parties });
+    const state = await firstValueFrom(state$.pipe(filter(({ data }) => data === 'live')));
+    expect(state).toMatchObject({ data: 'live', connection: { status: 'open' } });
+  }, 240_000);
 
   it('reports a cursor beyond its end', async () => {
     const { end } = await range();

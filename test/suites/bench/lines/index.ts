@@ -5,10 +5,12 @@ import type { Goal, Line, Row } from '../report.js';
 import type { VariantName } from '../variant.js';
 import { withServer } from '../withServer.js';
 import { catchUps, readAhead, sparse, throughput } from './catchUp.js';
+import { contractChanges } from './contractChanges.js';
 import { decode, operators, startup } from './decode.js';
 import { idle, live, steady } from './follow.js';
 import { nats } from './nats.js';
 import { postgres, processing } from './process.js';
+import { snapshot } from './snapshot.js';
 
 interface Compared {
   readonly peer: Peer;
@@ -72,6 +74,8 @@ export const lines: readonly Line[] = [
   live,
   readAhead,
   steady,
+  snapshot,
+  contractChanges,
   idle,
   operators,
   startup,

@@ -10,6 +10,8 @@ export const phases = {
   l: 'load',
   b: 'begin',
   u: 'handler',
+  r: 'reset',
+  p: 'snapshot',
   s: 'save',
   c: 'commit',
   d: 'committed',

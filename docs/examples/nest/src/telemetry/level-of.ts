@@ -6,12 +6,15 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'FeedStarted':
     case 'PollSent':
     case 'PageReceived':
+    case 'SnapshotStarted':
+    case 'SnapshotPageReceived':
     case 'SubmissionPrepared':
     case 'SubmissionVerified':
     case 'SubmissionSigned':
     case 'SubmissionSent':
       return 'debug';
     case 'CaughtUp':
+    case 'SnapshotCompleted':
     case 'PageLimitLearned':
     case 'EndpointSwitched':
     case 'SocketOpened':
@@ -21,6 +24,9 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
       return 'info';
     case 'RetryScheduled':
     case 'FellBehind':
+    case 'SnapshotRestarted':
+    case 'ContractUndecoded':
+    case 'TypesUnknown':
     case 'HandlerFailed':
     case 'UpdateSkipped':
     case 'UpdateParked':

@@ -1,0 +1,94 @@
+import type { Command } from './Command.js';
+import type { ArgumentOf, ChoiceType, CreatableType, PayloadOf } from './ContractType.js';
+
+/**
+ * The command that creates a contract of a template, for `submit` and `prepare`.
+ *
+ * @param type - a template: one of the code generator, or of `contractType`
+ * @param payload - the arguments
+ * @example
+ * ```ts
+ * import { contractType, create, type PrepareRequest } from 'canton-rx';
+ * import * as t from 'io-ts';
+ *
+ * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+ *
+ * const request: PrepareRequest = {
+ *   commandId: 'iou-4711',
+ *   actAs: ['alice::1220ab'],
+ *   commands: [create(Iou, { owner: 'alice::1220ab', amount: '10.0' })],
+ * };
+ * ```
+ */
+export const create = <C extends CreatableType>(type: C, payload: PayloadOf<C>): Command => ({
+  CreateCommand: { templateId: type.templateId, createArguments: type.encode(payload) },
+});
+
+/**
+ * The command that exercises a choice of a contract, for `submit` and `prepare`. A choice of an interface is exercised through
+ * the interface, on a contract of any template that implements it.
+ *
+ * @param choice - a choice of a template or of an interface
+ * @param contractId - the contract
+ * @param argument - the argument; `{}` for none
+ * @example
+ * ```ts
+ * import { contractType, exercise } from 'canton-rx';
+ * import * as t from 'io-ts';
+ *
+ * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }), {
+ *   choices: { Transfer: { argument: t.type({ newOwner: t.string }) } },
+ * });
+ *
+ * exercise(Iou.Transfer, '00ab', { newOwner: 'bob::1220cd' });
+ * exercise(Iou.Archive, '00ab', {});
+ * ```
+ */
+export const exercise = <C extends ChoiceType>(choice: C, contractId: string, argument: ArgumentOf<C>): Command => ({
+  ExerciseCommand: {
+    templateId: choice.template().templateId,
+    contractId,
+    choice: choice.choiceName,
+    choiceArgument: choice.argumentEncode(argument),
+  },
+});
+
+/**
+ * The command that creates a contract of a template and exercises a choice of it, for `submit` and `prepare`.
+ *
+ * @param type - a template
+ * @param payload - the arguments
+ * @param choice - a choice of the template; the ledger knows no such command for one of an interface
+ * @param argument - the argument of the choice; `{}` for none
+ * @throws TypeError for a choice that is not of the template
+ * @example
+ * ```ts
+ * import { contractType, createAndExercise } from 'canton-rx';
+ * import * as t from 'io-ts';
+ *
+ * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }), {
+ *   choices: { Transfer: { argument: t.type({ newOwner: t.string }) } },
+ * });
+ *
+ * createAndExercise(Iou, { owner: 'alice::1220ab', amount: '10.0' }, Iou.Transfer, { newOwner: 'bob::1220cd' });
+ * ```
+ */
+export function createAndExercise<C extends CreatableType, D extends ChoiceType>(
+  type: C,
+  payload: PayloadOf<C>,
+  choice: D,
+  argument: ArgumentOf<D>,
+): Command {
+  const { templateId } = type;
+  if (choice.template().templateId !== templateId) {
+    throw new TypeError(`${choice.choiceName} is not a choice of ${templateId}`);
+  }
+  return {
+    CreateAndExerciseCommand: {
+      templateId,
+      createArguments: type.encode(payload),
+      choice: choice.choiceName,
+      choiceArgument: choice.argumentEncode(argument),
+    },
+  };
+}

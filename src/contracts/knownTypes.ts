@@ -1,0 +1,141 @@
+import {
+  catchError,
+  concatMap,
+  defer,
+  filter,
+  first,
+  from,
+  map,
+  NEVER,
+  type Observable,
+  repeat,
+  retry,
+  takeUntil,
+  tap,
+  timer,
+  toArray,
+} from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import { isApiError } from '../errors/ApiError.js';
+import { isPrunedError } from '../errors/feed.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { exchange } from '../http/exchange.js';
+import { jitter, retryTransient } from '../http/retry.js';
+import { type ContractPolicies, type ContractQuery, eventFormatOf } from './ContractQuery.js';
+import type { ContractsSource } from './ContractsSource.js';
+import { listPath } from './snapshot/lists.js';
+
+/**
+ * Reads a query with those of its types that the participant knows, if the query says so, and reads it again when one of
+ * the others is known. Without a known type it waits.
+ */
+export function readKnownTypes<A>(
+  source: ContractsSource,
+  query: ContractQuery & ContractPolicies,
+  read: (known: ContractQuery & ContractPolicies) => Observable<A>,
+): Observable<A> {
+  const { types = {}, onUnknownPackage } = query;
+  const names = Object.keys(types);
+  if (onUnknownPackage !== 'wait' || names.length === 0) return read(query);
+  return defer(() => {
+    let unknown: readonly string[] = [];
+    const setUnknown = (found: readonly string[]): void => {
+      unknown = found;
+    };
+    return defer(() => {
+      const known = Object.entries(types).filter(([name]) => !unknown.includes(name));
+      // a query without types would match all contracts
+      const read$ = known.length === 0 ? NEVER : read({ ...query, types: Object.fromEntries(known) });
+      return read$.pipe(takeUntil(fewerUnknown(source, query, unknown).pipe(tap(setUnknown))));
+    }).pipe(
+      retry({
+        resetOnSuccess: true,
+        delay: (error, failures) => {
+          if (!isUnknownType(error)) throw error;
+          return findUnknown(source, query, names).pipe(
+            tap(setUnknown),
+            // the answers of a participant may contradict each other while it loads a package
+            concatMap(() => timer(failures === 1 ? 0 : jitter(failures, source.retry))),
+          );
+        },
+      }),
+      repeat(),
+    );
+  });
+}
+
+const unknownCodes = [
+  'PACKAGE_NAMES_NOT_FOUND',
+  'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+  'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+  // of a type that is given by the id of its package
+  'TEMPLATES_OR_INTERFACES_NOT_FOUND',
+];
+
+/** Whether the participant does not know a type of a request. */
+const isUnknownType = (error: unknown): boolean => isApiError(error) && unknownCodes.includes(error.code ?? '');
+
+/** The wait before unknown types are looked for again, in milliseconds. It doubles each time. */
+const minWaitMs = 30_000;
+
+/** The longest wait before that, in milliseconds. */
+const maxWaitMs = 15 * 60_000;
+
+/** Looks for unknown types from time to time. Emits those that are left, once there are fewer. */
+function fewerUnknown(
+  source: ContractsSource,
+  query: ContractQuery,
+  unknown: readonly string[],
+): Observable<readonly string[]> {
+  if (unknown.length === 0) return NEVER;
+  const wait = (searches: number): Observable<unknown> =>
+    defer(() => {
+      const retryInMs = Math.min(maxWaitMs, minWaitMs * 2 ** searches);
+      source.report(() => ({ _tag: 'TypesUnknown', types: unknown, retryInMs }));
+      return timer(retryInMs);
+    });
+  return wait(0).pipe(
+    concatMap(() => findUnknown(source, query, unknown).pipe(repeat({ delay: wait }))),
+    first((left) => left.length < unknown.length),
+  );
+}
+
+/** Asks for each type alone. Only the text of an error says which types of a request are unknown. */
+const findUnknown = (
+  source: ContractsSource,
+  query: ContractQuery,
+  names: readonly string[],
+): Observable<readonly string[]> =>
+  ledgerEnd(source.service.link).pipe(
+    concatMap((end) =>
+      from(names).pipe(
+        concatMap((name) =>
+          isUnknownAlone(source, query, name, end).pipe(
+            filter(Boolean),
+            map(() => name),
+          ),
+        ),
+      ),
+    ),
+    toArray(),
+    retryTransient(source),
+  );
+
+function isUnknownAlone(
+  { service }: ContractsSource,
+  { types = {}, ...query }: ContractQuery,
+  name: string,
+  activeAtOffset: Offset,
+): Observable<boolean> {
+  const alone = Object.entries(types).filter(([other]) => other === name);
+  const eventFormat = eventFormatOf({ ...query, types: Object.fromEntries(alone) });
+  const body = { activeAtOffset, eventFormat };
+  return exchange(service.link, { method: 'POST', path: listPath, query: { limit: 1 }, body }, () => false).pipe(
+    catchError((error: unknown) => {
+      const isUnknown = isUnknownType(error);
+      // the ledger was pruned meanwhile; unknown types are an error before that
+      if (isUnknown || isPrunedError(error)) return [isUnknown];
+      throw error;
+    }),
+  );
+}

@@ -1,0 +1,80 @@
+import { mergeMap, type Observable, of } from 'rxjs';
+import type { ContractEntry } from '../codecs/ContractEntry.js';
+import type { Offset } from '../codecs/scalars.js';
+import type { EventFormat } from '../codecs/UpdateFormat.js';
+import { DecodeError, isLedgerResetError, LedgerResetError } from '../errors/feed.js';
+import { retryTransient } from '../http/retry.js';
+import type { AnyContract } from './Contract.js';
+import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
+import { ContractsFold, type MakeContract } from './ContractsFold.js';
+import type { ContractsSource } from './ContractsSource.js';
+import { assertDecoded, makeContract } from './makeContract.js';
+import { listPath } from './snapshot/lists.js';
+import { readSnapshot } from './snapshot/readSnapshot.js';
+
+/** The contracts at an offset, all of them. */
+interface LoadedContracts {
+  readonly fold: ContractsFold<AnyContract>;
+  readonly offset: Offset;
+}
+
+/** Where to read contracts: at an offset, or at the ledger end, which must have reached an offset. */
+type Moment = { readonly activeAtOffset: Offset } | { readonly notBefore: Offset };
+
+/** Reads the contracts of a query, and emits them when they are complete. */
+export function readContracts(
+  source: ContractsSource,
+  query: ContractQuery & ContractPolicies,
+  eventFormat: EventFormat,
+  at: Moment,
+): Observable<LoadedContracts> {
+  const makeFold = (): ContractsFold<AnyContract> => new ContractsFold(maker(source, query));
+  const isPinned = 'activeAtOffset' in at;
+  if (isPinned && at.activeAtOffset === 0) return of({ fold: makeFold(), offset: 0 });
+  let fold = makeFold();
+  return readSnapshot(source, { eventFormat, activeAtOffset: isPinned ? at.activeAtOffset : undefined }).pipe(
+    mergeMap((part): readonly LoadedContracts[] => {
+      switch (part._tag) {
+        case 'SnapshotStarted':
+          fold = makeFold();
+          return [];
+        case 'SnapshotEntries':
+          part.entries.forEach(assertKnown);
+          fold.load(part.entries);
+          return [];
+        case 'SnapshotCompleted': {
+          const { offset } = part;
+          // of a replica that lags: the contracts would be older than the changes that are emitted
+          if (!isPinned && offset < at.notBefore) throw new LedgerResetError(at.notBefore, offset);
+          fold.settle();
+          return [{ fold, offset }];
+        }
+      }
+    }),
+    // at a given offset it has been retried
+    retryTransient(source, (error) => !isPinned && isLedgerResetError(error)),
+  );
+}
+
+/** Makes contracts by the policy of a query for those that do not decode. */
+function maker(
+  { report }: ContractsSource,
+  { types, onUndecodable }: ContractQuery & ContractPolicies,
+): MakeContract<AnyContract> {
+  if (onUndecodable !== 'fail')
+    return makeContract(types, ({ contractId, expectedType, problems }) => {
+      report(() => ({ _tag: 'ContractUndecoded', contractId, expectedType, problems }));
+    });
+  const make = makeContract(types);
+  return (...args) => {
+    const contract = make(...args);
+    if (contract !== undefined) assertDecoded(contract, listPath);
+    return contract;
+  };
+}
+
+/** Throws a DecodeError for an entry of an unknown kind: the contracts may be wrong without it. */
+function assertKnown({ _tag }: ContractEntry): void {
+  if (_tag === 'UnknownContractEntry')
+    throw new DecodeError(listPath, [{ path: 'contractEntry', expected: 'an entry of a known kind' }]);
+}

@@ -1,0 +1,111 @@
+import { defer, filter, map, type Observable, type OperatorFunction } from 'rxjs';
+import type { AnyContract } from './Contract.js';
+import type { ContractSet } from './ContractSet.js';
+import { type Known, resetOf } from './View.js';
+
+/** Contracts that match a predicate. */
+export interface Selection<C> {
+  readonly size: number;
+  /** In order, as an array of its own. */
+  readonly toArray: () => readonly C[];
+}
+
+/** The contracts that match, at first and whenever they have changed. The same mutable object: read it at once. */
+export const selectContracts =
+  <C extends AnyContract, S extends C>(
+    isMatch: (contract: C) => contract is S,
+    compare?: (a: S, b: S) => number,
+  ): OperatorFunction<Known<C>, Selection<S>> =>
+  (known$): Observable<Selection<S>> =>
+    defer(() => {
+      const selection = new MutableSelection(isMatch, compare);
+      return known$.pipe(
+        filter((known, index) =>
+          index === 0 || resetOf(known) !== undefined
+            ? selection.load(known.contracts)
+            : selection.apply(known.changes),
+        ),
+        map(() => selection),
+      );
+    });
+
+/** A change costs what it changes, whatever the number of contracts. */
+class MutableSelection<C extends AnyContract, S extends C> implements Selection<S> {
+  readonly #byId = new Map<string, S>();
+  /** Unused without an order. */
+  #sorted: S[] = [];
+
+  constructor(
+    private readonly isMatch: (contract: C) => contract is S,
+    private readonly compare: ((a: S, b: S) => number) | undefined,
+  ) {}
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  toArray(): readonly S[] {
+    return [...(this.compare === undefined ? this.#byId.values() : this.#sorted)];
+  }
+
+  /** Begins again with all contracts. That counts as a change. */
+  load(contracts: ContractSet<C>): boolean {
+    this.#byId.clear();
+    for (const contract of contracts) if (this.isMatch(contract)) this.#byId.set(contract.contractId, contract);
+    if (this.compare !== undefined) this.#sorted = [...this.#byId.values()].sort(this.compare);
+    return true;
+  }
+
+  /** Applies changes. Returns whether one of them concerns a contract that matches. */
+  apply(changes: Known<C>['changes']): boolean {
+    let isChanged = false;
+    for (const change of changes) {
+      if (change._tag !== 'ContractsChanged') continue;
+      const { added, removed, moved } = change;
+      for (const { contractId } of removed) isChanged = this.#replace(contractId, undefined) || isChanged;
+      for (const contract of [...added, ...moved.map((move) => move.contract)]) {
+        const match = this.isMatch(contract) ? contract : undefined;
+        isChanged = this.#replace(contract.contractId, match) || isChanged;
+      }
+    }
+    return isChanged;
+  }
+
+  #replace(contractId: string, contract: S | undefined): boolean {
+    const before = this.#byId.get(contractId);
+    if (before !== undefined) this.#unsort(before);
+    if (contract === undefined) return this.#byId.delete(contractId);
+    this.#byId.set(contractId, contract);
+    this.#sort(contract);
+    return true;
+  }
+
+  #sort(contract: S): void {
+    const { compare } = this;
+    if (compare !== undefined)
+      this.#sorted.splice(
+        countWhile(this.#sorted, (other) => compare(other, contract) <= 0),
+        0,
+        contract,
+      );
+  }
+
+  #unsort(contract: S): void {
+    const { compare } = this;
+    if (compare === undefined) return;
+    const first = countWhile(this.#sorted, (other) => compare(other, contract) < 0);
+    this.#sorted.splice(this.#sorted.indexOf(contract, first), 1);
+  }
+}
+
+/** The number of elements at the beginning for which a condition holds, by binary search. */
+function countWhile<A>(sorted: readonly A[], condition: (element: A) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (condition(sorted[middle] as A)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

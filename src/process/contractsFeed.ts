@@ -1,0 +1,175 @@
+import { concatMap, defer, map, of } from 'rxjs';
+import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
+import {
+  type ContractPolicies,
+  type ContractQuery,
+  eventFormatOf,
+  updateFormatOf,
+} from '../contracts/ContractQuery.js';
+import { type ContractsOptions, type ContractsSource, contractsSource } from '../contracts/ContractsSource.js';
+import { join } from '../contracts/join.js';
+import { createLedgerFeed } from '../feed/LedgerFeed.js';
+import type { Service } from '../feed/Service.js';
+import { checkPositive } from '../http/retry.js';
+import { connectionOf } from '../ledger/connection.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
+import {
+  contractsOrder,
+  ContractsPosition,
+  contractsTimes,
+  type ContractsWork,
+  nothingLoaded,
+  pagesOf,
+  resumeOffset,
+} from './ContractsWork.js';
+import type { Feed, FeedReader } from './Feed.js';
+import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
+
+/** Options of {@link contractsFeed}. */
+export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'> {
+  /**
+   * The maximum number of contracts in a {@link ResetBatch}.
+   *
+   * @defaultValue 500
+   */
+  readonly batchSize?: number | undefined;
+  /**
+   * How snapshots are received that the service serves no other way; changes are polled. Default: the ledger's transport.
+   */
+  readonly transport?: ContractsOptions['transport'];
+}
+
+/** The contracts of {@link contractsFeed}, and what it does where they cannot be read as they are. */
+export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = ContractQuery<M> &
+  Omit<ContractPolicies, 'onUnknownPackage'> & {
+    /** Only `'fail'`: a table without the contracts of a type looks complete, and nobody would notice that it is not. */
+    readonly onUnknownPackage?: 'fail' | undefined;
+  };
+
+/**
+ * The contracts of a ledger, for {@link processFeed}: a table of them, for example. The handler first gets all contracts, as
+ * {@link ResetBatch}es, and then the changes of each update of the ledger, as a whole.
+ *
+ * The first batch of a reset (`isFirst`) tells the handler to remove what it has, and the last one (`isLast`) completes it.
+ * The cursor has the offset of the contracts only after the last batch: after a crash before that, the contracts are loaded
+ * again from a first batch, so that no half of them is taken for the whole. Until the last batch is committed, a table may be
+ * half full: `commitEvery: { ms: Infinity }` commits all batches of a reset in one transaction, and readers of the table never
+ * see a part.
+ *
+ * After a restart the contracts at the offset of the cursor are read again, and the changes after it follow. With `onGap:
+ * 'reload'`, which is the default, all contracts are loaded again if the ledger was pruned after the cursor, or was restored
+ * or replaced; with `'fail'` the processor ends with a `PrunedError`, a `LedgerResetError` or a `CursorError`.
+ *
+ * All contracts are held in memory. Changes are requested only while no more than a page is held for the handler.
+ *
+ * Changes cannot be parked, since contracts without one of their changes are none that the ledger ever had: `onPoison: 'park'`
+ * is a TypeError. `'skip'` leaves out a batch or a change that cannot be handled, and with it its contracts. An update that
+ * does not decode always ends the processor with a `DecodeError`.
+ *
+ * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
+ * @param query - the contracts, and what to do about a gap
+ * @param options - the size of batches and pages, how to retry
+ * @throws TypeError for invalid options, for a query without parties or with `onUnknownPackage: 'wait'`, and for an object
+ * that is no ledger of this library; an `InvalidRequestError` for an invalid party or template
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ * import { contractsFeed, memoryStore, processFeed } from 'canton-rx/process';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * const owners = new Map<string, readonly string[]>();
+ * const committed$ = processFeed(
+ *   contractsFeed(ledger, { parties: 'any' }),
+ *   (work) => {
+ *     if (work._tag === 'ResetBatch' && work.isFirst) owners.clear();
+ *     const added = work._tag === 'ResetBatch' ? work.contracts : work.added;
+ *     const removed = work._tag === 'ResetBatch' ? [] : work.removed;
+ *     for (const { contractId, signatories } of added) owners.set(contractId, signatories);
+ *     for (const { contractId } of removed) owners.delete(contractId);
+ *   },
+ *   { name: 'owners', store: memoryStore() },
+ * );
+ * ```
+ */
+export function contractsFeed<const M extends ContractTypes = ContractTypes>(
+  ledger: LedgerReader,
+  query: ContractsFeedQuery<M>,
+  options: ContractsFeedOptions = {},
+): Feed<ContractsWork<ContractOf<M>>, ContractsPosition> {
+  const { batchSize = 500 } = options;
+  checkPositive({ batchSize }, true);
+  // JavaScript may pass what the types exclude
+  if ((query as ContractPolicies).onUnknownPackage === 'wait')
+    throw new TypeError("onUnknownPackage: 'wait' is not possible with this feed");
+  const sourceOf = contractsSource(ledger, options);
+  const { service, retry } = sourceOf(0);
+  const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query)) };
+  const feedOver = (over: Service): ContractsFeed => ({
+    retry,
+    canPark: false,
+    end$: defer(() => ledger.ledgerEnd()),
+    diagnostics$: ledger.diagnostics$,
+    open: () => openReader(sourceOver(sourceOf, over), query, request, batchSize),
+  });
+  const runProcessor = connectionOf(ledger)?.runProcessor;
+  const feed: ContractsFeed = {
+    ...feedOver(service),
+    ...(runProcessor !== undefined && {
+      wrapRun: ({ name, handler, run }) =>
+        runProcessor({ name, request, handler, run: (over, wrapped) => run(feedOver(over), wrapped) }),
+    }),
+  };
+  // the types of the contracts are those of the query
+  return feed as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition>;
+}
+
+type ContractsFeed = Feed<ContractsWork, ContractsPosition>;
+
+/** The source over a service, with changes that are polled: what is pushed would wait in memory for a slow handler. */
+function sourceOver(sourceOf: ReturnType<typeof contractsSource>, service: Service): ContractsSource {
+  const feed = service.newFeed();
+  const source = sourceOf(feed);
+  return {
+    ...source,
+    service,
+    report: service.reportForFeed(feed),
+    updates: { ...source.updates, transport: 'http' },
+  };
+}
+
+function openReader(
+  source: ContractsSource,
+  query: ContractQuery & ContractPolicies,
+  request: UpdatesRequest,
+  batchSize: number,
+): FeedReader<ContractsWork, ContractsPosition> {
+  const { service, report, retry, updates } = source;
+  const feed = createLedgerFeed(service, request, updates, retry, report);
+  return {
+    report,
+    path: service.updatesPath,
+    maxPageSize: feed.maxPageSize,
+    start$: of(nothingLoaded()),
+    ...(query.onGap !== 'fail' && { restart: nothingLoaded('ledgerReset') }),
+    // other than that of the updates: their cursor has no contracts
+    identity$: ledgerIdentity(feed).pipe(
+      map(({ selection, ...identity }) => ({ ...identity, selection: `contracts:${selection}` })),
+    ),
+    position: ContractsPosition,
+    order: contractsOrder,
+    hasUpdate: (update) => hasUpdate(feed, update),
+    pages: (after, ready$) =>
+      defer(() => {
+        let reached = after;
+        return join(source, { query, resumeFrom: resumeOffset(after), reason: after.reason }, ready$).pipe(
+          concatMap((step) => {
+            const pages = pagesOf(step, reached, batchSize);
+            reached = pages.at(-1)?.reached ?? reached;
+            return pages;
+          }),
+        );
+      }),
+    timesOf: contractsTimes,
+  };
+}

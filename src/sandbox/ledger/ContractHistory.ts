@@ -1,0 +1,176 @@
+import type { WireAssignedEvent, WireReassignment, WireUnassignedEvent } from '../wire/WireReassignment.js';
+import type { WireCreatedEvent } from '../wire/WireEvent.js';
+import type { WireUpdate } from '../wire/WireUpdate.js';
+import type { Contract } from './Contracts.js';
+
+/** A contract became active on a synchronizer, by a creation or an assignment. */
+export interface Activation extends Contract {
+  readonly offset: number;
+  readonly workflowId: string;
+  /** The offset of the archive or unassignment on the same synchronizer; infinite while active. */
+  endedAt: number;
+}
+
+/** A reassignment of one contract. Each synchronizer has one half of it, and the halves come in any order. */
+export interface Reassignment {
+  /** The half that came first. */
+  readonly half: ReassignmentHalf;
+  readonly reassignmentCounter: number;
+  /** The offset and the workflow of that half. */
+  readonly offset: number;
+  readonly workflowId: string;
+  /** The offset of the other half; infinite while incomplete. */
+  endedAt: number;
+}
+
+type ReassignmentHalf =
+  | { readonly assigned: WireAssignedEvent }
+  /** With the activation on the source, if that was known. */
+  | { readonly unassigned: WireUnassignedEvent; readonly activation: Activation | undefined };
+
+/** What is known of a contract that is active somewhere or has an incomplete reassignment. */
+export interface ContractState {
+  /** The contract as it was activated last. */
+  readonly created: WireCreatedEvent | undefined;
+  /** The highest reassignment counter. */
+  readonly counter: number;
+  /** Without a location after that many reassignments, the contract is in flight, or archived. */
+  readonly phase: 'active' | 'inFlight' | 'archived';
+  /** At most one per synchronizer. Synchronizers are not in step, so there may be several, or some of an archived contract. */
+  readonly active: readonly Activation[];
+  readonly incomplete: readonly Reassignment[];
+}
+
+/** Where contracts have been active, on each synchronizer, so that the active contracts of any offset can be read. */
+export class ContractHistory {
+  /** In the order of the ledger. */
+  readonly activations: Activation[] = [];
+  /** In the order of the halves that came first. */
+  readonly reassignments: Reassignment[] = [];
+  readonly #states = new Map<string, ContractState>();
+
+  /** The contract with its present synchronizer; `undefined` if it is archived, in flight or unknown. */
+  get(contractId: string): Contract | undefined {
+    const state = this.#states.get(contractId);
+    if (state?.phase !== 'active') return undefined;
+    return state.active.find(({ reassignmentCounter }) => reassignmentCounter === state.counter);
+  }
+
+  stateOf(contractId: string): ContractState | undefined {
+    return this.#states.get(contractId);
+  }
+
+  add(update: WireUpdate): void {
+    if ('Reassignment' in update) this.addReassignment(update.Reassignment.value);
+    if (!('Transaction' in update)) return;
+    const { events, synchronizerId, offset, workflowId } = update.Transaction.value;
+    for (const event of events) {
+      if ('ArchivedEvent' in event) this.archive(event.ArchivedEvent.contractId, synchronizerId, offset);
+      if ('CreatedEvent' in event && event.CreatedEvent.acsDelta) {
+        const created = event.CreatedEvent;
+        this.activate({ created, synchronizerId, reassignmentCounter: 0, offset, workflowId, endedAt: Infinity });
+      }
+    }
+  }
+
+  clear(): void {
+    this.activations.length = 0;
+    this.reassignments.length = 0;
+    this.#states.clear();
+  }
+
+  private addReassignment({ events, offset, workflowId }: WireReassignment): void {
+    for (const event of events) {
+      if ('JsUnassignedEvent' in event) this.unassign(event.JsUnassignedEvent.value, offset, workflowId);
+      else this.assign(event.JsAssignmentEvent, offset, workflowId);
+    }
+  }
+
+  private activate(activation: Activation): void {
+    const { created, synchronizerId, reassignmentCounter: counter, offset } = activation;
+    const { contractId } = created;
+    this.deactivate(contractId, synchronizerId, offset);
+    this.activations.push(activation);
+    const state = this.#states.get(contractId) ?? unknownState;
+    const active = [...state.active, activation];
+    // an archive is on the last synchronizer, so no activation with the same or a lower counter is news
+    const isNews = counter > state.counter || (counter === state.counter && state.phase !== 'archived');
+    this.keep(contractId, isNews ? { ...state, created, counter, phase: 'active', active } : { ...state, active });
+  }
+
+  /** Ends the activation on a synchronizer, and returns it. */
+  private deactivate(contractId: string, synchronizerId: string, offset: number): Activation | undefined {
+    const state = this.#states.get(contractId);
+    const ended = state?.active.find((activation) => activation.synchronizerId === synchronizerId);
+    if (state === undefined || ended === undefined) return undefined;
+    ended.endedAt = offset;
+    const active = state.active.length === 1 ? [] : state.active.filter((activation) => activation !== ended);
+    this.#states.set(contractId, { ...state, active });
+    return ended;
+  }
+
+  private archive(contractId: string, synchronizerId: string, offset: number): void {
+    this.deactivate(contractId, synchronizerId, offset);
+    const state = this.#states.get(contractId);
+    if (state !== undefined) this.keep(contractId, { ...state, phase: 'archived' });
+  }
+
+  private unassign(event: WireUnassignedEvent, offset: number, workflowId: string): void {
+    const { contractId, source, target, reassignmentCounter: counter } = event;
+    const activation = this.deactivate(contractId, source, offset);
+    const state = this.#states.get(contractId) ?? unknownState;
+    if (source === target) {
+      // the party leaves the synchronizer, and the contract stays there
+      this.keep(contractId, state.active.length === 0 ? { ...state, phase: 'archived' } : state);
+      return;
+    }
+    const incomplete = this.pair(state, { unassigned: event, activation }, { counter, offset, workflowId });
+    const isNews = counter > state.counter;
+    const phase = isNews ? 'inFlight' : state.phase;
+    this.keep(contractId, { ...state, incomplete, phase, counter: Math.max(counter, state.counter) });
+  }
+
+  private assign(event: WireAssignedEvent, offset: number, workflowId: string): void {
+    const { source, target, createdEvent: created, reassignmentCounter: counter } = event;
+    const { contractId } = created;
+    // party replication adds contracts to the synchronizer they are on: there is no other half
+    if (source !== target) {
+      const state = this.#states.get(contractId) ?? unknownState;
+      const incomplete = this.pair(state, { assigned: event }, { counter, offset, workflowId });
+      this.#states.set(contractId, { ...state, incomplete });
+    }
+    const activation = { created, synchronizerId: target, reassignmentCounter: counter, offset, workflowId };
+    this.activate({ ...activation, endedAt: Infinity });
+  }
+
+  /** Completes the reassignment whose other half came before, or begins one. Returns those that are incomplete then. */
+  private pair(
+    { incomplete }: ContractState,
+    half: ReassignmentHalf,
+    { counter: reassignmentCounter, offset, workflowId }: HalfFields,
+  ): readonly Reassignment[] {
+    const other = 'assigned' in half ? 'unassigned' : 'assigned';
+    const begun = incomplete.find((known) => known.reassignmentCounter === reassignmentCounter && other in known.half);
+    if (begun !== undefined) {
+      begun.endedAt = offset;
+      return incomplete.filter((known) => known !== begun);
+    }
+    const reassignment = { half, reassignmentCounter, offset, workflowId, endedAt: Infinity };
+    this.reassignments.push(reassignment);
+    return [...incomplete, reassignment];
+  }
+
+  /** Keeps what is known of a contract as long as synchronizers that lag behind may have news of it. */
+  private keep(contractId: string, state: ContractState): void {
+    if (state.active.length > 0 || state.incomplete.length > 0) this.#states.set(contractId, state);
+    else this.#states.delete(contractId);
+  }
+}
+
+const unknownState: ContractState = { created: undefined, counter: -1, phase: 'inFlight', active: [], incomplete: [] };
+
+interface HalfFields {
+  readonly counter: number;
+  readonly offset: number;
+  readonly workflowId: string;
+}

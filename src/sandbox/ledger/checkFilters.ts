@@ -1,0 +1,46 @@
+import { requestError } from '../errors.js';
+import type { EventFormat } from '../requests/formats.js';
+import type { EntityKind, Packages } from './Packages.js';
+
+/**
+ * Rejects formats with filters for packages, templates or interfaces that the participant does not know, as it does once at
+ * the start of a stream. An interface that no known template implements is no error, and neither is a party that the
+ * participant does not host: both select nothing.
+ */
+export function checkFilters(packages: Packages, ...formats: readonly (EventFormat | undefined)[]): void {
+  const filters = formats.flatMap((format) => [...(format?.byParty.values() ?? []), format?.anyParty ?? []]).flat();
+  const idsOf = (kind: EntityKind): readonly string[] => [
+    ...new Set(filters.flatMap((filter) => (filter.kind === kind ? filter.id : []))),
+  ];
+  const unknown = (kind: EntityKind): readonly string[] => idsOf(kind).filter((id) => !packages.has(id, kind));
+  const [templates, interfaces] = [unknown('template'), unknown('interface')];
+  const all = [...templates, ...interfaces];
+
+  const names = new Set(all.filter(hasName).map((id) => id.slice(1, id.indexOf(':'))));
+  reject(
+    'PACKAGE_NAMES_NOT_FOUND',
+    'The following package names do not match packages uploaded on this participant',
+    [...names].filter((name) => !packages.hasName(name)),
+  );
+  reject(
+    'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'No template is uploaded on this participant for the package names and qualified names',
+    templates.filter(hasName).map(toPair),
+  );
+  reject(
+    'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'No interface is uploaded on this participant for the package names and qualified names',
+    interfaces.filter(hasName).map(toPair),
+  );
+  // with package ids, which 3.4 accepts
+  reject('TEMPLATES_OR_INTERFACES_NOT_FOUND', 'Templates or interfaces do not exist', all);
+}
+
+const hasName = (identifier: string): boolean => identifier.startsWith('#');
+
+const toPair = (identifier: string): string => `(${identifier.slice(1).replace(':', ',')})`;
+
+/** A participant reports all identifiers with the same fault, and no others. They are in the text only. */
+function reject(code: string, cause: string, unknown: readonly string[]): void {
+  if (unknown.length > 0) throw requestError(code, `${cause}: [${unknown.join(', ')}].`);
+}

@@ -1,0 +1,307 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { asyncScheduler, filter, map, mergeMap, type Observable, Subject, take, timer } from 'rxjs';
+import type { AnyContract } from '../../src/contracts/Contract.js';
+import type { ContractChange } from '../../src/contracts/ContractChange.js';
+import { effort } from '../helpers/effort.js';
+import { observe } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+import { answered, contract, type Happening, histories, ids, retryIn, StepMaker, viewOf } from './scriptedJoin.js';
+
+const listOf = (all$: Observable<readonly AnyContract[]>): Observable<string> => all$.pipe(map(ids));
+
+/** The contracts of a subscriber that applies changes, and fails at one that cannot be applied. */
+class Replayed {
+  readonly contracts = new Map<string, AnyContract>();
+  offset = 0;
+
+  apply(change: ContractChange): void {
+    this.offset = change.offset;
+    if (change._tag === 'Reset') {
+      this.contracts.clear();
+      for (const each of change.contracts) this.contracts.set(each.contractId, each);
+    }
+    if (change._tag !== 'ContractsChanged') return;
+    const touched = [...change.added, ...change.removed, ...change.moved.map((move) => move.contract)];
+    expect(new Set(touched.map(({ contractId }) => contractId)).size).toBe(touched.length);
+    for (const { contractId } of change.removed) expect(this.contracts.delete(contractId)).toBe(true);
+    for (const each of change.added) {
+      expect(this.contracts.has(each.contractId)).toBe(false);
+      this.contracts.set(each.contractId, each);
+    }
+    for (const move of change.moved) {
+      expect(this.contracts.get(move.contract.contractId)?.location).toEqual(move.from);
+      this.contracts.set(move.contract.contractId, move.contract);
+    }
+  }
+}
+
+afterEach(() => {
+  delete (globalThis as { requestAnimationFrame?: unknown }).requestAnimationFrame;
+  delete (globalThis as { cancelAnimationFrame?: unknown }).cancelAnimationFrame;
+});
+
+describe('a conflated view', () => {
+  it('emits the first value at once, then the latest, at most once per period (pitfall 48)', () => {
+    marbles(({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('a--bc--d-----------e', {
+          a: make.reset(['p']),
+          b: make.page({ put: ['q'] }),
+          c: make.page({ put: ['r'] }),
+          d: make.page({ put: ['s'] }),
+          e: make.page({ put: ['t'] }),
+        }),
+      );
+      const slow = view.conflate(10);
+      expectObservable(listOf(slow.all$())).toBe('x---------y---------z', { x: 'p', y: 'pqrs', z: 'pqrst' });
+      expectObservable(listOf(slow.all$()), '  -^').toBe('-x---------y---------z', { x: 'p', y: 'pqrs', z: 'pqrst' });
+      expectObservable(slow.count$(), '        -^').toBe('-x---------y---------z', { x: 1, y: 4, z: 5 });
+      expectObservable(slow.byId$('t'), '      -^').toBe('-x-------------------z', { x: undefined, z: contract('t') });
+      expectObservable(slow.atOffset(2), '     -^').toBe('-----------(x|)', { x: 4 });
+      expectObservable(listOf(view.all$())).toBe('x--yz--1-----------2', {
+        x: 'p',
+        y: 'pq',
+        z: 'pqr',
+        1: 'pqrs',
+        2: 'pqrst',
+      });
+    });
+  });
+
+  it('shares the snapshot and the feed of its view', () => {
+    marbles(({ cold, expectSubscriptions, expectObservable }) => {
+      const happening$ = cold('a', { a: new StepMaker().reset(['x']) });
+      const view = viewOf(happening$);
+      expectObservable(view.count$(), '              -^-----!').toBe('-x', { x: 1 });
+      expectObservable(view.conflate(2).count$(), '  --^------!').toBe('--x', { x: 1 });
+      expectObservable(view.conflate(5).state$.pipe(map(({ data }) => data)), '---^!').toBe('---x', { x: 'live' });
+      expectSubscriptions(happening$.subscriptions).toBe('-^-------!');
+    });
+  });
+
+  it('merges the changes of a period into one', () => {
+    marbles(({ flush }) => {
+      const make = new StepMaker();
+      const happening$ = new Subject<Happening>();
+      const view = viewOf(happening$);
+      view.state$.subscribe();
+      happening$.next(make.reset(['stays', 'goes', 'moves', 'returns', 'leaves']));
+      const seen = observe(view.conflate(10).changes$);
+      timer(1).subscribe(() => {
+        const put = ['comes', 'passes', ['moves', 'b'], ['comes', 'b'], ['leaves', 'b']] as const;
+        happening$.next(make.page({ put }, { remove: ['goes', 'passes', 'returns', 'leaves'] }));
+        happening$.next(make.page({ put: [['moves', 'c'], 'returns'] }));
+      });
+      flush();
+      expect(seen.times).toEqual([0, 0, 10]);
+      expect(seen.values.slice(0, 2).map(({ _tag }) => _tag)).toEqual(['Reset', 'CaughtUp']);
+      expect(seen.values[2]).toMatchObject({
+        _tag: 'ContractsChanged',
+        offset: 4,
+        updateId: 'u4',
+        added: [contract('comes', 'b', 1)],
+        removed: [contract('leaves', 'b', 1), contract('goes')],
+        moved: [
+          { contract: contract('moves', 'c', 2), from: { synchronizerId: 'a' } },
+          { contract: contract('returns'), from: { synchronizerId: 'a' } },
+        ],
+      });
+    });
+  });
+
+  it('has no change where all that came went', () => {
+    marbles(({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('a-bc-d', {
+          a: make.reset(['x']),
+          b: make.page({ put: ['y'] }),
+          c: make.page({ remove: ['y'] }),
+          d: make.checkpoint(),
+        }),
+      );
+      view.state$.subscribe();
+      expectObservable(view.conflate(10).changes$.pipe(map(({ _tag, offset }) => `${_tag} ${offset}`)), '-^').toBe(
+        '-(ab)------c',
+        { a: 'Reset 1', b: 'CaughtUp 1', c: 'OffsetCheckpoint 4' },
+      );
+      const checkpoints$ = view.conflate(2).changes$.pipe(
+        filter(({ _tag }) => _tag === 'OffsetCheckpoint'),
+        map(({ offset }) => offset),
+      );
+      expectObservable(checkpoints$, '-^').toBe('---c-d', { c: 3, d: 4 });
+    });
+  });
+
+  it('has the last of several states of the connection, and emits no contracts for them', () => {
+    marbles(({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('a-bcd----------e', {
+          a: make.reset(['x']),
+          b: retryIn(1),
+          c: answered,
+          d: make.checkpoint(),
+          e: retryIn(1),
+        }),
+      );
+      const slow = view.conflate(10);
+      view.state$.subscribe();
+      const statusOf = map(
+        ({ data, connection }: { data: string; connection: { status: string } }) => `${data} ${connection.status}`,
+      );
+      expectObservable(slow.state$.pipe(statusOf), '-^').toBe('-a---------a---------b', {
+        a: 'live open',
+        b: 'stale retrying',
+      });
+      expectObservable(listOf(slow.all$()), '       -^').toBe('-a', { a: 'x' });
+    });
+  });
+
+  it('has only the reset of a period with one, with the contracts at its end', () => {
+    marbles(({ flush }) => {
+      const make = new StepMaker();
+      const happening$ = new Subject<Happening>();
+      const view = viewOf(happening$);
+      view.state$.subscribe();
+      happening$.next(make.reset(['x']));
+      const seen = observe(view.conflate(10).changes$);
+      timer(1).subscribe(() => {
+        happening$.next(make.page({ put: ['y'] }));
+        happening$.next(make.reset(['z'], 'pruned'));
+        happening$.next(make.page({ put: ['w'] }));
+      });
+      flush();
+      expect(seen.values.slice(2)).toEqual([
+        { _tag: 'Reset', reason: 'pruned', offset: 4, contracts: [contract('z'), contract('w')] },
+      ]);
+    });
+  });
+
+  it('is the view at the time of each value, for random changes, periods and times of subscription', () => {
+    fc.assert(
+      fc.property(histories, fc.integer({ min: 1, max: 60 }), fc.nat(100), (history, period, joinAt) => {
+        marbles(({ flush }) => {
+          const make = new StepMaker();
+          const view = viewOf(() =>
+            timer(0, 5).pipe(
+              take(history.length),
+              mergeMap((i) => history.slice(i, i + 1).map((toHappening) => toHappening(make))),
+            ),
+          );
+          const slow = view.conflate(period);
+          const replayed = new Replayed();
+          const isMatch = ({ contractId }: AnyContract): boolean => contractId < 'd';
+          const sortedIds = (contracts: Iterable<AnyContract>): string =>
+            Array.from(contracts, ({ contractId }) => contractId)
+              .sort()
+              .join('');
+          const now = (): string => sortedIds(make.contracts.values());
+          const times: number[] = [];
+          const running = timer(joinAt)
+            .pipe(
+              mergeMap(() => {
+                const changes = slow.changes$.pipe(
+                  map((change) => {
+                    replayed.apply(change);
+                    if (change._tag === 'Reset' || change._tag === 'ContractsChanged') times.push(asyncScheduler.now());
+                    if (change._tag !== 'OffsetCheckpoint') expect(sortedIds(replayed.contracts.values())).toBe(now());
+                  }),
+                );
+                const all = slow
+                  .all$(() => 0)
+                  .pipe(
+                    map((contracts) => {
+                      expect(sortedIds(contracts)).toBe(now());
+                    }),
+                  );
+                const some = slow.select$(isMatch).pipe(
+                  map((contracts) => {
+                    expect(sortedIds(contracts)).toBe(sortedIds([...make.contracts.values()].filter(isMatch)));
+                  }),
+                );
+                return [changes, all, some];
+              }),
+              mergeMap((each$) => each$),
+            )
+            .subscribe({
+              error: (error: unknown) => {
+                throw error;
+              },
+            });
+          timer(500).subscribe(() => {
+            expect([...replayed.contracts.values()].map(located).sort()).toEqual(
+              [...make.contracts.values()].map(located).sort(),
+            );
+            expect(replayed.offset).toBe(make.offset);
+            for (const [i, at] of times.entries())
+              if (i > 0) expect(at - (times[i - 1] ?? 0)).toBeGreaterThanOrEqual(period);
+            running.unsubscribe();
+          });
+          timer(600).subscribe();
+          flush();
+        });
+      }),
+      { numRuns: effort(60, 1_000) },
+    );
+  });
+});
+
+const located = ({ contractId, location }: AnyContract): string => `${contractId} ${JSON.stringify(location)}`;
+
+describe("'animationFrame'", () => {
+  const counted = (view: ReturnType<typeof viewOf>) => observe(view.conflate('animationFrame').count$());
+
+  it('is 16 ms where there are no frames', () => {
+    marbles(({ flush }) => {
+      const make = new StepMaker();
+      const view = viewOf(() =>
+        timer(0, 1).pipe(
+          take(40),
+          map((i) => (i === 0 ? make.reset([]) : make.page({ put: [`c${i}`] }))),
+        ),
+      );
+      view.state$.subscribe();
+      const seen: { times: number[] }[] = [];
+      timer(3).subscribe(() => seen.push(counted(view)));
+      timer(60).subscribe(() => {
+        expect(seen[0]?.times).toEqual([0, 16, 32, 48]);
+      });
+      flush();
+    });
+  });
+
+  it('is a frame where there are frames', () => {
+    const frames = new Map<number, (time: number) => void>();
+    let last = 0;
+    Object.assign(globalThis, {
+      requestAnimationFrame: (run: (time: number) => void) => {
+        frames.set((last += 1), run);
+        return last;
+      },
+      cancelAnimationFrame: (frame: number) => frames.delete(frame),
+    });
+    const runFrame = (): void => {
+      const [...due] = frames.values();
+      frames.clear();
+      for (const run of due) run(0);
+    };
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const view = viewOf(happening$);
+    view.state$.subscribe();
+    happening$.next(make.reset([]));
+    const seen = counted(view);
+    expect(seen.values).toEqual([0]);
+    happening$.next(make.page({ put: ['x'] }));
+    happening$.next(make.page({ put: ['y'] }));
+    expect(seen.values).toEqual([0]);
+    runFrame();
+    expect(seen.values).toEqual([0, 2]);
+    happening$.next(make.page({ put: ['z'] }));
+    seen.subscription.unsubscribe();
+    expect(frames.size).toBe(0);
+  });
+});

@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { firstValueFrom, lastValueFrom, takeWhile, tap, toArray } from 'rxjs';
+import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { ContractChange } from '../../src/contracts/ContractChange.js';
+import { contractChanges } from '../../src/contracts/contractChanges.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import { type Sandbox, type SandboxProfile, startSandbox } from '../../src/sandbox/index.js';
+import { useProcessTime } from '../helpers/time.js';
+import { brief } from './joinSupport.js';
+
+const Asset = contractType('#sandbox-assets:Main:Asset', t.type({ owner: t.string, amount: t.string }));
+const Task = contractType('#sandbox-tasks:Tasks.Model:Task', t.UnknownRecord);
+const Holding = interfaceType('#sandbox-api:Api:Holding', t.UnknownRecord);
+const Later = contractType('#later:Later:Later', t.type({ owner: t.string }));
+
+let sandbox: Sandbox | undefined;
+afterEach(async () => {
+  await sandbox?.close();
+});
+
+async function startedWith(profile: SandboxProfile, updates: number): Promise<Sandbox> {
+  sandbox = await startSandbox({ profile });
+  sandbox.generate(updates);
+  return sandbox;
+}
+
+/** The ids of the contracts after some changes. */
+function fold(changes: readonly ContractChange[]): string[] {
+  const ids = new Set<string>();
+  for (const change of changes) {
+    if (change._tag === 'Reset') {
+      ids.clear();
+      for (const { contractId } of change.contracts) ids.add(contractId);
+    }
+    if (change._tag !== 'ContractsChanged') continue;
+    for (const { contractId } of change.added) ids.add(contractId);
+    for (const { contractId } of change.removed) ids.delete(contractId);
+  }
+  return [...ids].sort();
+}
+
+describe('contractChanges over HTTP', () => {
+  it.each(['3.4', '3.5', '3.6'] as const)('has the same contracts as a new snapshot, on %s', async (profile) => {
+    const served = await startedWith(profile, 120);
+    const ledger = createLedger({ baseUrl: served.url });
+    const query = { types: { asset: Asset, task: Task, holding: Holding }, parties: 'any' } as const;
+    let end = 0;
+    const changes = await lastValueFrom(
+      contractChanges(ledger, query, { idleTimeoutMs: 50 }).pipe(
+        tap(({ _tag }) => {
+          if (_tag === 'CaughtUp' && end === 0) end = served.generate(60);
+        }),
+        takeWhile(({ offset }) => end === 0 || offset < end, true),
+        toArray(),
+      ),
+    );
+    const now = await firstValueFrom(contractChanges(ledger, query));
+    expect(changes.filter(({ _tag }) => _tag === 'Reset')).toHaveLength(1);
+    expect(fold(changes)).toEqual(fold([now]));
+    expect(fold(changes).length).toBeGreaterThan(10);
+    const contracts = now._tag === 'Reset' ? now.contracts : [];
+    expect(contracts.every(({ _tag }) => _tag === 'Contract')).toBe(true);
+  });
+
+  it('has the contracts of known types, and all when the package of the others is uploaded (pitfall 37)', async () => {
+    useProcessTime(20);
+    const served = await startedWith('3.5', 40);
+    const ledger = createLedger({ baseUrl: served.url });
+    const query = { types: { asset: Asset, later: Later }, parties: 'any', onUnknownPackage: 'wait' } as const;
+    const lines: string[] = [];
+    await lastValueFrom(
+      contractChanges(ledger, query, { idleTimeoutMs: 50 }).pipe(
+        tap((change) => {
+          lines.push(brief(change));
+          if (change._tag !== 'CaughtUp' || lines.length > 2) return;
+          served.uploadPackage('later', { templates: ['Later:Later'] });
+          const createdEvent = {
+            templateId: '#later:Later:Later',
+            createArgument: { owner: 'alice' },
+            contractId: 'l1',
+          };
+          served.append({ Transaction: { value: { events: [{ CreatedEvent: createdEvent }] } } });
+        }),
+        takeWhile((change) => change._tag !== 'Reset' || change.reason === 'start', true),
+      ),
+    );
+    const resets = lines.filter((line) => line.startsWith('Reset'));
+    expect(resets).toHaveLength(2);
+    expect(resets[0]).not.toContain('l1');
+    expect(resets[1]).toMatch(/packageFound .*l1/);
+  }, 60_000);
+});

@@ -1,0 +1,112 @@
+import * as t from 'io-ts';
+import { map, type Observable, type OperatorFunction, pipe } from 'rxjs';
+import { contractType } from '../../src/codecs/ContractType.js';
+import type { AnyContract } from '../../src/contracts/Contract.js';
+import type { ContractChange } from '../../src/contracts/ContractChange.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
+import { archived, created, marble, reassignmentOf, transactionOf, unassigned } from '../helpers/contractEvents.js';
+import type { HistoryEvent, HistoryUpdate } from '../helpers/contractHistory.js';
+
+/** The type of all contracts of the virtual participant. */
+export const Marble = contractType(marble, t.type({ owner: t.string, color: t.string, size: t.number }));
+
+/** Its contracts, as most tests request them. */
+export const marbles = { types: { marble: Marble }, parties: ['alice::1220ab'] } as const;
+
+/** The synchronizer of all contracts, unless they are moved. */
+export const home = 'home::1220ab';
+const away = 'away::1220ab';
+const move = { source: home, target: away, reassignmentCounter: 1 };
+
+/** Another type; see {@link create}. */
+export const Paint = contractType('#paints:Paints:Paint', t.type({ owner: t.string }));
+
+/** The template of a contract: a paint if its id says so. */
+export const templateOf = (contractId: string): object =>
+  contractId.startsWith('paint') ? { templateId: '1220cccc:Paints:Paint', packageName: 'paints' } : {};
+
+/** Contracts are created. */
+export const create = (offset: number, ...contractIds: readonly string[]): HistoryUpdate => ({
+  offset,
+  element: transactionOf(
+    offset,
+    home,
+    contractIds.map((contractId, nodeId) => created({ contractId, offset, nodeId, ...templateOf(contractId) })),
+  ),
+  events: contractIds.map((contractId) => happened('create', contractId, 0)),
+});
+
+/** A contract is archived. */
+export const archive = (offset: number, contractId: string): HistoryUpdate => ({
+  offset,
+  element: transactionOf(offset, home, [archived(contractId, offset)]),
+  events: [happened('archive', contractId, 1)],
+});
+
+/** A contract leaves its synchronizer. */
+export const unassign = (offset: number, contractId: string): HistoryUpdate => ({
+  offset,
+  element: reassignmentOf(offset, home, [unassigned(contractId, offset, move)]),
+  events: [happened('unassign', contractId, 1)],
+});
+
+/** An update that changes nothing. */
+export const nothing = (offset: number): HistoryUpdate => ({
+  offset,
+  element: transactionOf(offset, home, []),
+  events: [],
+});
+
+const happened = (kind: HistoryEvent['kind'], contractId: string, step: number): HistoryEvent => ({
+  kind,
+  contractId,
+  synchronizerId: home,
+  step,
+  move: kind === 'create' || kind === 'archive' ? { source: '', target: '', reassignmentCounter: 0 } : move,
+});
+
+/** A change on one line. */
+export function brief(change: ContractChange): string {
+  const at = `${change._tag} ${change.offset}`;
+  switch (change._tag) {
+    case 'Reset':
+      return `${at} ${change.reason} ${ids(change.contracts)}`.trim();
+    case 'ContractsChanged':
+      return [
+        at,
+        ...[change.added].filter(hasSome).map((added) => `+${ids(added)}`),
+        ...[change.removed].filter(hasSome).map((removed) => `-${ids(removed)}`),
+        ...[change.moved].filter(hasSome).map((moved) => `~${ids(moved.map(({ contract }) => contract))}`),
+      ].join(' ');
+    default:
+      return at;
+  }
+}
+
+const hasSome = (list: readonly unknown[]): boolean => list.length > 0;
+
+/** The ids of contracts, sorted. */
+const ids = (contracts: readonly AnyContract[]): string =>
+  contracts
+    .map(({ contractId }) => contractId)
+    .sort()
+    .join();
+
+/** Changes on one line each. */
+export const toBrief = (): OperatorFunction<ContractChange, string> => pipe(map(brief));
+
+/** Records what a ledger reports. */
+export function record(diagnostics$: Observable<Diagnostic>): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
+  return diagnostics;
+}
+
+/** The diagnostics of a kind. */
+export const reported = <Tag extends Diagnostic['_tag']>(
+  diagnostics: readonly Diagnostic[],
+  tag: Tag,
+): Extract<Diagnostic, { readonly _tag: Tag }>[] =>
+  diagnostics.filter(
+    (diagnostic): diagnostic is Extract<Diagnostic, { readonly _tag: Tag }> => diagnostic._tag === tag,
+  );

@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler, takeUntil, timer } from 'rxjs';
+import { contractChanges, type ContractChangesOptions } from '../../src/contracts/contractChanges.js';
+import type { ContractPolicies } from '../../src/contracts/ContractQuery.js';
+import { active } from '../helpers/contractEvents.js';
+import { contractsAt, type HistoryUpdate } from '../helpers/contractHistory.js';
+import { observe } from '../helpers/observe.js';
+import type { ServiceRequest } from '../helpers/scripted.js';
+import { marbles as inVirtualTime } from '../helpers/time.js';
+import { contractsWorld, listPath, pagePath, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
+import { archive, create, home, Marble, Paint, record, reported, templateOf, toBrief } from './joinSupport.js';
+
+beforeEach(() => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const minute = 60_000;
+const both = { types: { marble: Marble, paint: Paint }, parties: ['alice::1220ab'] };
+
+/** Whether a request is one for a single type, to find out whether it is known. */
+const isProbe = ({ path, query }: ServiceRequest): boolean => path === listPath && query['limit'] === '1';
+const isSnapshot = ({ path }: ServiceRequest): boolean => path === pagePath;
+const isUpdates = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
+
+/** The templates that a request selects. */
+const templatesOf = ({ body }: ServiceRequest): string[] =>
+  [...JSON.stringify(body).matchAll(/"templateId":"([^"]+)"/g)].map(([, id = '']) => id);
+
+interface TypesWorldOptions extends VirtualContractsOptions {
+  /** The codes of the errors for unknown templates. */
+  readonly code?: string;
+}
+
+/** A participant that knows some packages only. */
+function typesWorld({ code = 'PACKAGE_NAMES_NOT_FOUND', ...options }: TypesWorldOptions = {}) {
+  const known = new Set<string>();
+  const history: HistoryUpdate[] = [];
+  const world = contractsWorld({
+    latencyMs: 5,
+    ...options,
+    fault: (request) => {
+      const isUnknown = templatesOf(request).some((id) => !known.has(id));
+      return isUnknown ? errorReply(404, errorBody(code, 11)) : undefined;
+    },
+  });
+  const { participant, service, client } = world;
+  participant.elementsAt = (offset) =>
+    [...contractsAt(history, offset).keys()].map((contractId) =>
+      active({ contractId, offset: 1, ...templateOf(contractId) }, home),
+    );
+  const commit = (...updates: readonly HistoryUpdate[]): void => {
+    history.push(...updates);
+    participant.append(...updates);
+  };
+  const watch = (
+    policies: ContractPolicies = { onUnknownPackage: 'wait' },
+    untilMs = 10 * minute,
+    from: ContractChangesOptions = {},
+  ) => observe(contractChanges(client, { ...both, ...policies }, from).pipe(toBrief(), takeUntil(timer(untilMs))));
+  const upload = (type: { readonly templateId: string }): unknown => known.add(type.templateId);
+  return { service, client, participant, commit, upload, watch, known };
+}
+
+describe('a query with a type that the participant does not know', () => {
+  it('has the contracts of the other types, and all when the type is known (pitfall 37)', () => {
+    inVirtualTime(({ flush }) => {
+      const { commit, upload, watch, client, service } = typesWorld();
+      upload(Marble);
+      commit(create(2, 'a'));
+      const diagnostics = record(client.diagnostics$);
+      const seen = watch();
+      timer(1_000).subscribe(() => {
+        commit(create(3, 'b'));
+      });
+      timer(40_000).subscribe(() => {
+        upload(Paint);
+        commit(create(4, 'paint-1'), archive(5, 'a'));
+      });
+      timer(3 * minute).subscribe(() => {
+        commit(create(7, 'paint-2'));
+      });
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values).toEqual([
+        'Reset 2 start a',
+        'CaughtUp 2',
+        'ContractsChanged 3 +b',
+        'OffsetCheckpoint 4',
+        'ContractsChanged 5 -a',
+        'Reset 5 packageFound b,paint-1',
+        'FellBehind 5',
+        'CaughtUp 5',
+        'ContractsChanged 7 +paint-2',
+      ]);
+      expect(reported(diagnostics, 'TypesUnknown')).toMatchObject([
+        { types: ['paint'], retryInMs: 30_000 },
+        { types: ['paint'], retryInMs: 60_000 },
+      ]);
+      // each alone, with a limit of one
+      expect(service.requests.filter(isProbe).map(templatesOf)).toEqual([
+        [Marble.templateId],
+        [Paint.templateId],
+        [Paint.templateId],
+        [Paint.templateId],
+      ]);
+    });
+  });
+
+  it('has nothing without a known type, and never all contracts of the participant', () => {
+    inVirtualTime(({ flush }) => {
+      const { commit, upload, watch, service } = typesWorld();
+      commit(create(2, 'a', 'paint-1'));
+      const seen = watch();
+      timer(minute).subscribe(() => {
+        expect(seen.values).toEqual([]);
+        upload(Paint);
+      });
+      timer(3 * minute).subscribe(() => {
+        upload(Marble);
+      });
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values).toEqual([
+        'Reset 2 start paint-1',
+        'CaughtUp 2',
+        'Reset 2 packageFound a,paint-1',
+        'FellBehind 2',
+        'CaughtUp 2',
+      ]);
+      const selecting = service.requests.filter((request) => isSnapshot(request) || isUpdates(request));
+      expect(selecting.every((request) => templatesOf(request).length > 0)).toBe(true);
+      expect(JSON.stringify(service.requests)).not.toContain('WildcardFilter');
+    });
+  });
+
+  it('is asked about after 30 seconds, and then half as often each time, up to every 15 minutes', () => {
+    inVirtualTime(({ flush }) => {
+      const { commit, upload, watch, client } = typesWorld();
+      upload(Marble);
+      commit(create(2, 'a'));
+      const diagnostics = record(client.diagnostics$);
+      watch(undefined, 80 * minute);
+      flush();
+      const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
+      expect(waits).toEqual([0.5, 1, 2, 4, 8, 15, 15, 15, 15, 15]);
+    });
+  });
+
+  it.each([
+    'PACKAGE_NAMES_NOT_FOUND',
+    'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'TEMPLATES_OR_INTERFACES_NOT_FOUND',
+  ])('fails with %s by default, and can wait', (code) => {
+    inVirtualTime(({ flush }) => {
+      const { commit, upload, watch } = typesWorld({ code });
+      upload(Marble);
+      commit(create(2, 'a'));
+      const [failing, waiting] = [watch({}), watch()];
+      flush();
+      expect(failing).toMatchObject({ values: [], error: { _tag: 'ApiError', code } });
+      expect(waiting.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
+    });
+  });
+
+  it('does not wait after another error', () => {
+    inVirtualTime(({ flush }) => {
+      const { commit, watch } = typesWorld({ code: 'CONTRACT_NOT_FOUND' });
+      commit(create(2, 'a'));
+      const seen = watch();
+      flush();
+      expect(seen).toMatchObject({ values: [], error: { _tag: 'ApiError', code: 'CONTRACT_NOT_FOUND' } });
+    });
+  });
+
+  it('goes on without a type that the participant has lost, when the feed finds out', () => {
+    inVirtualTime(({ flush }) => {
+      const { commit, upload, watch, known } = typesWorld();
+      upload(Marble);
+      upload(Paint);
+      commit(create(2, 'a', 'paint-1'));
+      const seen = watch();
+      timer(1_000).subscribe(() => {
+        known.delete(Paint.templateId);
+      });
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values).toEqual([
+        'Reset 2 start a,paint-1',
+        'CaughtUp 2',
+        'Reset 2 packageFound a',
+        'FellBehind 2',
+        'CaughtUp 2',
+      ]);
+    });
+  });
+
+  it('begins with all contracts where it resumes: it may have lacked those of a type', () => {
+    inVirtualTime(({ flush }) => {
+      const { commit, upload, watch } = typesWorld();
+      upload(Marble);
+      upload(Paint);
+      commit(create(2, 'a'), create(3, 'paint-1'), create(4, 'b'));
+      const seen = watch(undefined, undefined, { resumeFrom: 3 });
+      flush();
+      expect(seen.values).toEqual(['Reset 4 packageFound a,b,paint-1', 'CaughtUp 4']);
+    });
+  });
+
+  it('is asked about slowly by a participant that contradicts itself', () => {
+    inVirtualTime(({ flush }) => {
+      // says of each type alone that it knows it
+      const { participant, service, client } = contractsWorld({
+        fault: (request) =>
+          isSnapshot(request) ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)) : undefined,
+      });
+      participant.append(create(2, 'a'));
+      const query = { ...both, onUnknownPackage: 'wait' } as const;
+      const seen = observe(contractChanges(client, query).pipe(takeUntil(timer(5 * minute))));
+      flush();
+      expect(seen.values).toEqual([]);
+      expect(service.requests.filter(isSnapshot).length).toBeLessThan(40);
+    });
+  });
+
+  it('is asked about again if a request about it fails for a while', () => {
+    inVirtualTime(({ flush }) => {
+      let isDown = false;
+      const { participant, client } = contractsWorld({
+        latencyMs: 5,
+        fault: (request) => {
+          if (isDown && isProbe(request)) return errorReply(503, 'not in time');
+          const isPaint = templatesOf(request).includes(Paint.templateId);
+          return isPaint && asyncScheduler.now() < 20_000
+            ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11))
+            : undefined;
+        },
+      });
+      participant.append(create(2, 'a'));
+      const query = { ...both, onUnknownPackage: 'wait' } as const;
+      const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(timer(5 * minute))));
+      timer(10_000).subscribe(() => {
+        isDown = true;
+      });
+      timer(50_000).subscribe(() => {
+        isDown = false;
+      });
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values.filter((line) => line.startsWith('Reset'))).toEqual([
+        'Reset 2 start a',
+        'Reset 2 packageFound a',
+      ]);
+      expect(seen.times[2]).toBeGreaterThan(50_000);
+    });
+  });
+});

@@ -1,0 +1,343 @@
+import { describe, expect, it } from '@jest/globals';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { concatMap, config, filter, map, type Observable, of, retry, Subject, take } from 'rxjs';
+import type { LiveContracts } from '../../src/contracts/liveContracts.js';
+import type { LiveState } from '../../src/contracts/LiveState.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import { observe, type Observed } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+import { answered, contract, type Happening, ids, retryIn, StepMaker, unavailable, viewOf } from './scriptedJoin.js';
+
+const { liveContracts } = await import('../../src/contracts/liveContracts.js');
+
+/** A state in short. */
+const brief = (state: LiveState): string =>
+  state.data === 'loading'
+    ? `loading/${state.connection.status}`
+    : `${state.data}/${state.connection.status} ${state.offset} ${ids(state.contracts)}`;
+
+const briefs = (state$: Observable<LiveState>): Observable<string> => state$.pipe(map(brief));
+
+/** A change in short. */
+const changesOf = ({ changes$ }: Pick<LiveContracts, 'changes$'>): Observable<string> =>
+  changes$.pipe(
+    map((change) => {
+      const at = `${change._tag} ${change.offset}`;
+      if (change._tag === 'Reset') return `${at} ${change.reason} ${ids(change.contracts)}`;
+      if (change._tag !== 'ContractsChanged') return at;
+      const moved = change.moved.map((move) => move.contract);
+      return `${at} +${ids(change.added)} -${ids(change.removed)} ~${ids(moved)}`;
+    }),
+  );
+
+const listOf = (all$: Observable<Parameters<typeof ids>[0]>): Observable<string> => all$.pipe(map(ids));
+
+describe('liveContracts', () => {
+  it('throws at once for invalid options, an invalid query, and an object that is no ledger', () => {
+    const ledger = createLedger({ baseUrl: 'http://ledger.example' });
+    expect(() => liveContracts(ledger, { parties: [] })).toThrow(TypeError);
+    expect(() => liveContracts(ledger, { parties: 'any' }, { maxPageSize: 0 })).toThrow(TypeError);
+    expect(() => liveContracts({ ...ledger }, { parties: 'any' })).toThrow('not a copy');
+    expect(() => liveContracts(ledger, { parties: 'any' }).conflate(0)).toThrow(TypeError);
+  });
+
+  it('is loading at once, has no contracts then, and is live when a step has reached the ledger end (pitfall 50)', () => {
+    marbles(({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('--a--b--c--d', {
+          a: answered,
+          b: make.reset(['x'], 'start', false),
+          c: make.behind({ put: ['y'] }),
+          d: make.checkpoint(),
+        }),
+      );
+      expectObservable(briefs(view.state$)).toBe('a-b--c--d--e', {
+        a: 'loading/connecting',
+        b: 'loading/open',
+        c: 'stale/open 1 x',
+        d: 'stale/open 2 xy',
+        e: 'live/open 3 xy',
+      });
+      expectObservable(view.state$.pipe(map((state) => 'contracts' in state))).toBe('a-a--b--b--b', {
+        a: false,
+        b: true,
+      });
+      expectObservable(listOf(view.all$())).toBe('     -----x--y---', { x: 'x', y: 'xy' });
+    });
+  });
+
+  it('emits an empty array only if there are no contracts (pitfall 50)', () => {
+    marbles(({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('--a--b--c', { a: make.reset([]), b: make.page({ put: ['x'] }), c: make.page({ remove: ['x'] }) }),
+      );
+      const values = { a: [] as string[], b: ['x'] };
+      const idsOf = map((all: readonly { readonly contractId: string }[]) => all.map(({ contractId }) => contractId));
+      expectObservable(view.all$().pipe(idsOf)).toBe('                   --a--b--a', values);
+      expectObservable(view.all$(() => 0).pipe(idsOf)).toBe('            --a--b--a', values);
+      expectObservable(view.select$(() => true).pipe(idsOf)).toBe('       --a--b--a', values);
+      expectObservable(view.count$()).toBe('                              --a--b--a', { a: 0, b: 1 });
+      expectObservable(view.byId$('x').pipe(map((x) => x?.contractId))).toBe('--a--b--a', { a: undefined, b: 'x' });
+    });
+  });
+
+  it('is stale while a request is retried, then live again, and emits no contracts for that (pitfall 31)', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('a----b----c----d----(ef)', {
+          a: make.reset(['x']),
+          b: retryIn(2_000),
+          c: retryIn(500, 2),
+          d: make.checkpoint(),
+          e: answered,
+          f: make.checkpoint(),
+        }),
+      );
+      expectObservable(briefs(view.state$)).toBe('(ab)-c----d----e----f', {
+        a: 'loading/connecting',
+        b: 'live/open 1 x',
+        c: 'stale/retrying 1 x',
+        d: 'stale/retrying 1 x',
+        e: 'live/open 2 x',
+        f: 'live/open 3 x',
+      });
+      expectObservable(listOf(view.all$())).toBe('x', { x: 'x' });
+      expectObservable(view.count$()).toBe('x', { x: 1 });
+      const seen = observe(view.state$);
+      flush();
+      expect(seen.values.map(({ connection }) => connection).filter(({ status }) => status === 'retrying')).toEqual([
+        { status: 'retrying', cause: unavailable, attempt: 1, retryAt: 2_005 },
+        { status: 'retrying', cause: unavailable, attempt: 2, retryAt: 510 },
+      ]);
+    });
+  });
+
+  it('is not live by an answer after a retry, but by what the answer brings (pitfall 31)', () => {
+    marbles(({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('a----b----c----d', { a: make.reset(['x']), b: retryIn(1), c: answered, d: make.page({ put: ['y'] }) }),
+      );
+      expectObservable(briefs(view.state$)).toBe('(ab)-c----d----e', {
+        a: 'loading/connecting',
+        b: 'live/open 1 x',
+        c: 'stale/retrying 1 x',
+        d: 'stale/open 1 x',
+        e: 'live/open 2 xy',
+      });
+    });
+  });
+
+  it('has contracts that are no copy, and arrays that are made once (pitfall 47)', () => {
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const seen = observe(viewOf(happening$).state$.pipe(filter((state) => state.data === 'live')));
+    happening$.next(make.reset(['x']));
+    happening$.next(make.checkpoint());
+    const [first, second] = seen.values.map(({ contracts }) => contracts);
+    expect(second).toBe(first);
+    const array = first?.toArray();
+    happening$.next(make.page({ put: ['y'] }));
+    const third = seen.values[2]?.contracts;
+    expect(third).not.toBe(first);
+    // the state before shows the same contracts, but its array is a value
+    expect([first, third].map((contracts) => [contracts?.size, contracts?.has('y'), contracts?.get('y')])).toEqual([
+      [2, true, contract('y')],
+      [2, true, contract('y')],
+    ]);
+    expect(ids(first ?? [])).toBe('xy');
+    expect(ids(first?.toArray() ?? [])).toBe('x');
+    expect(first?.toArray()).toBe(array);
+    expect(third?.toArray()).toBe(third?.toArray());
+  });
+
+  it('shows the contracts before a gap, as stale, until the new ones are whole', () => {
+    marbles(({ cold, expectObservable }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('a----b----c----d', {
+          a: make.reset(['x', 'y']),
+          b: { _tag: 'FeedEnded', how: 'failed' },
+          c: { _tag: 'SnapshotPageReceived', count: 1, total: 1, durationMs: 1 },
+          d: make.reset(['z'], 'pruned'),
+        }),
+      );
+      expectObservable(briefs(view.state$)).toBe('(ab)-c---------d', {
+        a: 'loading/connecting',
+        b: 'live/open 1 xy',
+        c: 'stale/open 1 xy',
+        d: 'live/open 2 z',
+      });
+      expectObservable(changesOf(view)).toBe('    (ab)-----------c', {
+        a: 'Reset 1 start xy',
+        b: 'CaughtUp 1',
+        c: 'Reset 2 pruned z',
+      });
+      expectObservable(listOf(view.all$())).toBe('a--------------b', { a: 'xy', b: 'z' });
+      expectObservable(listOf(view.select$(({ contractId }) => contractId > 'x'))).toBe('a--------------b', {
+        a: 'y',
+        b: 'z',
+      });
+      expectObservable(view.count$(({ contractId }) => contractId > 'x')).toBe('a', { a: 1 });
+    });
+  });
+
+  describe('is shared', () => {
+    it('by its subscribers: a later one has the contracts at once, and there is one snapshot (pitfall 46)', () => {
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const make = new StepMaker();
+        const happening$ = cold('--a--b', { a: make.reset(['x']), b: make.page({ put: ['y'] }) });
+        const view = viewOf(happening$);
+        expectObservable(listOf(view.all$()), '   ^---------!').toBe('--a--b', { a: 'x', b: 'xy' });
+        expectObservable(listOf(view.all$()), '   ---^------!').toBe('---a-b', { a: 'x', b: 'xy' });
+        expectObservable(briefs(view.state$), '   ------^-----!').toBe('------a', { a: 'live/open 2 xy' });
+        expectObservable(view.count$(), '         -------^-!').toBe('-------a', { a: 2 });
+        expectSubscriptions(happening$.subscriptions).toBe('^-----------!');
+      });
+    });
+
+    it('until the last one leaves; the next one begins anew (pitfall 46)', () => {
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const make = new StepMaker();
+        const happening$ = cold('-a', { a: make.reset(['x']) });
+        const view = viewOf(happening$);
+        expectObservable(view.count$(), '      ^---!').toBe('   -a', { a: 1 });
+        expectObservable(briefs(view.state$), '-----^--!').toBe('-----ab', {
+          a: 'loading/connecting',
+          b: 'live/open 2 x',
+        });
+        expectSubscriptions(happening$.subscriptions).toBe(['^---!', '-----^--!']);
+      });
+    });
+  });
+
+  describe('changes$', () => {
+    it('has each change once; a later subscriber begins with a reset of what is there', () => {
+      marbles(({ cold, expectObservable }) => {
+        const make = new StepMaker();
+        const view = viewOf(
+          cold('a-----b-----c-----d', {
+            a: make.reset(['x'], 'start', false),
+            b: make.page({ put: ['y'] }, { put: [['x', 'b']], remove: ['y'] }),
+            c: make.checkpoint(),
+            d: make.behind({ put: ['z'] }),
+          }),
+        );
+        const values = {
+          a: 'Reset 1 start x',
+          b: 'ContractsChanged 2 +y - ~',
+          c: 'ContractsChanged 3 + -y ~x',
+          d: 'CaughtUp 3',
+          e: 'OffsetCheckpoint 4',
+          f: 'ContractsChanged 5 +z - ~',
+          g: 'FellBehind 5',
+          r: 'Reset 3 start x',
+        };
+        expectObservable(changesOf(view)).toBe('             a-----(bcd)-e-----(fg)', values);
+        expectObservable(changesOf(view), '-------^').toBe('-------(rd)-e-----(fg)', values);
+      });
+    });
+
+    it('never loses one, whatever its subscriber does meanwhile (pitfall 48)', () => {
+      const make = new StepMaker();
+      const happening$ = new Subject<Happening>();
+      const view = viewOf(happening$);
+      const inner: Observed<string>[] = [];
+      view.changes$.subscribe(() => {
+        if (inner.length < 4) inner.push(observe(changesOf(view)));
+      });
+      happening$.next(make.reset(['x']));
+      happening$.next(make.page({ put: ['y'] }, { put: ['z'] }));
+      expect(inner.map(({ values }) => values)).toEqual([
+        ['Reset 1 start x', 'CaughtUp 1', 'ContractsChanged 2 +y - ~', 'ContractsChanged 3 +z - ~'],
+        ['Reset 1 start x', 'CaughtUp 1', 'ContractsChanged 2 +y - ~', 'ContractsChanged 3 +z - ~'],
+        ['Reset 3 start xyz', 'CaughtUp 3'],
+        ['Reset 3 start xyz', 'CaughtUp 3'],
+      ]);
+    });
+  });
+
+  describe('an error', () => {
+    const failure = new Error('mine');
+    const fail = (): never => {
+      throw failure;
+    };
+
+    it('of a predicate or an order ends only its subscription (pitfall 49)', () => {
+      const make = new StepMaker();
+      const happening$ = new Subject<Happening>();
+      const view = viewOf(happening$);
+      const before = observe(listOf(view.all$()));
+      const failing = [
+        view.select$(({ contractId }) => contractId === 'y' && fail()),
+        view.count$(({ contractId }) => contractId === 'y' && fail()),
+        view.all$((a, b) => (a.contractId === 'y' || b.contractId === 'y' ? fail() : 0)),
+        view.select$(() => true, fail),
+      ].map((each$) => observe<unknown>(each$));
+      const after = observe(changesOf(view));
+      happening$.next(make.reset(['x']));
+      expect(failing.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
+      happening$.next(make.page({ put: ['y'] }));
+      expect(failing.map(({ error }) => error)).toEqual([failure, failure, failure, failure]);
+      happening$.next(make.page({ put: ['z'] }));
+      expect(before.values).toEqual(['x', 'xy', 'xyz']);
+      expect(after.values.slice(2)).toEqual(['ContractsChanged 2 +y - ~', 'ContractsChanged 3 +z - ~']);
+      expect(happening$.observed).toBe(true);
+    });
+
+    it("of a subscriber's handler does not concern the others (pitfall 49)", async () => {
+      const thrown: unknown[] = [];
+      config.onUnhandledError = (error) => thrown.push(error);
+      const make = new StepMaker();
+      const happening$ = new Subject<Happening>();
+      const view = viewOf(happening$);
+      view.all$().subscribe(fail);
+      view.changes$.subscribe(fail);
+      const seen = observe(listOf(view.all$()));
+      happening$.next(make.reset(['x']));
+      happening$.next(make.page({ put: ['y'] }));
+      expect(seen.values).toEqual(['x', 'xy']);
+      await setImmediate();
+      await setTimeout(1);
+      config.onUnhandledError = null;
+      expect(new Set(thrown)).toEqual(new Set([failure]));
+    });
+
+    it('of the ledger reaches all subscribers, and the view can be subscribed to again (pitfall 51)', () => {
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const make = new StepMaker();
+        const happening$ = cold('a---#', { a: make.reset(['x']) }, unavailable);
+        const view = viewOf(happening$);
+        expectObservable(view.count$(), '             ^-----!').toBe('a---#', { a: 1 }, unavailable);
+        expectObservable(view.atOffset(7), '          -^----!').toBe('----#', {}, unavailable);
+        expectObservable(view.count$().pipe(retry(1))).toBe('         a---a---#', { a: 1 }, unavailable);
+        expectSubscriptions(happening$.subscriptions).toBe(['^---!', '----^---!']);
+      });
+    });
+  });
+
+  describe('atOffset', () => {
+    it('emits once and completes when the offset is applied, also if nothing of it is in the view (pitfall 56)', () => {
+      marbles(({ cold, expectObservable }) => {
+        const make = new StepMaker();
+        const view = viewOf(cold('-a-b-c', { a: make.reset([]), b: make.page({ put: ['x'] }), c: make.checkpoint() }));
+        expectObservable(view.count$()).toBe('           -a-b', { a: 0, b: 1 });
+        expectObservable(view.atOffset(1)).toBe('        -(a|)', { a: 1 });
+        expectObservable(view.atOffset(2)).toBe('        ---(a|)', { a: 2 });
+        expectObservable(view.atOffset(3)).toBe('        -----(a|)', { a: 3 });
+        expectObservable(view.atOffset(1), '----^').toBe('----(a|)', { a: 2 });
+        expectObservable(view.atOffset(4)).toBe('        -');
+      });
+    });
+
+    it('has its contracts in the view when it emits', () => {
+      const make = new StepMaker();
+      const view = viewOf(of(make.reset(['x']), make.page({ put: ['y'] })));
+      const seen = observe(view.atOffset(2).pipe(concatMap(() => view.all$().pipe(take(1)))));
+      expect(seen.values.map(ids)).toEqual(['xy']);
+    });
+  });
+});

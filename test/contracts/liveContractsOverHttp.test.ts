@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { map, type Observable, switchMap, take, takeUntil, timer } from 'rxjs';
+import type { AnyContract } from '../../src/contracts/Contract.js';
+import { liveContracts } from '../../src/contracts/liveContracts.js';
+import type { LiveState } from '../../src/contracts/LiveState.js';
+import { effort } from '../helpers/effort.js';
+import { observe } from '../helpers/observe.js';
+import { marbles as inVirtualTime } from '../helpers/time.js';
+import { contractsWorld, pagePath } from '../helpers/virtualContracts.js';
+import { archive, create, marbles, toBrief, unassign } from './joinSupport.js';
+
+beforeEach(() => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+/** The ids of contracts. */
+const ids = (contracts: Iterable<AnyContract>): string =>
+  Array.from(contracts, ({ contractId }) => contractId).join('');
+
+/** A state on one line. */
+const briefly = (state$: Observable<LiveState>): Observable<string> =>
+  state$.pipe(
+    map((state) => {
+      const rest = state.data === 'loading' ? '' : ` ${state.offset} ${ids(state.contracts)}`;
+      return `${state.data}/${state.connection.status}${rest}`;
+    }),
+  );
+
+describe('a live view over HTTP', () => {
+  it('shows the snapshot and then each change, by one snapshot and one feed for all (pitfall 46)', () => {
+    inVirtualTime(({ flush }) => {
+      const { participant, client, service } = contractsWorld({ latencyMs: 5 });
+      participant.append(create(2, 'a', 'b'));
+      const view = liveContracts(client, marbles);
+      const end$ = timer(10_000);
+      const states = observe(briefly(view.state$).pipe(takeUntil(end$)));
+      const lists = observe(view.all$().pipe(map(ids), takeUntil(end$)));
+      timer(1_000).subscribe(() => {
+        participant.append(create(3, 'c'));
+      });
+      timer(2_000).subscribe(() => {
+        participant.append(unassign(4, 'c'), archive(5, 'a'));
+      });
+      const seen: ReturnType<typeof observe<string>>[] = [];
+      timer(1_500).subscribe(() => {
+        seen.push(observe(view.changes$.pipe(toBrief(), takeUntil(end$))));
+      });
+      flush();
+      expect(states.error).toBeUndefined();
+      expect(states.values).toEqual([
+        'loading/connecting',
+        'loading/open',
+        'stale/open 2 ab',
+        'live/open 2 ab',
+        'live/open 3 abc',
+        'live/open 4 abc',
+        'live/open 5 bc',
+      ]);
+      expect(lists.values).toEqual(['ab', 'abc', 'abc', 'bc']);
+      expect(seen[0]?.values).toEqual([
+        'Reset 3 start a,b,c',
+        'CaughtUp 3',
+        'ContractsChanged 4 ~c',
+        'ContractsChanged 5 -a',
+      ]);
+      expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
+      expect(service.open).toBe(0);
+    });
+  });
+
+  it('gives the contracts the types of its query', () => {
+    inVirtualTime(({ flush }) => {
+      const { participant, client } = contractsWorld();
+      participant.append(create(2, 'a', 'b'));
+      const colors = liveContracts(client, marbles)
+        .select$((contract) => contract.type === 'marble')
+        .pipe(
+          map((all) => all.map(({ payload }): string => payload.color)),
+          take(1),
+        );
+      const seen = observe(colors);
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values[0]).toHaveLength(2);
+      expect(seen.values[0]?.every((color) => typeof color === 'string')).toBe(true);
+    });
+  });
+
+  it('keeps its contracts during an outage, as stale, and goes on without another snapshot (pitfall 31)', () => {
+    inVirtualTime(({ flush }) => {
+      let isDown = false;
+      const { participant, client, service } = contractsWorld({
+        latencyMs: 5,
+        fault: () => (isDown ? new Error('ECONNREFUSED') : undefined),
+      });
+      participant.append(create(2, 'a'));
+      const view = liveContracts(client, marbles);
+      const end$ = timer(120_000);
+      const states = observe(briefly(view.state$).pipe(takeUntil(end$)));
+      const changes = observe(view.changes$.pipe(toBrief(), takeUntil(end$)));
+      timer(20_000).subscribe(() => {
+        isDown = true;
+        participant.ledger.disconnect();
+      });
+      timer(21_000).subscribe(() => {
+        participant.append(create(3, 'b'));
+      });
+      timer(30_000).subscribe(() => {
+        isDown = false;
+      });
+      flush();
+      expect(states.error).toBeUndefined();
+      const distinct = states.values.filter((state, i) => state !== states.values[i - 1]);
+      expect(distinct.slice(3)).toEqual(['live/open 2 a', 'stale/retrying 2 a', 'stale/open 2 a', 'live/open 3 ab']);
+      expect(changes.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'ContractsChanged 3 +b']);
+      expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
+    });
+  });
+
+  it('shows the contracts before a gap until the new ones are whole', () => {
+    inVirtualTime(({ flush }) => {
+      let isDown = false;
+      const { participant, client } = contractsWorld({
+        latencyMs: 5,
+        fault: (request) => {
+          if (isDown) return new Error('ECONNREFUSED');
+          if (request.path !== pagePath || participant.ledger.pruned === 0) return undefined;
+          // the snapshot takes its time
+          return timer(5_000).pipe(switchMap(() => participant.reply(request)));
+        },
+      });
+      participant.append(create(2, 'a', 'b'));
+      const view = liveContracts(client, marbles);
+      const states = observe(briefly(view.state$).pipe(takeUntil(timer(60_000))));
+      timer(1_000).subscribe(() => {
+        isDown = true;
+        participant.ledger.disconnect();
+        participant.append(archive(3, 'a'), create(5, 'c'));
+        participant.ledger.pruned = 5;
+      });
+      timer(5_000).subscribe(() => {
+        isDown = false;
+      });
+      flush();
+      expect(states.error).toBeUndefined();
+      expect(states.values.filter((state, i) => state !== states.values[i - 1])).toEqual([
+        'loading/connecting',
+        'loading/open',
+        'stale/open 2 ab',
+        'live/open 2 ab',
+        'stale/retrying 2 ab',
+        'stale/open 2 ab',
+        'stale/open 5 bc',
+        'live/open 5 bc',
+      ]);
+    });
+  });
+
+  it('knows when a transaction that changes none of its contracts is applied (pitfall 56)', () => {
+    inVirtualTime(({ flush }) => {
+      const { participant, client } = contractsWorld({ latencyMs: 5 });
+      participant.append(create(2, 'a'));
+      const view = liveContracts(client, marbles);
+      const kept = view.state$.subscribe();
+      const seen: ReturnType<typeof observe<number>>[] = [];
+      timer(60_000).subscribe(() => {
+        participant.ledger.end = 9;
+        seen.push(observe(view.atOffset(9)));
+      });
+      timer(120_000).subscribe(() => {
+        kept.unsubscribe();
+      });
+      flush();
+      expect(seen[0]).toMatchObject({ values: [9], completed: true });
+      expect(seen[0]?.times[0]).toBeLessThan(45_000);
+    });
+  });
+
+  it('leaves no request and no timer, at whatever time its last subscriber leaves (pitfall 45)', () => {
+    jest.restoreAllMocks();
+    jest.useFakeTimers();
+    const { participant, client, service } = contractsWorld({
+      latencyMs: 3,
+      fault: (_, count) => (count % 7 === 0 ? new Error('ECONNRESET') : undefined),
+    });
+    participant.append(create(2, 'a', 'b'));
+    const view = liveContracts(client, marbles, { maxSnapshotPageSize: 1 });
+    const slow = view.conflate(10);
+    const rounds = effort(200, 10_000);
+    for (let round = 0; round < rounds; round += 1) {
+      const subscriptions = [view.state$, slow.all$(), view.atOffset(2).pipe(take(1))].map(
+        (each$: Observable<unknown>) => each$.subscribe(),
+      );
+      jest.advanceTimersByTime(round % 29);
+      for (const subscription of subscriptions) subscription.unsubscribe();
+      if (service.open > 0 || jest.getTimerCount() > 0) throw new Error(`left open in round ${round}`);
+    }
+    expect(service.aborted.length).toBeGreaterThan(rounds / 2);
+    expect(service.open).toBe(0);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { map, type Observable, of, skip, Subject } from 'rxjs';
+import type { AnyContract } from '../../src/contracts/Contract.js';
+import { effort } from '../helpers/effort.js';
+import { observe } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+import { type Happening, histories, ids, StepMaker, viewOf } from './scriptedJoin.js';
+
+const listOf = (all$: Observable<readonly AnyContract[]>): Observable<string> => all$.pipe(map(ids));
+
+describe('the contracts of a live view that match', () => {
+  it('are those of a scan of all contracts, after every step and for every subscriber', () => {
+    const isMatch = ({ contractId, location }: AnyContract): boolean =>
+      contractId < 'e' && (contractId < 'c' || ('synchronizerId' in location && location.synchronizerId === 'a'));
+    // contracts of the same rank
+    const rank = ({ contractId, reassignmentCounter }: AnyContract): number =>
+      (contractId.charCodeAt(0) % 3) + reassignmentCounter;
+    const compare = (a: AnyContract, b: AnyContract): number => rank(a) - rank(b);
+    const byId = (contracts: Iterable<AnyContract>): AnyContract[] =>
+      [...contracts].sort((a, b) => (a.contractId < b.contractId ? -1 : 1));
+    fc.assert(
+      fc.property(histories, fc.nat(20), (history, joinAt) => {
+        const make = new StepMaker();
+        const happening$ = new Subject<Happening>();
+        const view = viewOf(happening$);
+        const observeAll = () => ({
+          all: observe(view.all$()),
+          sorted: observe(view.all$(compare)),
+          matching: observe(view.select$(isMatch)),
+          sortedMatching: observe(view.select$(isMatch, compare)),
+          count: observe(view.count$()),
+          matchCount: observe(view.count$(isMatch)),
+          one: observe(view.byId$('b')),
+        });
+        const observers = [observeAll()];
+        for (const [i, toHappening] of history.entries()) {
+          if (i === joinAt) observers.push(observeAll());
+          happening$.next(toHappening(make));
+          const now = byId(make.contracts.values());
+          const matching = now.filter(isMatch);
+          for (const seen of observers) {
+            expect(byId(seen.all.values.at(-1) ?? [])).toEqual(now);
+            const sorted = seen.sorted.values.at(-1) ?? [];
+            expect(byId(sorted)).toEqual(now);
+            expect(sorted.map(rank)).toEqual(now.map(rank).sort((a, b) => a - b));
+            expect(byId(seen.matching.values.at(-1) ?? [])).toEqual(matching);
+            const sortedMatching = seen.sortedMatching.values.at(-1) ?? [];
+            expect(byId(sortedMatching)).toEqual(matching);
+            expect(sortedMatching.map(rank)).toEqual(matching.map(rank).sort((a, b) => a - b));
+            expect(seen.count.values.at(-1)).toBe(now.length);
+            expect(seen.matchCount.values.at(-1)).toBe(matching.length);
+            expect(seen.one.values.at(-1)).toEqual(make.contracts.get('b'));
+          }
+        }
+        for (const { count, matchCount, one } of observers)
+          for (const { values } of [count, matchCount, one])
+            for (const [i, value] of values.entries()) expect(i > 0 && value === values[i - 1]).toBe(false);
+      }),
+      { numRuns: effort(50, 500) },
+    );
+  });
+
+  it('are emitted when one of them changes, and not for others', () => {
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const view = viewOf(happening$);
+    let tests = 0;
+    const seen = observe(
+      listOf(
+        view.select$(({ contractId }) => {
+          tests += 1;
+          return contractId < 'c';
+        }),
+      ),
+    );
+    happening$.next(make.reset(['a', 'b', 'c', 'd', 'e']));
+    expect(tests).toBe(5);
+    happening$.next(make.page({ put: ['f'] }));
+    happening$.next(make.page({ remove: ['e', 'd'] }));
+    expect(seen.values).toEqual(['ab']);
+    happening$.next(make.page({ put: [['b', 'b']] }));
+    happening$.next(make.page({ remove: ['a'] }));
+    expect(seen.values).toEqual(['ab', 'ab', 'b']);
+    expect(tests).toBe(7);
+  });
+
+  it('are arrays of their own, which later changes do not touch', () => {
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const view = viewOf(happening$);
+    const sorted = observe(view.all$((a, b) => (a.contractId < b.contractId ? 1 : -1)));
+    const all = observe(view.all$());
+    happening$.next(make.reset(['a', 'b']));
+    happening$.next(make.page({ put: ['c'], remove: ['a'] }));
+    expect(sorted.values.map(ids)).toEqual(['ba', 'cb']);
+    expect(all.values.map(ids)).toEqual(['ab', 'bc']);
+  });
+
+  it('narrow by a type guard', () => {
+    const make = new StepMaker();
+    const view = viewOf(of(make.reset(['x'])));
+    const seen = observe(
+      view.select$(
+        (contract) => contract._tag === 'Contract',
+        (a, b) => a.type.localeCompare(b.type),
+      ),
+    );
+    expect(seen.values.map((all) => all.map(({ type }) => type))).toEqual([['task']]);
+  });
+});
+
+describe('two selections of a live view', () => {
+  it('are of the same offset, always (pitfall 52)', () => {
+    marbles(({ cold, flush }) => {
+      const make = new StepMaker();
+      const view = viewOf(
+        cold('a--b--c', {
+          a: make.reset(['x']),
+          b: make.page({ put: ['y'], remove: ['x'] }),
+          c: make.page({ put: ['x'], remove: ['y'] }),
+        }),
+      );
+      // in each update one comes and the other goes, so that there is always one of them
+      const totals: number[] = [];
+      const x = observe(view.count$(({ contractId }) => contractId === 'x'));
+      const y = observe(view.count$(({ contractId }) => contractId === 'y'));
+      view.state$.pipe(skip(1)).subscribe(() => {
+        totals.push((x.values.at(-1) ?? 0) + (y.values.at(-1) ?? 0));
+      });
+      flush();
+      expect(totals).toEqual([1, 1, 1]);
+    });
+  });
+});

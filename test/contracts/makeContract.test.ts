@@ -1,0 +1,236 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { AnyContract, ContractTypes, UndecodedContract } from '../../src/contracts/Contract.js';
+import { assertDecoded, makeContract } from '../../src/contracts/makeContract.js';
+import { isDecodeError } from '../../src/errors/feed.js';
+import { type Activation, active, marble } from '../helpers/contractEvents.js';
+import { decodeEntry } from '../helpers/foldLaw.js';
+
+const sync = 'sync-a::1220ab';
+const Marble = contractType(marble, t.type({ color: t.string, size: t.number }));
+const Toy = interfaceType('#toys:Toys:Toy', t.type({ label: t.string }));
+const toyView = { interfaceId: '1220ee:Toys:Toy', viewStatus: { code: 0 }, viewValue: { label: 'ball' } };
+const failedView = { interfaceId: '1220ee:Toys:Toy', viewStatus: { code: 9, message: 'no package' }, viewValue: null };
+
+describe('makeContract: types', () => {
+  it('has the facts of the created event, and decodes its arguments', () => {
+    const contract = made({ marble: Marble }, {});
+    expect(contract).toMatchObject({
+      _tag: 'Contract',
+      type: 'marble',
+      payload: { color: 'black', size: 7 },
+      contractId: 'cid',
+      location: { synchronizerId: sync },
+      reassignmentCounter: 2,
+      offset: 7,
+      createdAt: '2026-07-24T10:00:00Z',
+      templateId: '1220aaaa:Marbles:Marble',
+      packageName: 'marbles',
+      signatories: ['alice::1220ab'],
+      observers: [],
+      createdEvent: { contractId: 'cid', createArgument: { color: 'black' } },
+      expectedType: undefined,
+      argument: undefined,
+      problems: undefined,
+      viewStatus: undefined,
+    });
+  });
+
+  it('matches a template by the name of its package, its module and its entity', () => {
+    const types = { marble: Marble };
+    expect(made(types, { templateId: '1220ffff:Marbles:Marble' })?.type).toBe('marble');
+    expect(made(types, { packageName: 'other' })).toBeUndefined();
+    expect(made(types, { templateId: '1220aaaa:More.Marbles:Marble' })).toBeUndefined();
+    expect(made(types, { templateId: '1220aaaa:Marbles:Marbles' })).toBeUndefined();
+  });
+
+  it('matches a template that is given by the id of its package in that package only', () => {
+    const types = { marble: contractType('1220aaaa:Marbles:Marble', t.unknown) };
+    expect(made(types, {})?.type).toBe('marble');
+    expect(made(types, { templateId: '1220bbbb:Marbles:Marble' })).toBeUndefined();
+  });
+
+  it('has the first type that a contract matches', () => {
+    expect(made({ toy: Toy, marble: Marble }, { interfaceViews: [toyView] })?.type).toBe('toy');
+    expect(made({ marble: Marble, toy: Toy }, { interfaceViews: [toyView] })?.type).toBe('marble');
+    expect(made({ toy: Toy, marble: Marble }, {})?.type).toBe('marble');
+  });
+
+  it('has the view of an interface for its payload, whatever the package and without arguments (pitfall 42)', () => {
+    const contract = made({ toy: Toy }, { interfaceViews: [toyView], createArgument: null });
+    expect(contract).toMatchObject({ _tag: 'Contract', type: 'toy', payload: { label: 'ball' } });
+  });
+
+  it('has every contract as it is without types', () => {
+    for (const types of [undefined, {}]) {
+      expect(made(types, {})).toMatchObject({ type: marble, payload: { color: 'black', size: 7 } });
+    }
+  });
+
+  it('is a union that narrows by the name of the type', () => {
+    const contract = made({ marble: Marble }, {});
+    const narrowed = contract?.type === 'marble' ? contract.payload : undefined;
+    expect(narrowed).toEqual({ color: 'black', size: 7 });
+    if (contract?.type !== undefined) expect(contract._tag).toBe('Contract');
+  });
+});
+
+describe('makeContract: decoding', () => {
+  it('decodes a payload when it is read, once', () => {
+    let runs = 0;
+    const run = (json: unknown): { readonly ok: true; readonly result: unknown } => {
+      runs += 1;
+      return { ok: true, result: json };
+    };
+    const contract = made({ marble: { templateId: marble, decoder: { run }, ...encoder } }, {});
+    expect([contract?.contractId, contract?.offset, contract?.location]).toEqual(['cid', 7, { synchronizerId: sync }]);
+    expect(runs).toBe(0);
+    expect(contract?._tag).toBe('Contract');
+    expect(contract).toMatchObject({ payload: { color: 'black' } });
+    expect(JSON.stringify(contract)).toContain('black');
+    expect(runs).toBe(1);
+  });
+
+  it('keeps what does not decode, without its value in the problems, and reports it once (pitfall 39)', () => {
+    const reported: UndecodedContract[] = [];
+    const contract = made({ marble: Marble }, { createArgument: { color: 'secret', size: 'secret' } }, (undecoded) => {
+      reported.push(undecoded);
+    });
+    expect(reported).toEqual([]);
+    expect(contract).toMatchObject({
+      _tag: 'UndecodedContract',
+      type: undefined,
+      payload: undefined,
+      expectedType: 'marble',
+      argument: { color: 'secret', size: 'secret' },
+      problems: [{ path: 'createArgument.size', expected: 'number' }],
+    });
+    expect(contract).toMatchObject({ viewStatus: undefined });
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toBe(contract);
+  });
+
+  it('drops the value that generated decoders write into their messages (pitfall 39)', () => {
+    const error = { at: 'input.color', message: 'expected "red", got "secret"', input: { color: 'secret' } };
+    const type = { templateId: marble, decoder: { run: () => ({ ok: false as const, error }) }, ...encoder };
+    const contract = made({ marble: type }, {});
+    expect(problemsOf(contract)).toEqual([{ path: 'createArgument.color', expected: '"red"' }]);
+  });
+
+  it('takes a decoder that throws for one that fails', () => {
+    const run = (): never => {
+      throw new Error('secret');
+    };
+    const contract = made({ marble: { templateId: marble, decoder: { run }, ...encoder } }, {});
+    expect(contract?._tag).toBe('UndecodedContract');
+    expect(problemsOf(contract)).toHaveLength(1);
+    expect(JSON.stringify(problemsOf(contract))).not.toContain('secret');
+  });
+
+  it('shows a view that failed, with its status (pitfall 40)', () => {
+    const contract = made({ toy: Toy }, { interfaceViews: [failedView] });
+    expect(contract).toMatchObject({
+      _tag: 'UndecodedContract',
+      expectedType: 'toy',
+      viewStatus: { code: 9, message: 'no package' },
+      contractId: 'cid',
+    });
+    expect(JSON.parse(JSON.stringify(contract))).not.toHaveProperty('argument');
+    expect(problemsOf(contract)).toHaveLength(1);
+  });
+
+  it('decodes contracts of a newer package, and keeps those with variants that it does not know (pitfall 41)', () => {
+    const Draw = contractType(marble, t.type({ color: t.keyof({ red: null, blue: null }), note: optional }));
+    const newer = (createArgument: object): AnyContract | undefined => made({ marble: Draw }, { createArgument });
+    expect(newer({ color: 'red', added: 1 })?.type).toBe('marble');
+    expect(newer({ color: 'red', note: null })?.type).toBe('marble');
+    expect(newer({ color: 'ultraviolet' })).toMatchObject({ _tag: 'UndecodedContract', expectedType: 'marble' });
+  });
+
+  it('does not decode a template without arguments (pitfall 42)', () => {
+    const contract = made({ marble: Marble }, { createArgument: null });
+    expect(contract).toMatchObject({ _tag: 'UndecodedContract', expectedType: 'marble' });
+  });
+
+  it('decodes a template without a key (pitfall 38)', () => {
+    const contract = made({ marble: Marble }, {});
+    expect(contract?.createdEvent).not.toHaveProperty('contractKey');
+    expect(contract?._tag).toBe('Contract');
+  });
+});
+
+describe('makeContract: as an object', () => {
+  it('is a plain object as JSON', () => {
+    const contract = made({ marble: Marble }, {});
+    expect(JSON.parse(JSON.stringify(contract))).toEqual({
+      _tag: 'Contract',
+      type: 'marble',
+      payload: { color: 'black', size: 7 },
+      contractId: 'cid',
+      location: { synchronizerId: sync },
+      reassignmentCounter: 2,
+      offset: 7,
+      createdAt: '2026-07-24T10:00:00Z',
+      templateId: '1220aaaa:Marbles:Marble',
+      packageName: 'marbles',
+      signatories: ['alice::1220ab'],
+      observers: [],
+      createdEvent: JSON.parse(JSON.stringify(contract?.createdEvent)) as unknown,
+    });
+    const undecoded = made({ marble: Marble }, { createArgument: { color: 'red' } });
+    expect(JSON.parse(JSON.stringify(undecoded))).toMatchObject({
+      _tag: 'UndecodedContract',
+      expectedType: 'marble',
+      argument: { color: 'red' },
+      problems: [{ path: 'createArgument.size' }],
+    });
+  });
+
+  it('shows its event and its place to inspect', () => {
+    expect(inspect(made({ marble: Marble }, {}))).toMatch(/contractId: 'cid'[^]*location: \{ synchronizerId: 'sync-a/);
+  });
+});
+
+describe('assertDecoded', () => {
+  it('throws a DecodeError for a contract that does not decode, and for no other', () => {
+    const [decoded, undecoded] = [made({ marble: Marble }, {}), made({ marble: Marble }, { createArgument: {} })];
+    if (decoded === undefined || undecoded === undefined) throw new Error('both match');
+    assertDecoded(decoded, '/v2/updates');
+    const error = errorOf(() => {
+      assertDecoded(undecoded, '/v2/updates');
+    });
+    expect(isDecodeError(error)).toBe(true);
+    expect(error).toMatchObject({ path: '/v2/updates', offset: 7, problems: problemsOf(undecoded) });
+  });
+});
+
+/** What makes a type a template. */
+const encoder = { encode: (payload: unknown) => payload };
+
+const optional = t.union([t.string, t.null, t.undefined]);
+
+function made(
+  types: ContractTypes | undefined,
+  activation: Partial<Activation>,
+  onUndecoded?: (contract: UndecodedContract) => void,
+): AnyContract | undefined {
+  const entry = decodeEntry(active({ contractId: 'cid', offset: 7, createArgument, ...activation }, sync));
+  if (entry._tag !== 'ActiveContract') throw new Error('an active contract is one');
+  return makeContract(types, onUndecoded)(entry.createdEvent, { synchronizerId: sync }, 2);
+}
+
+const createArgument = { color: 'black', size: 7 };
+
+const problemsOf = (contract: AnyContract | undefined): unknown =>
+  contract?._tag === 'UndecodedContract' ? contract.problems : undefined;
+
+function errorOf(run: () => void): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}

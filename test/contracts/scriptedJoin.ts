@@ -1,0 +1,174 @@
+import { jest } from '@jest/globals';
+import fc from 'fast-check';
+import { Observable } from 'rxjs';
+import type { AnyContract, Contract, ContractLocation } from '../../src/contracts/Contract.js';
+import type { ContractsChanged, Reset } from '../../src/contracts/ContractChange.js';
+import type { ContractsFold } from '../../src/contracts/ContractsFold.js';
+import type { ContractsSource } from '../../src/contracts/ContractsSource.js';
+import type { JoinStep } from '../../src/contracts/join.js';
+import type { LiveContracts } from '../../src/contracts/liveContracts.js';
+import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
+import { ApiError } from '../../src/errors/ApiError.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+
+const recordTime = '2026-07-24T10:00:00Z';
+
+/** What happens in a scripted join: a step, which is made when it is due, or something that its feed reports. */
+export type Happening = (() => JoinStep<AnyContract>) | DiagnosticBody;
+
+let script: () => Observable<Happening>;
+
+jest.unstable_mockModule('../../src/contracts/join.js', () => ({
+  join: ({ report }: ContractsSource) =>
+    new Observable<JoinStep<AnyContract>>((subscriber) =>
+      script().subscribe({
+        next: (happening) => {
+          if (typeof happening === 'function') subscriber.next(happening());
+          else report(() => happening);
+        },
+        error: (error: unknown) => {
+          subscriber.error(error);
+        },
+      }),
+    ),
+}));
+const { liveContracts } = await import('../../src/contracts/liveContracts.js');
+
+/** The live view of a scripted join, which is subscribed to for each snapshot. */
+export function viewOf(happening$: Observable<Happening> | (() => Observable<Happening>)): LiveContracts {
+  script = typeof happening$ === 'function' ? happening$ : () => happening$;
+  return liveContracts(createLedger({ baseUrl: 'http://ledger.example' }), { parties: 'any' });
+}
+
+/** A contract. */
+export const contract = (contractId: string, synchronizerId = 'a', reassignmentCounter = 0): Contract =>
+  ({
+    _tag: 'Contract',
+    type: 'task',
+    contractId,
+    payload: contractId,
+    location: { synchronizerId },
+    reassignmentCounter,
+  }) as Contract;
+
+/** What an update does. A contract is moved to a synchronizer, or added to it. */
+export interface Deed {
+  readonly put?: readonly (string | readonly [contractId: string, synchronizerId: string])[];
+  readonly remove?: readonly string[];
+}
+
+/** Makes the steps of a join from what happens. */
+export class StepMaker {
+  contracts = new Map<string, AnyContract>();
+  offset = 0;
+
+  /** All contracts are these. */
+  readonly reset =
+    (contractIds: readonly string[], reason: Reset['reason'] = 'start', isCaughtUp = true) =>
+    (): JoinStep<AnyContract> => {
+      this.offset += 1;
+      this.contracts = new Map(contractIds.map((id) => [id, contract(id)]));
+      const { offset } = this;
+      return this.step([{ _tag: 'Reset', reason, offset, contracts: [...this.contracts.values()] }], isCaughtUp);
+    };
+
+  /** A page of updates. */
+  readonly page =
+    (...deeds: readonly Deed[]) =>
+    (): JoinStep<AnyContract> =>
+      this.step(deeds.map((deed) => this.apply(deed)));
+
+  /** Nothing up to a checkpoint. */
+  readonly checkpoint = () => (): JoinStep<AnyContract> => {
+    this.offset += 1;
+    return this.step([{ _tag: 'OffsetCheckpoint', offset: this.offset, synchronizerTimes: [] }]);
+  };
+
+  /** A page after which there are more. */
+  readonly behind =
+    (...deeds: readonly Deed[]) =>
+    (): JoinStep<AnyContract> => ({ ...this.page(...deeds)(), isCaughtUp: false });
+
+  private step(changes: JoinStep<AnyContract>['changes'], isCaughtUp = true): JoinStep<AnyContract> {
+    const fold = { contracts: this.contracts } as unknown as ContractsFold<AnyContract>;
+    return { changes, offset: this.offset, isCaughtUp, fold };
+  }
+
+  private apply({ put = [], remove = [] }: Deed): ContractsChanged {
+    this.offset += 1;
+    const added: AnyContract[] = [];
+    const removed: AnyContract[] = [];
+    const moved: { contract: AnyContract; from: ContractLocation }[] = [];
+    for (const id of remove) {
+      const before = this.contracts.get(id);
+      if (this.contracts.delete(id) && before !== undefined) removed.push(before);
+    }
+    for (const each of put) {
+      const [id, synchronizerId] = typeof each === 'string' ? [each, 'a'] : each;
+      const before = this.contracts.get(id);
+      const now = contract(id, synchronizerId, (before?.reassignmentCounter ?? -1) + 1);
+      this.contracts.set(id, now);
+      if (before === undefined) added.push(now);
+      else moved.push({ contract: now, from: before.location });
+    }
+    return {
+      _tag: 'ContractsChanged',
+      offset: this.offset,
+      updateId: `u${this.offset}`,
+      recordTime,
+      added,
+      removed,
+      moved,
+    };
+  }
+}
+
+/** Why a request is retried. */
+export const unavailable = new ApiError({ path: '/v2/updates', status: 503 });
+
+/** The feed retries after so many milliseconds. */
+export const retryIn = (delayMs: number, failures = 1): DiagnosticBody => ({
+  _tag: 'RetryScheduled',
+  cause: unavailable,
+  delayMs,
+  failures,
+  spentMs: 0,
+});
+
+/** A request was answered. */
+export const answered: DiagnosticBody = { _tag: 'PageReceived', path: '/v2/updates', count: 0, durationMs: 1 };
+
+/** The ids of contracts. */
+export const ids = (contracts: Iterable<AnyContract>): string =>
+  Array.from(contracts, ({ contractId }) => contractId).join('');
+
+const idArbitrary = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+
+const deedArbitrary: fc.Arbitrary<Deed> = fc
+  .uniqueArray(fc.record({ id: idArbitrary, to: fc.constantFrom('a', 'b', undefined) }), { selector: ({ id }) => id })
+  .map((all) => ({
+    put: all.flatMap(({ id, to }) => (to === undefined ? [] : [[id, to] as const])),
+    remove: all.filter(({ to }) => to === undefined).map(({ id }) => id),
+  }));
+
+/** Random steps of a join. The first is a `Reset`. */
+export const histories: fc.Arbitrary<readonly ((make: StepMaker) => Happening)[]> = fc
+  .tuple(
+    fc.uniqueArray(idArbitrary),
+    fc.array(
+      fc.oneof(
+        {
+          weight: 8,
+          arbitrary: fc.array(deedArbitrary, { maxLength: 3 }).map((deeds) => (make: StepMaker) => make.page(...deeds)),
+        },
+        {
+          weight: 1,
+          arbitrary: fc.uniqueArray(idArbitrary).map((all) => (make: StepMaker) => make.reset(all, 'pruned')),
+        },
+        { weight: 1, arbitrary: fc.constant((make: StepMaker) => make.checkpoint()) },
+        { weight: 1, arbitrary: fc.constant(() => retryIn(1)) },
+      ),
+      { maxLength: 20 },
+    ),
+  )
+  .map(([first, rest]) => [(make: StepMaker) => make.reset(first), ...rest]);

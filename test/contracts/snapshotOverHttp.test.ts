@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { lastValueFrom, toArray } from 'rxjs';
+import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
+import { activeContracts } from '../../src/contracts/activeContracts.js';
+import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
+import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import { cantonError, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { webSocketTransport } from '../../src/ws/index.js';
+
+const listPath = '/v2/state/active-contracts';
+const pagePath = '/v2/state/active-contracts-page';
+
+const open: Sandbox[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
+});
+
+/** A sandbox with contracts on several synchronizers, some of them in flight. */
+async function sandboxWith(options: SandboxOptions): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  open.push(sandbox);
+  sandbox.generate(200, { seed: 11 });
+  return sandbox;
+}
+
+interface Result {
+  readonly entries: readonly ContractEntry[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function read(
+  sandbox: Sandbox,
+  options: ContractsOptions = {},
+  onEach?: (diagnostic: Diagnostic) => void,
+): Promise<Result> {
+  const ledger = createLedger({ baseUrl: sandbox.url, retry: { baseDelayMs: 1 } });
+  const diagnostics: Diagnostic[] = [];
+  const reports = ledger.diagnostics$.subscribe((diagnostic) => {
+    diagnostics.push(diagnostic);
+    onEach?.(diagnostic);
+  });
+  const entries = await lastValueFrom(activeContracts(ledger, { parties: 'any' }, options).pipe(toArray()));
+  reports.unsubscribe();
+  return { entries, diagnostics };
+}
+
+const webSocket = (): ContractsOptions => ({ transport: webSocketTransport() });
+const sorted = (entries: readonly ContractEntry[]): string[] => entries.map((entry) => JSON.stringify(entry)).sort();
+const waysOf = ({ diagnostics }: Result): string[] =>
+  diagnostics.flatMap((diagnostic) => (diagnostic._tag === 'SnapshotStarted' ? [diagnostic.by] : []));
+
+/** What all updates together say, whatever the service says of its contracts. */
+async function fromUpdates(sandbox: Sandbox): Promise<string[]> {
+  const gone = { kind: 'status', status: 404, body: 'not found' } as const;
+  sandbox.fault(gone, { path: pagePath });
+  sandbox.fault(gone, { path: listPath, times: 2 });
+  const result = await read(sandbox);
+  expect(waysOf(result).at(-1)).toBe('updates');
+  return sorted(result.entries);
+}
+
+describe('a snapshot over HTTP', () => {
+  it.each([
+    ['3.6', 'pages', {}],
+    ['3.5', 'lists', {}],
+    ['3.4', 'socket', webSocket()],
+  ] as const)('has what all updates leave behind, %s by %s', async (profile, way, options) => {
+    const sandbox = await sandboxWith({ profile, maxListElements: 20 });
+    const expected = await fromUpdates(sandbox);
+    expect(expected.length).toBeGreaterThan(20);
+    if (profile === '3.5') sandbox.fault({ kind: 'status', status: 405, body: 'no' }, { path: pagePath });
+    const result = await read(sandbox, { maxSnapshotPageSize: 20, ...options });
+    expect(sorted(result.entries)).toEqual(expected);
+    expect(waysOf(result).at(-1)).toBe(way);
+  });
+
+  it('survives answers that are lost, cut or late (pitfall 1)', async () => {
+    const sandbox = await sandboxWith({ profile: '3.6' });
+    const { entries } = await read(sandbox, { maxSnapshotPageSize: 10 });
+    sandbox.fault({ kind: 'reset' }, { path: pagePath, after: 1 });
+    sandbox.fault({ kind: 'truncate', bytes: 300 }, { path: pagePath, after: 2 });
+    sandbox.fault({ kind: 'status', status: 503, body: 'busy' }, { path: pagePath, after: 3 });
+    const result = await read(sandbox, { maxSnapshotPageSize: 10 });
+    expect(result.entries).toEqual(entries);
+    expect(result.diagnostics.filter(({ _tag }) => _tag === 'RetryScheduled')).toHaveLength(3);
+  });
+
+  it('begins again if it is pruned in the middle (pitfall 8)', async () => {
+    const sandbox = await sandboxWith({ profile: '3.5' });
+    let count = 0;
+    const result = await read(sandbox, { maxSnapshotPageSize: 10 }, ({ _tag }) => {
+      if (_tag !== 'SnapshotPageReceived' || (count += 1) !== 2) return;
+      sandbox.generate(50, { seed: 5 });
+      sandbox.prune(sandbox.ledgerEnd);
+    });
+    const { entries } = await read(sandbox);
+    expect(sorted(result.entries)).toEqual(sorted(entries));
+    expect(result.diagnostics).toContainEqual(expect.objectContaining({ _tag: 'SnapshotRestarted' }));
+  });
+
+  it('is a SnapshotLimitError where nothing brings it', async () => {
+    const sandbox = await sandboxWith({ profile: '3.4', maxListElements: 20 });
+    sandbox.prune(10);
+    await expect(read(sandbox)).rejects.toMatchObject({ _tag: 'SnapshotLimitError' });
+    const { entries } = await read(sandbox, webSocket());
+    expect(entries.length).toBeGreaterThan(20);
+  });
+});
+
+describe('a snapshot by a WebSocket', () => {
+  it.each([
+    ['cut (1006)', { kind: 'socket', how: 'cut', elements: 7 }],
+    ['closed with 1001', { kind: 'socket', how: 'close', code: 1001, elements: 7 }],
+    ['closed with 1011', { kind: 'socket', how: 'close', code: 1011, elements: 7 }],
+    [
+      'ended by an error',
+      { kind: 'socket', how: 'error', body: cantonError('STALE_STREAM_AUTHORIZATION'), elements: 7 },
+    ],
+  ] as const)('that is %s is read again (pitfall 1)', async (_, fault) => {
+    const sandbox = await sandboxWith({ profile: '3.4', maxListElements: 20 });
+    const { entries } = await read(sandbox, webSocket());
+    sandbox.fault(fault, { path: listPath });
+    const result = await read(sandbox, webSocket());
+    expect(result.entries).toEqual(entries);
+    expect(waysOf(result).filter((by) => by === 'socket')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,195 @@
+import { concat, defer, EMPTY, from, type Observable, of, switchMap, throwError, timer } from 'rxjs';
+import { errorOf } from '../../src/errors/ApiError.js';
+import { ConnectionError } from '../../src/errors/request.js';
+import type { Transport } from '../../src/feed/Transport.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import type { Ledger } from '../../src/ledger/Ledger.js';
+import { entriesAt, type HistoryUpdate } from './contractHistory.js';
+import { type Reply, scriptedService, type ScriptedService, type ServiceRequest } from './scripted.js';
+import { VirtualLedger, type VirtualOptions } from './virtualLedger.js';
+import { errorBody, errorReply, notFound, ok } from './wire.js';
+import type { WorldOptions } from './world.js';
+
+export const listPath = '/v2/state/active-contracts';
+export const pagePath = '/v2/state/active-contracts-page';
+
+/** How a virtual participant serves its active contracts. By default as 3.5.10 and later do. */
+export interface VirtualContractsOptions extends VirtualOptions {
+  readonly pages?: 'served' | 'gone';
+  readonly lists?: 'served' | 'gone';
+  /** Whether the elements of lists have tokens. */
+  readonly hasTokens?: boolean;
+  /** The maximum size of a page. */
+  readonly maxPageSize?: number;
+  /** The node that answers. It refuses the tokens of another. */
+  readonly node?: string;
+}
+
+/** The releases that serve snapshots differently. */
+export const releases = {
+  '3.4': { pages: 'gone', hasTokens: false },
+  '3.5.1': { pages: 'gone' },
+  '3.6': {},
+} as const satisfies Readonly<Record<string, VirtualContractsOptions>>;
+
+/** A participant in virtual time: a ledger, and the snapshots of its active contracts. It does not filter. */
+export class VirtualContracts {
+  readonly ledger: VirtualLedger;
+  private readonly history: HistoryUpdate[] = [];
+  /** After how many elements the next sockets are cut. Those after them are not. */
+  readonly socketCuts: number[] = [];
+  /** The bodies of the requests of sockets. */
+  readonly socketBodies: object[] = [];
+  /** The elements of a snapshot. */
+  elementsAt = (offset: number): readonly object[] => entriesAt(this.history, offset);
+
+  constructor(private options: VirtualContractsOptions = {}) {
+    this.ledger = new VirtualLedger(options);
+  }
+
+  reconfigure(changes: VirtualContractsOptions): void {
+    this.options = { ...this.options, ...changes };
+    this.ledger.reconfigure(changes);
+  }
+
+  append(...updates: readonly HistoryUpdate[]): void {
+    for (const update of updates) {
+      this.history.push(update);
+      this.ledger.append(update.offset, update.element);
+    }
+  }
+
+  /** The replies for `scriptedService`. */
+  readonly reply = (request: ServiceRequest): Observable<Reply> => {
+    const { latencyMs = 0 } = this.options;
+    if (![pagePath, listPath].includes(request.path)) return this.ledger.reply(request);
+    const reply$ = defer(() => [this.snapshotReply(request)]);
+    return latencyMs === 0 ? reply$ : timer(latencyMs).pipe(switchMap(() => reply$));
+  };
+
+  private snapshotReply(request: ServiceRequest): Reply {
+    const { pages = 'served', lists = 'served' } = this.options;
+    if ((request.path === pagePath ? pages : lists) === 'gone') return notFound;
+    return request.path === pagePath ? this.page(request.body) : this.list(request);
+  }
+
+  /** Sends lists as a WebSocket does. */
+  readonly transport: Transport = {
+    _tag: 'Transport',
+    follow: () => undefined,
+    readList: (_service, path, json) =>
+      defer(() => {
+        const body = JSON.parse(JSON.stringify(json)) as ServiceRequest['body'];
+        this.socketBodies.push(body);
+        const read = this.read(body, 'streamContinuationToken');
+        if ('status' in read) return throwError(() => errorOf({ path, status: read.status, text: read.text }));
+        const cutAfter = this.socketCuts.shift();
+        const cut$ = cutAfter === undefined ? EMPTY : throwError(() => new ConnectionError(path, 'cut'));
+        return concat(from(read.elements.slice(0, cutAfter)), cut$);
+      }),
+  };
+
+  private page(body: ServiceRequest['body']): Reply {
+    const { maxPageSize = 10_000 } = this.options;
+    const size = Number(body['maxPageSize'] ?? 2_000);
+    // as a participant does, which takes 0 for no offset
+    const requested = Number(body['activeAtOffset'] ?? 0);
+    const activeAtOffset = requested > 0 ? requested : (decode(body['pageToken'])?.offset ?? this.ledger.end);
+    if (size > maxPageSize) {
+      const cause = `Requested page size must not exceed ${maxPageSize}, but got ${size}`;
+      return errorReply(400, { ...errorBody('INVALID_ARGUMENT', 8), cause });
+    }
+    const read = this.read({ ...body, activeAtOffset }, 'pageToken', requested);
+    if ('status' in read) return read;
+    const rest = read.elements.length - size;
+    const next = { ...read.token, index: read.token.index + size };
+    return ok({
+      activeContracts: read.elements.slice(0, size).map((element) => ({ ...element, streamContinuationToken: '' })),
+      activeAtOffset,
+      nextPageToken: rest > 0 ? encode(next) : null,
+    });
+  }
+
+  private list({ body, query }: ServiceRequest): Reply {
+    const { maxListElements = 200 } = this.options;
+    const read = this.read(body, 'streamContinuationToken');
+    if ('status' in read) return read;
+    const elements = read.elements.slice(0, Math.min(Number(query['limit'] ?? Infinity), maxListElements + 1));
+    return elements.length > maxListElements
+      ? errorReply(413, errorBody('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 2))
+      : ok(elements);
+  }
+
+  /** The elements that a request asks for, or the error. */
+  private read(body: ServiceRequest['body'], tokenField: string, requested?: number): Part | Exclude<Reply, Error> {
+    const { node = 'node-1', hasTokens = true } = this.options;
+    const offset = Number(body['activeAtOffset']);
+    const format = JSON.stringify(body['eventFormat']);
+    if (offset > this.ledger.end) return errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
+    if (offset < this.ledger.pruned) {
+      const context = { earliest_offset: String(this.ledger.pruned) };
+      return errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context));
+    }
+    const first: Token = { node, requested, offset, format, index: 0 };
+    const sent = tokenField === 'pageToken' || hasTokens ? body[tokenField] : undefined;
+    const token = sent === undefined || sent === null ? first : decode(sent);
+    const code = tokenField === 'pageToken' ? 'INVALID_ACS_PAGE_TOKEN' : 'INVALID_CONTINUATION_TOKEN';
+    if (token === undefined) return errorReply(400, errorBody('INVALID_FIELD', 8));
+    if (encode({ ...token, index: 0 }) !== encode(first)) return errorReply(400, errorBody(code, 8));
+    const elements = this.elementsAt(offset).map((element, i) => ({
+      ...element,
+      streamContinuationToken: hasTokens ? encode({ ...first, index: i + 1 }) : undefined,
+    }));
+    return { elements: elements.slice(token.index), token };
+  }
+}
+
+/** What a token stands for. */
+interface Token {
+  readonly node: string;
+  /** The offset as the request of a page has it. */
+  readonly requested: number | undefined;
+  readonly offset: number;
+  readonly format: string;
+  readonly index: number;
+}
+
+/** The rest of a snapshot, and the token of its beginning. */
+interface Part {
+  readonly elements: readonly object[];
+  readonly token: Token;
+}
+
+const encode = (token: Token): string => btoa(JSON.stringify(token));
+
+function decode(token: unknown): Token | undefined {
+  try {
+    return JSON.parse(atob(String(token))) as Token;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A virtual participant, the service that serves it, and a client of that service. */
+export interface ContractsWorld {
+  readonly participant: VirtualContracts;
+  readonly service: ScriptedService;
+  readonly client: Ledger;
+}
+
+export function contractsWorld({
+  fault,
+  client: options,
+  ...virtual
+}: VirtualContractsOptions & Pick<WorldOptions, 'fault' | 'client'> = {}): ContractsWorld {
+  const participant = new VirtualContracts(virtual);
+  const service = scriptedService((request, count) =>
+    defer(() => {
+      const faulty = fault?.(request, count);
+      if (faulty === undefined) return participant.reply(request);
+      return 'subscribe' in faulty ? faulty : of(faulty);
+    }),
+  );
+  const client = createLedger({ baseUrl: 'http://ledger.example', port: service.port, ...options });
+  return { participant, service, client };
+}

@@ -1,0 +1,247 @@
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { lastValueFrom, of, toArray } from 'rxjs';
+import { type ContractType, contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { InterfaceView } from '../../src/codecs/Event.js';
+import type { Update } from '../../src/codecs/Update.js';
+import { DecodeError } from '../../src/errors/feed.js';
+import { ofTemplate } from '../../src/operators/ofTemplate.js';
+import type { EventOf } from '../../src/operators/toEvents.js';
+import { crate, crateCreated, Former, Inventory, packages, without } from '../helpers/inventory.js';
+import { marbles } from '../helpers/time.js';
+import {
+  added,
+  archived,
+  assigned,
+  created,
+  exercised,
+  formerUnassigned,
+  unassigned,
+  unknownEvent,
+} from './samples.js';
+
+const Bond = contractType('#finance:Finance.Bonds:Bond', t.type({ owner: t.string }), {
+  choices: { Transfer: { argument: t.type({ newOwner: t.string }), result: t.string } },
+});
+const Thing = contractType('#other:Other:Thing', t.type({ size: t.string }), {
+  choices: { Transfer: { argument: t.type({ to: t.string }) } },
+});
+const Holding = interfaceType('#holdings:Holding:Holding', t.type({ holder: t.string }), {
+  choices: { Transfer: { argument: t.type({ holder: t.string }) }, Lock: { argument: t.type({}), result: t.null } },
+});
+
+const type = '#finance:Finance.Bonds:Bond';
+const owner = 'alice::1220dd';
+const thing = { templateId: '1220f0:Other:Thing', packageName: 'other' };
+const interfaceId = '1220f5:Holding:Holding';
+const view: InterfaceView = { interfaceId, viewStatus: { code: 0 }, viewValue: { holder: 'bob' } };
+const transfer = { choiceArgument: { newOwner: 'bob' }, exerciseResult: '00c2' };
+
+/** The values for some events, with undecoded ones. */
+const valuesFor = (types: readonly [ContractType, ...ContractType[]], ...events: readonly EventOf<Update>[]) =>
+  lastValueFrom(of(...events).pipe(ofTemplate(...types, { onUndecodable: 'emit' }), toArray()));
+
+describe('ofTemplate with types', () => {
+  it('passes the events of the types, decoded, in their order', () => {
+    const values: Record<string, EventOf<Update>> = {
+      c: created(),
+      a: archived(),
+      x: exercised(transfer),
+      u: unassigned(),
+      s: assigned(),
+      C: created({ ...thing, createArgument: { size: '1' } }),
+      A: archived(thing),
+      X: exercised({ ...thing, choiceArgument: { to: 'bob' } }),
+      U: unassigned(thing),
+      S: assigned({ createdEvent: created({ ...thing, createArgument: { size: '1' } }) }),
+      k: unknownEvent,
+      t: added,
+      f: formerUnassigned,
+    };
+    const expectedValues = {
+      c: { ...created(), type, payload: { owner } },
+      a: archived(),
+      x: { ...exercised(transfer), type, argument: { newOwner: 'bob' }, result: '00c2' },
+      u: unassigned(),
+      s: { ...assigned(), createdEvent: { ...assigned().createdEvent, type, payload: { owner } } },
+    };
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --c-C-a-A-x-X-u-U-s-S-k-t-f--|', values);
+      const expected = '     --c---a---x---u---s----------|';
+      expectObservable(source.pipe(ofTemplate(Bond))).toBe(expected, expectedValues);
+      expectSubscriptions(source.subscriptions).toBe('^----------------------------!');
+    });
+  });
+
+  it('tells several types apart by their template id', async () => {
+    const values = await valuesFor(
+      [Bond, Thing],
+      created(),
+      created({ ...thing, createArgument: { size: '1' } }),
+      exercised(transfer),
+      exercised({ ...thing, choiceArgument: { to: 'bob' } }),
+    );
+    expect(values).toMatchObject([
+      { type, payload: { owner } },
+      { type: Thing.templateId, payload: { size: '1' } },
+      { type, argument: { newOwner: 'bob' } },
+      { type: Thing.templateId, argument: { to: 'bob' } },
+    ]);
+  });
+
+  it('passes the same object where nothing is decoded', async () => {
+    const event = archived();
+    expect((await valuesFor([Bond], event))[0]).toBe(event);
+  });
+
+  it('gives a contract that matches several types the first of them', async () => {
+    const event = created({ interfaceViews: [view] });
+    expect(await valuesFor([Bond, Holding], event)).toMatchObject([{ type, payload: { owner } }]);
+    expect(await valuesFor([Holding, Bond], event)).toMatchObject([
+      { type: '#holdings:Holding:Holding', payload: { holder: 'bob' } },
+    ]);
+  });
+
+  it('passes the events of an interface by what they say of it', async () => {
+    const implementedInterfaces = ['1220f5:Other:Other', interfaceId];
+    const events = [
+      created({ interfaceViews: [view] }),
+      assigned({ createdEvent: created({ interfaceViews: [view] }) }),
+      archived({ implementedInterfaces }),
+      exercised({ choice: 'Lock', interfaceId, choiceArgument: {} }),
+      exercised({ choice: 'Archive', implementedInterfaces }),
+    ];
+    expect(await valuesFor([Holding], ...events)).toMatchObject([
+      { _tag: 'CreatedEvent', payload: { holder: 'bob' } },
+      { _tag: 'AssignedEvent', createdEvent: { payload: { holder: 'bob' } } },
+      { _tag: 'ArchivedEvent' },
+      // the wire's null is absent in the event
+      { _tag: 'ExercisedEvent', choice: 'Lock', result: null },
+      { _tag: 'ExercisedEvent', choice: 'Archive', argument: {} },
+    ]);
+    const others = [created(), assigned(), archived(), exercised(), unassigned()];
+    expect(await valuesFor([Holding], ...others)).toEqual([]);
+  });
+
+  it('passes an exercise as one of the type that has its choice', async () => {
+    const event = exercised({ interfaceId, choiceArgument: { holder: 'bob' } });
+    expect(await valuesFor([Bond, Holding], event)).toMatchObject([
+      { type: '#holdings:Holding:Holding', choice: 'Transfer', argument: { holder: 'bob' } },
+    ]);
+  });
+
+  it('passes an exercise of a choice that the type does not have, with another name for its choice', async () => {
+    expect(await valuesFor([Bond], exercised({ interfaceId }), exercised({ choice: 'Split' }))).toEqual([
+      { ...without('choice', exercised({ interfaceId })), type, otherChoice: 'Transfer' },
+      { ...without('choice', exercised({ choice: 'Split' })), type, otherChoice: 'Split' },
+    ]);
+  });
+
+  it('decodes archivals by choice, of a template and through an interface', async () => {
+    const archive = { choice: 'Archive', choiceArgument: {}, exerciseResult: {} };
+    expect(await valuesFor([Bond], exercised(archive), exercised({ ...archive, interfaceId }))).toMatchObject([
+      { type, choice: 'Archive', argument: {}, result: {} },
+      { type, choice: 'Archive', argument: {}, result: {} },
+    ]);
+  });
+
+  it('decodes with types of the code generator, of two releases', async () => {
+    const split = exercised({
+      templateId: `${packages.current}:Inventory:Crate`,
+      packageName: 'inventory',
+      choice: 'Split',
+      choiceArgument: { counts: ['1', '2'] },
+      exerciseResult: ['00c2', '00c3'],
+    });
+    for (const Crate of [Inventory.Crate, Former.Crate]) {
+      const [first, second] = await valuesFor([Crate], crateCreated(), split);
+      expect(first).toMatchObject({ type: '#inventory:Inventory:Crate', payload: { grade: 'Fresh', count: '7' } });
+      expect(second).toMatchObject({ choice: 'Split', argument: { counts: ['1', '2'] }, result: ['00c2', '00c3'] });
+    }
+  });
+
+  it('keeps only the events of a type that is no more than an id and a decoder', async () => {
+    const minimal: ContractType = {
+      templateId: '#holdings:Holding:Holding',
+      decoder: { run: (json) => ({ ok: true, result: json }) },
+    };
+    expect(await valuesFor([minimal], created(), created({ interfaceViews: [view] }))).toMatchObject([
+      { payload: { holder: 'bob' } },
+    ]);
+  });
+
+  it('throws for an invalid type synchronously', () => {
+    const { decoder } = Bond;
+    expect(() => ofTemplate({ templateId: 'Main:Iou', decoder })).toThrow(TypeError);
+    expect(() => ofTemplate(Bond, { templateId: '', decoder })).toThrow(TypeError);
+    // @ts-expect-error -- at least one
+    expect(() => ofTemplate({ onUndecodable: 'emit' })).toThrow(TypeError);
+  });
+});
+
+describe('ofTemplate with types, of what does not decode,', () => {
+  const secret = 'a-secret';
+  const undecodable: readonly (readonly [string, EventOf<Update>, number, readonly string[]])[] = [
+    ['a creation', created({ createArgument: { owner: { secret } } }), 1, ['createArgument.owner']],
+    ['arguments of 3.3, which are absent', without('createArgument', created()), 1, ['createArgument']],
+    [
+      'an assignment',
+      assigned({ createdEvent: created({ offset: 5, createArgument: { secret } }) }),
+      5,
+      ['createArgument.owner'],
+    ],
+    [
+      'an exercise',
+      exercised({ choiceArgument: { newOwner: { secret } }, exerciseResult: { secret } }),
+      3,
+      ['choiceArgument.newOwner', 'exerciseResult'],
+    ],
+  ];
+
+  it.each(undecodable)('errors for %s, without values', (_, event, offset, paths) => {
+    const errors: unknown[] = [];
+    const values: unknown[] = [];
+    of(created(), event, created())
+      .pipe(ofTemplate(Bond))
+      .subscribe({ next: (value) => values.push(value), error: (error: unknown) => errors.push(error) });
+    expect(values).toHaveLength(1);
+    const [error] = errors;
+    if (!(error instanceof DecodeError)) throw new Error('no DecodeError');
+    expect(error).toMatchObject({ path: type, offset });
+    expect(error.problems.map(({ path }) => path)).toEqual(paths);
+    expect(error.message).not.toContain(secret);
+  });
+
+  it.each(undecodable)('emits an UndecodedEvent in place of %s, and goes on', async (_, event, __, paths) => {
+    const [before, undecoded, after] = await valuesFor([Bond], created(), event, created());
+    expect(before).toMatchObject({ _tag: 'CreatedEvent' });
+    expect(undecoded).toMatchObject({ _tag: 'UndecodedEvent', type, event, problems: paths.map((path) => ({ path })) });
+    expect(after).toMatchObject({ _tag: 'CreatedEvent' });
+  });
+
+  it('has the status of a view that failed', async () => {
+    const viewStatus = { code: 9, message: 'no package' };
+    const event = created({ interfaceViews: [{ interfaceId, viewStatus }] });
+    expect(await valuesFor([Holding], event)).toEqual([
+      {
+        _tag: 'UndecodedEvent',
+        type: '#holdings:Holding:Holding',
+        event,
+        problems: [{ path: 'viewValue', expected: 'a view' }],
+        viewStatus,
+      },
+    ]);
+  });
+
+  it.each([
+    ['enum value', { grade: secret }, 'createArgument.grade'],
+    ['variant', { packing: { tag: secret, value: {} } }, 'createArgument.packing'],
+  ])('keeps the value of a new %s out of the error (pitfall 41)', (_, fields, path) => {
+    const errors: unknown[] = [];
+    of(crateCreated({ createArgument: { ...crate, ...fields } }))
+      .pipe(ofTemplate(Inventory.Crate))
+      .subscribe({ error: (error: unknown) => errors.push(error) });
+    expect(errors).toMatchObject([{ _tag: 'DecodeError', problems: [{ path }] }]);
+    expect(String(errors[0]) + JSON.stringify(errors)).not.toContain(secret);
+  });
+});

@@ -1,0 +1,72 @@
+import process from 'node:process';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isLedgerError } from '../../../src/errors/LedgerError.js';
+import { type ContractsSchedule, contractsSchedule, restoredContracts } from './ContractsSchedule.js';
+import { type ContractsOutcome, playContracts } from './playContracts.js';
+import { describeError } from './flaws.js';
+import { campaignRuns, formatCounts, increase } from './runs.js';
+
+const hours = 3_600_000;
+const counts = new Map<string, number>();
+afterAll(() => {
+  process.stdout.write(`campaign: contracts ${formatCounts(counts)}\n`);
+});
+
+/** Plays schedules, and expects no flaw in any of them. */
+function campaign(full: number, schedules: fc.Arbitrary<ContractsSchedule>): void {
+  const { seed, numRuns } = campaignRuns(Math.ceil(full / 50), full);
+  fc.assert(
+    fc.property(schedules, (schedule) => {
+      const outcome = playContracts(schedule);
+      count(outcome);
+      expect([...outcome.audit.flaws, ...flawsOfEnd(outcome)]).toEqual([]);
+    }),
+    { seed, numRuns },
+  );
+}
+
+/** What is wrong when all is over: every fault passes, so that the last state is that of the last update. */
+function flawsOfEnd(outcome: ContractsOutcome): readonly string[] {
+  const { seen, audit, end, open } = outcome;
+  const { error } = seen;
+  if (open > 0) return [`${open} requests are open`];
+  if (error !== undefined) return isExpected(error, outcome) ? [] : [`ends with ${describeError(error)}`];
+  return audit.offset === end ? [] : [`has come to ${audit.offset} of ${end}`];
+}
+
+/** A ledger before 3.5 lists only a part over HTTP, and one that is pruned does not have the updates from the beginning. */
+const isExpected = (error: unknown, { schedule, isPruned }: ContractsOutcome): boolean =>
+  isLedgerError(error) &&
+  error._tag === 'SnapshotLimitError' &&
+  isPruned &&
+  !schedule.hasSocket &&
+  (schedule.release === '3.4' ||
+    schedule.incidents.some((incident) => incident.kind === 'release' && incident.release === '3.4'));
+
+function count({ audit, seen, diagnostics, requests }: ContractsOutcome): void {
+  increase(counts, 'schedules');
+  increase(counts, 'requests', requests);
+  increase(counts, 'changes', audit.changes);
+  for (const reason of audit.resets) increase(counts, `reset by ${reason}`);
+  if (isLedgerError(seen.error)) increase(counts, seen.error._tag);
+  for (const { _tag } of diagnostics) increase(counts, _tag);
+}
+
+describe('the contracts after each change are exactly those of the ledger', () => {
+  it(
+    'through every fault, release, transport and pruning',
+    () => {
+      campaign(2_000, contractsSchedule);
+    },
+    hours,
+  );
+
+  it(
+    'and after the restore of an older backup',
+    () => {
+      campaign(500, restoredContracts);
+    },
+    hours,
+  );
+});

@@ -1,0 +1,136 @@
+import process from 'node:process';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { ContractChange } from '../../../src/contracts/ContractChange.js';
+import { contractChanges } from '../../../src/contracts/contractChanges.js';
+import { isLedgerError } from '../../../src/errors/LedgerError.js';
+import type { Sandbox, WireUpdate } from '../../../src/sandbox/index.js';
+import { updateValue } from '../../../src/sandbox/wire/events.js';
+import type { ContractState } from '../../helpers/contractHistory.js';
+import { useProcessTime } from '../../helpers/time.js';
+import { secretsIn } from '../security/secretsIn.js';
+import { ContractsAudit, type States, type Truth } from './ContractsAudit.js';
+import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
+import { socketSchedule, type SocketSchedule } from './SocketSchedule.js';
+import { socketWorld, watchFeed } from './socketWorld.js';
+
+const { numRuns, seed } = campaignRuns(5, 200);
+const counts = new Map<string, number>();
+afterAll(() => {
+  process.stdout.write(`campaign: contracts over sockets ${formatCounts(counts)}\n`);
+});
+
+/** How a client reads the contracts of a ledger, and what happens meanwhile. */
+interface ContractsOverSockets {
+  readonly schedule: SocketSchedule;
+  readonly maxSnapshotPageSize: number;
+  readonly resumes: boolean;
+}
+
+const contractsOverSockets: fc.Arbitrary<ContractsOverSockets> = fc.record({
+  schedule: fc.tuple(socketSchedule, fc.boolean()).map(([schedule, prunes]) => ({
+    ...schedule,
+    prunes,
+    // a snapshot takes longer than a page
+    prunesAtMs: schedule.prunesAtMs * 8,
+    expiresAtMs: schedule.expiresAtMs * 8,
+    actions: schedule.actions.map(({ action, atMs }) => ({ action, atMs: atMs * 8 })),
+    // serves no contracts
+    interfaceOnly: false,
+    // a list of contracts that lacks some, and says nothing of it, cannot be recognized
+    faults: schedule.faults.filter(({ fault }) => fault.kind !== 'rewrite' || fault.how !== 'shortened'),
+  })),
+  maxSnapshotPageSize: fc.integer({ min: 1, max: 40 }),
+  resumes: fc.boolean(),
+});
+
+/** The contracts after all updates up to an offset: those that are not archived, where their last reassignment says. */
+function statesAt(updates: readonly WireUpdate[], end: number): States {
+  const states = new Map<string, ContractState>();
+  const archived = new Set<string>();
+  const setState = (contractId: string, state: ContractState): void => {
+    const known = states.get(contractId);
+    const isInFlight = 'inFlight' in state.location;
+    // an assignment has the number of its unassignment, and comes after it
+    const isNewer = known === undefined || known.reassignmentCounter < state.reassignmentCounter + (isInFlight ? 0 : 1);
+    if (isNewer) states.set(contractId, state);
+  };
+  for (const update of updates) {
+    if (updateValue(update).offset > end) break;
+    if ('Transaction' in update) {
+      const { events, synchronizerId } = update.Transaction.value;
+      for (const event of events) {
+        if ('ArchivedEvent' in event) archived.add(event.ArchivedEvent.contractId);
+        if ('CreatedEvent' in event && event.CreatedEvent.acsDelta)
+          setState(event.CreatedEvent.contractId, { location: { synchronizerId }, reassignmentCounter: 0 });
+      }
+    } else if ('Reassignment' in update) {
+      for (const event of update.Reassignment.value.events) {
+        if ('JsAssignmentEvent' in event) {
+          const { target: synchronizerId, reassignmentCounter, createdEvent } = event.JsAssignmentEvent;
+          setState(createdEvent.contractId, { location: { synchronizerId }, reassignmentCounter });
+        } else {
+          const { contractId, source, target, reassignmentCounter } = event.JsUnassignedEvent.value;
+          setState(contractId, { location: { inFlight: { source, target } }, reassignmentCounter });
+        }
+      }
+    }
+  }
+  return new Map([...states].filter(([contractId]) => !archived.has(contractId)));
+}
+
+const truthOf = ({ updates }: Sandbox): Truth => ({
+  offsets: () => updates.map((update) => updateValue(update).offset),
+  statesAt: (offset) => statesAt(updates, offset),
+});
+
+/** Plays a schedule to a client until it has come to the last update, or has ended. */
+async function play({ schedule, maxSnapshotPageSize, resumes }: ContractsOverSockets): Promise<void> {
+  const world = await socketWorld(schedule);
+  const { sandbox, client } = world;
+  try {
+    const resumeFrom = resumes ? world.beginExclusive : undefined;
+    const options = { maxSnapshotPageSize, maxPageSize: schedule.maxPageSize, idleTimeoutMs: 50, resumeFrom };
+    const changes$ = contractChanges(client, { parties: 'any' }, options);
+    const lastOffset = (): number => truthOf(sandbox).offsets().at(-1) ?? 0;
+    const seen = await watchFeed<ContractChange>(
+      client,
+      changes$,
+      world.run,
+      ({ updates }) => hasCaughtUp(updates) && (updates.at(-1)?.offset ?? -1) >= lastOffset(),
+    );
+    const audit = new ContractsAudit(truthOf(sandbox), resumeFrom);
+    for (const change of seen.updates) audit.add(change);
+    expect(audit.flaws).toEqual([]);
+    expect(secretsIn([seen.error, seen.events], ['TOKEN-SECRET'])).toEqual([]);
+    if (isLedgerError(seen.error) && isBeforeTokens(schedule)) expect(seen.error._tag).toBe('SnapshotLimitError');
+    else expect(seen.error).toBeUndefined();
+    increase(counts, isLedgerError(seen.error) ? seen.error._tag : 'complete');
+    increase(counts, 'changes', audit.changes);
+    for (const reason of audit.resets) increase(counts, `reset by ${reason}`);
+    for (const { _tag } of seen.events) increase(counts, _tag);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+const hasCaughtUp = (changes: readonly ContractChange[]): boolean =>
+  changes.findLast(({ _tag }) => _tag === 'CaughtUp' || _tag === 'FellBehind')?._tag === 'CaughtUp';
+
+/** Whether only a part of the contracts may be listed at some time, because a release before 3.5 is asked over HTTP. */
+const isBeforeTokens = ({ profile, transport, actions, prunes }: SocketSchedule): boolean =>
+  prunes === true &&
+  transport === 'http' &&
+  (profile === '3.4' || actions.some(({ action }) => action.kind === 'profile' && action.profile === '3.4'));
+
+// retry budgets count processor time, not the waits of a busy machine
+beforeEach(() => {
+  useProcessTime();
+});
+
+describe('over real sockets, the contracts after each change', () => {
+  it('are exactly those of the ledger, through every fault of the service and of the connections', async () => {
+    await checkInLanes(fc.asyncProperty(contractsOverSockets, play), { runs: numRuns, seed, lanes: 16 });
+    expect(counts.get('complete')).toBeGreaterThan(0);
+  }, 1_800_000);
+});
