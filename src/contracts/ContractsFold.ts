@@ -48,7 +48,8 @@ export class ContractsFold<C extends AnyContract> {
   /** The snapshot is complete: a contract that was assigned last, but is not active on the target, is spent. */
   settle(): void {
     for (const [contractId, trace] of this.#traces) {
-      if (this.#contracts.has(contractId)) continue;
+      // made of updates, it says by itself what is spent
+      if (this.#contracts.has(contractId) || trace.spentOn !== undefined || trace.halves.length === 0) continue;
       const { target } = trace.halves.reduce((last, half) => (half.counter > last.counter ? half : last));
       this.#traces.set(contractId, { ...trace, spentOn: target });
     }

@@ -1,4 +1,4 @@
-import { concatMap, defer, map, merge, type Observable, scan } from 'rxjs';
+import { concatMap, defer, map, mergeAll, type Observable, scan } from 'rxjs';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractChange, Reset } from './ContractChange.js';
@@ -26,11 +26,14 @@ export const viewOf = <C extends AnyContract>(
   steps$: Observable<JoinStep<C>>,
   diagnostics$: Observable<Diagnostic>,
 ): Observable<View<C>> =>
-  merge(
+  defer(() => [
     // subscribed first, so that nothing is missed
     diagnostics$.pipe(map((diagnostic) => (view: View<C>) => withDiagnostic(view, diagnostic))),
     steps$.pipe(map((step) => (view: View<C>) => withStep(view, step))),
-  ).pipe(scan((view, change) => change(view), loading as View<C>));
+  ]).pipe(
+    mergeAll(),
+    scan((view, change) => change(view), loading as View<C>),
+  );
 
 /** The state of a view before anything is known. */
 export const loading: View<never> = { connection: { status: 'connecting' }, isLive: false };

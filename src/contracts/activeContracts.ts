@@ -6,6 +6,7 @@ import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { type ContractQuery, eventFormatOf } from './ContractQuery.js';
 import { type ContractsOptions, contractsSource } from './ContractsSource.js';
+import { applyToEntries, type Entries } from './snapshot/entriesOfUpdates.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
 
 /** The snapshot to read: the contracts of some types that some parties see as stakeholders. */
@@ -55,12 +56,23 @@ export function activeContracts(
       throw new InvalidRequestError([{ path: 'activeAtOffset', expected: Offset.name }]);
     const source = sourceOf(connectionOf(ledger)?.service.newFeed() ?? 0);
     let entries: ContractEntry[] = [];
+    let ofUpdates: Entries = new Map();
     return readSnapshot(source, { eventFormat: eventFormatOf(request), activeAtOffset }).pipe(
       concatMap((part) => {
-        if (part._tag === 'SnapshotCompleted') return entries;
-        if (part._tag === 'SnapshotStarted') entries = [];
-        else for (const entry of part.entries) entries.push(entry);
-        return [];
+        switch (part._tag) {
+          case 'SnapshotStarted':
+            entries = [];
+            ofUpdates = new Map();
+            return [];
+          case 'SnapshotEntries':
+            for (const entry of part.entries) entries.push(entry);
+            return [];
+          case 'SnapshotUpdates':
+            for (const update of part.updates) applyToEntries(ofUpdates, update);
+            return [];
+          case 'SnapshotCompleted':
+            return [...entries, ...ofUpdates.values()].filter((entry) => entry !== undefined);
+        }
       }),
     );
   });

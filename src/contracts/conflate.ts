@@ -1,22 +1,47 @@
-import { animationFrames, defer, EMPTY, map, type MonoTypeOperatorFunction, tap, throttle, timer } from 'rxjs';
+import { animationFrames, defer, EMPTY, map, tap, throttle, timer } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import { checkPositive } from '../http/retry.js';
 import type { AnyContract, ContractLocation } from './Contract.js';
 import type { ContractsChanged, Reset } from './ContractChange.js';
-import type { Known, View } from './View.js';
+import { type LiveContracts, toLiveContracts } from './liveContracts.js';
+import type { Known } from './View.js';
 
 /** The period of `'animationFrame'` where there are no frames, in milliseconds. */
 const frameMs = 16;
 
 /**
- * At most one value per period: the first at once, then the latest, with all changes since the one before. Throws a TypeError
- * for a period that is not positive.
+ * The same view with fewer values, for user interfaces: the first at once, and then at most one per period, the latest. Each
+ * subscription has periods of its own, and shares the snapshot and the feed of the view.
+ *
+ * The changes of a period are merged into one `ContractsChanged`, which has the offset, the id and the record time of the last
+ * update: a contract that came and went is left out, one that moved several times moved once. After a `Reset` in the period,
+ * there is only the `Reset`.
+ *
+ * @param view - a view from `liveContracts`
+ * @param period - in milliseconds; or `'animationFrame'`, which is 16 ms where there is no `requestAnimationFrame`. A browser
+ * has no frames while the page is hidden.
+ * @throws TypeError for a period that is not positive
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ * import { conflate, liveContracts } from 'canton-rx/contracts';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * const view = conflate(liveContracts(ledger, { parties: 'any' }), 'animationFrame');
+ * const drawing = view.all$().subscribe((contracts) => {
+ *   console.log(contracts.length); // at most once per frame
+ * });
+ * drawing.unsubscribe();
+ * ```
  */
-export function conflate<C extends AnyContract>(period: number | 'animationFrame'): MonoTypeOperatorFunction<View<C>> {
+export function conflate<C extends AnyContract>(
+  { view$ }: LiveContracts<C>,
+  period: number | 'animationFrame',
+): LiveContracts<C> {
   const periodMs = period === 'animationFrame' ? frameMs : period;
   checkPositive({ period: periodMs });
   const hasFrames = period === 'animationFrame' && 'requestAnimationFrame' in globalThis;
-  return (view$) =>
+  return toLiveContracts(
     defer(() => {
       const merger = new Merger<C>();
       const period$ = hasFrames ? animationFrames() : timer(periodMs);
@@ -28,7 +53,8 @@ export function conflate<C extends AnyContract>(period: number | 'animationFrame
         throttle(({ known }) => (known === undefined ? EMPTY : period$), { leading: true, trailing: true }),
         map(({ known, ...view }) => (known === undefined ? view : { ...view, known: merger.take(known) })),
       );
-    });
+    }),
+  );
 }
 
 /** What several changes have done to a contract. */

@@ -7,6 +7,7 @@
 // Snapshots, changes and views
 export { activeContracts, type ActiveContractsRequest } from './activeContracts.js';
 export { contractChanges, type ContractChangesOptions } from './contractChanges.js';
+export { conflate } from './conflate.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';
 export type { ContractPolicies, ContractQuery } from './ContractQuery.js';
 export type { ContractsOptions } from './ContractsSource.js';

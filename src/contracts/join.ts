@@ -1,30 +1,18 @@
-import {
-  concat,
-  concatMap,
-  defer,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  type ObservableInput,
-  retry,
-  skip,
-  throwError,
-  timer,
-} from 'rxjs';
-import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
+import { concatAll, concatMap, defer, type MonoTypeOperatorFunction, type Observable, retry, skip, timer } from 'rxjs';
 import { Offset } from '../codecs/scalars.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { GapFound } from '../diagnostics/FeedDiagnostic.js';
-import { DecodeError, isPrunedError } from '../errors/feed.js';
+import { isPrunedError } from '../errors/feed.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { withRetried } from '../errors/verdict.js';
 import { createLedgerFeed } from '../feed/LedgerFeed.js';
-import type { Page } from '../feed/Page.js';
 import type { Step } from '../feed/Position.js';
 import { steps } from '../feed/updates.js';
 import { isGapError } from '../feed/UpdatesOptions.js';
 import { RetryBudget } from '../http/retry.js';
+import { type AppliedChange, applyUpdates } from './applyUpdates.js';
 import type { AnyContract } from './Contract.js';
-import type { ContractsChanged, Reset } from './ContractChange.js';
+import type { Reset } from './ContractChange.js';
 import { type ContractPolicies, type ContractQuery, eventFormatOf, updateFormatOf } from './ContractQuery.js';
 import type { ContractsFold } from './ContractsFold.js';
 import type { ContractsSource } from './ContractsSource.js';
@@ -34,7 +22,7 @@ import { readContracts } from './readContracts.js';
 /** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
 export interface JoinStep<C extends AnyContract> {
   /** In order. */
-  readonly changes: readonly JoinChange<C>[];
+  readonly changes: readonly (Reset<C> | AppliedChange<C>)[];
   /** The changes are complete up to here. */
   readonly offset: Offset;
   /** Whether that is the end of the ledger, as far as it is known. */
@@ -43,10 +31,8 @@ export interface JoinStep<C extends AnyContract> {
   readonly fold: ContractsFold<C>;
 }
 
-type JoinChange<C extends AnyContract> = Reset<C> | ContractsChanged<C> | OffsetCheckpoint;
-
 /** What to join, and from where. */
-export interface JoinRequest {
+interface JoinRequest {
   readonly query: ContractQuery & ContractPolicies;
   /**
    * The caller has the contracts at this offset: they are read again, but not emitted, and the changes continue after it.
@@ -121,71 +107,33 @@ function readFrom(
         source.retry,
         withoutGaps(source.report),
       );
-      return concat(
-        [{ changes, offset, isCaughtUp: false, fold }],
-        steps(feed, ready$).pipe(
-          // the start
-          skip(1),
-          concatMap((step) => applyStep(feed.service.updatesPath, step, fold, progress)),
-        ),
+      const loaded: JoinStep<AnyContract> = { changes, offset, isCaughtUp: false, fold };
+      const applied$ = steps(feed, ready$).pipe(
+        // the start
+        skip(1),
+        concatMap((step) => applyStep(feed.service.updatesPath, step, fold, progress)),
       );
+      return defer(() => [[loaded], applied$]).pipe(concatAll());
     }),
   );
 }
 
-/** Applies a step of the feed to the contracts. */
-function applyStep(
+/** Applies a step of the feed to the contracts. An update that cannot be applied is an error after those before it. */
+function* applyStep(
   path: string,
   { position, page }: Step,
   fold: ContractsFold<AnyContract>,
   progress: Progress,
-): ObservableInput<JoinStep<AnyContract>> {
+): Generator<JoinStep<AnyContract>, void> {
   if (page !== undefined) progress.budget = progress.budget.renew();
-  const { changes, failure$ } = applyUpdates(path, page?.updates ?? [], fold);
+  const { changes, failure } = applyUpdates(path, page?.updates ?? [], fold);
   const last = changes.at(-1)?.offset ?? progress.offset ?? 0;
-  if (failure$ === undefined && position.cursor > last)
+  if (failure === undefined && position.cursor > last)
     changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
   const offset = changes.at(-1)?.offset ?? last;
   progress.offset = offset;
-  const step = { changes, offset, isCaughtUp: position.hasCaughtUp, fold };
-  return failure$ === undefined ? [step] : concat([step], failure$);
-}
-
-/** The changes of some updates, up to one that cannot be applied. */
-function applyUpdates(
-  path: string,
-  updates: Page['updates'],
-  fold: ContractsFold<AnyContract>,
-): { readonly changes: JoinChange<AnyContract>[]; readonly failure$?: Observable<never> } {
-  const changes: JoinChange<AnyContract>[] = [];
-  try {
-    for (const update of updates) {
-      const change = applyUpdate(path, update, fold);
-      if (change !== undefined) changes.push(change);
-    }
-    return { changes };
-  } catch (error) {
-    return { changes, failure$: throwError(() => error) };
-  }
-}
-
-/** Throws a DecodeError for an update or an event of an unknown kind: it may change contracts, which would be wrong without it. */
-function applyUpdate(
-  path: string,
-  update: Page['updates'][number],
-  fold: ContractsFold<AnyContract>,
-): JoinChange<AnyContract> | undefined {
-  switch (update._tag) {
-    case 'OffsetCheckpoint':
-      return update;
-    // not requested, and it changes no contract
-    case 'TopologyTransaction':
-      return undefined;
-    case 'Transaction':
-    case 'Reassignment':
-      if (update.events.every(({ _tag }) => _tag !== 'UnknownEvent')) return fold.apply(update);
-  }
-  throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset);
+  yield { changes, offset, isCaughtUp: position.hasCaughtUp, fold };
+  if (failure !== undefined) throw failure.error;
 }
 
 /** Reads the contracts again after a gap, if the caller says so. */

@@ -4,7 +4,6 @@ import {
   defer,
   filter,
   first,
-  from,
   map,
   NEVER,
   type Observable,
@@ -107,14 +106,11 @@ const findUnknown = (
   names: readonly string[],
 ): Observable<readonly string[]> =>
   ledgerEnd(source.service.link).pipe(
-    concatMap((end) =>
-      from(names).pipe(
-        concatMap((name) =>
-          isUnknownAlone(source, query, name, end).pipe(
-            filter(Boolean),
-            map(() => name),
-          ),
-        ),
+    concatMap((end) => names.map((name) => ({ name, end }))),
+    concatMap(({ name, end }) =>
+      isUnknownAlone(source, query, name, end).pipe(
+        filter(Boolean),
+        map(() => name),
       ),
     ),
     toArray(),

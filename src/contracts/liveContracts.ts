@@ -1,7 +1,6 @@
 import { BehaviorSubject, defer, distinctUntilChanged, filter, map, type Observable, share, take } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { conflate } from './conflate.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
 import type { ContractChange } from './ContractChange.js';
 import { type ContractPolicies, type ContractQuery, eventFormatOf } from './ContractQuery.js';
@@ -62,16 +61,11 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
    */
   atOffset(offset: Offset): Observable<Offset>;
   /**
-   * The same view with fewer values, for user interfaces: the first at once, and then at most one per period, the latest.
-   * Each subscription has periods of its own. The changes of a period are merged into one `ContractsChanged`, which has the
-   * offset, the id and the record time of the last update: a contract that came and went is left out, one that moved several
-   * times moved once. After a `Reset` in the period, there is only the `Reset`.
+   * For operators on views, such as `conflate`.
    *
-   * @param period - in milliseconds; or `'animationFrame'`, which is 16 ms where there is no `requestAnimationFrame`. A
-   * browser has no frames while the page is hidden.
-   * @throws TypeError for a period that is not positive, synchronously
+   * @internal
    */
-  conflate(period: number | 'animationFrame'): LiveContracts<C>;
+  readonly view$: Observable<View<C>>;
 }
 
 /**
@@ -119,7 +113,7 @@ export function liveContracts<M extends ContractTypes>(
 }
 
 /** The Observables of a view, each of which keeps what it needs for itself. */
-function toLiveContracts<C extends AnyContract>(view$: Observable<View<C>>): LiveContracts<C> {
+export function toLiveContracts<C extends AnyContract>(view$: Observable<View<C>>): LiveContracts<C> {
   const known$ = view$.pipe(
     map(({ known }) => known),
     filter((known) => known !== undefined),
@@ -162,6 +156,6 @@ function toLiveContracts<C extends AnyContract>(view$: Observable<View<C>>): Liv
         filter((reached) => reached >= offset),
         take(1),
       ),
-    conflate: (period) => toLiveContracts(view$.pipe(conflate(period))),
+    view$,
   };
 }

@@ -1,9 +1,10 @@
-import { mergeMap, type Observable, of } from 'rxjs';
+import { defer, mergeMap, type Observable } from 'rxjs';
 import type { ContractEntry } from '../codecs/ContractEntry.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat } from '../codecs/UpdateFormat.js';
 import { DecodeError, isLedgerResetError, LedgerResetError } from '../errors/feed.js';
 import { retryTransient } from '../http/retry.js';
+import { applyUpdates } from './applyUpdates.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
 import { ContractsFold, type MakeContract } from './ContractsFold.js';
@@ -30,7 +31,7 @@ export function readContracts(
 ): Observable<LoadedContracts> {
   const makeFold = (): ContractsFold<AnyContract> => new ContractsFold(maker(source, query));
   const isPinned = 'activeAtOffset' in at;
-  if (isPinned && at.activeAtOffset === 0) return of({ fold: makeFold(), offset: 0 });
+  if (isPinned && at.activeAtOffset === 0) return defer(() => [{ fold: makeFold(), offset: 0 }]);
   let fold = makeFold();
   return readSnapshot(source, { eventFormat, activeAtOffset: isPinned ? at.activeAtOffset : undefined }).pipe(
     mergeMap((part): readonly LoadedContracts[] => {
@@ -42,6 +43,11 @@ export function readContracts(
           part.entries.forEach(assertKnown);
           fold.load(part.entries);
           return [];
+        case 'SnapshotUpdates': {
+          const { failure } = applyUpdates(source.service.updatesPath, part.updates, fold);
+          if (failure !== undefined) throw failure.error;
+          return [];
+        }
         case 'SnapshotCompleted': {
           const { offset } = part;
           // of a replica that lags: the contracts would be older than the changes that are emitted

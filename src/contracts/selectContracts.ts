@@ -4,7 +4,7 @@ import type { ContractSet } from './ContractSet.js';
 import { type Known, resetOf } from './View.js';
 
 /** Contracts that match a predicate. */
-export interface Selection<C> {
+interface Selection<C> {
   readonly size: number;
   /** In order, as an array of its own. */
   readonly toArray: () => readonly C[];

@@ -23,9 +23,9 @@ export interface SnapshotStarted {
 export interface SnapshotPageReceived {
   /** Discriminates the union. */
   readonly _tag: 'SnapshotPageReceived';
-  /** The number of entries; 1 for an element of a WebSocket. */
+  /** The number of entries, or of updates where the snapshot is made of them; 1 for an element of a WebSocket. */
   readonly count: number;
-  /** The number of entries so far. */
+  /** The same, so far. */
   readonly total: number;
   /** The time since the previous part, in milliseconds. */
   readonly durationMs: number;
@@ -47,7 +47,7 @@ export interface SnapshotCompleted {
   readonly _tag: 'SnapshotCompleted';
   /** The offset of the snapshot. */
   readonly offset: Offset;
-  /** The number of entries. */
+  /** The number of entries, or of updates where it is made of them. */
   readonly count: number;
   /** The time since the snapshot began, for the last time, in milliseconds. */
   readonly durationMs: number;

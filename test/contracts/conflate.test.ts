@@ -8,6 +8,8 @@ import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { answered, contract, type Happening, histories, ids, retryIn, StepMaker, viewOf } from './scriptedJoin.js';
 
+const { conflate } = await import('../../src/contracts/conflate.js');
+
 const listOf = (all$: Observable<readonly AnyContract[]>): Observable<string> => all$.pipe(map(ids));
 
 /** The contracts of a subscriber that applies changes, and fails at one that cannot be applied. */
@@ -54,7 +56,7 @@ describe('a conflated view', () => {
           e: make.page({ put: ['t'] }),
         }),
       );
-      const slow = view.conflate(10);
+      const slow = conflate(view, 10);
       expectObservable(listOf(slow.all$())).toBe('x---------y---------z', { x: 'p', y: 'pqrs', z: 'pqrst' });
       expectObservable(listOf(slow.all$()), '  -^').toBe('-x---------y---------z', { x: 'p', y: 'pqrs', z: 'pqrst' });
       expectObservable(slow.count$(), '        -^').toBe('-x---------y---------z', { x: 1, y: 4, z: 5 });
@@ -75,8 +77,8 @@ describe('a conflated view', () => {
       const happening$ = cold('a', { a: new StepMaker().reset(['x']) });
       const view = viewOf(happening$);
       expectObservable(view.count$(), '              -^-----!').toBe('-x', { x: 1 });
-      expectObservable(view.conflate(2).count$(), '  --^------!').toBe('--x', { x: 1 });
-      expectObservable(view.conflate(5).state$.pipe(map(({ data }) => data)), '---^!').toBe('---x', { x: 'live' });
+      expectObservable(conflate(view, 2).count$(), '  --^------!').toBe('--x', { x: 1 });
+      expectObservable(conflate(view, 5).state$.pipe(map(({ data }) => data)), '---^!').toBe('---x', { x: 'live' });
       expectSubscriptions(happening$.subscriptions).toBe('-^-------!');
     });
   });
@@ -88,7 +90,7 @@ describe('a conflated view', () => {
       const view = viewOf(happening$);
       view.state$.subscribe();
       happening$.next(make.reset(['stays', 'goes', 'moves', 'returns', 'leaves']));
-      const seen = observe(view.conflate(10).changes$);
+      const seen = observe(conflate(view, 10).changes$);
       timer(1).subscribe(() => {
         const put = ['comes', 'passes', ['moves', 'b'], ['comes', 'b'], ['leaves', 'b']] as const;
         happening$.next(make.page({ put }, { remove: ['goes', 'passes', 'returns', 'leaves'] }));
@@ -123,11 +125,11 @@ describe('a conflated view', () => {
         }),
       );
       view.state$.subscribe();
-      expectObservable(view.conflate(10).changes$.pipe(map(({ _tag, offset }) => `${_tag} ${offset}`)), '-^').toBe(
+      expectObservable(conflate(view, 10).changes$.pipe(map(({ _tag, offset }) => `${_tag} ${offset}`)), '-^').toBe(
         '-(ab)------c',
         { a: 'Reset 1', b: 'CaughtUp 1', c: 'OffsetCheckpoint 4' },
       );
-      const checkpoints$ = view.conflate(2).changes$.pipe(
+      const checkpoints$ = conflate(view, 2).changes$.pipe(
         filter(({ _tag }) => _tag === 'OffsetCheckpoint'),
         map(({ offset }) => offset),
       );
@@ -147,7 +149,7 @@ describe('a conflated view', () => {
           e: retryIn(1),
         }),
       );
-      const slow = view.conflate(10);
+      const slow = conflate(view, 10);
       view.state$.subscribe();
       const statusOf = map(
         ({ data, connection }: { data: string; connection: { status: string } }) => `${data} ${connection.status}`,
@@ -167,7 +169,7 @@ describe('a conflated view', () => {
       const view = viewOf(happening$);
       view.state$.subscribe();
       happening$.next(make.reset(['x']));
-      const seen = observe(view.conflate(10).changes$);
+      const seen = observe(conflate(view, 10).changes$);
       timer(1).subscribe(() => {
         happening$.next(make.page({ put: ['y'] }));
         happening$.next(make.reset(['z'], 'pruned'));
@@ -191,7 +193,7 @@ describe('a conflated view', () => {
               mergeMap((i) => history.slice(i, i + 1).map((toHappening) => toHappening(make))),
             ),
           );
-          const slow = view.conflate(period);
+          const slow = conflate(view, period);
           const replayed = new Replayed();
           const isMatch = ({ contractId }: AnyContract): boolean => contractId < 'd';
           const sortedIds = (contracts: Iterable<AnyContract>): string =>
@@ -252,7 +254,7 @@ describe('a conflated view', () => {
 const located = ({ contractId, location }: AnyContract): string => `${contractId} ${JSON.stringify(location)}`;
 
 describe("'animationFrame'", () => {
-  const counted = (view: ReturnType<typeof viewOf>) => observe(view.conflate('animationFrame').count$());
+  const counted = (view: ReturnType<typeof viewOf>) => observe(conflate(view, 'animationFrame').count$());
 
   it('is 16 ms where there are no frames', () => {
     marbles(({ flush }) => {

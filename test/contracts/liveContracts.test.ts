@@ -8,6 +8,7 @@ import { observe, type Observed } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { answered, contract, type Happening, ids, retryIn, StepMaker, unavailable, viewOf } from './scriptedJoin.js';
 
+const { conflate } = await import('../../src/contracts/conflate.js');
 const { liveContracts } = await import('../../src/contracts/liveContracts.js');
 
 /** A state in short. */
@@ -38,7 +39,7 @@ describe('liveContracts', () => {
     expect(() => liveContracts(ledger, { parties: [] })).toThrow(TypeError);
     expect(() => liveContracts(ledger, { parties: 'any' }, { maxPageSize: 0 })).toThrow(TypeError);
     expect(() => liveContracts({ ...ledger }, { parties: 'any' })).toThrow('not a copy');
-    expect(() => liveContracts(ledger, { parties: 'any' }).conflate(0)).toThrow(TypeError);
+    expect(() => conflate(liveContracts(ledger, { parties: 'any' }), 0)).toThrow(TypeError);
   });
 
   it('is loading at once, has no contracts then, and is live when a step has reached the ledger end (pitfall 50)', () => {

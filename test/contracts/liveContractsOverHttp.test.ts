@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { map, type Observable, switchMap, take, takeUntil, timer } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
+import { conflate } from '../../src/contracts/conflate.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
 import { effort } from '../helpers/effort.js';
@@ -189,7 +190,7 @@ describe('a live view over HTTP', () => {
     });
     participant.append(create(2, 'a', 'b'));
     const view = liveContracts(client, marbles, { maxSnapshotPageSize: 1 });
-    const slow = view.conflate(10);
+    const slow = conflate(view, 10);
     const rounds = effort(200, 10_000);
     for (let round = 0; round < rounds; round += 1) {
       const subscriptions = [view.state$, slow.all$(), view.atOffset(2).pipe(take(1))].map(

@@ -1,23 +1,30 @@
 import type { ContractEntry } from '../../codecs/ContractEntry.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
+import type { Page } from '../../feed/Page.js';
 
 /** A part of a snapshot. */
-export type SnapshotPart = SnapshotStarted | SnapshotEntries | SnapshotCompleted;
+export type SnapshotPart = SnapshotStarted | SnapshotEntries | SnapshotUpdates | SnapshotCompleted;
 
 /** A snapshot begins. What another one before it has brought must be dropped. */
-export interface SnapshotStarted {
+interface SnapshotStarted {
   readonly _tag: 'SnapshotStarted';
 }
 
 /** Some entries of the snapshot that has begun. */
-export interface SnapshotEntries {
+interface SnapshotEntries {
   readonly _tag: 'SnapshotEntries';
   readonly entries: readonly ContractEntry[];
 }
 
+/** Updates from the beginning of the ledger on, of a snapshot that no service sends: what they leave behind is its content. */
+interface SnapshotUpdates {
+  readonly _tag: 'SnapshotUpdates';
+  readonly updates: Page['updates'];
+}
+
 /** The snapshot is complete: nothing is missing. The last part. */
-export interface SnapshotCompleted {
+interface SnapshotCompleted {
   readonly _tag: 'SnapshotCompleted';
   /** The offset of the snapshot. */
   readonly offset: Offset;

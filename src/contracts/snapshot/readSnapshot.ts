@@ -94,8 +94,9 @@ const reportProgress =
               startedAt = now;
               total = 0;
               break;
-            case 'SnapshotEntries': {
-              const count = part.entries.length;
+            case 'SnapshotEntries':
+            case 'SnapshotUpdates': {
+              const count = part._tag === 'SnapshotEntries' ? part.entries.length : part.updates.length;
               total += count;
               report(() => ({ _tag: 'SnapshotPageReceived', count, total, durationMs: now - receivedAt }));
               break;

@@ -40,7 +40,7 @@ export interface Answer {
 }
 
 /** A request for a part of a snapshot. */
-export interface AnswerRequest {
+interface AnswerRequest {
   readonly path: string;
   /** The maximum number of entries now. */
   readonly limitOf: () => number;

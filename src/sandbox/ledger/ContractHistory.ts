@@ -29,7 +29,7 @@ type ReassignmentHalf =
   | { readonly unassigned: WireUnassignedEvent; readonly activation: Activation | undefined };
 
 /** What is known of a contract that is active somewhere or has an incomplete reassignment. */
-export interface ContractState {
+interface ContractState {
   /** The contract as it was activated last. */
   readonly created: WireCreatedEvent | undefined;
   /** The highest reassignment counter. */

@@ -4,7 +4,7 @@ import type { Activation, Reassignment } from './ContractHistory.js';
 import { type ReadContext, visibleContract, visibleUnassigned } from './visible.js';
 
 /** The active contracts and incomplete reassignments that a request selects. */
-export interface SnapshotRequest {
+interface SnapshotRequest {
   readonly offset: number;
   readonly format: EventFormat;
   /** The entry after which the snapshot continues. */
@@ -12,7 +12,7 @@ export interface SnapshotRequest {
 }
 
 /** An entry of a snapshot. */
-export interface SnapshotEntry {
+interface SnapshotEntry {
   readonly position: SnapshotPosition;
   readonly workflowId: string;
   readonly contractEntry: object;

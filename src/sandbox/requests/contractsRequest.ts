@@ -36,7 +36,7 @@ export function readContractsRequest(body: JsonCursor, settings: Settings): Cont
 }
 
 /** The body of a request for a page of the active contracts. */
-export interface ContractsPageRequest {
+interface ContractsPageRequest {
   /** `undefined` for the ledger end. */
   readonly activeAtOffset: number | undefined;
   readonly format: EventFormat;
