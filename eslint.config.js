@@ -110,7 +110,15 @@ const minLines = {
 const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/cli/demo.ts', 'src/ws/browser.ts'];
 
 export default defineConfig(
-  globalIgnores(['dist', 'site', 'coverage', 'docs/examples', 'eslint.config.js', 'test/*.config.js', 'test/fixtures/codegen*']),
+  globalIgnores([
+    'dist',
+    'site',
+    'coverage',
+    'docs/examples',
+    'eslint.config.js',
+    'test/*.config.js',
+    'test/fixtures/codegen*',
+  ]),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

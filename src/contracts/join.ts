@@ -2,7 +2,7 @@ import { concatAll, concatMap, defer, type MonoTypeOperatorFunction, type Observ
 import { Offset } from '../codecs/scalars.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
 import type { GapFound } from '../diagnostics/FeedDiagnostic.js';
-import { isPrunedError } from '../errors/feed.js';
+import { isPrunedError, LedgerResetError } from '../errors/feed.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { withRetried } from '../errors/verdict.js';
 import { createLedgerFeed } from '../feed/LedgerFeed.js';
@@ -29,6 +29,8 @@ export interface JoinStep<C extends AnyContract> {
   readonly isCaughtUp: boolean;
   /** The state after these changes. It is mutated by the next step. */
   readonly fold: ContractsFold<C>;
+  /** Why the contracts are read again now: they are no longer those of the ledger. The step has no changes. */
+  readonly reloads?: Reset['reason'];
 }
 
 /** What to join, and from where. */
@@ -39,6 +41,8 @@ interface JoinRequest {
    * `undefined`: begins with a `Reset`.
    */
   readonly resumeFrom?: Offset | undefined;
+  /** Whether the contracts at `resumeFrom` are those that the caller has. If not, the ledger was reset. By default they are. */
+  readonly isSame?: ((contracts: ReadonlyMap<string, AnyContract>) => boolean) | undefined;
   /** The reason of the first `Reset`. */
   readonly reason?: Reset['reason'] | undefined;
 }
@@ -50,7 +54,7 @@ interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  { query, resumeFrom, reason = 'start' }: JoinRequest,
+  { query, resumeFrom, isSame = () => true, reason = 'start' }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
@@ -59,6 +63,8 @@ export const join = (
     const progress: Progress = {
       offset: resumeFrom,
       reason: resumeFrom === undefined ? reason : undefined,
+      isSame,
+      fold: undefined,
       gap: undefined,
       budget: new RetryBudget(source.retry),
     };
@@ -75,13 +81,16 @@ interface Progress {
   offset: Offset | undefined;
   /** The reason of the next `Reset`; `undefined` if the caller has the contracts at the offset. */
   reason: Reset['reason'] | undefined;
+  readonly isSame: NonNullable<JoinRequest['isSame']>;
+  /** The contracts at the offset; `undefined` before they are read for the first time. */
+  fold: ContractsFold<AnyContract> | undefined;
   /** The gap after which the contracts are read again; not yet reported. */
   gap: Omit<GapFound, '_tag'> | undefined;
   /** The delays of reloads in a row: a participant may prune faster than the contracts can be read. */
   budget: RetryBudget;
 }
 
-/** Reads the contracts, and follows their changes. */
+/** Reads the contracts, and follows their changes. Says first that those before are out of date, if there are any. */
 function readFrom(
   source: ContractsSource,
   query: ContractQuery & ContractPolicies,
@@ -89,14 +98,15 @@ function readFrom(
   ready$: Observable<unknown> | undefined,
 ): Observable<JoinStep<AnyContract>> {
   const eventFormat = eventFormatOf(query);
-  const { offset: previous = 0, reason: reloads } = progress;
+  const { offset: previous = 0, reason, fold: outdated } = progress;
   const at =
-    reloads === undefined ? { activeAtOffset: previous } : { notBefore: reloads === 'ledgerReset' ? 0 : previous };
-  return readContracts(source, query, eventFormat, at).pipe(
+    reason === undefined ? { activeAtOffset: previous } : { notBefore: reason === 'ledgerReset' ? 0 : previous };
+  const followed$ = readContracts(source, query, eventFormat, at).pipe(
     concatMap(({ fold, offset }) => {
-      const { reason } = progress;
+      if (reason === undefined && !progress.isSame(fold.contracts)) throw new LedgerResetError(offset);
       reportGap(source, progress, offset);
       progress.offset = offset;
+      progress.fold = fold;
       const contracts = [...fold.contracts.values()];
       const changes = reason === undefined ? [] : [{ _tag: 'Reset' as const, reason, offset, contracts }];
       const feed = createLedgerFeed(
@@ -116,6 +126,15 @@ function readFrom(
       return defer(() => [[loaded], applied$]).pipe(concatAll());
     }),
   );
+  if (outdated === undefined || reason === undefined) return followed$;
+  const reloading: JoinStep<AnyContract> = {
+    changes: [],
+    offset: previous,
+    isCaughtUp: false,
+    fold: outdated,
+    reloads: reason,
+  };
+  return defer(() => [[reloading], followed$]).pipe(concatAll());
 }
 
 /** Applies a step of the feed to the contracts. An update that cannot be applied is an error after those before it. */
@@ -125,7 +144,7 @@ function* applyStep(
   fold: ContractsFold<AnyContract>,
   progress: Progress,
 ): Generator<JoinStep<AnyContract>, void> {
-  if (page !== undefined) progress.budget = progress.budget.renew();
+  if (position.hasCaughtUp) progress.budget = progress.budget.renew();
   const { changes, failure } = applyUpdates(path, page?.updates ?? [], fold);
   const last = changes.at(-1)?.offset ?? progress.offset ?? 0;
   if (failure === undefined && position.cursor > last)

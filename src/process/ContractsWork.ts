@@ -1,6 +1,6 @@
 import type { ord } from 'fp-ts';
 import type * as t from 'io-ts';
-import { integer, oneOfStrings, optional } from '../codecs/internal/field.js';
+import { integer, oneOfStrings, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import type { OffsetCheckpoint, SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
 import { Offset } from '../codecs/scalars.js';
@@ -30,23 +30,31 @@ export interface ResetBatch<C extends AnyContract = AnyContract> {
 
 /** The position of a processor in the contracts of a ledger. */
 export interface ContractsPosition extends FeedPosition {
-  /** The offset at which the contracts were complete last; 0 if they never were. */
+  /** The offset at which the contracts are complete; 0 while they are loaded. */
   readonly offset: Offset;
   /** How many batches of other contracts are handled, which are not complete; absent if the contracts at the offset are. */
   readonly loading?: number | undefined;
   /** Why they are loaded; absent for the first time. */
   readonly reason?: Reset['reason'] | undefined;
+  /** A digest of the contracts, until the first update after them proves that the ledger is still the same. */
+  readonly digest?: string | undefined;
 }
 
 /** Codec of `ContractsPosition`. */
 export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<ContractsPosition>('ContractsPosition', {
   offset: Offset,
   loading: optional(integer('Batches', 0, Infinity, 'a whole number')),
+  digest: optional(text),
   reason: optional(oneOfStrings<Reset['reason']>('ResetReason', 'start', 'pruned', 'ledgerReset', 'packageFound')),
 });
 
 /** The position before the first batch, with nothing that could be continued. */
-export const nothingLoaded = (reason?: Reset['reason']): ContractsPosition => ({ offset: 0, loading: 0, reason });
+export const nothingLoaded = (reason?: Reset['reason']): ContractsPosition => ({
+  offset: 0,
+  loading: 0,
+  reason,
+  digest: undefined,
+});
 
 /** Where to resume: after the contracts at an offset, unless they are not complete. */
 export const resumeOffset = ({ offset, loading }: ContractsPosition): Offset | undefined =>
@@ -62,22 +70,30 @@ export const contractsOrder: ord.Ord<ContractsPosition> = {
   compare: (a, b) => byOffset.compare(a, b) || byLoading.compare(a, b),
 };
 
-/** The page of a step after a position, and one before it if the ledger was reset: nothing of the old one must be left. */
+/**
+ * The pages of a step after a position. Before the contracts are read again, and before the first batch of those, there is a
+ * page without entries at the start of everything: from then on, what the handler has is not complete.
+ */
 export function pagesOf(
-  { changes, offset, isCaughtUp }: JoinStep<AnyContract>,
+  { changes, offset, isCaughtUp, reloads }: JoinStep<AnyContract>,
   after: ContractsPosition,
   batchSize: number,
 ): readonly Page[] {
-  const reset = changes.find((change): change is Reset => change._tag === 'Reset');
-  const isReplaced = reset?.reason === 'ledgerReset';
-  const start = isReplaced ? nothingLoaded(reset.reason) : after;
-  const entries = changes.flatMap((change) =>
-    change._tag === 'Reset'
-      ? batchesOf(change, start.offset, batchSize)
-      : [{ position: completeAt(change.offset), content: change }],
-  );
-  const page: Page = { entries, reached: completeAt(offset), isCaughtUp };
-  return isReplaced ? [{ entries: [], reached: start, isCaughtUp: false }, page] : [page];
+  const reason = reloads ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
+  const marker: Page = { entries: [], reached: nothingLoaded(reason), isCaughtUp: false };
+  if (reloads !== undefined) return [marker];
+  let { digest } = after;
+  const entries = changes.flatMap((change) => {
+    if (change._tag === 'Reset') {
+      digest = digestOf(change.contracts);
+      return batchesOf(change, digest, batchSize);
+    }
+    // the id of the update is the proof from now on
+    if (change._tag === 'ContractsChanged') digest = undefined;
+    return [{ position: completeAt(change.offset, digest), content: change }];
+  });
+  const page: Page = { entries, reached: completeAt(offset, digest), isCaughtUp };
+  return reason === undefined ? [page] : [marker, page];
 }
 
 type Page = FeedPage<ContractsWork, ContractsPosition>;
@@ -85,19 +101,20 @@ type Page = FeedPage<ContractsWork, ContractsPosition>;
 /** The batches of a reset. Only the last one makes its contracts complete. */
 function batchesOf(
   { reason, offset, contracts }: Reset,
-  completeBefore: Offset,
+  digest: string,
   batchSize: number,
 ): readonly FeedEntry<ContractsWork, ContractsPosition>[] {
-  const count = Math.max(1, Math.ceil(contracts.length / batchSize));
+  const size = Math.min(batchSize, Math.max(1, contracts.length));
+  const count = Math.max(1, Math.ceil(contracts.length / size));
   return Array.from({ length: count }, (_, index) => {
     const isLast = index === count - 1;
     return {
-      position: isLast ? completeAt(offset) : { offset: completeBefore, loading: index + 1, reason },
+      position: isLast ? completeAt(offset, digest) : { ...nothingLoaded(reason), loading: index + 1 },
       content: {
         _tag: 'ResetBatch',
         reason,
         offset,
-        contracts: contracts.slice(index * batchSize, (index + 1) * batchSize),
+        contracts: contracts.slice(index * size, (index + 1) * size),
         isFirst: index === 0,
         isLast,
       },
@@ -106,7 +123,25 @@ function batchesOf(
 }
 
 /** The contracts are complete. Sets every field, since positions are merged into a cursor. */
-const completeAt = (offset: Offset): ContractsPosition => ({ offset, loading: undefined, reason: undefined });
+const completeAt = (offset: Offset, digest: string | undefined): ContractsPosition => ({
+  offset,
+  loading: undefined,
+  reason: undefined,
+  digest,
+});
+
+/** Tells two sets of contracts apart, whatever their order: their number, and the sum of a hash of each. */
+export function digestOf(contracts: Iterable<AnyContract>): string {
+  let count = 0;
+  let sum = 0;
+  for (const { contractId, reassignmentCounter } of contracts) {
+    let hash = reassignmentCounter;
+    for (let i = 0; i < contractId.length; i += 1) hash = Math.imul(hash ^ contractId.charCodeAt(i), 0x01000193);
+    count += 1;
+    sum = (sum + (hash >>> 0)) % Number.MAX_SAFE_INTEGER;
+  }
+  return `${count}:${sum}`;
+}
 
 /** The record times of a change, by synchronizer. */
 export function contractsTimes(content: ContractsWork | OffsetCheckpoint): readonly SynchronizerTime[] {

@@ -39,8 +39,8 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
   readonly diagnostics$: Observable<Diagnostic>;
   /** Whether a processor needs a store, since the source keeps no place for it. By default it may begin again each time. */
   readonly needsStore?: boolean;
-  /** Whether what cannot be handled may be parked, to be handled out of order later. By default it may. */
-  readonly canPark?: boolean;
+  /** Whether nothing may be left out: a handler that fails for good ends the processor. By default it may skip or park. */
+  readonly mustHandleAll?: boolean;
   /**
    * Wraps the runs of processors, for telemetry and for Angular's zone.
    *

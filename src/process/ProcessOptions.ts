@@ -46,9 +46,9 @@ export interface ProcessOptions<Tx = void, A = Work> {
   readonly handlerRetry?: RetryPolicy | undefined;
   /**
    * What happens when an update cannot be handled. `'stop'` ends the processor with a `HandlerError`; `'skip'` continues
-   * without the update; `'park'` saves the update in the store and continues, and is a TypeError for a feed that cannot be
-   * handled out of order. `'skip'` and `'park'` apply to updates that do not decode, too; with `'stop'` these end the
-   * processor with a `DecodeError`.
+   * without the update; `'park'` saves the update in the store and continues. A feed of contracts only allows `'stop'`.
+   * `'skip'` and `'park'` apply to updates that do not decode, too; with `'stop'` these end the processor with a
+   * `DecodeError`.
    *
    * @defaultValue 'stop'
    */

@@ -52,7 +52,7 @@ const handlerGiveUpAfterMs = 60_000;
 /** The settings of a processor. Throws a TypeError for options that are invalid, or do not go together. */
 export function processorSettings(
   options: AnyProcessOptions,
-  { retry, needsStore = false, canPark = true }: AnyFeed,
+  { retry, needsStore = false, mustHandleAll = false }: AnyFeed,
 ): ProcessorSettings {
   const { name, store, batch, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
   // JavaScript may pass both batch and commitEvery, which the types exclude
@@ -65,7 +65,7 @@ export function processorSettings(
   if (store === undefined && name !== undefined) throw new TypeError('store is required with name');
   if (store !== undefined && (name === undefined || name === '')) throw new TypeError('name is required with store');
   if (batch !== undefined && every !== undefined) throw new TypeError('commitEvery is not allowed with batch');
-  if (onPoison === 'park' && !canPark) throw new TypeError("onPoison: 'park' is not possible with this feed");
+  if (onPoison !== 'stop' && mustHandleAll) throw new TypeError("onPoison must be 'stop' with this feed");
   if (onPoison === 'park' && store?.park === undefined)
     throw new TypeError("onPoison: 'park' requires a store with park");
   return {

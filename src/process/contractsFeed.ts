@@ -1,6 +1,6 @@
 import { concatMap, defer, map, of } from 'rxjs';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
+import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import {
   type ContractPolicies,
   type ContractQuery,
@@ -19,6 +19,7 @@ import {
   ContractsPosition,
   contractsTimes,
   type ContractsWork,
+  digestOf,
   nothingLoaded,
   pagesOf,
   resumeOffset,
@@ -29,7 +30,8 @@ import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
 /** Options of {@link contractsFeed}. */
 export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'> {
   /**
-   * The maximum number of contracts in a {@link ResetBatch}.
+   * The maximum number of contracts in a {@link ResetBatch}. With `Infinity` a reset is a single batch, and thus a single call
+   * of the handler, in a single transaction.
    *
    * @defaultValue 500
    */
@@ -53,9 +55,8 @@ export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = Contra
  *
  * The first batch of a reset (`isFirst`) tells the handler to remove what it has, and the last one (`isLast`) completes it.
  * The cursor has the offset of the contracts only after the last batch: after a crash before that, the contracts are loaded
- * again from a first batch, so that no half of them is taken for the whole. Until the last batch is committed, a table may be
- * half full: `commitEvery: { ms: Infinity }` commits all batches of a reset in one transaction, and readers of the table never
- * see a part.
+ * again from a first batch, so that no half of them is taken for the whole. Readers of a table may see it half full until
+ * then. With `batchSize: Infinity` they never do: a reset is one batch, in one transaction.
  *
  * After a restart the contracts at the offset of the cursor are read again, and the changes after it follow. With `onGap:
  * 'reload'`, which is the default, all contracts are loaded again if the ledger was pruned after the cursor, or was restored
@@ -63,9 +64,8 @@ export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = Contra
  *
  * All contracts are held in memory. Changes are requested only while no more than a page is held for the handler.
  *
- * Changes cannot be parked, since contracts without one of their changes are none that the ledger ever had: `onPoison: 'park'`
- * is a TypeError. `'skip'` leaves out a batch or a change that cannot be handled, and with it its contracts. An update that
- * does not decode always ends the processor with a `DecodeError`.
+ * Contracts without one of their changes are none that the ledger ever had: `onPoison` must be `'stop'`. An update that does
+ * not decode ends the processor with a `DecodeError`.
  *
  * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
  * @param query - the contracts, and what to do about a gap
@@ -98,7 +98,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   options: ContractsFeedOptions = {},
 ): Feed<ContractsWork<ContractOf<M>>, ContractsPosition> {
   const { batchSize = 500 } = options;
-  checkPositive({ batchSize }, true);
+  checkPositive({ batchSize: Math.min(batchSize, Number.MAX_SAFE_INTEGER) }, true);
   // JavaScript may pass what the types exclude
   if ((query as ContractPolicies).onUnknownPackage === 'wait')
     throw new TypeError("onUnknownPackage: 'wait' is not possible with this feed");
@@ -107,7 +107,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query)) };
   const feedOver = (over: Service): ContractsFeed => ({
     retry,
-    canPark: false,
+    mustHandleAll: true,
     end$: defer(() => ledger.ledgerEnd()),
     diagnostics$: ledger.diagnostics$,
     open: () => openReader(sourceOver(sourceOf, over), query, request, batchSize),
@@ -162,7 +162,17 @@ function openReader(
     pages: (after, ready$) =>
       defer(() => {
         let reached = after;
-        return join(source, { query, resumeFrom: resumeOffset(after), reason: after.reason }, ready$).pipe(
+        const { digest } = after;
+        const request = {
+          query,
+          resumeFrom: resumeOffset(after),
+          // a store may have null for what is absent
+          reason: after.reason ?? undefined,
+          ...(typeof digest === 'string' && {
+            isSame: (contracts: ReadonlyMap<string, AnyContract>) => digestOf(contracts.values()) === digest,
+          }),
+        };
+        return join(source, request, ready$).pipe(
           concatMap((step) => {
             const pages = pagesOf(step, reached, batchSize);
             reached = pages.at(-1)?.reached ?? reached;

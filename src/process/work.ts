@@ -26,7 +26,7 @@ import { type Chunk, commitChunk } from './commit.js';
 import type { Cursor } from './Cursor.js';
 import type { FeedPosition } from './Feed.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
-import type { Processor } from './Processor.js';
+import type { AnyReader, Processor } from './Processor.js';
 import type { ResumePoint } from './resume.js';
 
 /**
@@ -65,7 +65,7 @@ export const work = (
       ),
       // queued as the handler is: a synchronous page would otherwise interrupt the one before it
       observeOn(queueScheduler),
-      batch === undefined ? identity : toBatches(batch, whenPending),
+      batch === undefined ? identity : toBatches(batch, reader.order, whenPending),
       takeUntil(processor.stop$),
     );
     const commit = (chunk: Chunk): Observable<Committed> =>
@@ -103,11 +103,13 @@ export const work = (
 /**
  * Groups updates until a batch is full, or the first of them has waited long enough.
  *
+ * @param order - the order of the positions
  * @param whenPending - emits when at most so many updates are pending: until the handler is free, a batch may still grow
  */
 const toBatches =
   (
     { size, withinMs }: BatchOptions,
+    order: AnyReader['order'],
     whenPending: (atMost: number) => Observable<unknown>,
   ): MonoTypeOperatorFunction<Chunk> =>
   (source) =>
@@ -117,7 +119,10 @@ const toBatches =
         // a chunk that arrives in time joins the partial batch, and replaces its timer
         switchMap((chunk) => {
           const { partial } = state;
-          const { full, rest } = split(partial === undefined ? chunk : append(partial, chunk), size);
+          // what was read before a reset is not handled together with what comes after it
+          const isReset = partial !== undefined && order.compare(chunk.reached, partial.reached) < 0;
+          const { full: own, rest } = split(partial === undefined || isReset ? chunk : append(partial, chunk), size);
+          const full = isReset ? [partial, ...own] : own;
           if (partial === undefined || full.length > 0) state.partialSince = asyncScheduler.now();
           state.partial = rest;
           if (rest === undefined) return of(...full);

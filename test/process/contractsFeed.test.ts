@@ -1,16 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { delay, of, throwError, timer } from 'rxjs';
+import { of, tap, throwError, timer } from 'rxjs';
 import { connectionOf, withConnection } from '../../src/ledger/connection.js';
 import { contractsFeed } from '../../src/process/contractsFeed.js';
 import type { ContractsWork } from '../../src/process/ContractsWork.js';
 import type { Cursor } from '../../src/process/Cursor.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
+import { isReady, toStatus } from '../../src/process/ProcessStatus.js';
 import { updatesFeed } from '../../src/process/updatesFeed.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { updateFormat } from '../helpers/world.js';
-import { checkpoint } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply } from '../helpers/wire.js';
 import { type ContractsWorld, contractsTable, contractsWorld, describeWork, positionIn } from './contractsSupport.js';
 import { mockPlatform, name, PlainStore, until } from './support.js';
 import { MemoryTransactions, type Tx } from './transactionalStore.js';
@@ -39,7 +40,6 @@ function run(
     readonly commitEvery?: { readonly updates: number };
     readonly handle?: (work: ContractsWork) => unknown;
     readonly signal?: AbortSignal;
-    readonly onPoison?: 'skip';
     readonly handlerRetry?: { readonly giveUpAfterMs: number };
     readonly participantId?: string;
   } = {},
@@ -248,10 +248,14 @@ describe('a processor of contracts whose ledger was pruned after its cursor', ()
     world.ledger.pruned = 8;
   };
 
-  it('gets all contracts again, and keeps the offset of the old ones until it has them', () => {
+  it('gets all contracts again, and counts as incomplete until it has them', () => {
     const { works, store } = run(pruned, { store: storeAt6(), ...each });
     expect(works).toEqual(['pruned@9[d e', 'pruned@9 f g]']);
-    expect(positions(store)).toEqual([{ offset: 6, loading: 1, reason: 'pruned' }, { offset: 9 }]);
+    expect(positions(store)).toEqual([
+      { offset: 0, loading: 0, reason: 'pruned' },
+      { offset: 0, loading: 1, reason: 'pruned' },
+      { offset: 9 },
+    ]);
   });
 
   it('keeps the reason if that load is interrupted', () => {
@@ -260,23 +264,52 @@ describe('a processor of contracts whose ledger was pruned after its cursor', ()
     expect(works).toEqual(['pruned@9[d e', 'pruned@9 f g]']);
   });
 
-  it('loads them in one transaction if it never commits in between', () => {
-    const cursor = storeAt6().cursor;
-    const committed: Tx = { effects: [], parked: new Map(), json: JSON.stringify(cursor) };
-    const store = new MemoryTransactions(undefined, undefined, committed);
+  it('is not ready before it has them', () => {
+    const ready: (readonly [boolean, boolean])[] = [];
+    const store = storeAt6();
     marbles(({ flush }) => {
       const world = contractsWorld();
       pruned(world);
-      // two seconds for each batch
-      const handler = ({ offset }: ContractsWork, { effects }: Tx) => of(effects.push(offset)).pipe(delay(2_000));
-      const options = { store, name, commitEvery: { ms: Infinity } };
-      timer(5_500).subscribe(() => {
-        expect(committed.effects).toEqual([]);
-      });
-      observe(processFeed(world.contractsFeed({ batchSize: 1 }), handler, options).pipe(until(20_000)));
+      const table = contractsTable();
+      const feed = world.contractsFeed({ batchSize: 1 });
+      const handler = (work: ContractsWork) => {
+        table.handle(work);
+        return timer(2_000);
+      };
+      const work$ = processFeed(feed, handler, { store, name, ...each }).pipe(until(20_000));
+      observe(
+        work$.pipe(
+          toStatus(feed.end$),
+          tap((status) => {
+            if (table.works.length > 0) ready.push([isReady(status, { maxLagOffsets: 5 }), table.ids.size === 4]);
+          }),
+        ),
+      );
       flush();
     });
-    expect(committed.effects.slice(0, 4)).toEqual([9, 9, 9, 9]);
+    expect(ready.filter(([isUp, isWhole]) => isUp && !isWhole)).toEqual([]);
+    expect(ready.at(-1)).toEqual([true, true]);
+  });
+
+  it('loads them in one call of the handler, whatever fails, if the batches are infinite', () => {
+    const committed: Tx = { effects: [], parked: new Map(), json: JSON.stringify(storeAt6().cursor) };
+    const store = new MemoryTransactions(undefined, undefined, committed);
+    const sizes = new Set<number>();
+    let failures = 0;
+    marbles(({ flush }) => {
+      const world = contractsWorld();
+      pruned(world);
+      const handler = (work: ContractsWork, { effects }: Tx) => {
+        if (work._tag !== 'ResetBatch') return;
+        effects.push(...work.contracts.map(({ offset }) => offset));
+        failures += 1;
+        if (failures === 1) throw new Error('busy');
+      };
+      for (let at = 0; at < 10_000; at += 10) timer(at).subscribe(() => sizes.add(committed.effects.length));
+      observe(processFeed(world.contractsFeed({ batchSize: Infinity }), handler, { store, name }).pipe(until(20_000)));
+      flush();
+    });
+    expect([...sizes]).toEqual([0, 4]);
     expect(positionIn(store.cursor)).toEqual({ offset: 9 });
   });
 
@@ -318,6 +351,95 @@ describe('a processor of contracts whose ledger was replaced', () => {
     expect(store.cursor).not.toHaveProperty('lastUpdate');
     // so that the next restart does not find it missing again
     expect(run(replaced, { store: new PlainStore().withRecord(store.cursor) }).works).toEqual([]);
+  });
+
+  it.each([
+    ['after the first load', five],
+    [
+      'after a load because of pruning',
+      (world: ContractsWorld): void => {
+        five(world);
+        world.ledger.pruned = 6;
+      },
+    ],
+  ])('%s, when no update has been handled since, gets all contracts again', (_, before) => {
+    const { store, table } = run(before, before === five ? {} : { store: storeAt6() });
+    expect(store.cursor).not.toHaveProperty('lastUpdate');
+    const { works, ids } = run(replaced, { table, store: new PlainStore().withRecord(store.cursor) });
+    expect(works.slice(-2)).toEqual(['ledgerReset@9[x y', 'ledgerReset@9 z w]']);
+    expect(ids).toEqual(['x', 'y', 'z', 'w']);
+  });
+
+  it('goes on after the first load if the contracts are the same, also past checkpoints', () => {
+    const quiet = (world: ContractsWorld): void => {
+      five(world);
+      world.ledger.append(7, checkpoint(7));
+    };
+    const { store } = run(quiet);
+    const { works } = run(
+      (world) => {
+        quiet(world);
+        world.commit(8, ['g']);
+      },
+      { store: new PlainStore().withRecord(store.cursor) },
+    );
+    expect(works).toEqual(['@8+g']);
+  });
+
+  it('is not ready while the contracts of the new one are read', () => {
+    const states: string[] = [];
+    marbles(({ flush }) => {
+      const world = contractsWorld({
+        fault: ({ path }) =>
+          path.startsWith('/v2/state/active-contracts') && world.ledger.end === 4
+            ? of(errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1)))
+            : undefined,
+      });
+      five(world);
+      world.commit(7, ['g']);
+      timer(10_000).subscribe(() => {
+        world.restore(4);
+      });
+      const feed = world.contractsFeed();
+      const work$ = processFeed(feed, () => undefined, { store: new PlainStore(), name }).pipe(until(100_000));
+      observe(
+        work$.pipe(
+          toStatus(feed.end$),
+          tap((status) => states.push(`${status.state} ${isReady(status)}`)),
+        ),
+      );
+      flush();
+    });
+    expect(states).toContain('caughtUp true');
+    expect(states.at(-1)).toBe('catchingUp false');
+  });
+
+  it('is told so by a batch of its own', () => {
+    const got: (readonly string[])[] = [];
+    marbles(({ flush }) => {
+      const world = contractsWorld();
+      five(world);
+      timer(70_000).subscribe(() => {
+        world.commit(12, ['g']);
+      });
+      timer(71_000).subscribe(() => {
+        world.restore(4);
+      });
+      const batch = { size: 50, withinMs: 60_000 };
+      const handler = (works: readonly ContractsWork[]) => {
+        got.push(works.map(describeWork));
+      };
+      const options = { store: new PlainStore(), name, batch };
+      observe(processFeed(world.contractsFeed({ batchSize: 10 }), handler, options).pipe(until(400_000)));
+      flush();
+    });
+    expect(got).toEqual([['start@6[a c d e f]'], ['@12+g'], ['ledgerReset@4[a b c d e f]']]);
+  });
+
+  it('has no reason where its store has null for what is absent', () => {
+    const record = { ...run(five, { ...each, ...failAfter(0) }).store.cursor, reason: null, digest: null };
+    const { works } = run(five, { store: new PlainStore().withRecord(record) });
+    expect(works[0]).toBe('start@6[a c');
   });
 
   it("is refused with a CursorError if the query says 'fail'", () => {
@@ -402,31 +524,6 @@ describe('a handler of contracts', () => {
     expect(positionIn(store.cursor)).toEqual({ offset: 6 });
   });
 
-  it('that cannot handle a change misses it with skip', () => {
-    const table = contractsTable();
-    const { ids, error, store } = run(
-      (world) => {
-        five(world);
-        timer(1_000).subscribe(() => {
-          world.commit(7, ['g']);
-          world.commit(8, ['h']);
-        });
-      },
-      {
-        table,
-        onPoison: 'skip',
-        ms: 200_000,
-        handle: (work) => {
-          if (work.offset === 7) throw new Error('never');
-          table.handle(work);
-        },
-      },
-    );
-    expect(error).toBeUndefined();
-    expect(ids).toEqual(['a', 'c', 'd', 'e', 'f', 'h']);
-    expect(positionIn(store.cursor)).toEqual({ offset: 8 });
-  });
-
   it('that is stopped in the middle of a load saves that it is not complete', () => {
     const stopping = new AbortController();
     const table = contractsTable();
@@ -466,12 +563,15 @@ describe('contractsFeed', () => {
   const { client, contractsFeed: feedOf } = contractsWorld();
   const parties = ['alice::1220ab'];
 
-  it('does not park: contracts without a change are none that the ledger had', () => {
-    const options = { store: memoryStore(), name, onPoison: 'park' } as const;
-    expect(() => processFeed(feedOf(), () => undefined, options)).toThrow(
-      new TypeError("onPoison: 'park' is not possible with this feed"),
-    );
-  });
+  it.each(['park', 'skip'] as const)(
+    'does not %s: contracts without a change are none that the ledger had',
+    (onPoison) => {
+      const options = { store: memoryStore(), name, onPoison };
+      expect(() => processFeed(feedOf(), () => undefined, options)).toThrow(
+        new TypeError("onPoison must be 'stop' with this feed"),
+      );
+    },
+  );
 
   it('has its runs wrapped by what a ledger has for that, as telemetry', () => {
     const runs: unknown[] = [];
