@@ -39,7 +39,10 @@ export interface Sandbox {
   advance(offsets: number): number;
   /** Prunes up to and including an offset. Requests that begin before that offset are rejected from then on. */
   prune(upToInclusive: number): void;
-  /** Returns the ledger to an earlier end, as the restore of an older backup does. */
+  /**
+   * Returns the ledger to an earlier end, as the restore of an older backup does. WebSockets that are streaming are closed
+   * with 1011, in place of their next message or their end.
+   */
   restore(ledgerEnd: number): void;
   /**
    * Uploads a package, or further entities of one. Requests that filter by a package, a template or an interface that the

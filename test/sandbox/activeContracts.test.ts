@@ -162,6 +162,25 @@ describe('a list of the active contracts', () => {
     });
   });
 
+  it('takes the token of a request that means the same', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(...creations('00aa', '00bb', '00cc'));
+    const same = [
+      { eventFormat: anyParty },
+      { eventFormat: { filtersForAnyParty: {} } },
+      { eventFormat: { ...anyParty, more: 1 }, more: 1 },
+      { eventFormat: null, filter: { filtersForAnyParty: {} }, verbose: false },
+    ];
+    const [first] = same;
+    const streamContinuationToken = at((await list(sandbox, first)).json, 0, 'streamContinuationToken');
+    for (const fields of same)
+      expect(outline((await list(sandbox, { ...fields, streamContinuationToken })).json)).toHaveLength(2);
+    const pageToken = at((await page(sandbox, { ...first, maxPageSize: 1 })).json, 'nextPageToken');
+    for (const fields of same.slice(0, 3)) expect((await page(sandbox, { ...fields, pageToken })).status).toBe(200);
+    const verbose = { eventFormat: null, filter: { filtersForAnyParty: {} }, verbose: true };
+    expect((await list(sandbox, { ...verbose, streamContinuationToken })).status).toBe(400);
+  });
+
   it.each([
     ['no token at all', '', 'INVALID_CONTINUATION_TOKEN'],
     ['bytes that are no token', 'AAAA', 'INVALID_FIELD'],
@@ -230,7 +249,26 @@ describe('a list of the active contracts', () => {
     expect(await delayed('?stream_idle_timeout_ms=10')).toBe(0);
   });
 
-  it('is a 404 for an unknown template', async () => {
+  it('is checked also if it is cut short, but not without elements', async () => {
+    const sandbox = await sandboxWith();
+    const refused = { activeAtOffset: 1 };
+    expect((await list(sandbox, refused, '?limit=0')).json).toEqual([]);
+    sandbox.fault({ kind: 'delay', ms: 30 }, { path });
+    expect((await list(sandbox, refused, '?stream_idle_timeout_ms=10')).json).toMatchObject({
+      code: 'OFFSET_AFTER_LEDGER_END',
+    });
+  });
+
+  it('is a 404 for an unknown template, whatever the offset', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(...creations('00aa', '00bb'));
+    sandbox.prune(2);
+    const eventFormat = forParty('alice', { TemplateFilter: { value: { templateId: '#nobody-knows:Main:Asset' } } });
+    for (const activeAtOffset of [1, 2, 3])
+      for (const read of [list, page]) expect((await read(sandbox, { activeAtOffset, eventFormat })).status).toBe(404);
+  });
+
+  it('is a 404 for an unknown template on an empty ledger', async () => {
     const template = { TemplateFilter: { value: { templateId: '#nobody-knows:Main:Asset' } } };
     const replies = await Promise.all(
       [list, page].map(async (read) => read(await sandboxWith(), { eventFormat: forParty('alice', template) })),

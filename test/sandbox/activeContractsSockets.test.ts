@@ -61,6 +61,21 @@ describe('a stream of the active contracts', () => {
   });
 
   it.each([
+    ['in the middle', '00cc', 2],
+    ['after the last element', '00bb', 4],
+  ])('is not complete when the ledger is restored %s', async (_, contractId, count) => {
+    const sandbox = await sandboxWithFour();
+    const body = (element: unknown) => {
+      if (outline([element])[0]?.includes(contractId) === true) sandbox.restore(2);
+      return element;
+    };
+    sandbox.fault({ kind: 'rewrite', body }, { path });
+    const client = await open(sandbox);
+    expect(await client.closed).toBe(1011);
+    expect(client.messages).toHaveLength(count);
+  });
+
+  it.each([
     [{ activeAtOffset: 9 }, 'OFFSET_AFTER_LEDGER_END'],
     [{ activeAtOffset: -1 }, 'NEGATIVE_OFFSET'],
     [{ eventFormat: null }, 'INVALID_ARGUMENT'],

@@ -19,6 +19,27 @@ describe('the events of a contract', () => {
     expect((await eventsOf(sandbox, '00aa')).json).toMatchObject({ created, archived });
   });
 
+  it('are both of one transaction if the contract is archived where it is created, also for a witness', async () => {
+    const sandbox = await sandboxWith();
+    const parties = { signatories: ['alice'], witnessParties: ['alice', 'dora'] };
+    const created = { CreatedEvent: { contractId: '00aa', acsDelta: false, ...parties } };
+    const used = { ExercisedEvent: { contractId: '00aa', choice: 'Look', consuming: false, nodeId: 1 } };
+    const burnt = {
+      ExercisedEvent: { contractId: '00aa', choice: 'Burn', nodeId: 2, witnessParties: ['alice', 'dora'] },
+    };
+    const divulged = { CreatedEvent: { contractId: '00bb', acsDelta: false, ...parties } };
+    sandbox.append({ Transaction: { value: { events: [created, used, burnt, divulged] } } });
+    for (const party of ['alice', 'dora']) {
+      expect((await eventsOf(sandbox, '00aa', forParty(party))).json).toMatchObject({
+        created: { createdEvent: { contractId: '00aa', witnessParties: [party] } },
+        archived: { archivedEvent: { contractId: '00aa', offset: 1, nodeId: 2, witnessParties: [party] } },
+      });
+    }
+    expect((await eventsOf(sandbox, '00bb', forParty('dora'))).status).toBe(404);
+    sandbox.prune(1);
+    expect((await eventsOf(sandbox, '00aa')).status).toBe(404);
+  });
+
   it('are not found if unknown, assigned, invisible or pruned', async () => {
     const sandbox = await sandboxWith();
     sandbox.append(...creations('00aa'), assign('00bb'), archive('00aa'));

@@ -58,6 +58,39 @@ describe('a filter', () => {
       expect(await post(sandbox, '/v2/updates', { beginExclusive: 0, updateFormat })).toMatchObject({ status: 404 });
   });
 
+  it('is checked in the look-up of one update, also of one that is unknown', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.append(creation({ signatories: [alice] }));
+    const updateFormat = { includeReassignments: forParty(alice, template('#unknown:Main:Asset')) };
+    const error = { status: 404, json: { code: 'PACKAGE_NAMES_NOT_FOUND' } };
+    for (const offset of [1, 2])
+      expect(await post(sandbox, '/v2/updates/update-by-offset', { offset, updateFormat })).toMatchObject(error);
+    const byId = { updateId: '1220ff', updateFormat };
+    expect(await post(sandbox, '/v2/updates/update-by-id', byId)).toMatchObject(error);
+  });
+
+  it.each([
+    [
+      'package',
+      template('#unknown:Main:Asset'),
+      'The following package names do not match upgradable packages uploaded on this participant: [unknown].',
+    ],
+    [
+      'template',
+      template('#sandbox-assets:Main:Unknown'),
+      'The following package-name/template qualified-name pairs do not reference any template-id uploaded on this ' +
+        'participant: [(sandbox-assets,Main:Unknown)].',
+    ],
+    [
+      'interface',
+      byInterface('#sandbox-api:Api:Unknown'),
+      'The following package-name/interface qualified-name pairs do not reference any interface-id uploaded on this ' +
+        'participant: [(sandbox-api,Api:Unknown)].',
+    ],
+  ])('for an unknown %s is answered in the words of a participant', async (_, filter, cause) => {
+    expect(await ask(await sandboxWith(), filter)).toMatchObject({ json: { cause, resources: [] } });
+  });
+
   it('for several unknown names is answered with those of the first kind of fault, in brackets', async () => {
     const sandbox = await sandboxWith();
     const { json } = await ask(
@@ -82,12 +115,24 @@ describe('a filter', () => {
       true,
     );
     expect(await isKnown(sandbox, template('#assets:Main:Asset'))).toBe(true);
-    for (const filter of [template(`${packageId}:Main:Holding`), byInterface(`${'c'.repeat(64)}:Main:Holding`)]) {
-      expect(await ask(sandbox, filter)).toMatchObject({
-        status: 404,
-        json: { code: 'TEMPLATES_OR_INTERFACES_NOT_FOUND' },
-      });
-    }
+    const [templateId, interfaceId] = [`${packageId}:Main:Holding`, `${'c'.repeat(64)}:Main:Holding`];
+    expect(await ask(sandbox, byInterface(interfaceId), template(templateId))).toMatchObject({
+      status: 404,
+      json: {
+        code: 'TEMPLATES_OR_INTERFACES_NOT_FOUND',
+        cause: `Templates do not exist: [${templateId}]. Interfaces do not exist: [${interfaceId}].`,
+        resources: [
+          ['ErrorResource(TEMPLATE_ID)', templateId],
+          ['ErrorResource(INTERFACE_ID)', interfaceId],
+        ],
+      },
+    });
+    expect(await ask(sandbox, template(templateId))).toMatchObject({
+      json: {
+        cause: `Templates do not exist: [${templateId}].`,
+        resources: [['ErrorResource(TEMPLATE_ID)', templateId]],
+      },
+    });
   });
 });
 

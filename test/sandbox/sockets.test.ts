@@ -77,6 +77,26 @@ describe('a stream of updates', () => {
     expect(offsets(client)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
   });
 
+  it.each([
+    ['with an end', upTo(3)],
+    ['without an end', tail],
+  ])('%s is cut off when the ledger is restored', async (_, request) => {
+    const sandbox = await sandboxWithThree();
+    const body = (element: unknown) => {
+      if (offsetOf(element) === 2) {
+        sandbox.restore(1);
+        sandbox.append(creation());
+      }
+      return element;
+    };
+    sandbox.fault({ kind: 'rewrite', body }, { path: '/v2/updates' });
+    const client = await stream(sandbox, request);
+    if (request === tail) await client.received(2);
+    sandbox.append(creation(), creation());
+    expect(await client.closed).toBe(1011);
+    expect(offsets(client)).toEqual([1, 2]);
+  });
+
   it('ends with an error when updates that it has not sent are pruned', async () => {
     const sandbox = await sandboxWith();
     const body = (element: unknown) => {

@@ -95,6 +95,36 @@ describe('the events of a transaction', () => {
     expect(unseen).toMatchObject({ CreatedEvent: { interfaceViews: [] } });
   });
 
+  it('name the interfaces of an archive or a consuming exercise that are requested with their views', async () => {
+    const sandbox = await filled();
+    sandbox.append({
+      Transaction: {
+        value: {
+          events: [
+            { CreatedEvent: { contractId: '00cc', interfaceViews: [{ ...view, implementationPackageId: 'p' }] } },
+            { ExercisedEvent: { contractId: '00cc', choice: 'Look', consuming: false } },
+            { ExercisedEvent: { contractId: '00cc', choice: 'Burn' } },
+          ],
+        },
+      },
+    });
+    const named = async (shape: typeof acsDelta, format: object) =>
+      (await events(sandbox, shape(format))).flatMap(
+        (event) => at(event, 'ArchivedEvent', 'implementedInterfaces') ?? exercised(event),
+      );
+    const exercised = (event: unknown) => at(event, 'ExercisedEvent', 'implementedInterfaces') ?? [];
+    const any = (...cumulative: readonly object[]) => ({
+      filtersByParty: {},
+      filtersForAnyParty: { cumulative: cumulative.map((identifierFilter) => ({ identifierFilter })) },
+    });
+    const wanted = expect.stringMatching(/:Api:Holding$/);
+    for (const shape of [acsDelta, ledgerEffects]) {
+      expect(await named(shape, any(byInterface(true)))).toEqual([wanted, wanted]);
+      expect(await named(shape, any(byInterface(false)))).toEqual([]);
+      expect(await named(shape, anyParty)).toEqual([]);
+    }
+  });
+
   it('add up over the filters of a party', async () => {
     const both = forParty('alice', template('#assets:Main:Asset'), byInterface(true));
     const [asset] = await events(await filled(), acsDelta(both));

@@ -14,18 +14,22 @@ export function listActiveContracts(call: Call): Answer {
   const { maxListElements: max } = call.participant.settings;
   const limit = readInteger(call.query, 'limit') ?? max + 1;
   const idleMs = readInteger(call.query, 'stream_idle_timeout_ms') ?? Infinity;
-  const elements = readElements(readRequest(call), call);
+  const request = readRequest(call);
+  if (limit <= 0) return jsonAnswer([]);
+  checkSnapshot(request.activeAtOffset, request.format, call.participant.ledger);
   // a delay plays a slow database: the list ends before its first element
   const isIdle = call.fault?.kind === 'delay' && call.fault.ms > idleMs;
   // one element more than allowed shows that the list is too long
-  const list = take(elements, isIdle ? 0 : Math.min(limit, max + 1));
+  const list = take(readElements(request, call), isIdle ? 0 : Math.min(limit, max + 1));
   if (list.length > max) throw listTooLong(list.length, max);
   return jsonAnswer(list);
 }
 
 /** `GET /v2/state/active-contracts` as a WebSocket: a stream of the active contracts, one by one. */
 export function* streamActiveContracts(call: Call): Generator<object, void> {
-  yield* readElements(readRequest(call), call);
+  const request = readRequest(call);
+  checkSnapshot(request.activeAtOffset, request.format, call.participant.ledger);
+  yield* readElements(request, call);
 }
 
 function readRequest({ body, participant }: Call): ContractsRequest {
@@ -35,7 +39,6 @@ function readRequest({ body, participant }: Call): ContractsRequest {
 function* readElements(request: ContractsRequest, { participant }: Call): Generator<object, void> {
   const { ledger, settings } = participant;
   const { activeAtOffset: offset, format, after, checksum } = request;
-  checkSnapshot(offset, format, ledger);
   for (const { position, ...element } of readSnapshot(
     { offset, format, after },
     { ledger, profile: settings.profile },
@@ -50,11 +53,11 @@ function* readElements(request: ContractsRequest, { participant }: Call): Genera
 /** Rejects a snapshot that the ledger cannot serve. */
 export function checkSnapshot(offset: number, format: EventFormat, ledger: Ledger): void {
   const { end, packages } = ledger;
+  checkFilters(packages, format);
   if (offset > end) {
     const cause = `active_at_offset offset (${offset}) is after ledger end (${end})`;
     throw requestError('OFFSET_AFTER_LEDGER_END', cause);
   }
-  checkFilters(packages, format);
   checkPruned(offset, ledger);
 }
 

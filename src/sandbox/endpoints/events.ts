@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/Ledger.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import { readEventFormat } from '../requests/formats.js';
 import { missingField, parseBody } from '../requests/JsonCursor.js';
+import { archivedEvent } from '../wire/events.js';
 import type { WireEvent } from '../wire/WireEvent.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
 
@@ -17,8 +18,8 @@ export function getEventsByContractId({ body, participant }: Call): Answer {
   const events = request.field('eventFormat').optional((format) => readEventFormat(format, profile));
   if (events === undefined) throw missingField('event_format');
   checkFilters(ledger.packages, events);
-  const [creation, archive] = findEvents(contractId, ledger).map(({ transaction, event }) => {
-    const format = { events, ledgerEffects: false };
+  const [creation, archive] = findEvents(contractId, ledger).map(({ transaction, event, ledgerEffects = false }) => {
+    const format = { events, ledgerEffects };
     const [visible]: readonly VisibleEvent[] = visibleTransaction({ ...transaction, events: [event] }, format, {
       ledger,
       profile,
@@ -26,14 +27,14 @@ export function getEventsByContractId({ body, participant }: Call): Answer {
     return { visible, transaction };
   });
   const createdEvent = creation?.visible?.CreatedEvent;
-  const archivedEvent = archive?.visible?.ArchivedEvent;
+  const archived = archive?.visible?.ArchivedEvent;
   if (createdEvent === undefined || (archive?.transaction.offset ?? Infinity) <= ledger.pruned)
     throw requestError('CONTRACT_EVENTS_NOT_FOUND', 'Contract events not found, or not visible.');
   // participants report the synchronizer of the creation, also after a reassignment
   const { synchronizerId } = creation?.transaction ?? {};
   return jsonAnswer({
     created: { createdEvent, synchronizerId },
-    archived: archivedEvent === undefined ? null : { archivedEvent, synchronizerId },
+    archived: archived === undefined ? null : { archivedEvent: archived, synchronizerId },
   });
 }
 
@@ -45,6 +46,8 @@ interface VisibleEvent {
 interface FoundEvent {
   readonly transaction: WireTransaction;
   readonly event: WireEvent;
+  /** Whether witnesses see it too. */
+  readonly ledgerEffects?: boolean;
 }
 
 /** The creation of a contract, and its archive if there is one. */
@@ -52,10 +55,27 @@ function findEvents(contractId: string, { updates }: Ledger): readonly FoundEven
   const found = updates.flatMap((update) => {
     if (!('Transaction' in update)) return [];
     const { value: transaction } = update.Transaction;
-    return transaction.events.filter(isOf(contractId)).map((event) => ({ transaction, event }));
+    return (
+      findTransient(contractId, transaction) ??
+      transaction.events.filter(isOf(contractId)).map((event) => ({ transaction, event }))
+    );
   });
   const first = found.findIndex(({ event }) => 'CreatedEvent' in event);
   return first < 0 ? [] : found.slice(first);
+}
+
+/** The creation and the archive of a contract in one transaction, which are stored without an archived event. */
+function findTransient(contractId: string, transaction: WireTransaction): readonly FoundEvent[] | undefined {
+  const { events } = transaction;
+  const creation = events.filter(isOf(contractId)).find((event) => 'CreatedEvent' in event);
+  if (creation === undefined || creation.CreatedEvent.acsDelta) return undefined;
+  const exercises = events.flatMap((event) => ('ExercisedEvent' in event ? event.ExercisedEvent : []));
+  const archive = exercises.find((exercise) => exercise.contractId === contractId && exercise.consuming);
+  if (archive === undefined) return undefined;
+  return [
+    { transaction, event: creation, ledgerEffects: true },
+    { transaction, event: { ArchivedEvent: archivedEvent(archive) } },
+  ];
 }
 
 const isOf = (contractId: string) => (event: WireEvent) =>

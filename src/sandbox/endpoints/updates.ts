@@ -81,6 +81,7 @@ function getUpdate({ participant, body }: Call, offsetOf: (request: JsonCursor) 
   const request = parseBody(body);
   const offset = offsetOf(request);
   const format = readUpdateFormat(request.required('updateFormat'), profile);
+  checkFilters(ledger.packages, format.transactions?.events, format.reassignments);
   const update = offset === undefined || offset <= ledger.pruned ? undefined : ledger.at(offset);
   const visible = update && visibleUpdate(update, format, { ledger, profile });
   if (visible === undefined) throw requestError('UPDATE_NOT_FOUND', 'Update not found, or not visible.');

@@ -24,6 +24,7 @@ export class Ledger {
   #end = 0;
   #pruned = 0;
   #commits = 0;
+  #restores = 0;
 
   get end(): number {
     return this.#end;
@@ -36,6 +37,11 @@ export class Ledger {
   /** The number of all commits, including those undone by a restore. */
   get commits(): number {
     return this.#commits;
+  }
+
+  /** The number of all restores. A stream that has begun before one shows another ledger. */
+  get restores(): number {
+    return this.#restores;
   }
 
   /** Commits updates, each with an offset greater than the ledger end. Notifies the subscribers after the last one. */
@@ -70,6 +76,7 @@ export class Ledger {
   restore(end: number): void {
     if (end < 0 || end > this.#end)
       throw new RangeError(`The restored ledger end ${end} must be between 0 and the ledger end ${this.#end}`);
+    this.#restores += 1;
     const kept = this.updates.slice(0, firstIndexAfter(this.#offsets, end));
     this.updates.length = 0;
     this.#offsets.length = 0;

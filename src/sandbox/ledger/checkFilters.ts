@@ -1,4 +1,4 @@
-import { requestError } from '../errors.js';
+import { type RequestError, requestError } from '../errors.js';
 import type { EventFormat } from '../requests/formats.js';
 import type { EntityKind, Packages } from './Packages.js';
 
@@ -19,21 +19,31 @@ export function checkFilters(packages: Packages, ...formats: readonly (EventForm
   const names = new Set(all.filter(hasName).map((id) => id.slice(1, id.indexOf(':'))));
   reject(
     'PACKAGE_NAMES_NOT_FOUND',
-    'The following package names do not match packages uploaded on this participant',
+    'The following package names do not match upgradable packages uploaded on this participant',
     [...names].filter((name) => !packages.hasName(name)),
   );
   reject(
     'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-    'No template is uploaded on this participant for the package names and qualified names',
+    'The following package-name/template qualified-name pairs do not reference any template-id uploaded on this participant',
     templates.filter(hasName).map(toPair),
   );
   reject(
     'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-    'No interface is uploaded on this participant for the package names and qualified names',
+    'The following package-name/interface qualified-name pairs do not reference any interface-id uploaded on this participant',
     interfaces.filter(hasName).map(toPair),
   );
-  // with package ids, which 3.4 accepts
-  reject('TEMPLATES_OR_INTERFACES_NOT_FOUND', 'Templates or interfaces do not exist', all);
+  if (all.length > 0) throw unknownIds(templates, interfaces);
+}
+
+/** The error of identifiers with package ids, which 3.4 accepts. */
+function unknownIds(templates: readonly string[], interfaces: readonly string[]): RequestError {
+  const kinds = [
+    { ids: templates, name: 'Templates', resource: 'ErrorResource(TEMPLATE_ID)' },
+    { ids: interfaces, name: 'Interfaces', resource: 'ErrorResource(INTERFACE_ID)' },
+  ].filter(({ ids }) => ids.length > 0);
+  const cause = kinds.map(({ ids, name }) => `${name} do not exist: [${ids.join(', ')}].`).join(' ');
+  const resources = kinds.flatMap(({ ids, resource }) => ids.map((id) => [resource, id] as const));
+  return requestError('TEMPLATES_OR_INTERFACES_NOT_FOUND', cause, { resources });
 }
 
 const hasName = (identifier: string): boolean => identifier.startsWith('#');

@@ -69,7 +69,10 @@ function visibleArchiveOrExercise(
 ) {
   const subject = { ...event, parties: event.witnessParties, interfaces: event.implementedInterfaces };
   const match = matchEvent(subject, format.events, ledger.packages);
-  return match && { ...event, witnessParties: match.witnessParties };
+  if (match === undefined) return undefined;
+  const isArchive = !('consuming' in event) || event.consuming;
+  const implementedInterfaces = event.implementedInterfaces.filter((id) => isArchive && match.views.has(id));
+  return { ...event, witnessParties: match.witnessParties, implementedInterfaces };
 }
 
 /** The part of a reassignment that a format selects, `undefined` if there is none. */

@@ -28,9 +28,9 @@ export function readContractsRequest(body: JsonCursor, settings: Settings): Cont
   const activeAtOffset = readActiveAtOffset(body.field('activeAtOffset'));
   const { format: given, filter } = chooseFormat(body, 'eventFormat', settings);
   const format = readEventFormat(given ?? filter, profile);
+  const verbose = (given ?? body).field('verbose').boolean();
   if (profile === '3.4') return { activeAtOffset, format, checksum: undefined, after: undefined };
-  const legacy = { ...Object(filter?.value), verbose: body.field('verbose').value } as unknown;
-  const checksum = checksumOf(activeAtOffset, given?.value ?? legacy, profile, participantId);
+  const checksum = checksumOf(activeAtOffset, toFields(format), verbose, profile, participantId);
   const after = body.field('streamContinuationToken').optional((token) => readContinuationToken(token, checksum));
   return { activeAtOffset, format, checksum, after };
 }
@@ -52,11 +52,17 @@ export function readContractsPageRequest(body: JsonCursor, { profile, participan
   if (format === undefined) throw missingField('event_format');
   const activeAtOffset = body.field('activeAtOffset').optional(readActiveAtOffset);
   const pageSize = body.field('maxPageSize').optional(readPageSize) ?? defaultPageSize;
-  const request = checksumOf(activeAtOffset ?? 'ledger end', eventFormat.value);
+  const verbose = eventFormat.field('verbose').boolean();
+  const request = checksumOf(activeAtOffset ?? 'ledger end', toFields(format), verbose);
   const checksums = { participant: checksumOf(participantId), version: profile, request };
   const token = body.field('pageToken').optional((cursor) => readPageToken(cursor, checksums));
   // participants take 0 for no offset, although their specification promises an empty set
   return { activeAtOffset: activeAtOffset === 0 ? undefined : activeAtOffset, format, pageSize, checksums, token };
+}
+
+/** What a token depends on of a format. The order of its parties is free. */
+function toFields({ byParty, anyParty }: EventFormat): readonly unknown[] {
+  return [[...byParty].sort(([one], [other]) => (one < other ? -1 : 1)), anyParty];
 }
 
 function readActiveAtOffset(cursor: JsonCursor): number {

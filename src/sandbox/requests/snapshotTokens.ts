@@ -1,4 +1,3 @@
-import { isRecord } from '../../codecs/internal/Codec.js';
 import { type RequestError, requestError } from '../errors.js';
 import { sha256 } from '../wire/values.js';
 import { type JsonCursor, readBase64 } from './JsonCursor.js';
@@ -9,23 +8,9 @@ export interface SnapshotPosition {
   readonly offset?: number | undefined;
 }
 
-/** The checksum of a request that must be the same for as long as its tokens are used. The order of object keys is free. */
+/** The checksum of what must be the same for as long as tokens are used. */
 export function checksumOf(...parts: readonly unknown[]): string {
-  return sha256(JSON.stringify(canonical(parts))).slice(0, 8);
-}
-
-/** A value without the fields that mean the same as absent ones, and with sorted keys. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (!isRecord(value)) return value;
-  const fields = Object.entries(value).filter(
-    ([, field]) => !(field === undefined || field === null || field === false),
-  );
-  return Object.fromEntries(fields.sort(byKey).map(([key, field]) => [key, canonical(field)]));
-}
-
-function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : 1;
+  return sha256(JSON.stringify(parts)).slice(0, 8);
 }
 
 /** The token that continues a list or stream after one of its elements. */

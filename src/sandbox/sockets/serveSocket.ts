@@ -1,6 +1,7 @@
 import { cantonError, RequestError, requestError } from '../errors.js';
 import type { FaultSocket } from '../FaultSocket.js';
 import { type Answer, type Call, errorAnswer, jsonAnswer, rewriteAnswer, type Stream } from '../http/Call.js';
+import type { Ledger } from '../ledger/Ledger.js';
 import type { Channel } from './Channel.js';
 
 /** Sends the stream of a request and closes the WebSocket; an error is sent as the last message. */
@@ -22,13 +23,22 @@ async function sendStream(channel: Channel, stream: Stream, call: Call): Promise
   const socketFault = fault?.kind === 'socket' && fault.how !== 'refuse' ? fault : undefined;
   let remaining = socketFault?.elements ?? 0;
   if (socketFault !== undefined && remaining <= 0) return injectSocketFault(socketFault, channel);
+  const { ledger } = call.participant;
+  const { restores } = ledger;
   for await (const element of stream(call)) {
+    checkRestored(ledger, restores);
     if (!isAuthorized()) throw requestError('ACCESS_TOKEN_EXPIRED', 'JWT token has expired');
     await channel.send(toMessage(jsonAnswer(element), call));
     remaining -= 1;
     if (socketFault !== undefined && remaining <= 0) return injectSocketFault(socketFault, channel);
   }
+  checkRestored(ledger, restores);
   channel.end();
+}
+
+/** Breaks off a stream whose ledger was restored: its end would look like that of a whole stream. */
+function checkRestored(ledger: Ledger, restoresBefore: number): void {
+  if (ledger.restores !== restoresBefore) throw new Error('The ledger was restored');
 }
 
 /** Applies a fault to a WebSocket. */

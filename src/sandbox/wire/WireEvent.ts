@@ -67,7 +67,7 @@ export interface WireArchivedEvent {
   readonly witnessParties: readonly string[];
   /** The package name of the template. */
   readonly packageName: string;
-  /** The interfaces of the template, by package id. */
+  /** The interfaces of the template, by package id. A response contains those with a requested view. */
   readonly implementedInterfaces: readonly string[];
 }
 
@@ -135,7 +135,7 @@ export interface WireExercisedEvent {
   readonly exerciseResult: unknown;
   /** The package name of the template. */
   readonly packageName: string;
-  /** The interfaces of the template, by package id. */
+  /** The interfaces of the template, by package id. A response to a consuming choice contains those with a requested view. */
   readonly implementedInterfaces: readonly string[];
   /** Whether the exercise changes the active contracts. */
   readonly acsDelta: boolean;
