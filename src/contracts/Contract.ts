@@ -19,7 +19,10 @@ export type ContractLocation =
       };
     };
 
-/** What all contracts have, decoded or not. */
+/**
+ * What all contracts have, decoded or not. The properties of a contract are computed when they are read, so that a spread or a
+ * `structuredClone` of it lacks most of them: copy what `toJSON` gives.
+ */
 export interface ContractFacts {
   /** The contract. */
   readonly contractId: string;
@@ -41,6 +44,8 @@ export interface ContractFacts {
   readonly observers: readonly string[];
   /** Its event as the ledger sent it, with the undecoded arguments, key, views and blob. */
   readonly createdEvent: CreatedEvent;
+  /** A plain object with all properties, which can be spread and cloned. Decodes the payload. `JSON.stringify` uses it. */
+  toJSON(): object;
 }
 
 /** A contract whose payload decodes. */
@@ -51,6 +56,15 @@ export interface Contract<N extends string = string, T = unknown> extends Contra
   readonly type: N;
   /** Its arguments, or its view where the type is an interface. */
   readonly payload: T;
+  /** Absent. */
+  readonly expectedType?: undefined;
+  /** Absent. */
+  readonly argument?: undefined;
+  /** Absent. */
+  readonly problems?: undefined;
+  /** Absent. */
+  readonly viewStatus?: undefined;
+  toJSON(): Omit<Contract<N, T>, 'toJSON'>;
 }
 
 /** A contract whose payload does not decode, or whose view failed. It is a contract as any other otherwise. */
@@ -59,14 +73,17 @@ export interface UndecodedContract<N extends string = string> extends ContractFa
   readonly _tag: 'UndecodedContract';
   /** Absent, so that the name of a type only selects contracts that decode. */
   readonly type?: undefined;
+  /** Absent. */
+  readonly payload?: undefined;
   /** The name of its type in the query. */
   readonly expectedType: N;
   /** What does not decode, as the ledger sent it; absent if a view failed. */
   readonly argument?: unknown;
-  /** Why it does not decode, without any value. */
+  /** Why it does not decode, without any value; see {@link Problem} for the keys of maps. */
   readonly problems: readonly Problem[];
   /** The status of a view that the participant could not compute. */
   readonly viewStatus?: ViewStatus;
+  toJSON(): Omit<UndecodedContract<N>, 'toJSON'>;
 }
 
 /** The types of a query, by name. */

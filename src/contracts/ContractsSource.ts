@@ -21,7 +21,10 @@ export interface ContractsOptions {
   readonly idleTimeoutMs?: UpdatesOptions['idleTimeoutMs'];
   /** How changes are received, and snapshots that the service serves no other way. Default: the ledger's transport. */
   readonly transport?: UpdatesOptions['transport'];
-  /** How to retry after a transient failure. Default: the ledger's policy. */
+  /**
+   * How to retry after a transient failure. Default: the ledger's policy. `liveContracts` goes on without an end where neither
+   * of them has `giveUpAfterMs`.
+   */
   readonly retry?: RetryPolicy | undefined;
 }
 
@@ -36,8 +39,16 @@ export interface ContractsSource {
   readonly report: Report;
 }
 
-/** The source of a ledger's contracts. Throws a TypeError for invalid options, and for an object that is no ledger. */
-export function contractsSource(ledger: LedgerReader, options: ContractsOptions): (feed: number) => ContractsSource {
+/**
+ * The source of a ledger's contracts. Throws a TypeError for invalid options, and for an object that is no ledger.
+ *
+ * @param defaults - how to retry if neither the ledger nor the options say it
+ */
+export function contractsSource(
+  ledger: LedgerReader,
+  options: ContractsOptions,
+  defaults?: RetryPolicy,
+): (feed: number) => ContractsSource {
   const { maxSnapshotPageSize = 500, maxPageSize, idleTimeoutMs } = options;
   checkOptions(options);
   checkPositive({ maxSnapshotPageSize }, true);
@@ -45,7 +56,7 @@ export function contractsSource(ledger: LedgerReader, options: ContractsOptions)
   if (connection === undefined) throw new TypeError('ledger must be a ledger from createLedger, not a copy of one');
   const { service } = connection;
   const transport = options.transport ?? connection.transport;
-  const retry = retryPolicy(connection.retry, options.retry);
+  const retry = retryPolicy(retryPolicy(defaults, connection.retry), options.retry);
   return (feed) => ({
     service,
     transport: transport === 'http' ? undefined : transport,

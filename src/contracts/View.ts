@@ -1,4 +1,4 @@
-import { concatMap, defer, map, mergeAll, type Observable, scan } from 'rxjs';
+import { concatMap, defer, distinctUntilChanged, map, mergeAll, type Observable, scan } from 'rxjs';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractChange, Reset } from './ContractChange.js';
@@ -33,6 +33,8 @@ export const viewOf = <C extends AnyContract>(
   ]).pipe(
     mergeAll(),
     scan((view, change) => change(view), loading as View<C>),
+    // reading a contract may report that it does not decode, in the midst of another value
+    distinctUntilChanged(),
   );
 
 /** The state of a view before anything is known. */

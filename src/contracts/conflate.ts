@@ -15,7 +15,7 @@ const frameMs = 16;
  *
  * The changes of a period are merged into one `ContractsChanged`, which has the offset, the id and the record time of the last
  * update: a contract that came and went is left out, one that moved several times moved once. After a `Reset` in the period,
- * there is only the `Reset`.
+ * there is only the `Reset`. An error ends it at once, without the changes of the period.
  *
  * @param view - a view from `liveContracts`
  * @param period - in milliseconds; or `'animationFrame'`, which is 16 ms where there is no `requestAnimationFrame`. A browser

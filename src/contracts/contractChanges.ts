@@ -44,14 +44,17 @@ export interface ContractChangesOptions extends ContractsOptions {
  * import * as t from 'io-ts';
  * import { contractType, createLedger } from 'canton-rx';
  * import { contractChanges } from 'canton-rx/contracts';
+ * import { take } from 'rxjs';
  *
- * const Iou = contractType('#iou:Iou:Iou', t.type({ owner: t.string, amount: t.string }));
+ * const Task = contractType('#sandbox-tasks:Tasks.Model:Task', t.type({ owner: t.string, title: t.string }));
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
- * contractChanges(ledger, { types: { iou: Iou }, parties: ['alice::1220ab'] }).subscribe((change) => {
- *   if (change._tag === 'Reset') console.log(`${change.contracts.length} contracts at ${change.offset}`);
- *   if (change._tag !== 'ContractsChanged') return;
- *   for (const contract of change.added) if (contract.type === 'iou') console.log(contract.payload.amount);
- * });
+ * contractChanges(ledger, { types: { task: Task }, parties: 'any' })
+ *   .pipe(take(2))
+ *   .subscribe((change) => {
+ *     if (change._tag === 'Reset') console.log(`${change.contracts.length} contracts at ${change.offset}`);
+ *     if (change._tag !== 'ContractsChanged') return;
+ *     for (const contract of change.added) if (contract.type === 'task') console.log(contract.payload.title);
+ *   });
  * ```
  */
 export function contractChanges<M extends ContractTypes>(

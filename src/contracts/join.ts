@@ -144,7 +144,7 @@ function* applyStep(
   fold: ContractsFold<AnyContract>,
   progress: Progress,
 ): Generator<JoinStep<AnyContract>, void> {
-  if (position.hasCaughtUp) progress.budget = progress.budget.renew();
+  if (page !== undefined && position.hasCaughtUp) progress.budget = progress.budget.renew();
   const { changes, failure } = applyUpdates(path, page?.updates ?? [], fold);
   const last = changes.at(-1)?.offset ?? progress.offset ?? 0;
   if (failure === undefined && position.cursor > last)

@@ -38,7 +38,10 @@ export function readKnownTypes<A>(
   if (onUnknownPackage !== 'wait' || names.length === 0) return read(query);
   return defer(() => {
     let unknown: readonly string[] = [];
+    // how often the participant has refused a request although it knows the types of it
+    let refusals = 0;
     const setUnknown = (found: readonly string[]): void => {
+      refusals = found.join() === unknown.join() ? refusals + 1 : 0;
       unknown = found;
     };
     return defer(() => {
@@ -48,13 +51,13 @@ export function readKnownTypes<A>(
       return read$.pipe(takeUntil(fewerUnknown(source, query, unknown).pipe(tap(setUnknown))));
     }).pipe(
       retry({
-        resetOnSuccess: true,
-        delay: (error, failures) => {
+        delay: (error) => {
           if (!isUnknownType(error)) throw error;
           return findUnknown(source, query, names).pipe(
+            retryTransient(source),
             tap(setUnknown),
             // the answers of a participant may contradict each other while it loads a package
-            concatMap(() => timer(failures === 1 ? 0 : jitter(failures, source.retry))),
+            concatMap(() => timer(refusals === 0 ? 0 : jitter(refusals, source.retry))),
           );
         },
       }),
@@ -80,7 +83,7 @@ const minWaitMs = 30_000;
 /** The longest wait before that, in milliseconds. */
 const maxWaitMs = 15 * 60_000;
 
-/** Looks for unknown types from time to time. Emits those that are left, once there are fewer. */
+/** Looks for unknown types from time to time, without an error. Emits those that are left, once there are fewer. */
 function fewerUnknown(
   source: ContractsSource,
   query: ContractQuery,
@@ -94,7 +97,13 @@ function fewerUnknown(
       return timer(retryInMs);
     });
   return wait(0).pipe(
-    concatMap(() => findUnknown(source, query, unknown).pipe(repeat({ delay: wait }))),
+    concatMap(() =>
+      findUnknown(source, query, unknown).pipe(
+        // the next search may know more, and it is not the feed that has failed
+        catchError(() => [unknown]),
+        repeat({ delay: wait }),
+      ),
+    ),
     first((left) => left.length < unknown.length),
   );
 }
@@ -114,7 +123,6 @@ const findUnknown = (
       ),
     ),
     toArray(),
-    retryTransient(source),
   );
 
 function isUnknownAlone(

@@ -16,9 +16,9 @@ import { isSameState, loading, stateOf, toChanges, type View, viewOf } from './V
  * begins with the contracts that are there.
  *
  * Only permanent errors end the Observables: missing rights, a query that the participant refuses, a gap with
- * `onGap: 'fail'`, a service that does not recover within `giveUpAfterMs`. They are those of `ledger.updates`, and
- * `SnapshotLimitError`. The view can be subscribed to again after them. An error that the caller's own predicate or order
- * throws ends only the subscription that uses it.
+ * `onGap: 'fail'`. They are those of `ledger.updates`, and `SnapshotLimitError`. An outage ends them only if `giveUpAfterMs`
+ * is set, by the retry policy of the options or of the ledger, and it lasts longer. The view can be subscribed to again after
+ * an error. One that the caller's own predicate or order throws ends only the subscription that uses it.
  */
 export interface LiveContracts<C extends AnyContract = AnyContract> {
   /** The contracts, whether they are current, and what the connection does. Emits at once, and whenever one of them changes. */
@@ -73,7 +73,8 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
  * subscription to one of its Observables, which all share one snapshot and one feed.
  *
  * Nothing half is ever shown. The contracts are known when the snapshot is complete, and an update of the ledger takes effect
- * as a whole. What transient failures do shows in `state$`; they end nothing.
+ * as a whole. What transient failures do shows in `state$`; they end nothing. Without `giveUpAfterMs` in the retry policy of
+ * the options or of the ledger, that holds for an outage of any length.
  *
  * @throws TypeError for invalid options, and for an object that is no ledger, synchronously
  * @throws InvalidRequestError for an invalid party or template, synchronously
@@ -99,7 +100,8 @@ export function liveContracts<M extends ContractTypes>(
 ): LiveContracts<ContractOf<M>> {
   // throws for an invalid query
   eventFormatOf(query);
-  const sourceOf = contractsSource(ledger, options);
+  // an outage, however long, is no reason to show nothing
+  const sourceOf = contractsSource(ledger, options, { giveUpAfterMs: Infinity });
   const view$ = defer(() => {
     const { service } = sourceOf(0);
     const feed = service.newFeed();

@@ -29,11 +29,14 @@ export const selectContracts =
       );
     });
 
+/** The number of changes in a step up to which each is put in its place. After more of them, sorting again is faster. */
+const maxPlaced = 1_000;
+
 /** A change costs what it changes, whatever the number of contracts. */
 class MutableSelection<C extends AnyContract, S extends C> implements Selection<S> {
   readonly #byId = new Map<string, S>();
-  /** Unused without an order. */
-  #sorted: S[] = [];
+  /** `undefined` if it is not known. */
+  #sorted: S[] | undefined;
 
   constructor(
     private readonly isMatch: (contract: C) => contract is S,
@@ -45,23 +48,28 @@ class MutableSelection<C extends AnyContract, S extends C> implements Selection<
   }
 
   toArray(): readonly S[] {
-    return [...(this.compare === undefined ? this.#byId.values() : this.#sorted)];
+    if (this.compare === undefined) return [...this.#byId.values()];
+    this.#sorted ??= [...this.#byId.values()].sort(this.compare);
+    return [...this.#sorted];
   }
 
   /** Begins again with all contracts. That counts as a change. */
   load(contracts: ContractSet<C>): boolean {
     this.#byId.clear();
     for (const contract of contracts) if (this.isMatch(contract)) this.#byId.set(contract.contractId, contract);
-    if (this.compare !== undefined) this.#sorted = [...this.#byId.values()].sort(this.compare);
+    this.#sorted = undefined;
     return true;
   }
 
   /** Applies changes. Returns whether one of them concerns a contract that matches. */
   apply(changes: Known<C>['changes']): boolean {
     let isChanged = false;
+    let count = 0;
     for (const change of changes) {
       if (change._tag !== 'ContractsChanged') continue;
       const { added, removed, moved } = change;
+      count += added.length + removed.length + moved.length;
+      if (count > maxPlaced) this.#sorted = undefined;
       for (const { contractId } of removed) isChanged = this.#replace(contractId, undefined) || isChanged;
       for (const contract of [...added, ...moved.map((move) => move.contract)]) {
         const match = this.isMatch(contract) ? contract : undefined;
@@ -82,19 +90,20 @@ class MutableSelection<C extends AnyContract, S extends C> implements Selection<
 
   #sort(contract: S): void {
     const { compare } = this;
-    if (compare !== undefined)
-      this.#sorted.splice(
-        countWhile(this.#sorted, (other) => compare(other, contract) <= 0),
-        0,
-        contract,
-      );
+    const sorted = this.#sorted;
+    if (compare === undefined || sorted === undefined) return;
+    const index = countWhile(sorted, (other) => compare(other, contract) <= 0);
+    sorted.splice(index, 0, contract);
   }
 
   #unsort(contract: S): void {
     const { compare } = this;
-    if (compare === undefined) return;
-    const first = countWhile(this.#sorted, (other) => compare(other, contract) < 0);
-    this.#sorted.splice(this.#sorted.indexOf(contract, first), 1);
+    const sorted = this.#sorted;
+    if (compare === undefined || sorted === undefined) return;
+    const first = countWhile(sorted, (other) => compare(other, contract) < 0);
+    const index = sorted.indexOf(contract, first);
+    // an order that is none, such as one that never answers 0, does not find it
+    sorted.splice(index < 0 ? sorted.indexOf(contract) : index, 1);
   }
 }
 

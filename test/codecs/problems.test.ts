@@ -116,6 +116,28 @@ describe('problemsOf', () => {
     ]);
   });
 
+  it('does not have the keys of a map, which are values', () => {
+    const record = t.record(t.string, t.string);
+    const maps = {
+      plain: record,
+      wrapped: t.readonly(t.refinement(record, () => true)),
+      nested: t.array(t.record(t.string, t.type({ inner: t.string }))),
+      either: t.union([t.string, t.exact(t.type({ deep: record }))]),
+      self: t.recursion<Record<string, string>>('Self', () => record),
+    };
+    const secret = { secret: 1 };
+    const value = { plain: secret, wrapped: secret, nested: [{ secret: {} }], self: secret };
+    const result = t.type(maps).decode({ ...value, either: { deep: secret } });
+    expect(result._tag === 'Left' ? problemsOf(result.left).map(({ path }) => path) : result).toStrictEqual([
+      'plain.*',
+      'wrapped.*',
+      'nested.0.*.inner',
+      'either.0',
+      'either.1.deep.*',
+      'self.*',
+    ]);
+  });
+
   it('never contains a value', () => {
     const secret = 'c4n4ry';
     const codecs: readonly t.Decoder<unknown, unknown>[] = [

@@ -275,7 +275,8 @@ describe("'animationFrame'", () => {
     });
   });
 
-  it('is a frame where there are frames', () => {
+  /** Frames that the test runs. */
+  const withFrames = () => {
     const frames = new Map<number, (time: number) => void>();
     let last = 0;
     Object.assign(globalThis, {
@@ -290,6 +291,11 @@ describe("'animationFrame'", () => {
       frames.clear();
       for (const run of due) run(0);
     };
+    return { frames, runFrame };
+  };
+
+  it('is a frame where there are frames', () => {
+    const { frames, runFrame } = withFrames();
     const make = new StepMaker();
     const happening$ = new Subject<Happening>();
     const view = viewOf(happening$);
@@ -305,5 +311,28 @@ describe("'animationFrame'", () => {
     happening$.next(make.page({ put: ['z'] }));
     seen.subscription.unsubscribe();
     expect(frames.size).toBe(0);
+  });
+
+  it('waits for one frame at a time, even if a contract turns out not to decode while it is drawn', () => {
+    const { frames, runFrame } = withFrames();
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const view = viewOf(happening$);
+    const drawing = conflate(view, 'animationFrame')
+      .all$()
+      .subscribe(() => {
+        happening$.next({ _tag: 'ContractUndecoded', contractId: 'x', expectedType: 'task', problems: [] });
+      });
+    happening$.next(make.reset([]));
+    const waiting = Array.from({ length: 20 }, (_, i) => {
+      happening$.next(make.page({ put: [`c${i}`] }));
+      runFrame();
+      return frames.size;
+    });
+    expect(Math.max(...waiting)).toBe(1);
+    runFrame();
+    runFrame();
+    expect(frames.size).toBe(0);
+    drawing.unsubscribe();
   });
 });

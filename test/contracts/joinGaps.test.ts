@@ -47,8 +47,8 @@ describe('after a gap', () => {
       expect(seen.values).toEqual([
         'Reset 2 start a,b',
         'CaughtUp 2',
+        'FellBehind 2',
         'Reset 6 pruned b,c,d',
-        'FellBehind 6',
         'CaughtUp 6',
       ]);
       expect(reported(diagnostics, 'GapFound')).toMatchObject([
@@ -71,8 +71,8 @@ describe('after a gap', () => {
       expect(seen.values).toEqual([
         'Reset 7 start b,c',
         'CaughtUp 7',
+        'FellBehind 7',
         'Reset 5 ledgerReset a,b,c',
-        'FellBehind 5',
         'CaughtUp 5',
       ]);
       // only after a grace period
@@ -191,8 +191,8 @@ describe('after a gap', () => {
       expect(seen.values).toEqual([
         'Reset 4 start a,b',
         'CaughtUp 4',
+        'FellBehind 4',
         'Reset 6 pruned a,b,c',
-        'FellBehind 6',
         'CaughtUp 6',
       ]);
     });
@@ -215,7 +215,7 @@ describe('after a gap', () => {
         isOver = true;
       });
       flush();
-      expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
+      expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'FellBehind 2']);
       expect(reported(diagnostics, 'GapFound')).toMatchObject([{ cursor: 2, cause: { _tag: 'PrunedError' } }]);
       expect(seen.error).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
     });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { asyncScheduler, takeUntil, timer } from 'rxjs';
 import { contractChanges, type ContractChangesOptions } from '../../src/contracts/contractChanges.js';
 import type { ContractPolicies } from '../../src/contracts/ContractQuery.js';
+import { liveContracts } from '../../src/contracts/liveContracts.js';
 import { active } from '../helpers/contractEvents.js';
 import { contractsAt, type HistoryUpdate } from '../helpers/contractHistory.js';
 import { observe } from '../helpers/observe.js';
@@ -33,17 +34,19 @@ const templatesOf = ({ body }: ServiceRequest): string[] =>
 interface TypesWorldOptions extends VirtualContractsOptions {
   /** The codes of the errors for unknown templates. */
   readonly code?: string;
+  /** Requests that are answered as if a template of theirs were unknown. */
+  readonly refuses?: (request: ServiceRequest) => boolean;
 }
 
 /** A participant that knows some packages only. */
-function typesWorld({ code = 'PACKAGE_NAMES_NOT_FOUND', ...options }: TypesWorldOptions = {}) {
+function typesWorld({ code = 'PACKAGE_NAMES_NOT_FOUND', refuses, ...options }: TypesWorldOptions = {}) {
   const known = new Set<string>();
   const history: HistoryUpdate[] = [];
   const world = contractsWorld({
     latencyMs: 5,
     ...options,
     fault: (request) => {
-      const isUnknown = templatesOf(request).some((id) => !known.has(id));
+      const isUnknown = refuses?.(request) === true || templatesOf(request).some((id) => !known.has(id));
       return isUnknown ? errorReply(404, errorBody(code, 11)) : undefined;
     },
   });
@@ -91,8 +94,8 @@ describe('a query with a type that the participant does not know', () => {
         'ContractsChanged 3 +b',
         'OffsetCheckpoint 4',
         'ContractsChanged 5 -a',
-        'Reset 5 packageFound b,paint-1',
         'FellBehind 5',
+        'Reset 5 packageFound b,paint-1',
         'CaughtUp 5',
         'ContractsChanged 7 +paint-2',
       ]);
@@ -127,8 +130,8 @@ describe('a query with a type that the participant does not know', () => {
       expect(seen.values).toEqual([
         'Reset 2 start paint-1',
         'CaughtUp 2',
-        'Reset 2 packageFound a,paint-1',
         'FellBehind 2',
+        'Reset 2 packageFound a,paint-1',
         'CaughtUp 2',
       ]);
       const selecting = service.requests.filter((request) => isSnapshot(request) || isUpdates(request));
@@ -192,8 +195,8 @@ describe('a query with a type that the participant does not know', () => {
       expect(seen.values).toEqual([
         'Reset 2 start a,paint-1',
         'CaughtUp 2',
-        'Reset 2 packageFound a',
         'FellBehind 2',
+        'Reset 2 packageFound a',
         'CaughtUp 2',
       ]);
     });
@@ -227,6 +230,43 @@ describe('a query with a type that the participant does not know', () => {
     });
   });
 
+  it('does not disturb the others when requests about it fail for long', () => {
+    inVirtualTime(({ flush }) => {
+      const { participant, client } = contractsWorld({
+        latencyMs: 5,
+        fault: (request) => {
+          const now = asyncScheduler.now();
+          // of requests about a type that nothing else asks about
+          if (isProbe(request) && now > 20_000 && now < 15 * minute) return errorReply(503, 'not in time');
+          const isPaint = templatesOf(request).includes(Paint.templateId);
+          return isPaint && now < 15 * minute ? errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)) : undefined;
+        },
+      });
+      participant.append(create(2, 'a'));
+      const query = { ...both, onUnknownPackage: 'wait' } as const;
+      const diagnostics = record(client.diagnostics$);
+      const end$ = timer(20 * minute);
+      const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(end$)));
+      const states = observe(liveContracts(client, query).state$.pipe(takeUntil(end$)));
+      flush();
+      expect([seen.error, states.error]).toEqual([undefined, undefined]);
+      const resets = seen.values.filter((line) => line.startsWith('Reset'));
+      expect(resets).toEqual(['Reset 2 start a', 'Reset 2 packageFound a']);
+      const briefs = states.values.map(({ data, connection }) => `${data}/${connection.status}`);
+      expect(briefs.filter((state, i) => state !== briefs[i - 1])).toEqual([
+        'loading/connecting',
+        'loading/open',
+        'stale/open',
+        'live/open',
+        'stale/open',
+        'live/open',
+      ]);
+      expect(reported(diagnostics, 'RetryScheduled')).toEqual([]);
+      const waits = reported(diagnostics, 'TypesUnknown').map(({ retryInMs }) => retryInMs / minute);
+      expect(waits).toEqual([0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8]);
+    });
+  });
+
   it('is asked about again if a request about it fails for a while', () => {
     inVirtualTime(({ flush }) => {
       let isDown = false;
@@ -256,6 +296,20 @@ describe('a query with a type that the participant does not know', () => {
         'Reset 2 packageFound a',
       ]);
       expect(seen.times[2]).toBeGreaterThan(50_000);
+    });
+  });
+
+  it('is asked less and less often where it refuses updates of types that it knows', () => {
+    inVirtualTime(({ flush }) => {
+      const { commit, upload, watch } = typesWorld({ refuses: isUpdates });
+      upload(Marble);
+      upload(Paint);
+      commit(create(2, 'a'));
+      const seen = watch({ onUnknownPackage: 'wait' }, 2 * minute);
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values.length).toBeGreaterThan(3);
+      expect(seen.values.length).toBeLessThan(50);
     });
   });
 });

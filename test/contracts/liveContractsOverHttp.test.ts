@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { map, type Observable, switchMap, take, takeUntil, timer } from 'rxjs';
 import type { AnyContract } from '../../src/contracts/Contract.js';
+import { contractChanges } from '../../src/contracts/contractChanges.js';
+import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
 import { conflate } from '../../src/contracts/conflate.js';
 import { liveContracts } from '../../src/contracts/liveContracts.js';
 import type { LiveState } from '../../src/contracts/LiveState.js';
+import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
 import { marbles as inVirtualTime } from '../helpers/time.js';
@@ -119,6 +122,44 @@ describe('a live view over HTTP', () => {
       expect(distinct.slice(3)).toEqual(['live/open 2 a', 'stale/retrying 2 a', 'stale/open 2 a', 'live/open 3 ab']);
       expect(changes.values).toEqual(['Reset 2 start a', 'CaughtUp 2', 'ContractsChanged 3 +b']);
       expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
+    });
+  });
+
+  it('waits for a service that is down for an hour, unless a policy limits that (pitfall 31)', () => {
+    inVirtualTime(({ flush }) => {
+      let isDown = false;
+      const world = (client: Partial<LedgerOptions> = {}) =>
+        contractsWorld({
+          latencyMs: 5,
+          fault: () => (isDown ? new Error('ECONNREFUSED') : undefined),
+          client,
+        });
+      const [plain, limited] = [world(), world({ retry: { giveUpAfterMs: 10 * 60_000 } })];
+      for (const { participant } of [plain, limited]) participant.append(create(2, 'a'));
+      const end$ = timer(70 * 60_000);
+      const stateOf = ({ client }: typeof plain, options: ContractsOptions = {}) =>
+        observe(briefly(liveContracts(client, marbles, options).state$).pipe(takeUntil(end$)));
+      const live = stateOf(plain, { retry: { giveUpAfterMs: undefined } });
+      const ending = [stateOf(plain, { retry: { giveUpAfterMs: 20 * 60_000 } }), stateOf(limited)];
+      const others = [contractChanges(plain.client, marbles)].map((changes$) => observe(changes$));
+      timer(60_000).subscribe(() => {
+        isDown = true;
+        plain.participant.ledger.disconnect();
+        limited.participant.ledger.disconnect();
+      });
+      timer(30 * 60_000).subscribe(() => {
+        plain.participant.append(create(3, 'b'));
+      });
+      timer(61 * 60_000).subscribe(() => {
+        isDown = false;
+      });
+      flush();
+      expect(live.error).toBeUndefined();
+      const distinct = live.values.filter((state, i) => state !== live.values[i - 1]);
+      expect(distinct.slice(3)).toEqual(['live/open 2 a', 'stale/retrying 2 a', 'stale/open 2 a', 'live/open 3 ab']);
+      const ended = [...ending, ...others].map(({ endedAt = 0 }) => Math.round((endedAt - 60_000) / 60_000));
+      expect(ended).toEqual([20, 10, 5]);
+      expect(ending[0]?.error).toMatchObject({ _tag: 'ConnectionError' });
     });
   });
 

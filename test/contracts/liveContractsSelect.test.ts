@@ -61,6 +61,48 @@ describe('the contracts of a live view that match', () => {
     );
   });
 
+  it.each<[string, (a: AnyContract, b: AnyContract) => number]>([
+    ['never answers 0', (a, b) => (a.contractId > b.contractId ? 1 : -1)],
+    ['answers NaN', (a, b) => Number.parseInt(a.contractId, 15) - Number.parseInt(b.contractId, 15)],
+    ['is not transitive', (a, b) => ((a.contractId.charCodeAt(0) * 7) % 3) - ((b.contractId.charCodeAt(0) * 5) % 3)],
+  ])('are all there with an order that %s', (_, compare) => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const make = new StepMaker();
+        const happening$ = new Subject<Happening>();
+        const seen = observe(viewOf(happening$).all$(compare));
+        for (const toHappening of history) {
+          happening$.next(toHappening(make));
+          const sorted = seen.values.at(-1) ?? [];
+          expect(new Set(sorted)).toEqual(new Set(make.contracts.values()));
+          expect(sorted).toHaveLength(make.contracts.size);
+        }
+      }),
+      { numRuns: effort(50, 500) },
+    );
+  });
+
+  it('are sorted once after a step that changes many', () => {
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    let comparisons = 0;
+    const seen = observe(
+      viewOf(happening$).all$((a, b) => {
+        comparisons += 1;
+        return a.contractId < b.contractId ? 1 : -1;
+      }),
+    );
+    const many = Array.from({ length: 2_000 }, (_, i) => `x${i}`);
+    happening$.next(make.reset(['a', 'b']));
+    happening$.next(make.page({ put: many }));
+    expect(seen.values.at(-1)?.map(({ contractId }) => contractId)).toEqual(['b', 'a', ...many].sort().reverse());
+    comparisons = 0;
+    happening$.next(make.page({ put: ['c'], remove: many }));
+    expect(comparisons).toBeLessThan(10);
+    happening$.next(make.page({ put: ['d'], remove: ['b'] }));
+    expect(seen.values.slice(2).map(ids)).toEqual(['cba', 'dca']);
+  });
+
   it('are emitted when one of them changes, and not for others', () => {
     const make = new StepMaker();
     const happening$ = new Subject<Happening>();

@@ -109,7 +109,7 @@ describe('a contract of a query', () => {
   it('narrows by tag, and has no payload before', () => {
     const payload = (contract: Contracts): void => {
       // @ts-expect-error -- it may be undecoded
-      expect(contract.payload).toBeDefined();
+      expect(Object.keys(contract.payload)).toBeDefined();
       if (contract._tag === 'Contract') {
         expectTypeOf(contract.type).toEqualTypeOf<'iou' | 'crate' | 'former'>();
       } else {
@@ -117,6 +117,35 @@ describe('a contract of a query', () => {
       }
     };
     expect(payload).toBeInstanceOf(Function);
+  });
+});
+
+describe('the properties of a contract', () => {
+  type Contracts = ContractOf<{ iou: typeof Iou }>;
+
+  it('are declared for both kinds, because both have them: `in` tells nothing', () => {
+    const compiles = (contract: Contracts): void => {
+      // @ts-expect-error -- a contract that decodes has the property too
+      if ('problems' in contract) expect(contract.problems.length).toBe(1);
+      // @ts-expect-error -- and one that does not has this one
+      if ('payload' in contract) expect(Object.keys(contract.payload)).toBeDefined();
+      if (contract.problems !== undefined) expectTypeOf(contract).toEqualTypeOf<UndecodedContract<'iou'>>();
+      expectTypeOf(contract.expectedType).toEqualTypeOf<'iou' | undefined>();
+      expectTypeOf(contract.viewStatus?.code).toEqualTypeOf<number | undefined>();
+    };
+    expect(compiles).toBeInstanceOf(Function);
+  });
+
+  it('are those of the plain object too', () => {
+    const compiles = (contract: Contracts): void => {
+      const row = { ...contract.toJSON(), isSelected: false };
+      if (row.type === 'iou') expectTypeOf(row.payload.amount).toBeString();
+      else expectTypeOf(row.problems).toEqualTypeOf<UndecodedContract['problems']>();
+      expectTypeOf(row.contractId).toBeString();
+      // @ts-expect-error -- it is plain
+      expect(row.toJSON).toBeUndefined();
+    };
+    expect(compiles).toBeInstanceOf(Function);
   });
 });
 
