@@ -68,7 +68,7 @@ export function activeContracts(
             for (const entry of part.entries) entries.push(entry);
             return [];
           case 'SnapshotUpdates':
-            for (const update of part.updates) applyToEntries(ofUpdates, update);
+            for (const update of part.updates) applyToEntries(source.service.updatesPath, ofUpdates, update);
             return [];
           case 'SnapshotCompleted':
             return [...entries, ...ofUpdates.values()].filter((entry) => entry !== undefined);

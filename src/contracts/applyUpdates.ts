@@ -1,4 +1,6 @@
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
+import type { Reassignment } from '../codecs/Reassignment.js';
+import type { Transaction } from '../codecs/Transaction.js';
 import { DecodeError } from '../errors/feed.js';
 import type { Page } from '../feed/Page.js';
 import type { AnyContract } from './Contract.js';
@@ -26,21 +28,27 @@ export function applyUpdates(
   }
 }
 
-/** Throws a DecodeError for an update or an event of an unknown kind: it may change contracts, which would be wrong without it. */
 function applyUpdate(
   path: string,
   update: Page['updates'][number],
   fold: ContractsFold<AnyContract>,
 ): AppliedChange<AnyContract> | undefined {
+  if (update._tag === 'OffsetCheckpoint') return update;
+  return hasContracts(path, update) ? fold.apply(update) : undefined;
+}
+
+/**
+ * Whether an update may change contracts. Throws a DecodeError for one of an unknown kind, or with an event of an unknown
+ * kind: the contracts may be wrong without it.
+ */
+export function hasContracts(path: string, update: Page['updates'][number]): update is Transaction | Reassignment {
   switch (update._tag) {
     case 'OffsetCheckpoint':
-      return update;
-    // not requested, and it changes no contract
     case 'TopologyTransaction':
-      return undefined;
+      return false;
     case 'Transaction':
     case 'Reassignment':
-      if (update.events.every(({ _tag }) => _tag !== 'UnknownEvent')) return fold.apply(update);
+      if (update.events.every(({ _tag }) => _tag !== 'UnknownEvent')) return true;
   }
   throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset);
 }

@@ -12,6 +12,7 @@ import type { ContractsSource } from './ContractsSource.js';
 import { assertDecoded, makeContract } from './makeContract.js';
 import { listPath } from './snapshot/lists.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
+import type { SnapshotRequest } from './snapshot/SnapshotPart.js';
 
 /** The contracts at an offset, all of them. */
 interface LoadedContracts {
@@ -20,7 +21,7 @@ interface LoadedContracts {
 }
 
 /** Where to read contracts: at an offset, or at the ledger end, which must have reached an offset. */
-type Moment = { readonly activeAtOffset: Offset } | { readonly notBefore: Offset };
+type Moment = Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'>;
 
 /** Reads the contracts of a query, and emits them when they are complete. */
 export function readContracts(
@@ -30,10 +31,10 @@ export function readContracts(
   at: Moment,
 ): Observable<LoadedContracts> {
   const makeFold = (): ContractsFold<AnyContract> => new ContractsFold(maker(source, query));
-  const isPinned = 'activeAtOffset' in at;
-  if (isPinned && at.activeAtOffset === 0) return defer(() => [{ fold: makeFold(), offset: 0 }]);
+  const { activeAtOffset, notBefore = 0 } = at;
+  if (activeAtOffset === 0) return defer(() => [{ fold: makeFold(), offset: 0 }]);
   let fold = makeFold();
-  return readSnapshot(source, { eventFormat, activeAtOffset: isPinned ? at.activeAtOffset : undefined }).pipe(
+  return readSnapshot(source, { eventFormat, activeAtOffset, notBefore }).pipe(
     mergeMap((part): readonly LoadedContracts[] => {
       switch (part._tag) {
         case 'SnapshotStarted':
@@ -51,14 +52,14 @@ export function readContracts(
         case 'SnapshotCompleted': {
           const { offset } = part;
           // of a replica that lags: the contracts would be older than the changes that are emitted
-          if (!isPinned && offset < at.notBefore) throw new LedgerResetError(at.notBefore, offset);
+          if (offset < notBefore) throw new LedgerResetError(notBefore, offset);
           fold.settle();
           return [{ fold, offset }];
         }
       }
     }),
-    // at a given offset it has been retried
-    retryTransient(source, (error) => !isPinned && isLedgerResetError(error)),
+    // an offset that the service chooses; others have been retried
+    retryTransient(source, (error) => isLedgerResetError(error) && !('retried' in error)),
   );
 }
 

@@ -10,8 +10,12 @@ export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
 /** The shortest wait that a poll is reduced to, in milliseconds: shorter polls would be too many. */
 export const minPollMs = 1_000;
 
-/** How long the ledger end is not requested after it was unavailable, in milliseconds. */
-const ledgerEndRetryMs = 60_000;
+/** How long something is not requested after it was unavailable, in milliseconds. */
+const unavailableMs = 60_000;
+
+/** Whether to request what was unavailable at a time: it is requested again after a while, or if the clock is set. */
+const isRequestedAgain = (unavailableAt: number): boolean =>
+  Math.abs(asyncScheduler.now() - unavailableAt) >= unavailableMs;
 
 /** The state of a service, as the feeds of a ledger have learned it. Each field is described at its getter. */
 interface Learned {
@@ -21,7 +25,7 @@ interface Learned {
   maxPollMs: number;
   maxRange: number;
   ledgerEndUnavailableAt: number;
-  hasSnapshotPages: boolean;
+  snapshotPagesMissingAt: number;
   snapshotLimit: number;
   feeds: number;
 }
@@ -45,7 +49,7 @@ export class Service {
       maxPollMs: Infinity,
       maxRange: Infinity,
       ledgerEndUnavailableAt: -Infinity,
-      hasSnapshotPages: true,
+      snapshotPagesMissingAt: -Infinity,
       snapshotLimit: Infinity,
       feeds: 0,
     };
@@ -161,9 +165,9 @@ export class Service {
     this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
   }
 
-  /** Whether to request the ledger end. It is requested again some time after it was unavailable, or if the clock is set. */
+  /** Whether to request the ledger end. */
   get hasLedgerEnd(): boolean {
-    return Math.abs(asyncScheduler.now() - this.#learned.ledgerEndUnavailableAt) >= ledgerEndRetryMs;
+    return isRequestedAgain(this.#learned.ledgerEndUnavailableAt);
   }
 
   /** The service answered with its ledger end. */
@@ -176,14 +180,14 @@ export class Service {
     this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
   }
 
-  /** Whether to request snapshots in pages: the service has not said that it does not serve any. */
+  /** Whether to request snapshots in pages. */
   get hasSnapshotPages(): boolean {
-    return this.#learned.hasSnapshotPages;
+    return isRequestedAgain(this.#learned.snapshotPagesMissingAt);
   }
 
-  /** The service does not serve pages of snapshots. */
+  /** The service, or a gateway before it, does not serve pages of snapshots. That may be temporary. */
   snapshotPagesMissing(): void {
-    this.#learned.hasSnapshotPages = false;
+    this.#learned.snapshotPagesMissingAt = asyncScheduler.now();
   }
 
   /** The maximum number of contracts in a page of a snapshot. */
@@ -196,8 +200,11 @@ export class Service {
     this.#learned.snapshotLimit *= 1.1;
   }
 
-  /** A page of a snapshot with `limit` contracts was too large, or took too long: later ones have at most half. */
+  /**
+   * A page of a snapshot with `limit` contracts was too large, or took too long: later ones have at most half. Of several
+   * sent at once, the smallest counts.
+   */
   snapshotTooLarge(limit: number): void {
-    this.#learned.snapshotLimit = Math.max(1, limit / 2);
+    this.#learned.snapshotLimit = Math.min(this.#learned.snapshotLimit, Math.max(1, limit / 2));
   }
 }

@@ -1,4 +1,4 @@
-import { defer, mergeMap, type Observable } from 'rxjs';
+import { defer, mergeMap, type Observable, throwIfEmpty } from 'rxjs';
 import { isApiError } from '../errors/ApiError.js';
 import { ConnectionError } from '../errors/request.js';
 import { verdict } from '../errors/verdict.js';
@@ -9,8 +9,8 @@ import { openSocket } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 
 /**
- * Reads a list by a WebSocket, see `Transport.readList`. Completes only if the service closes the socket with 1000 and has
- * sent no error: lists have no end marker, and a list that is cut looks like a shorter one.
+ * Reads a list by a WebSocket, see `Transport.readList`. Completes only if the service closes an open socket with 1000 and
+ * has sent no error: lists have no end marker, and a list that is cut looks like a shorter one.
  *
  * A token that is refused before the first element is replaced once, as for a request over HTTP. Later the list cannot be
  * continued without the caller, who then gets a transient error: the next list gets a new token.
@@ -26,6 +26,7 @@ export const readList = ({ link }: Service, port: SocketPort, path: string, body
     let hasElements = false;
     return sendWithToken(link, { method: 'GET', path }, (token) =>
       openSocket(link, port, { path, body, field: 'contractEntry' }, token).pipe(
+        throwIfEmpty(() => new ConnectionError(path, 'the socket did not open')),
         mergeMap((message) => {
           if (message._tag === 'Open') return [];
           hasElements = true;

@@ -107,6 +107,12 @@ describe('a list by WebSocket', () => {
     expect(`${String(error)}${JSON.stringify(error)}`).not.toContain('secret');
   });
 
+  it('is not complete if the socket ends before it opened (pitfall 1)', () => {
+    const { completed, error } = listOf(socketEnd(1000));
+    expect(completed).toBe(false);
+    expect(error).toMatchObject({ _tag: 'ConnectionError', reason: 'the socket did not open' });
+  });
+
   it('fails if the upgrade is refused, with a typed error', () => {
     const refused = listWorld(() => throwError(() => new Error('Unexpected server response: 403')));
     expect(observe(refused.list$).error).toMatchObject({ _tag: 'ConnectionError', path });

@@ -34,5 +34,7 @@ interface SnapshotCompleted {
 export interface SnapshotRequest {
   readonly eventFormat: EventFormat;
   /** `undefined`: at the ledger end, and again at a later one if the snapshot cannot be completed. */
-  readonly activeAtOffset: Offset | undefined;
+  readonly activeAtOffset?: Offset | undefined;
+  /** What the ledger end must have reached: a replica may lag. */
+  readonly notBefore?: Offset | undefined;
 }

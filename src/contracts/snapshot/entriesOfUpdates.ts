@@ -3,6 +3,7 @@ import type { CreatedEvent } from '../../codecs/Event.js';
 import type { AssignedEvent, UnassignedEvent } from '../../codecs/Reassignment.js';
 import type { Int64 } from '../../codecs/scalars.js';
 import type { Page } from '../../feed/Page.js';
+import { hasContracts } from '../applyUpdates.js';
 
 /**
  * What updates leave behind: contracts that are active, by contract and synchronizer, and halves of reassignments of which the
@@ -10,9 +11,9 @@ import type { Page } from '../../feed/Page.js';
  */
 export type Entries = Map<string, ContractEntry | undefined>;
 
-/** Applies an update to the entries that a service would list. */
-export function applyToEntries(entries: Entries, update: Page['updates'][number]): void {
-  if (update._tag !== 'Transaction' && update._tag !== 'Reassignment') return;
+/** Applies an update to the entries that a service would list. Throws a DecodeError for one of an unknown kind. */
+export function applyToEntries(path: string, entries: Entries, update: Page['updates'][number]): void {
+  if (!hasContracts(path, update)) return;
   const { synchronizerId = '' } = update;
   for (const event of update.events) {
     switch (event._tag) {

@@ -5,7 +5,7 @@ import type { Offset } from '../../codecs/scalars.js';
 import { SnapshotLimitError } from '../../errors/feed.js';
 import { decodeWith } from '../../http/exchange.js';
 import { tokenIn, toParts } from './pages.js';
-import { entriesOf, readAnswers, type Snapshot } from './request.js';
+import { readAnswers, type Snapshot } from './request.js';
 import type { SnapshotPart } from './SnapshotPart.js';
 
 /** The path of lists, and of their WebSocket. */
@@ -38,7 +38,7 @@ export const readLists = (
   snapshot: Snapshot<Offset>,
   limitOf = (): number => {
     const { service, maxSnapshotPageSize } = snapshot.source;
-    return Math.min(maxSnapshotPageSize, defaultMaxElements, service.pageLimit, service.snapshotLimit);
+    return Math.min(maxSnapshotPageSize, defaultMaxElements, service.snapshotLimit);
   },
 ): Observable<SnapshotPart> => {
   const { offset } = snapshot;
@@ -51,7 +51,7 @@ export const readLists = (
       const isFull = elements.length >= limit;
       const next = isFull ? tokenOf(elements.at(-1)) : undefined;
       if (isFull && next === undefined) throw new SnapshotLimitError(elements.length, offset);
-      return { entries: entriesOf(elements), offset, next };
+      return { elements, offset, next };
     },
   })).pipe(concatMap(toParts));
 };

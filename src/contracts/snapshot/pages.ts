@@ -20,7 +20,7 @@ export const readPages = (snapshot: Snapshot): Observable<SnapshotPart> => {
     call: (maxPageSize) => ({ body: { activeAtOffset: offset, eventFormat, maxPageSize, pageToken } }),
     read: (json) => {
       const { activeContracts, activeAtOffset, nextPageToken } = decodePage(json);
-      return { entries: entriesOf(activeContracts), offset: activeAtOffset, next: tokenIn(nextPageToken) };
+      return { elements: activeContracts, offset: activeAtOffset, next: tokenIn(nextPageToken) };
     },
   })).pipe(concatMap(toParts));
 };
@@ -29,7 +29,7 @@ export const readPages = (snapshot: Snapshot): Observable<SnapshotPart> => {
 export const tokenIn = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 /** The parts of an answer: its entries, and the end of the snapshot if it is the last. */
-export const toParts = ({ entries, offset, next }: Answer): readonly SnapshotPart[] => {
-  const part: SnapshotPart = { _tag: 'SnapshotEntries', entries };
+export const toParts = ({ elements, offset, next }: Answer): readonly SnapshotPart[] => {
+  const part: SnapshotPart = { _tag: 'SnapshotEntries', entries: entriesOf(elements) };
   return next === undefined ? [part, { _tag: 'SnapshotCompleted', offset }] : [part];
 };

@@ -9,13 +9,14 @@ import {
   timer,
 } from 'rxjs';
 import { isApiError } from '../../errors/ApiError.js';
+import { isLedgerResetError } from '../../errors/feed.js';
 import { isLedgerError, type LedgerError } from '../../errors/LedgerError.js';
 import { isTransient } from '../../errors/verdict.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';
 import type { SnapshotPart, SnapshotRequest } from './SnapshotPart.js';
-import { findOffset, readAt } from './transports.js';
+import { findOffset, isMissing, readAt } from './transports.js';
 
 /**
  * Reads a snapshot: `SnapshotStarted`, entries, perhaps again from the beginning, and `SnapshotCompleted`, after which it
@@ -26,23 +27,29 @@ import { findOffset, readAt } from './transports.js';
  */
 export const readSnapshot = (
   source: ContractsSource,
-  { eventFormat, activeAtOffset }: SnapshotRequest,
+  { eventFormat, activeAtOffset, notBefore }: SnapshotRequest,
 ): Observable<SnapshotPart> =>
   defer(() => {
     let offset = activeAtOffset;
     let hasToken = false;
+    // whether it has begun again since nothing is served, which may be temporary
+    let isRepeated = source.retry.giveUpAfterMs === 0;
     const isRestarted = (error: LedgerError): boolean => {
       // a socket was cut, and there is no token; what was retried as long as the policy allows has failed
       if (isTransient(error)) return !('retried' in error);
-      const isLost = isGapError(error) && activeAtOffset === undefined;
-      if (!isLost && !isTokenRefused(error, hasToken)) return false;
+      // that the ledger end stays before what it must have reached has been retried
+      const isReset = isLedgerResetError(error) && error.cursor > 0 && error.cursor === notBefore;
+      const isLost = isGapError(error) && activeAtOffset === undefined && !isReset;
+      const isGone = isMissing(error) && !isRepeated;
+      if (!isLost && !isGone && !isTokenRefused(error, hasToken)) return false;
+      isRepeated ||= isGone;
       offset = activeAtOffset;
       return true;
     };
-    return defer(() => (offset === undefined ? findOffset(source) : [offset])).pipe(
+    return defer(() => (offset === undefined ? findOffset(source, notBefore) : [offset])).pipe(
       concatMap((found) => {
         offset = found;
-        return readAt({ source, eventFormat, offset });
+        return readAt({ source, eventFormat, offset }, isRepeated);
       }),
       tap(({ _tag }) => {
         hasToken = _tag === 'SnapshotEntries';
@@ -59,7 +66,10 @@ const isTokenRefused = (error: LedgerError, hasToken: boolean): boolean =>
     error.code === 'INVALID_CONTINUATION_TOKEN' ||
     (error.code === 'INVALID_FIELD' && hasToken));
 
-/** Begins again after some errors, with the delays of the policy. Unlike those of a feed, values do not renew its time. */
+/**
+ * Begins again after some errors, with the delays of the policy. Unlike those of a feed, values do not renew its time, and
+ * what single requests have spent on retries counts.
+ */
 const restart =
   <A>(
     { retry: policy, report }: RetrySettings,
@@ -69,7 +79,9 @@ const restart =
     defer(() => {
       let budget = new RetryBudget(policy);
       const delay = (error: unknown): Observable<unknown> => {
-        if (!isLedgerError(error) || budget.leftMs <= 0 || !isRestarted(error)) throw error;
+        if (!isLedgerError(error)) throw error;
+        if ('retried' in error) budget = budget.spend(error.retried.forMs);
+        if (budget.leftMs <= 0 || !isRestarted(error)) throw error;
         const delayMs = budget.nextDelayMs(retryAfterOf(error));
         budget = budget.countFailure(delayMs);
         report(() => ({ _tag: 'SnapshotRestarted', cause: error, delayMs }));

@@ -33,7 +33,7 @@ export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
 
 /** A part of a snapshot, as one answer has it. */
 export interface Answer {
-  readonly entries: readonly ContractEntry[];
+  readonly elements: readonly ContractElement[];
   readonly offset: Offset;
   /** The token with which the snapshot continues; `undefined` if it is complete. */
   readonly next: string | undefined;
@@ -61,26 +61,29 @@ export const entriesOf = (elements: readonly ContractElement[]): readonly Contra
 export const readAnswers = (
   snapshot: Snapshot,
   requestOf: (token: string | undefined) => AnswerRequest,
-): Observable<Answer> => {
-  const read = (token: string | undefined, offset: Offset | undefined): Observable<Answer> => {
-    const request = requestOf(token);
-    return requestAnswer(snapshot, request).pipe(
-      map((answer) => {
-        if (offset !== undefined && answer.offset !== offset)
-          throw unexpected(request, 'activeAtOffset', 'that of the snapshot');
-        const { next, entries } = answer;
-        // the same part would be requested again and again
-        if (next !== undefined && (next === token || entries.length === 0))
-          throw unexpected(request, 'token', 'progress');
-        return answer;
-      }),
+): Observable<Answer> =>
+  defer(() => {
+    const tokens = new Set<string>();
+    const read = (token: string | undefined, offset: Offset | undefined): Observable<Answer> => {
+      const request = requestOf(token);
+      return requestAnswer(snapshot, request).pipe(
+        map((answer) => {
+          if (offset !== undefined && answer.offset !== offset)
+            throw unexpected(request, 'activeAtOffset', 'that of the snapshot');
+          const { next, elements } = answer;
+          if (next === undefined) return answer;
+          // the same parts would be requested again and again
+          if (tokens.has(next) || elements.length === 0) throw unexpected(request, 'token', 'progress');
+          tokens.add(next);
+          return answer;
+        }),
+      );
+    };
+    return read(undefined, snapshot.offset).pipe(
+      // queued: synchronous answers would nest the steps
+      expand(({ next, offset }) => (next === undefined ? EMPTY : read(next, offset).pipe(subscribeOn(queueScheduler)))),
     );
-  };
-  return read(undefined, snapshot.offset).pipe(
-    // queued: synchronous answers would nest the steps
-    expand(({ next, offset }) => (next === undefined ? EMPTY : read(next, offset).pipe(subscribeOn(queueScheduler)))),
-  );
-};
+  });
 
 const unexpected = ({ path }: AnswerRequest, field: string, expected: string): DecodeError =>
   new DecodeError(path, [{ path: field, expected }]);
@@ -95,6 +98,9 @@ export const resetIfBeyondEnd = <A>({ offset = 0 }: Snapshot) =>
 
 /** An answer that takes less than this was fast, in milliseconds: a page may be ten times as large. */
 const fastMs = 2_000;
+
+/** A participant gives up an answer after 20 000. One that fails earlier says nothing about its size. In milliseconds. */
+const slowMs = 15_000;
 
 const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Answer> =>
   defer(() => {
@@ -115,17 +121,21 @@ const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Ans
   });
 
 /** Learns from an error that an answer was too large, or took too long. Returns whether to request a smaller one at once. */
-function adaptLimit({ source, offset = 0 }: Snapshot, error: unknown, limit: number, tookMs: number): boolean {
+function adaptLimit(
+  { source: { service }, offset = 0 }: Snapshot,
+  error: unknown,
+  limit: number,
+  tookMs: number,
+): boolean {
   if (!isLedgerError(error)) return false;
-  const { service, report } = source;
-  const isShrunk = verdict(error) === 'shrink';
-  const isTooLarge = isShrunk || (isApiError(error) && /page size/i.test(error.reason));
+  const isTooLarge = verdict(error) === 'shrink' || (isApiError(error) && /page size/i.test(error.reason));
   if (!isTooLarge && !isTimeout(error, { tookMs })) return false;
-  if (limit === noLimit) throw new SnapshotLimitError(0, offset);
+  if (limit === noLimit) {
+    const isSlow = error._tag === 'RequestTimeoutError' || (isApiError(error) && tookMs >= slowMs);
+    if (isTooLarge || isSlow) throw new SnapshotLimitError(0, offset);
+    return false;
+  }
   if (isTooLarge && limit === 1) throw new PageLimitError(offset);
   service.snapshotTooLarge(limit);
-  // all lists of the service have that limit
-  const change = isShrunk && isApiError(error) ? service.pageTooLarge(limit) : undefined;
-  if (change !== undefined) report(() => change);
   return isTooLarge;
 }

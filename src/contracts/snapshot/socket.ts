@@ -1,6 +1,7 @@
-import { concatAll, defer, map, type Observable, type ObservableInput } from 'rxjs';
+import { defer, endWith, map, type Observable } from 'rxjs';
 import { ContractElement } from '../../codecs/ContractEntry.js';
 import type { Offset } from '../../codecs/scalars.js';
+import { isLedgerResetError } from '../../errors/feed.js';
 import type { Transport } from '../../feed/Transport.js';
 import { decodeWith } from '../../http/exchange.js';
 import { retryTransient } from '../../http/retry.js';
@@ -13,21 +14,21 @@ const decodeElement = decodeWith(listPath, ContractElement);
 /**
  * Reads a snapshot by a WebSocket, which has no limit. The transport completes only if the service has sent all elements.
  *
- * If the socket is cut, the next one continues after the last element. A ledger before 3.5 gives no token for that: the
- * error is passed on, and the caller begins again.
+ * If the socket is cut, the next one continues after the last element. A ledger before 3.5 gives no token for that, and
+ * there is none before the first element: the error is passed on, and the caller begins again.
  */
 export const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport): Observable<SnapshotPart> =>
-  defer((): ObservableInput<SnapshotPart>[] => {
+  defer(() => {
     const { source, offset } = snapshot;
     let token: string | undefined;
-    const elements$ = defer(() => readList(source.service, listPath, listBody(snapshot, token))).pipe(
+    return defer(() => readList(source.service, listPath, listBody(snapshot, token))).pipe(
       map((json): SnapshotPart => {
         const element = decodeElement(json);
         token = tokenOf(element);
         return { _tag: 'SnapshotEntries', entries: entriesOf([element]) };
       }),
       resetIfBeyondEnd(snapshot),
-      retryTransient(source, () => token !== undefined),
+      retryTransient(source, (error) => token !== undefined || isLedgerResetError(error)),
+      endWith<SnapshotPart>({ _tag: 'SnapshotCompleted', offset }),
     );
-    return [elements$, [{ _tag: 'SnapshotCompleted', offset }]];
-  }).pipe(concatAll());
+  });

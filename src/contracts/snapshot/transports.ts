@@ -1,9 +1,10 @@
-import { catchError, concatAll, defer, type Observable, type ObservableInput } from 'rxjs';
+import { catchError, defer, type Observable, type ObservableInput, startWith, tap } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { SnapshotStarted } from '../../diagnostics/ContractsDiagnostic.js';
 import { type ApiError, isApiError } from '../../errors/ApiError.js';
-import { isPrunedError, isSnapshotLimitError, SnapshotLimitError } from '../../errors/feed.js';
-import type { LedgerError } from '../../errors/LedgerError.js';
+import { isPrunedError, isSnapshotLimitError, LedgerResetError, SnapshotLimitError } from '../../errors/feed.js';
+import { isLedgerError, type LedgerError } from '../../errors/LedgerError.js';
+import { isTransient } from '../../errors/verdict.js';
 import { isUnavailable, ledgerEnd } from '../../feed/ledgerEnd.js';
 import { retryTransient } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';
@@ -14,9 +15,15 @@ import type { SnapshotPart } from './SnapshotPart.js';
 import { readSocket } from './socket.js';
 import { readFromUpdates } from './updates.js';
 
-/** The ledger end; `undefined` if the service does not serve it. Retries after a transient failure. */
-export const findOffset = (source: ContractsSource): Observable<Offset | undefined> =>
+/**
+ * The ledger end; `undefined` if the service does not serve it. Retries after a transient failure, and for a while if it is
+ * before what it must have reached.
+ */
+export const findOffset = (source: ContractsSource, notBefore = 0): Observable<Offset | undefined> =>
   ledgerEnd(source.service.link).pipe(
+    tap((end) => {
+      if (end < notBefore) throw new LedgerResetError(notBefore, end);
+    }),
     catchError((error: unknown) => {
       if (!isMissing(error)) throw error;
       return [undefined];
@@ -25,16 +32,50 @@ export const findOffset = (source: ContractsSource): Observable<Offset | undefin
   );
 
 /** Whether the service does not serve a path, or a gateway blocks it. */
-const isMissing = (error: unknown): error is ApiError => isApiError(error) && isUnavailable(error);
+export const isMissing = (error: unknown): error is ApiError => isApiError(error) && isUnavailable(error);
 
 /**
  * Reads the snapshot at an offset, by the first transport that the service serves, and by which it sends everything. At 0
  * nothing is active: a page requested at 0 would be one at the ledger end.
+ *
+ * @param isRepeated - whether to read all updates even if the service serves nothing else, which may be temporary. If not,
+ * that is the error
  */
-export const readAt = (snapshot: Snapshot): ObservableInput<SnapshotPart> =>
-  snapshot.offset === 0
+export const readAt = (snapshot: Snapshot, isRepeated: boolean): ObservableInput<SnapshotPart> => {
+  const { source, offset } = snapshot;
+  const readBy = ([first, ...others]: readonly SnapshotTransport[], failure?: LedgerError): Observable<SnapshotPart> =>
+    defer(() => {
+      const mustRepeat = first?.by === 'updates' && !isRepeated && isMissing(failure);
+      if (first === undefined || mustRepeat) throw failure ?? new SnapshotLimitError(0, offset ?? 0);
+      const { by, read } = first;
+      let hasEntries = false;
+      source.report(() => ({ _tag: 'SnapshotStarted', by, ...(offset !== undefined && { offset }) }));
+      return read().pipe(
+        startWith<SnapshotPart>({ _tag: 'SnapshotStarted' }),
+        tap({
+          next: ({ _tag }) => {
+            hasEntries = _tag === 'SnapshotEntries';
+          },
+          complete: () => {
+            if (by !== 'pages') source.service.snapshotPagesMissing();
+          },
+        }),
+        catchError((error: unknown) => {
+          const isRefused = by === 'socket' && !hasEntries && isLedgerError(error) && isTransient(error);
+          // that updates are pruned only means that they cannot replace a snapshot
+          const isPruned = by === 'updates' && isPrunedError(error);
+          if (!isRefused && !isPruned && !isMissing(error) && !isSnapshotLimitError(error)) throw error;
+          // lists say more than that there are no pages
+          if (isPruned || (by === 'pages' && offset !== undefined)) return readBy(others, failure);
+          // a socket may succeed later
+          return readBy(others, isRefused ? error : (failure ?? error));
+        }),
+      );
+    });
+  return offset === 0
     ? [{ _tag: 'SnapshotStarted' }, { _tag: 'SnapshotCompleted', offset: 0 }]
-    : readByFirst(transportsOf(snapshot), snapshot);
+    : readBy(transportsOf(snapshot));
+};
 
 /** A way to read a snapshot. */
 interface SnapshotTransport {
@@ -60,25 +101,3 @@ function transportsOf(snapshot: Snapshot): readonly SnapshotTransport[] {
   add('updates', () => readFromUpdates(snapshot));
   return transports;
 }
-
-/** @param failure - the error if there is no other transport */
-const readByFirst = (
-  [first, ...others]: readonly SnapshotTransport[],
-  snapshot: Snapshot,
-  failure?: LedgerError,
-): Observable<SnapshotPart> =>
-  defer(() => {
-    const { source, offset } = snapshot;
-    if (first === undefined) throw failure ?? new SnapshotLimitError(0, offset ?? 0);
-    source.report(() => ({ _tag: 'SnapshotStarted', by: first.by, ...(offset !== undefined && { offset }) }));
-    return defer((): ObservableInput<SnapshotPart>[] => [[{ _tag: 'SnapshotStarted' }], first.read()]).pipe(
-      concatAll(),
-      catchError((error: unknown) => {
-        // that updates are pruned only means that they cannot replace a snapshot
-        const isPruned = first.by === 'updates' && isPrunedError(error);
-        if (!isPruned && !isMissing(error) && !isSnapshotLimitError(error)) throw error;
-        if (first.by === 'pages') source.service.snapshotPagesMissing();
-        return readByFirst(others, snapshot, isPruned || isSnapshotLimitError(failure) ? failure : error);
-      }),
-    );
-  });

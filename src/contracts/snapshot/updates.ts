@@ -1,6 +1,10 @@
-import { concatMap, defer, type Observable, takeWhile } from 'rxjs';
+import { catchError, concatMap, defer, type Observable, startWith, takeWhile } from 'rxjs';
+import type { Report } from '../../diagnostics/Diagnostic.js';
+import { LedgerResetError } from '../../errors/feed.js';
 import { createLedgerFeed } from '../../feed/LedgerFeed.js';
+import { isBeyondEnd, requestPage } from '../../feed/pageRequest.js';
 import { steps } from '../../feed/updates.js';
+import { retryTransient } from '../../http/retry.js';
 import { updateFormatOf } from '../ContractQuery.js';
 import type { Snapshot } from './request.js';
 import type { SnapshotPart } from './SnapshotPart.js';
@@ -8,23 +12,41 @@ import type { SnapshotPart } from './SnapshotPart.js';
 /**
  * Reads all updates up to the offset of a snapshot. A ledger that is pruned does not have them all, which is a `PrunedError`.
  * Without an offset, the snapshot is at the end of the ledger.
- *
- * It is a feed of its own, with its own diagnostics.
  */
 export const readFromUpdates = ({ source, eventFormat, offset }: Snapshot): Observable<SnapshotPart> =>
   defer(() => {
     const { service, updates, retry } = source;
     const request = { beginExclusive: 0, endInclusive: offset, updateFormat: updateFormatOf(eventFormat) };
-    const options = { ...updates, transport: 'http', retry } as const;
-    const feed = createLedgerFeed(service, request, options, undefined, service.reportForNewFeed());
+    const feed = createLedgerFeed(service, request, { ...updates, transport: 'http' }, retry, reportOf(source.report));
     return steps(feed).pipe(
-      concatMap(({ position, page }): readonly SnapshotPart[] => {
+      concatMap(({ position: { cursor, next, hasCaughtUp }, page }) => {
         if (page?.failure !== undefined) throw page.failure;
-        const isLast = position.next === 'end' || (offset === undefined && position.hasCaughtUp);
         const part: SnapshotPart = { _tag: 'SnapshotUpdates', updates: page?.updates ?? [] };
-        return isLast ? [part, { _tag: 'SnapshotCompleted', offset: position.cursor }] : [part];
+        const completed: SnapshotPart = { _tag: 'SnapshotCompleted', offset: cursor };
+        if (next === 'end') return [part, completed];
+        if (!hasCaughtUp) return [part];
+        // an idle poll does not prove that the ledger ends: the service may be slow
+        const range = { beginExclusive: cursor, endInclusive: offset ?? cursor + 1 };
+        return requestPage(feed, range, { limit: 1 }).pipe(
+          concatMap(() => []),
+          catchError((error: unknown) => {
+            if (!isBeyondEnd(error)) throw error;
+            if (offset !== undefined) throw new LedgerResetError(offset, cursor);
+            return [completed];
+          }),
+          retryTransient(source),
+          startWith(part),
+        );
       }),
       // without an offset the feed does not end by itself
       takeWhile(({ _tag }) => _tag !== 'SnapshotCompleted', true),
     );
   });
+
+/** What the feed learns about the service, and its retries. It is no feed of the caller, who need not know how it ends. */
+const reportOf =
+  (report: Report): Report =>
+  (body) => {
+    const diagnostic = body();
+    if (/^(Retry|Endpoint|PageLimit)/.test(diagnostic._tag)) report(() => diagnostic);
+  };
