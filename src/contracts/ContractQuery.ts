@@ -50,9 +50,11 @@ export interface ContractPolicies {
 
 /**
  * The events of a query: the same format for the snapshot, for transactions and for reassignments. Throws a TypeError
- * without parties, and an `InvalidRequestError` for an invalid party or template.
+ * without a list of parties, and an `InvalidRequestError` for an invalid party or template.
  */
 export function eventFormatOf({ types = {}, parties, includeCreatedEventBlob = false }: ContractQuery): EventFormat {
+  // JavaScript may pass a single party
+  if (parties !== 'any' && !Array.isArray(parties)) throw new TypeError("parties must be a list, or 'any'");
   const all = Object.values(types);
   const { includeReassignments } = acsDelta({
     parties,

@@ -29,7 +29,7 @@ export interface ActiveContractsRequest extends ContractQuery {
  * query with fewer types or parties needs less.
  *
  * Cold: each subscription reads a snapshot of its own. Transient failures are retried. It ends with a `LedgerError`, such as
- * an `ApiError` for an unknown party or template, a `DecodeError`, a `PrunedError` if `activeAtOffset` is pruned, a
+ * an `ApiError` for an unknown template, a `DecodeError`, a `PrunedError` if `activeAtOffset` is pruned, a
  * `LedgerResetError` if it is after the ledger end, or a `SnapshotLimitError`. A query without parties is a TypeError.
  *
  * @throws TypeError for options that are invalid, and for an object that is no ledger

@@ -35,9 +35,10 @@ const frameMs = 16;
  * ```
  */
 export function conflate<C extends AnyContract>(
-  { view$ }: LiveContracts<C>,
+  view: LiveContracts<C>,
   period: number | 'animationFrame',
 ): LiveContracts<C> {
+  const { view$ } = view;
   const periodMs = period === 'animationFrame' ? frameMs : period;
   checkPositive({ period: periodMs });
   const hasFrames = period === 'animationFrame' && 'requestAnimationFrame' in globalThis;
@@ -51,7 +52,7 @@ export function conflate<C extends AnyContract>(
         }),
         // the first contracts do not wait
         throttle(({ known }) => (known === undefined ? EMPTY : period$), { leading: true, trailing: true }),
-        map(({ known, ...view }) => (known === undefined ? view : { ...view, known: merger.take(known) })),
+        map(({ known, ...rest }) => (known === undefined ? rest : { ...rest, known: merger.take(known) })),
       );
     }),
   );

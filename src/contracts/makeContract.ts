@@ -28,9 +28,10 @@ export function makeContract(
   };
 }
 
-/** Throws a `DecodeError` for a contract that does not decode. */
-export function assertDecoded(contract: AnyContract, path: string): void {
-  if (contract._tag === 'UndecodedContract') throw new DecodeError(path, contract.problems, contract.offset);
+/** Throws a `DecodeError` for a contract that does not decode. Its path is the template. */
+export function assertDecoded(contract: AnyContract): void {
+  if (contract._tag === 'UndecodedContract')
+    throw new DecodeError(contract.templateId, contract.problems, contract.offset);
 }
 
 /** How to decode the contracts of a type. */

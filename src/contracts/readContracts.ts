@@ -75,7 +75,7 @@ function maker(
   const make = makeContract(types);
   return (...args) => {
     const contract = make(...args);
-    if (contract !== undefined) assertDecoded(contract, listPath);
+    if (contract !== undefined) assertDecoded(contract);
     return contract;
   };
 }

@@ -11,7 +11,7 @@ export class DecodeError extends Error {
   readonly _tag = 'DecodeError' as const;
 
   constructor(
-    /** The path of the request. */
+    /** The path of the request; for the payload of a contract its template. */
     readonly path: string,
     /** The problems, at most about a hundred per list. */
     readonly problems: readonly Problem[],

@@ -197,12 +197,12 @@ describe('assertDecoded', () => {
   it('throws a DecodeError for a contract that does not decode, and for no other', () => {
     const [decoded, undecoded] = [made({ marble: Marble }, {}), made({ marble: Marble }, { createArgument: {} })];
     if (decoded === undefined || undecoded === undefined) throw new Error('both match');
-    assertDecoded(decoded, '/v2/updates');
+    assertDecoded(decoded);
     const error = errorOf(() => {
-      assertDecoded(undecoded, '/v2/updates');
+      assertDecoded(undecoded);
     });
     expect(isDecodeError(error)).toBe(true);
-    expect(error).toMatchObject({ path: '/v2/updates', offset: 7, problems: problemsOf(undecoded) });
+    expect(error).toMatchObject({ path: undecoded.templateId, offset: 7, problems: problemsOf(undecoded) });
   });
 });
 

@@ -122,6 +122,7 @@ describe('the packed library', () => {
       'use.mts',
       `import { map, type Observable } from 'rxjs';
        import { acsDelta, createLedger, createLedgerReader, ofVariant, type Transaction } from 'canton-rx';
+       import { conflate, type ContractOf, liveContracts } from 'canton-rx/contracts';
        import { fileStore } from 'canton-rx/file';
        import { indexedDbStore } from 'canton-rx/indexeddb';
        import { memoryStore, processFeed, updatesFeed, type CheckpointStore } from 'canton-rx/process';
@@ -136,7 +137,9 @@ describe('the packed library', () => {
        export const stores: readonly CheckpointStore[] = [fileStore('.'), indexedDbStore(), memoryStore()];
        const feed = updatesFeed(createLedgerReader({ baseUrl: 'http://127.0.0.1:1' }), { beginExclusive: 0, updateFormat });
        export const committed$: Observable<{ readonly offset: number }> = processFeed(feed, ({ offset }) => offset);
+       export const view = conflate(liveContracts(ledger, { parties: 'any' }), 16);
        export type S = Sandbox;
+       export type C = ContractOf<{ readonly iou: { readonly templateId: string; readonly decoder: { readonly run: (u: unknown) => { ok: true; result: number } } } }>;
        // @ts-expect-error -- an offset is a number
        ledger.updates({ beginExclusive: '0', updateFormat });
        // @ts-expect-error -- a transport is made by a function, so that only who uses it loads it
