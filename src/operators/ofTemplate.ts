@@ -13,6 +13,45 @@ import type { EventOf } from './toEvents.js';
 export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
 
 /**
+ * Passes the events of contracts of the given types, decoded: a `CreatedEvent`, and the one of an assignment, has a typed
+ * `payload`; an `ExercisedEvent` has a typed `argument` and `result`, by its `choice`. All of these have the `templateId` of
+ * their type as `type`. Archivals and unassignments pass as they are.
+ *
+ * A contract that matches several types has the first of them, an exercise the one that has the choice. An event is of an
+ * interface if it has its view, lists it in `implementedInterfaces`, or is of a choice of it; an unassignment does not name
+ * interfaces, and does not pass by one. An exercise of a choice that the type does not have passes with its argument
+ * undecoded.
+ *
+ * Emits a {@link DecodeError} for an event that does not decode, or, with `onUndecodable: 'emit'`, an `UndecodedEvent` in
+ * its place.
+ *
+ * @param types - types of the code generator, or of `contractType` and `interfaceType`
+ * @throws TypeError synchronously, before any subscription, for a type with an invalid template id
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, contractType, createLedger, ofEvent, ofTemplate, toEvents } from 'canton-rx';
+ * import * as t from 'io-ts';
+ *
+ * const Asset = contractType('#sandbox-assets:Main:Asset', t.type({ owner: t.string, amount: t.string }));
+ *
+ * createLedger({ baseUrl: 'http://127.0.0.1:7575' })
+ *   .updates({ beginExclusive: 0, endInclusive: 20, updateFormat: acsDelta({ parties: 'any' }) })
+ *   .pipe(toEvents(), ofTemplate(Asset), ofEvent('CreatedEvent'))
+ *   .subscribe(({ payload }) => {
+ *     console.log(payload.owner, payload.amount);
+ *   });
+ * ```
+ */
+export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>(
+  ...types: T
+): <A extends EventOf<Update>>(source: Observable<A>) => Observable<ContractEvent<A, T[number]>>;
+export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>(
+  ...typesAndOptions: readonly [...T, DecodeOptions]
+): <A extends EventOf<Update>>(
+  source: Observable<A>,
+) => Observable<ContractEvent<A, T[number]> | UndecodedEvent<T[number]['templateId']>>;
+/**
  * Passes the events of contracts of the given templates, and narrows the type to events that have a template.
  *
  * It operates on events: apply `toEvents()` first to a stream of updates, which is a type error here. A template has one of
@@ -56,45 +95,6 @@ export function ofTemplate(
   template: string,
   ...templates: readonly string[]
 ): <A extends EventOf<Update>>(source: Observable<A>) => Observable<Extract<A, TemplateEvent>>;
-/**
- * Passes the events of contracts of the given types, decoded: a `CreatedEvent`, and the one of an assignment, has a typed
- * `payload`; an `ExercisedEvent` has a typed `argument` and `result`, by its `choice`. All of these have the `templateId` of
- * their type as `type`. Archivals and unassignments pass as they are.
- *
- * A contract that matches several types has the first of them, an exercise the one that has the choice. An event is of an
- * interface if it has its view, lists it in `implementedInterfaces`, or is of a choice of it; an unassignment does not name
- * interfaces, and does not pass by one. An exercise of a choice that the type does not have passes with its argument
- * undecoded.
- *
- * Emits a {@link DecodeError} for an event that does not decode, or, with `onUndecodable: 'emit'`, an `UndecodedEvent` in
- * its place.
- *
- * @param types - types of the code generator, or of `contractType` and `interfaceType`
- * @throws TypeError synchronously, before any subscription, for a type with an invalid template id
- *
- * @example
- * ```ts
- * import { acsDelta, contractType, createLedger, ofEvent, ofTemplate, toEvents } from 'canton-rx';
- * import * as t from 'io-ts';
- *
- * const Asset = contractType('#sandbox-assets:Main:Asset', t.type({ owner: t.string, amount: t.string }));
- *
- * createLedger({ baseUrl: 'http://127.0.0.1:7575' })
- *   .updates({ beginExclusive: 0, endInclusive: 20, updateFormat: acsDelta({ parties: 'any' }) })
- *   .pipe(toEvents(), ofTemplate(Asset), ofEvent('CreatedEvent'))
- *   .subscribe(({ payload }) => {
- *     console.log(payload.owner, payload.amount);
- *   });
- * ```
- */
-export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>(
-  ...types: T
-): <A extends EventOf<Update>>(source: Observable<A>) => Observable<ContractEvent<A, T[number]>>;
-export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>(
-  ...typesAndOptions: readonly [...T, DecodeOptions]
-): <A extends EventOf<Update>>(
-  source: Observable<A>,
-) => Observable<ContractEvent<A, T[number]> | UndecodedEvent<T[number]['templateId']>>;
 export function ofTemplate(
   ...args: readonly (string | ContractType | DecodeOptions)[]
 ): (source: Observable<EventOf<Update>>) => Observable<unknown> {
