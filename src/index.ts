@@ -68,7 +68,12 @@ export { awaitIngested } from './operators/awaitIngested.js';
 export { ofEvent } from './operators/ofEvent.js';
 export { ofTemplate, type TemplateEvent } from './operators/ofTemplate.js';
 export type { AssignedEventOf, ContractEvent, CreatedEventOf, UndecodedEvent } from './operators/ContractEvent.js';
-export type { ChoiceNameOf, ExercisedChoice, ExercisedEventOf, OtherExercisedEvent } from './operators/ContractEvent.js';
+export type {
+  ChoiceNameOf,
+  ExercisedChoice,
+  ExercisedEventOf,
+  OtherExercisedEvent,
+} from './operators/ContractEvent.js';
 export type { DecodeOptions } from './operators/decodeEvents.js';
 export { ofTransaction } from './operators/ofTransaction.js';
 export { ofVariant } from './operators/ofVariant.js';

@@ -10,12 +10,8 @@ export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
 /** The shortest wait that a poll is reduced to, in milliseconds: shorter polls would be too many. */
 export const minPollMs = 1_000;
 
-/** How long something is not requested after it was unavailable, in milliseconds. */
-const unavailableMs = 60_000;
-
-/** Whether to request what was unavailable at a time: it is requested again after a while, or if the clock is set. */
-const isRequestedAgain = (unavailableAt: number): boolean =>
-  Math.abs(asyncScheduler.now() - unavailableAt) >= unavailableMs;
+/** How long the ledger end is not requested after it was unavailable, in milliseconds. */
+const ledgerEndRetryMs = 60_000;
 
 /** The state of a service, as the feeds of a ledger have learned it. Each field is described at its getter. */
 interface Learned {
@@ -25,8 +21,6 @@ interface Learned {
   maxPollMs: number;
   maxRange: number;
   ledgerEndUnavailableAt: number;
-  snapshotPagesMissingAt: number;
-  snapshotLimit: number;
   feeds: number;
 }
 
@@ -49,8 +43,6 @@ export class Service {
       maxPollMs: Infinity,
       maxRange: Infinity,
       ledgerEndUnavailableAt: -Infinity,
-      snapshotPagesMissingAt: -Infinity,
-      snapshotLimit: Infinity,
       feeds: 0,
     };
   }
@@ -165,9 +157,9 @@ export class Service {
     this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
   }
 
-  /** Whether to request the ledger end. */
+  /** Whether to request the ledger end. It is requested again some time after it was unavailable, or if the clock is set. */
   get hasLedgerEnd(): boolean {
-    return isRequestedAgain(this.#learned.ledgerEndUnavailableAt);
+    return Math.abs(asyncScheduler.now() - this.#learned.ledgerEndUnavailableAt) >= ledgerEndRetryMs;
   }
 
   /** The service answered with its ledger end. */
@@ -178,33 +170,5 @@ export class Service {
   /** The service, or a gateway before it, does not serve the ledger end. That may be temporary. */
   ledgerEndUnavailable(): void {
     this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
-  }
-
-  /** Whether to request snapshots in pages. */
-  get hasSnapshotPages(): boolean {
-    return isRequestedAgain(this.#learned.snapshotPagesMissingAt);
-  }
-
-  /** The service, or a gateway before it, does not serve pages of snapshots. That may be temporary. */
-  snapshotPagesMissing(): void {
-    this.#learned.snapshotPagesMissingAt = asyncScheduler.now();
-  }
-
-  /** The maximum number of contracts in a page of a snapshot. */
-  get snapshotLimit(): number {
-    return Math.floor(this.#learned.snapshotLimit);
-  }
-
-  /** A page of a snapshot was answered fast: later ones may be a little larger. */
-  snapshotAnswered(): void {
-    this.#learned.snapshotLimit *= 1.1;
-  }
-
-  /**
-   * A page of a snapshot with `limit` contracts was too large, or took too long: later ones have at most half. Of several
-   * sent at once, the smallest counts.
-   */
-  snapshotTooLarge(limit: number): void {
-    this.#learned.snapshotLimit = Math.min(this.#learned.snapshotLimit, Math.max(1, limit / 2));
   }
 }

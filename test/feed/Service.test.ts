@@ -174,26 +174,6 @@ describe('the ledger end', () => {
   });
 });
 
-describe('the pages of snapshots', () => {
-  it('are requested again a minute after they were missing', () => {
-    const service = newService();
-    expect(service.hasSnapshotPages).toBe(true);
-    service.snapshotPagesMissing();
-    now += 59_999;
-    expect(service.hasSnapshotPages).toBe(false);
-    now += 1;
-    expect(service.hasSnapshotPages).toBe(true);
-  });
-
-  it('are no larger because a larger one fails late', () => {
-    const service = newService();
-    service.snapshotTooLarge(20);
-    expect(service.snapshotLimit).toBe(10);
-    service.snapshotTooLarge(500);
-    expect(service.snapshotLimit).toBe(10);
-  });
-});
-
 const caughtUp = (offset: number): DiagnosticBody => ({ _tag: 'CaughtUp', cursor: offset });
 
 describe('a service', () => {

@@ -6,6 +6,7 @@ import { SnapshotLimitError } from '../../errors/feed.js';
 import { decodeWith } from '../../http/exchange.js';
 import { tokenIn, toParts } from './pages.js';
 import { readAnswers, type Snapshot } from './request.js';
+import { snapshotsOf } from './ServiceSnapshots.js';
 import type { SnapshotPart } from './SnapshotPart.js';
 
 /** The path of lists, and of their WebSocket. */
@@ -38,7 +39,7 @@ export const readLists = (
   snapshot: Snapshot<Offset>,
   limitOf = (): number => {
     const { service, maxSnapshotPageSize } = snapshot.source;
-    return Math.min(maxSnapshotPageSize, defaultMaxElements, service.snapshotLimit);
+    return Math.min(maxSnapshotPageSize, defaultMaxElements, snapshotsOf(service).limit);
   },
 ): Observable<SnapshotPart> => {
   const { offset } = snapshot;

@@ -2,6 +2,7 @@ import { concatMap, type Observable } from 'rxjs';
 import { ActiveContractsPage } from '../../codecs/ContractEntry.js';
 import { decodeWith } from '../../http/exchange.js';
 import { type Answer, entriesOf, readAnswers, type Snapshot } from './request.js';
+import { snapshotsOf } from './ServiceSnapshots.js';
 import type { SnapshotPart } from './SnapshotPart.js';
 
 const path = '/v2/state/active-contracts-page';
@@ -16,7 +17,7 @@ export const readPages = (snapshot: Snapshot): Observable<SnapshotPart> => {
   const { source, eventFormat, offset } = snapshot;
   return readAnswers(snapshot, (pageToken) => ({
     path,
-    limitOf: () => Math.min(source.maxSnapshotPageSize, source.service.snapshotLimit),
+    limitOf: () => Math.min(source.maxSnapshotPageSize, snapshotsOf(source.service).limit),
     call: (maxPageSize) => ({ body: { activeAtOffset: offset, eventFormat, maxPageSize, pageToken } }),
     read: (json) => {
       const { activeContracts, activeAtOffset, nextPageToken } = decodePage(json);

@@ -22,6 +22,7 @@ import { exchange } from '../../http/exchange.js';
 import type { Call } from '../../http/Link.js';
 import { mapError, retryTransient } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';
+import { snapshotsOf } from './ServiceSnapshots.js';
 
 /** A snapshot that is being read. Everything that the service is asked about it has the same offset and the same format. */
 export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
@@ -111,7 +112,7 @@ const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Ans
     const tookMs = (): number => asyncScheduler.now() - sentAt;
     return exchange(service.link, { method: 'POST', path, ...call(limit) }, (json) => read(json, limit)).pipe(
       tap(() => {
-        if (tookMs() < fastMs) service.snapshotAnswered();
+        if (tookMs() < fastMs) snapshotsOf(service).answered();
       }),
       catchError((error: unknown) => {
         if (adaptLimit(snapshot, error, limit, tookMs())) return requestOnce(snapshot, request);
@@ -136,6 +137,6 @@ function adaptLimit(
     return false;
   }
   if (isTooLarge && limit === 1) throw new PageLimitError(offset);
-  service.snapshotTooLarge(limit);
+  snapshotsOf(service).tooLarge(limit);
   return isTooLarge;
 }

@@ -11,6 +11,7 @@ import type { ContractsSource } from '../ContractsSource.js';
 import { readLists } from './lists.js';
 import { readPages } from './pages.js';
 import { noLimit, type Snapshot } from './request.js';
+import { snapshotsOf } from './ServiceSnapshots.js';
 import type { SnapshotPart } from './SnapshotPart.js';
 import { readSocket } from './socket.js';
 import { readFromUpdates } from './updates.js';
@@ -57,7 +58,7 @@ export const readAt = (snapshot: Snapshot, isRepeated: boolean): ObservableInput
             hasEntries = _tag === 'SnapshotEntries';
           },
           complete: () => {
-            if (by !== 'pages') source.service.snapshotPagesMissing();
+            if (by !== 'pages') snapshotsOf(source.service).pagesMissing();
           },
         }),
         catchError((error: unknown) => {
@@ -91,7 +92,7 @@ function transportsOf(snapshot: Snapshot): readonly SnapshotTransport[] {
   const add = (by: SnapshotTransport['by'], read: SnapshotTransport['read']): void => {
     transports.push({ by, read });
   };
-  if (service.hasSnapshotPages) add('pages', () => readPages(snapshot));
+  if (snapshotsOf(service).hasPages) add('pages', () => readPages(snapshot));
   if (offset !== undefined) {
     const at = { ...snapshot, offset };
     add('lists', () => readLists(at));
