@@ -1,4 +1,4 @@
-import { defer, endWith, map, type Observable } from 'rxjs';
+import { concatAll, defer, map, type Observable } from 'rxjs';
 import { ContractElement } from '../../codecs/ContractEntry.js';
 import type { Offset } from '../../codecs/scalars.js';
 import { isLedgerResetError } from '../../errors/feed.js';
@@ -21,7 +21,7 @@ export const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport):
   defer(() => {
     const { source, offset } = snapshot;
     let token: string | undefined;
-    return defer(() => readList(source.service, listPath, listBody(snapshot, token))).pipe(
+    const entries$ = defer(() => readList(source.service, listPath, listBody(snapshot, token))).pipe(
       map((json): SnapshotPart => {
         const element = decodeElement(json);
         token = tokenOf(element);
@@ -29,6 +29,7 @@ export const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport):
       }),
       resetIfBeyondEnd(snapshot),
       retryTransient(source, (error) => token !== undefined || isLedgerResetError(error)),
-      endWith<SnapshotPart>({ _tag: 'SnapshotCompleted', offset }),
     );
+    const completed: SnapshotPart = { _tag: 'SnapshotCompleted', offset };
+    return defer(() => [entries$, [completed]]).pipe(concatAll());
   });

@@ -1,4 +1,4 @@
-import { catchError, defer, type Observable, type ObservableInput, startWith, tap } from 'rxjs';
+import { catchError, concatAll, defer, type Observable, type ObservableInput, tap } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { SnapshotStarted } from '../../diagnostics/ContractsDiagnostic.js';
 import { type ApiError, isApiError } from '../../errors/ApiError.js';
@@ -51,8 +51,9 @@ export const readAt = (snapshot: Snapshot, isRepeated: boolean): ObservableInput
       const { by, read } = first;
       let hasEntries = false;
       source.report(() => ({ _tag: 'SnapshotStarted', by, ...(offset !== undefined && { offset }) }));
-      return read().pipe(
-        startWith<SnapshotPart>({ _tag: 'SnapshotStarted' }),
+      const started: SnapshotPart = { _tag: 'SnapshotStarted' };
+      return defer(() => [[started], read()]).pipe(
+        concatAll(),
         tap({
           next: ({ _tag }) => {
             hasEntries = _tag === 'SnapshotEntries';

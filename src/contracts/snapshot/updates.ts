@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, type Observable, startWith, takeWhile } from 'rxjs';
+import { catchError, concatAll, concatMap, defer, type Observable, type ObservableInput, takeWhile } from 'rxjs';
 import type { Report } from '../../diagnostics/Diagnostic.js';
 import { LedgerResetError } from '../../errors/feed.js';
 import { createLedgerFeed } from '../../feed/LedgerFeed.js';
@@ -19,7 +19,7 @@ export const readFromUpdates = ({ source, eventFormat, offset }: Snapshot): Obse
     const request = { beginExclusive: 0, endInclusive: offset, updateFormat: updateFormatOf(eventFormat) };
     const feed = createLedgerFeed(service, request, { ...updates, transport: 'http' }, retry, reportOf(source.report));
     return steps(feed).pipe(
-      concatMap(({ position: { cursor, next, hasCaughtUp }, page }) => {
+      concatMap(({ position: { cursor, next, hasCaughtUp }, page }): ObservableInput<SnapshotPart> => {
         if (page?.failure !== undefined) throw page.failure;
         const part: SnapshotPart = { _tag: 'SnapshotUpdates', updates: page?.updates ?? [] };
         const completed: SnapshotPart = { _tag: 'SnapshotCompleted', offset: cursor };
@@ -27,16 +27,16 @@ export const readFromUpdates = ({ source, eventFormat, offset }: Snapshot): Obse
         if (!hasCaughtUp) return [part];
         // an idle poll does not prove that the ledger ends: the service may be slow
         const range = { beginExclusive: cursor, endInclusive: offset ?? cursor + 1 };
-        return requestPage(feed, range, { limit: 1 }).pipe(
-          concatMap(() => []),
+        const proof$ = requestPage(feed, range, { limit: 1 }).pipe(
+          concatMap((): SnapshotPart[] => []),
           catchError((error: unknown) => {
             if (!isBeyondEnd(error)) throw error;
             if (offset !== undefined) throw new LedgerResetError(offset, cursor);
             return [completed];
           }),
           retryTransient(source),
-          startWith(part),
         );
+        return defer(() => [[part], proof$]).pipe(concatAll());
       }),
       // without an offset the feed does not end by itself
       takeWhile(({ _tag }) => _tag !== 'SnapshotCompleted', true),
