@@ -98,7 +98,7 @@ export interface WatchedFeed<A = Update> {
 }
 
 /** How long a feed that is not done may emit nothing. */
-const silenceLimitMs = 20_000;
+const silenceLimitMs = 45_000;
 
 /** Watches a feed until it ends, or until a schedule has run and the feed has received enough. */
 export async function watchFeed<A = Update>(
