@@ -47,7 +47,7 @@ export const isComplete = <C extends AnyContract>({ active, halves, spentOn }: T
 export function activate<C extends AnyContract>(trace: Trace<C>, contract: C, synchronizerId: string): Trace<C> {
   const known = activeOn(trace, synchronizerId);
   if (known?.reassignmentCounter === contract.reassignmentCounter) return trace;
-  // a synchronizer's updates are in order: this is no late one, but a repair, which begins anew
+  // a synchronizer's updates are in order: this is no late one, but a repair, which starts again
   const isAnew =
     trace.spentOn === synchronizerId || (known && known.reassignmentCounter > contract.reassignmentCounter);
   if (isAnew) return { active: [contract], halves: [] };

@@ -23,7 +23,7 @@ export interface ContractChangesOptions extends ContractsOptions {
 /**
  * The active contracts of some types, and how they change: first a `Reset` with all contracts, then one `ContractsChanged`
  * for each update of the ledger that changes some of them, whole and in order, without an end. Cold: each subscription
- * reads the contracts anew. {@link liveContracts} shares and keeps them.
+ * reads the contracts again. {@link liveContracts} shares and keeps them.
  *
  * Nothing is emitted before all contracts are read. After an outage the changes go on where they were. If that is no longer
  * possible, another `Reset` has all contracts again, and its `reason` says why.

@@ -12,7 +12,7 @@ import { isSameState, loading, stateOf, toChanges, type View, viewOf } from './V
 
 /**
  * A live view of the active contracts. All subscriptions to its Observables share one snapshot and one feed, which begin with
- * the first of them and end with the last; a view that is subscribed to again begins anew. A subscription that comes later
+ * the first of them and end with the last; a view that is subscribed to again starts from the beginning. A later subscription
  * begins with the contracts that are there.
  *
  * Only permanent errors end the Observables: missing rights, a query that the participant refuses, a gap with
