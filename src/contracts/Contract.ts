@@ -67,7 +67,7 @@ export interface Contract<N extends string = string, T = unknown> extends Contra
   toJSON(): Omit<Contract<N, T>, 'toJSON'>;
 }
 
-/** A contract whose payload does not decode, or whose view failed. It is a contract as any other otherwise. */
+/** A contract whose payload does not decode, or whose view failed. Apart from that, it is a contract like any other. */
 export interface UndecodedContract<N extends string = string> extends ContractFacts {
   /** The discriminant. */
   readonly _tag: 'UndecodedContract';
