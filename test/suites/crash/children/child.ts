@@ -28,11 +28,14 @@ export const request = {
 
 let notes: number | undefined;
 
-/** Appends an update to the notes with a single write: whole or not at all, and at once. */
+/**
+ * Appends an update to the notes, at once. It begins a line and ends with a mark: a kill can cut a write where a page of
+ * the file ends.
+ */
 export const note = (update: Work): void => {
   mark('u');
   notes ??= openSync(orders.notes ?? '', 'a');
-  writeSync(notes, `${orders.life} ${update.offset} ${idOf(update)} ${hashOf(update)}\n`);
+  writeSync(notes, `\n${orders.life} ${update.offset} ${idOf(update)} ${hashOf(update)} .`);
 };
 
 /** Marks each commit, and ends the process at an error. */
