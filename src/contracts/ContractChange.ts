@@ -1,5 +1,7 @@
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
+import type { Reassignment } from '../codecs/Reassignment.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Transaction } from '../codecs/Transaction.js';
 import type { AnyContract, ContractLocation } from './Contract.js';
 
 /** All contracts at an offset. They replace those before. */
@@ -29,6 +31,8 @@ export interface ContractsChanged<C extends AnyContract = AnyContract> {
   readonly synchronizerId?: string;
   /** When the synchronizer recorded the update. */
   readonly recordTime: Timestamp;
+  /** The update as the ledger sent it, with its exercises if the query asks for them. */
+  readonly update: Transaction | Reassignment;
   /** Contracts that were created, or have become visible. */
   readonly added: readonly C[];
   /** Contracts that were archived, or are no longer visible, with their last value. */

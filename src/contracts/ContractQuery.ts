@@ -20,6 +20,13 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
    * @defaultValue false
    */
   readonly includeCreatedEventBlob?: boolean | undefined;
+  /**
+   * Whether changes have the exercises of the contracts, also those that archive nothing, in `update.events`. An update that
+   * only exercises contracts is then a change, too. Snapshots have no exercises.
+   *
+   * @defaultValue false
+   */
+  readonly includeExercises?: boolean | undefined;
 }
 
 /** What to do where a query cannot be served as it is. */
@@ -67,7 +74,10 @@ export function eventFormatOf({ types = {}, parties, includeCreatedEventBlob = f
 }
 
 /** The updates that change the contracts of a format. */
-export const updateFormatOf = (eventFormat: EventFormat): UpdateFormat => ({
-  includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+export const updateFormatOf = (eventFormat: EventFormat, includeExercises = false): UpdateFormat => ({
+  includeTransactions: {
+    eventFormat,
+    transactionShape: includeExercises ? 'TRANSACTION_SHAPE_LEDGER_EFFECTS' : 'TRANSACTION_SHAPE_ACS_DELTA',
+  },
   includeReassignments: eventFormat,
 });

@@ -55,7 +55,7 @@ export class ContractsFold<C extends AnyContract> {
     }
   }
 
-  /** Applies an update. `undefined` if it changes no contract. If it throws, nothing has changed. */
+  /** Applies an update. `undefined` if it changes and exercises no contract. If it throws, nothing has changed. */
   apply(update: Transaction | Reassignment): ContractsChanged<C> | undefined {
     const traces = new Map<string, Trace<C>>();
     for (const event of update.events) {
@@ -75,10 +75,11 @@ export class ContractsFold<C extends AnyContract> {
       else if (contract === undefined) removed.push(before);
       else moved.push({ contract, from: before.location });
     }
-    if (added.length + removed.length + moved.length === 0) return undefined;
+    const isChange = added.length + removed.length + moved.length > 0 || update.events.some(isExercise);
+    if (!isChange) return undefined;
     const { offset, updateId, synchronizerId, recordTime } = update;
     const on = synchronizerId === undefined ? {} : { synchronizerId };
-    return { _tag: 'ContractsChanged', offset, updateId, ...on, recordTime, added, removed, moved };
+    return { _tag: 'ContractsChanged', offset, updateId, ...on, recordTime, update, added, removed, moved };
   }
 
   #traceOf(contractId: string): Trace<C> {
@@ -168,6 +169,8 @@ interface Edit<C extends AnyContract> {
   readonly contractId: string;
   readonly run: (trace: Trace<C>) => Trace<C>;
 }
+
+const isExercise = ({ _tag }: Event | ReassignmentEvent): boolean => _tag === 'ExercisedEvent';
 
 /** Whether the parties are no stakeholders of the contract, or its transaction both creates and archives it. */
 const isWitnessed = ({ acsDelta }: CreatedEvent | ExercisedEvent): boolean => acsDelta === false;

@@ -111,7 +111,7 @@ function readFrom(
       const changes = reason === undefined ? [] : [{ _tag: 'Reset' as const, reason, offset, contracts }];
       const feed = createLedgerFeed(
         source.service,
-        { beginExclusive: offset, updateFormat: updateFormatOf(eventFormat) },
+        { beginExclusive: offset, updateFormat: updateFormatOf(eventFormat, query.includeExercises) },
         // waiting would abort what is prefetched
         { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },
         source.retry,

@@ -104,7 +104,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
     throw new TypeError("onUnknownPackage: 'wait' is not possible with this feed");
   const sourceOf = contractsSource(ledger, options);
   const { service, retry } = sourceOf(0);
-  const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query)) };
+  const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
   const feedOver = (over: Service): ContractsFeed => ({
     retry,
     mustHandleAll: true,

@@ -268,7 +268,7 @@ describe('ContractsFold: transactions', () => {
       exercised('red', 2, { consuming: true, acsDelta: false }),
       exercised('red', 2, { consuming: false, acsDelta: true }),
     ];
-    expect(apply(fold, transactionOf(2, a, events))).toBeUndefined();
+    expect(apply(fold, transactionOf(2, a, events))).toBe('');
     const consumed = exercised('red', 3, { consuming: true, acsDelta: true });
     expect(apply(fold, transactionOf(3, a, [consumed]))).toBe('-red a 0');
   });
