@@ -31,7 +31,7 @@ export interface ContractsChanged<C extends AnyContract = AnyContract> {
   readonly synchronizerId?: string;
   /** When the synchronizer recorded the update. */
   readonly recordTime: Timestamp;
-  /** The update as the ledger sent it, with its exercises if the query asks for them. */
+  /** The update as the ledger sent it, with its exercises if the query asks for them; of several that `conflate` merges, the last. */
   readonly update: Transaction | Reassignment;
   /** Contracts that were created, or have become visible. */
   readonly added: readonly C[];

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { firstValueFrom, lastValueFrom, takeWhile, tap, toArray } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, takeWhile, tap, toArray } from 'rxjs';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import type { ExercisedEvent } from '../../src/codecs/Event.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
@@ -40,6 +41,8 @@ function fold(changes: readonly ContractChange[]): string[] {
   return [...ids].sort();
 }
 
+const isExercisedEvent = (event: { readonly _tag: string }): event is ExercisedEvent => event._tag === 'ExercisedEvent';
+
 describe('contractChanges over HTTP', () => {
   it.each(['3.4', '3.5', '3.6'] as const)('has the same contracts as a new snapshot, on %s', async (profile) => {
     const served = await startedWith(profile, 120);
@@ -62,6 +65,40 @@ describe('contractChanges over HTTP', () => {
     const contracts = now._tag === 'Reset' ? now.contracts : [];
     expect(contracts.every(({ _tag }) => _tag === 'Contract')).toBe(true);
   });
+
+  it.each(['3.4', '3.6'] as const)(
+    'has the same changes with exercises as without, and the exercises, on %s',
+    async (profile) => {
+      const served = await startedWith(profile, 0);
+      const ledger = createLedger({ baseUrl: served.url });
+      const query = { types: { asset: Asset, task: Task, holding: Holding }, parties: 'any' } as const;
+      // a snapshot has no exercises: the changes begin before all of them
+      const changesOf = (includeExercises: boolean) =>
+        lastValueFrom(
+          contractChanges(ledger, { ...query, includeExercises }, { resumeFrom: 0, idleTimeoutMs: 50 }).pipe(
+            takeWhile(({ offset }) => offset < end, true),
+            filter((change) => change._tag === 'ContractsChanged'),
+            toArray(),
+          ),
+        );
+      const end = served.generate(150);
+      const [plain, full] = [await changesOf(false), await changesOf(true)];
+      const isChange = ({ added, removed, moved }: (typeof full)[number]) =>
+        added.length + removed.length + moved.length > 0;
+      expect(full.filter(isChange).map(brief)).toEqual(plain.map(brief));
+      const exercises = full
+        .flatMap(({ update }): readonly { _tag: string }[] => update.events)
+        .filter(isExercisedEvent);
+      expect(exercises.some(({ consuming }) => consuming)).toBe(true);
+      expect(exercises.some(({ consuming }) => !consuming)).toBe(true);
+      expect(
+        full.every(({ update, offset, updateId }) => update.offset === offset && update.updateId === updateId),
+      ).toBe(true);
+      expect(
+        plain.flatMap(({ update }): readonly { _tag: string }[] => update.events).filter(isExercisedEvent),
+      ).toEqual([]);
+    },
+  );
 
   it('has the contracts of known types, and all when the package of the others is uploaded (pitfall 37)', async () => {
     useProcessTime(20);
