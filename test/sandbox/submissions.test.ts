@@ -63,9 +63,7 @@ describe('preparing', () => {
     expect(await refusal({ actAs: ['mallory::1220'] })).toBe('NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT');
     expect(await refusal({ commandId: 'no!' })).toBe('INVALID_FIELD');
     expect(await refusal({ synchronizerId: 'elsewhere' })).toBe('NOT_CONNECTED_TO_SYNCHRONIZER');
-    expect(await refusal({ commands: [{ ExerciseCommand: { choice: 'Give' } }] })).toBe(
-      'FAILED_TO_PREPARE_TRANSACTION',
-    );
+    expect(await refusal({ commands: [{ CreateAndExerciseCommand: {} }] })).toBe('FAILED_TO_PREPARE_TRANSACTION');
   });
 
   it('decodes the hashing scheme V3 since 3.5, which its synchronizers do not support', async () => {

@@ -7,7 +7,9 @@ import type { Settings } from '../participant/Settings.js';
 import type { PreparedSubmission } from '../prepared/PreparedSubmission.js';
 import type { ExecuteRequest, PartySignature } from '../requests/executeRequest.js';
 import type { SandboxProfile } from '../Sandbox.js';
+import { stakeholdersOf } from '../wire/events.js';
 import { formatMicros } from '../wire/values.js';
+import type { WireCreatedEvent } from '../wire/WireEvent.js';
 
 /** A submission that is to be checked and committed. */
 export interface SignedSubmission {
@@ -118,10 +120,14 @@ export function checkVerdict({ request, prepared }: SignedSubmission, { ledger, 
       resources: [['ErrorResource(CONTRACT_ID)', contractId]],
     });
   }
-  if (!contract.created.signatories.includes(party)) {
-    throw requestError('INVALID_EXTERNAL_TRANSACTION', `${party} is no signatory of contract ${contractId}`);
+  if (!controllersOf(contract.created, effect.choice).includes(party)) {
+    throw requestError('INVALID_EXTERNAL_TRANSACTION', `${party} does not control ${effect.choice} of ${contractId}`);
   }
 }
+
+/** The parties each of which may exercise a choice: for `Archive` the signatories, for others all stakeholders. */
+export const controllersOf = (created: WireCreatedEvent, choice: string): readonly string[] =>
+  choice === 'Archive' ? created.signatories : stakeholdersOf(created);
 
 /** Rejects a submission outside its time bounds. Compares with the clock, because appended updates may be ahead of it. */
 function checkTimes(prepared: PreparedSubmission, request: ExecuteRequest, settings: Settings): void {

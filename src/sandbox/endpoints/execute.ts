@@ -4,13 +4,13 @@ import { type Answer, type Call, jsonAnswer, timeoutAnswer } from '../http/Call.
 import type { Ledger } from '../ledger/Ledger.js';
 import { visibleTransaction } from '../ledger/visible.js';
 import type { Participant } from '../participant/Participant.js';
-import { decodePrepared, type Effect, loadVendor } from '../prepared/PreparedSubmission.js';
+import { type Creation, decodePrepared, type Effect, loadVendor } from '../prepared/PreparedSubmission.js';
 import { parseBody } from '../requests/JsonCursor.js';
 import { readExecuteRequest } from '../requests/executeRequest.js';
 import type { TransactionFormat } from '../requests/formats.js';
-import { consume, createdEvent } from '../wire/events.js';
+import { consume, createdEvent, exercisedEvent } from '../wire/events.js';
 import { formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
-import type { WireEvent } from '../wire/WireEvent.js';
+import type { WireCreatedEvent, WireEvent } from '../wire/WireEvent.js';
 import type { WireTransaction } from '../wire/WireUpdate.js';
 import { checkAcceptance, checkVerdict, chooseLedgerTime, type SignedSubmission } from './checks.js';
 
@@ -98,15 +98,29 @@ interface CommitContext {
 
 /** The events of a committed submission. */
 function buildEvents(effect: Effect, { party, offset, effectiveAt, ledger }: CommitContext): readonly WireEvent[] {
-  if (effect.kind === 'create') {
+  const create = (creation: Creation, nodeId: number): WireCreatedEvent => {
     // a synchronizer adds the suffix to the contract id of the prepared transaction
-    const contractId = `${effect.contractId}ca1112${sha256('suffix', effect.contractId, offset)}`;
-    return [{ CreatedEvent: createdEvent({ ...effect, offset, nodeId: 0, contractId, createdAt: effectiveAt }) }];
-  }
+    const contractId = `${creation.contractId}ca1112${sha256('suffix', creation.contractId, offset)}`;
+    return createdEvent({ ...creation, offset, nodeId, contractId, createdAt: effectiveAt });
+  };
+  if (effect.kind === 'create') return [{ CreatedEvent: create(effect, 0) }];
   const contract = ledger.contracts.get(effect.contractId);
   if (contract === undefined) throw new Error(`${effect.contractId} has been checked to be active`);
-  const choice = { choice: 'Archive', choiceArgument: {}, exerciseResult: {}, actingParties: [party] };
-  return consume(contract.created, { offset, nodeId: 0, ...choice });
+  const { choice, choiceArgument, isConsuming, result } = effect;
+  const successor = effect.creation && create(effect.creation, 1);
+  const exercise = {
+    offset,
+    nodeId: 0,
+    lastDescendantNodeId: successor ? 1 : 0,
+    choice,
+    choiceArgument,
+    exerciseResult: successor?.contractId ?? result,
+    actingParties: [party],
+  };
+  const exercised = isConsuming
+    ? consume(contract.created, exercise)
+    : [{ ExercisedEvent: exercisedEvent(contract.created, exercise, false) }];
+  return [...exercised, ...(successor ? [{ CreatedEvent: successor }] : [])];
 }
 
 /** The format of a request without one: all contracts that the party of the submission may see. */

@@ -5,10 +5,11 @@ import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
 import type { Participant } from '../participant/Participant.js';
 import { buildPrepared, encodePrepared, type PreparedBytes } from '../prepared/build.js';
 import { loadVendor, type Vendor } from '../prepared/PreparedSubmission.js';
+import { findChoiceType } from '../prepared/types.js';
 import { JsonCursor, parseBody } from '../requests/JsonCursor.js';
 import { type PrepareRequest, readPrepareRequest } from '../requests/prepareRequest.js';
 import { formatMicros, trafficCost } from '../wire/values.js';
-import { checkHashingScheme } from './checks.js';
+import { checkHashingScheme, controllersOf } from './checks.js';
 
 /** `POST /v2/interactive-submission/prepare` */
 export async function prepare({ body, participant, fault }: Call): Promise<Answer> {
@@ -48,7 +49,7 @@ function checkCommand({ command, party }: PrepareRequest, { ledger, hosted }: Pa
     );
   }
   if (command.kind === 'create') return;
-  const { contractId, templateId } = command;
+  const { contractId, templateId, choice } = command;
   const contract = ledger.contracts.get(contractId);
   if (contract === undefined) {
     throw requestError('CONTRACT_NOT_FOUND', `Contract could not be found with id ${contractId}`, {
@@ -61,14 +62,21 @@ function checkCommand({ command, party }: PrepareRequest, { ledger, hosted }: Pa
       `Contract ${contractId} is of template ${contract.created.templateId}`,
     );
   }
-  if (!contract.created.signatories.includes(party)) {
-    throw requestError('DAML_AUTHORIZATION_ERROR', `${party} is no signatory of contract ${contractId}`);
+  const { packageName } = contract.created;
+  if (findChoiceType({ id: contract.created.templateId, packageName }, choice) === undefined) {
+    throw requestError(
+      'FAILED_TO_PREPARE_TRANSACTION',
+      `The sandbox has no choice ${choice} of ${contract.created.templateId}: all templates have Archive, and its own templates with an owner have Touch and Transfer`,
+    );
+  }
+  if (!controllersOf(contract.created, choice).includes(party)) {
+    throw requestError('DAML_AUTHORIZATION_ERROR', `${party} does not control ${choice} of contract ${contractId}`);
   }
 }
 
 /** The synchronizer of a submission: the requested one, or else that of its contract, or else the first one. */
 function chooseSynchronizer({ command, synchronizerId }: PrepareRequest, { ledger, settings }: Participant): string {
-  const contract = command.kind === 'archive' ? ledger.contracts.get(command.contractId) : undefined;
+  const contract = command.kind === 'exercise' ? ledger.contracts.get(command.contractId) : undefined;
   if (synchronizerId === '') return contract?.synchronizerId ?? settings.synchronizers[0] ?? '';
   const isThere = contract === undefined || contract.synchronizerId === synchronizerId;
   if (settings.synchronizers.includes(synchronizerId) && isThere) return synchronizerId;

@@ -1,9 +1,15 @@
-import type { Create, DamlTransaction_Node, PreparedTransaction, Value } from '@canton-network/core-ledger-proto';
+import type {
+  Create,
+  DamlTransaction_Node,
+  Exercise,
+  PreparedTransaction,
+  Value,
+} from '@canton-network/core-ledger-proto';
 import type { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
 import { RequestError, requestError } from '../errors.js';
 import { formatMicros, maxMicros } from '../wire/values.js';
 import type { TemplateRef } from '../wire/WireEvent.js';
-import { formatDays, formatIdentifier } from './types.js';
+import { findChoiceType, formatDays, formatIdentifier } from './types.js';
 
 /** The content of a prepared transaction. Times are in microseconds since the epoch. */
 export interface PreparedSubmission {
@@ -17,16 +23,30 @@ export interface PreparedSubmission {
 }
 
 /** The effect of the root node. */
-export type Effect =
-  | {
-      readonly kind: 'create';
-      readonly contractId: string;
-      readonly template: TemplateRef;
-      readonly createArgument: unknown;
-      readonly signatories: readonly string[];
-      readonly observers: readonly string[];
-    }
-  | { readonly kind: 'archive'; readonly contractId: string };
+export type Effect = Creation | Exercised;
+
+/** A contract is created. */
+export interface Creation {
+  readonly kind: 'create';
+  /** Without the suffix that the commit adds. */
+  readonly contractId: string;
+  readonly template: TemplateRef;
+  readonly createArgument: unknown;
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+}
+
+/** A choice is exercised. */
+interface Exercised {
+  readonly kind: 'exercise';
+  readonly contractId: string;
+  readonly choice: string;
+  readonly choiceArgument: unknown;
+  readonly isConsuming: boolean;
+  /** The result; that of a choice that creates a contract is the id of the contract. */
+  readonly result: unknown;
+  readonly creation: Creation | undefined;
+}
 
 /** Decodes the bytes of a prepared transaction. */
 export async function decodePrepared(bytes: Uint8Array, vendor: Vendor): Promise<DecodedSubmission> {
@@ -49,9 +69,9 @@ interface DecodedSubmission {
 function readPrepared({ transaction, metadata }: PreparedTransaction): PreparedSubmission {
   const [party, ...others] = metadata?.submitterInfo?.actAs ?? [];
   const [root, ...otherRoots] = transaction?.roots ?? [];
-  const node = transaction?.nodes.find(({ nodeId }) => nodeId === root)?.versionedNode;
+  const nodes = new Map(transaction?.nodes.map(({ nodeId, versionedNode }) => [nodeId, versionedNode]));
   if (metadata === undefined || party === undefined || others.length > 0) throw new TypeError('not one acting party');
-  if (otherRoots.length > 0 || node?.oneofKind !== 'v1') throw new TypeError('not one root');
+  if (root === undefined || otherRoots.length > 0) throw new TypeError('not one root');
   const { synchronizerId, submitterInfo, preparationTime, minLedgerEffectiveTime, maxRecordTime } = metadata;
   return {
     commandId: submitterInfo?.commandId ?? '',
@@ -60,7 +80,7 @@ function readPrepared({ transaction, metadata }: PreparedTransaction): PreparedS
     preparationTime: toMicros(preparationTime),
     minLedgerTime: minLedgerEffectiveTime === undefined ? undefined : toMicros(minLedgerEffectiveTime),
     maxRecordTime: maxRecordTime === undefined ? undefined : toMicros(maxRecordTime),
-    effect: readEffect(node.v1),
+    effect: readEffect(root, nodes),
   };
 }
 
@@ -69,18 +89,38 @@ function toMicros(time: bigint): number {
   return Number(time);
 }
 
-type Node = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1'];
+type Nodes = ReadonlyMap<string, DamlTransaction_Node['versionedNode']>;
 
 /** Reads the effect of a node. */
-function readEffect({ nodeType }: Node): Effect {
+function readEffect(nodeId: string, nodes: Nodes): Effect {
+  const node = nodes.get(nodeId);
+  if (node?.oneofKind !== 'v1') throw new TypeError('no such node');
+  const { nodeType } = node.v1;
   if (nodeType.oneofKind === 'create') return readCreate(nodeType.create);
-  if (nodeType.oneofKind === 'exercise' && nodeType.exercise.choiceId === 'Archive') {
-    return { kind: 'archive', contractId: nodeType.exercise.contractId };
-  }
-  throw new TypeError('neither a create nor an archive');
+  if (nodeType.oneofKind === 'exercise') return readExercise(nodeType.exercise, nodes);
+  throw new TypeError('neither a create nor an exercise');
 }
 
-function readCreate({ contractId, templateId, packageName, argument, signatories, stakeholders }: Create): Effect {
+function readExercise(exercise: Exercise, nodes: Nodes): Exercised {
+  const { contractId, choiceId, chosenValue, consuming, children, exerciseResult, templateId, packageName } = exercise;
+  const type = templateId && findChoiceType({ id: formatIdentifier(templateId), packageName }, choiceId);
+  if (type?.isConsuming !== consuming) throw new TypeError('no such choice');
+  const [child, ...others] = children;
+  const consequence = child === undefined ? undefined : readEffect(child, nodes);
+  const hasCreation = consequence?.kind === 'create';
+  if (others.length > 0 || hasCreation !== (type.result === 'contractId')) throw new TypeError('other consequences');
+  return {
+    kind: 'exercise',
+    contractId,
+    choice: choiceId,
+    choiceArgument: valueToJson(chosenValue),
+    isConsuming: consuming,
+    result: valueToJson(exerciseResult),
+    creation: hasCreation ? consequence : undefined,
+  };
+}
+
+function readCreate({ contractId, templateId, packageName, argument, signatories, stakeholders }: Create): Creation {
   if (templateId === undefined || !/^00[0-9a-f]{64}$/.test(contractId)) throw new TypeError('no contract');
   return {
     kind: 'create',

@@ -15,20 +15,23 @@ import { stakeholdersOf } from '../wire/events.js';
 import { parseMicros, sha256 } from '../wire/values.js';
 import type { TemplateRef, WireCreatedEvent } from '../wire/WireEvent.js';
 import type { Vendor } from './PreparedSubmission.js';
-import { recordValue } from './jsonToValue.js';
-import { findTemplateType, parseIdentifier } from './types.js';
+import { jsonToValue, recordValue } from './jsonToValue.js';
+import { findChoiceType, findTemplateType, parseIdentifier } from './types.js';
 
-/** Builds the message of a prepared transaction: one root node, its seed, and the metadata for its execution. */
+/** Builds the message of a prepared transaction: a root node with its consequence, their seeds, and the metadata for its execution. */
 export function buildPrepared(submission: PrepareRequest, ledger: Ledger): PreparedTransaction {
   const { party, commandId, synchronizerId, minLedgerTime, maxRecordTime } = submission;
   const transactionUuid = randomUUID();
-  const { node, inputs } = buildNode(submission, transactionUuid, ledger);
+  const { nodes, inputs } = buildNodes(submission, transactionUuid, ledger);
   return {
     transaction: {
       version: lfVersion,
       roots: ['0'],
-      nodes: [{ nodeId: '0', versionedNode: node }],
-      nodeSeeds: [{ nodeId: 0, seed: randomBytes(32) }],
+      nodes: nodes.map((nodeType, index) => ({
+        nodeId: String(index),
+        versionedNode: { oneofKind: 'v1', v1: { nodeType } },
+      })),
+      nodeSeeds: nodes.map((_, nodeId) => ({ nodeId, seed: randomBytes(32) })),
     },
     metadata: {
       submitterInfo: { actAs: [party], commandId },
@@ -44,21 +47,25 @@ export function buildPrepared(submission: PrepareRequest, ledger: Ledger): Prepa
   };
 }
 
-interface NodeWithInputs {
-  readonly node: DamlTransaction_Node['versionedNode'];
+type NodeType = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1']['nodeType'];
+
+interface NodesWithInputs {
+  /** The first is the root, and the others are its children. */
+  readonly nodes: readonly NodeType[];
   readonly inputs: readonly Metadata_InputContract[];
 }
 
-function buildNode({ command, party }: PrepareRequest, uuid: string, ledger: Ledger): NodeWithInputs {
+function buildNodes({ command, party }: PrepareRequest, uuid: string, ledger: Ledger): NodesWithInputs {
   if (command.kind === 'create') {
     const create = buildCreateNode(command, { party, uuid, packages: ledger.packages });
-    return { node: { oneofKind: 'v1', v1: { nodeType: { oneofKind: 'create', create } } }, inputs: [] };
+    return { nodes: [{ oneofKind: 'create', create }], inputs: [] };
   }
   const contract = ledger.contracts.get(command.contractId);
   if (contract === undefined) throw new Error(`${command.contractId} has been checked to be active`);
-  const exercise = buildArchiveNode(contract.created, party);
-  const inputs = [buildInputContract(contract.created)];
-  return { node: { oneofKind: 'v1', v1: { nodeType: { oneofKind: 'exercise', exercise } } }, inputs };
+  const { created } = contract;
+  const { exercise, creations } = buildExercise(created, command, { party, uuid });
+  const children = creations.map((create): NodeType => ({ oneofKind: 'create', create }));
+  return { nodes: [{ oneofKind: 'exercise', exercise }, ...children], inputs: [buildInputContract(created)] };
 }
 
 interface CreateCommand {
@@ -112,23 +119,53 @@ function createNode({ contractId, template, argument, signatories, observers }: 
 /** The Daml-LF version of Canton 3. */
 const lfVersion = '2.1';
 
-/** Builds the node of an archive command. */
-function buildArchiveNode(created: WireCreatedEvent, party: string): Exercise {
-  return {
+interface ExerciseCommand {
+  readonly choice: string;
+  readonly choiceArgument: unknown;
+}
+
+/** Builds the node of an exercise command, and the contract that the choice creates: with `Transfer`, its successor. */
+function buildExercise(
+  created: WireCreatedEvent,
+  { choice, choiceArgument }: ExerciseCommand,
+  { party, uuid }: Omit<Context, 'packages'>,
+): { readonly exercise: Exercise; readonly creations: readonly Create[] } {
+  const template = { id: created.templateId, packageName: created.packageName };
+  const type = findChoiceType(template, choice);
+  if (type === undefined) throw new Error(`${choice} has been checked to exist`);
+  const creations = choice === 'Transfer' ? [successorOf(created, choiceArgument, uuid)] : [];
+  const recordId = choice === 'Archive' ? archiveRecordId : { ...parseIdentifier(template.id), entityName: choice };
+  const results = { unit: {}, int64: '42', contractId: creations[0]?.contractId };
+  const exercise: Exercise = {
     lfVersion,
     contractId: created.contractId,
-    packageName: created.packageName,
-    templateId: parseIdentifier(created.templateId),
+    packageName: template.packageName,
+    templateId: parseIdentifier(template.id),
     signatories: [...created.signatories].sort(),
     stakeholders: [...stakeholdersOf(created)].sort(),
     actingParties: [party],
-    choiceId: 'Archive',
-    chosenValue: { sum: { oneofKind: 'record', record: { recordId: archiveRecordId, fields: [] } } },
-    consuming: true,
-    children: [],
-    exerciseResult: { sum: { oneofKind: 'unit', unit: {} } },
+    choiceId: choice,
+    chosenValue: recordValue(choiceArgument, type.fields, recordId),
+    consuming: type.isConsuming,
+    children: creations.map((_, index) => String(index + 1)),
+    exerciseResult: jsonToValue(results[type.result], type.result, recordId),
     choiceObservers: [],
   };
+  return { exercise, creations };
+}
+
+/** The contract with another owner, who observes it. Its signatories stay the same: they have authorized it. */
+function successorOf(created: WireCreatedEvent, choiceArgument: unknown, uuid: string): Create {
+  const template = { id: created.templateId, packageName: created.packageName };
+  const newOwner = isRecord(choiceArgument) ? choiceArgument['newOwner'] : undefined;
+  const json = { ...Object(created.createArgument), owner: newOwner } as unknown;
+  return createNode({
+    contractId: `00${sha256('contract', uuid)}`,
+    template,
+    argument: recordValue(json, findTemplateType(template).fields, parseIdentifier(template.id)),
+    signatories: created.signatories,
+    observers: typeof newOwner === 'string' ? [newOwner] : [],
+  });
 }
 
 /** The type of the argument of `Archive`, of a package that all Daml 3 packages depend on. */

@@ -17,7 +17,7 @@ export function recordValue(json: unknown, fields: Fields, recordId: Identifier)
 }
 
 /** Converts JSON to a Daml value of a type. Named types are in the module of the template `home`. */
-function jsonToValue(json: unknown, type: LfType, home: Identifier): Value {
+export function jsonToValue(json: unknown, type: LfType, home: Identifier): Value {
   return { sum: toSum(json, type, home) };
 }
 

@@ -25,7 +25,13 @@ export interface PrepareRequest {
 /** A command that the sandbox supports. */
 type Command =
   | { readonly kind: 'create'; readonly templateId: string; readonly createArguments: unknown }
-  | { readonly kind: 'archive'; readonly templateId: string; readonly contractId: string };
+  | {
+      readonly kind: 'exercise';
+      readonly templateId: string;
+      readonly contractId: string;
+      readonly choice: string;
+      readonly choiceArgument: unknown;
+    };
 
 /** Reads the body of a prepare request, which has one command of one party. */
 export function readPrepareRequest(body: JsonCursor): PrepareRequest & { readonly hashingSchemeVersion: string } {
@@ -57,21 +63,23 @@ function multipleNotSupported(what: string) {
   return requestError('FAILED_TO_PREPARE_TRANSACTION', `Only one ${what} per submission is supported`);
 }
 
-/** Reads a command. Without a Daml engine, `Archive` is the only choice. */
+/** Reads a command. */
 function readCommand(cursor: JsonCursor): Command {
   const [kind, content] = cursor.oneOf();
   if (kind === 'CreateCommand') {
     const createArguments = content.required('createArguments').value;
     return { kind: 'create', templateId: readIdentifier(content.required('templateId')), createArguments };
   }
-  if (kind === 'ExerciseCommand' && content.required('choice').string() === 'Archive') {
-    const contractId = content.required('contractId').string();
-    return { kind: 'archive', templateId: readIdentifier(content.required('templateId')), contractId };
+  if (kind === 'ExerciseCommand') {
+    return {
+      kind: 'exercise',
+      templateId: readIdentifier(content.required('templateId')),
+      contractId: content.required('contractId').string(),
+      choice: content.required('choice').string(),
+      choiceArgument: content.field('choiceArgument').value ?? {},
+    };
   }
-  throw requestError(
-    'FAILED_TO_PREPARE_TRANSACTION',
-    'The sandbox runs CreateCommand and ExerciseCommand of Archive only',
-  );
+  throw requestError('FAILED_TO_PREPARE_TRANSACTION', 'The sandbox runs CreateCommand and ExerciseCommand only');
 }
 
 /** Reads the minimum ledger time, in microseconds since the epoch. */
