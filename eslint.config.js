@@ -56,7 +56,7 @@ const house = {
   indexeddb: ['codecs', 'errors', 'process'],
   postgres: ['codecs', 'errors', 'http', 'process'],
   nats: ['codecs', 'errors', 'diagnostics', 'http', 'operators', 'process'],
-  angular: ['errors', 'http', 'ledger'],
+  angular: ['codecs', 'contracts', 'errors', 'http', 'ledger'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],
   ws: ['codecs', 'errors', 'http', 'feed'],
   undici: ['errors', 'http'],

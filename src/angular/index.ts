@@ -11,3 +11,5 @@ export { LEDGER } from './provideLedger.js';
 export type { LedgerFeature } from './provideLedger.js';
 export { withAngularHttp } from './provideLedger.js';
 export { withServerFeeds } from './provideLedger.js';
+export { injectContracts, type InjectContractsOptions } from './injectContracts.js';
+export type { ContractsResource, ContractsStatus } from './ContractsResource.js';

@@ -80,8 +80,12 @@ export const outsideZone =
   (source) =>
     new Observable((subscriber) => zone.runOutsideAngular(() => source.subscribe(subscriber)));
 
-/** Emits within Angular's zone, wherever the source emits. */
-const insideZone =
+/**
+ * Emits within Angular's zone, wherever the source emits.
+ *
+ * @internal
+ */
+export const insideZone =
   <A>(zone: NgZone): MonoTypeOperatorFunction<A> =>
   (source) =>
     source.pipe(
