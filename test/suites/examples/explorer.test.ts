@@ -7,6 +7,7 @@ import { itInChromium } from '../../helpers/browser.js';
 import { builtFolder, installation, start, useExplorer } from './explorer/explorer.js';
 import { describeFeed } from './explorer/feed.js';
 import { describeGaps } from './explorer/gaps.js';
+import { describeNavigation } from './explorer/navigation.js';
 import { describePanels } from './explorer/panel.js';
 import { describeSettings } from './explorer/settings.js';
 import { describeSubmissions } from './explorer/submission.js';
@@ -72,6 +73,7 @@ describe('the explorer', () => {
   });
 
   describeTable();
+  describeNavigation();
   describePanels();
   describeSubmissions();
   describeFeed();

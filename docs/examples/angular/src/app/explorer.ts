@@ -2,34 +2,32 @@ import { afterRenderEffect, Component, computed, ElementRef, inject, viewChild }
 import { CdkTrapFocus } from '@angular/cdk/a11y';
 import { CONNECTION } from './connection/connection';
 import { ConnectionForm } from './connection/connection-form';
+import { ContractsPage } from './contracts/contracts-page';
 import { ContractDetail } from './detail/contract-detail';
 import { UpdateDetail } from './detail/update-detail';
 import { SandboxBar } from './sandbox/sandbox-bar';
-import { isTyping } from './shell/is-typing';
+import { Pages, type FocusablePage } from './shell/pages';
 import { Panels } from './shell/panels';
 import { Screen } from './shell/screen';
 import { TopBar } from './shell/top-bar';
-import { StatusStrip } from './status/status-strip';
 import { SubmitPanel } from './submit/submit-panel';
-import { FilterBar } from './updates/filter-bar';
-import { UpdateTable } from './updates/update-table';
+import { UpdatesPage } from './updates/updates-page';
 
 const titles = { update: 'Update', contract: 'Contract', submit: 'Submit', connection: 'Connection' } as const;
 
-/** The page: status, filters, the table, and the panel next to it. */
+/** A page, and the panel next to it. */
 @Component({
   selector: 'app-explorer',
   imports: [
     CdkTrapFocus,
     ConnectionForm,
     ContractDetail,
-    FilterBar,
+    ContractsPage,
     SandboxBar,
-    StatusStrip,
     SubmitPanel,
     TopBar,
     UpdateDetail,
-    UpdateTable,
+    UpdatesPage,
   ],
   templateUrl: './explorer.html',
   styleUrl: './explorer.css',
@@ -37,6 +35,7 @@ const titles = { update: 'Update', contract: 'Contract', submit: 'Submit', conne
 })
 export class Explorer {
   protected readonly connection = inject(CONNECTION);
+  protected readonly pages = inject(Pages);
   protected readonly panels = inject(Panels);
   protected readonly screen = inject(Screen);
   protected readonly title = computed(() => {
@@ -44,36 +43,26 @@ export class Explorer {
     if (panel === undefined) return '';
     return panel.kind === 'update' ? `Update ${panel.offset}` : titles[panel.kind];
   });
-  private readonly filters = viewChild.required(FilterBar);
-  private readonly table = viewChild.required(UpdateTable);
+  private readonly page = viewChild<FocusablePage>('page');
   private readonly side = viewChild<ElementRef<HTMLElement>>('side');
 
   constructor() {
     afterRenderEffect(() => {
-      // moves the focus into the panel, but not out of the table, whose keys choose what the panel shows
-      if (this.panels.current() === undefined || this.table().hasFocus()) return;
+      // moves the focus into the panel, but not out of a table, whose keys choose what the panel shows
+      if (this.panels.current() === undefined || this.page()?.hasFocus() === true) return;
       const side = this.side()?.nativeElement;
       if (side?.contains(document.activeElement) === false) side.focus();
     });
   }
 
-  protected enterTable(): void {
-    this.table().focus();
-    this.table().chooseFirst();
-  }
-
   protected close(): void {
     this.panels.close();
-    this.table().focus();
+    this.page()?.focus();
   }
 
   protected onKey(event: KeyboardEvent): void {
-    if (event.key === 'Escape' && this.panels.current() !== undefined) {
-      event.preventDefault();
-      this.close();
-    } else if (event.key === '/' && !isTyping(event.target)) {
-      event.preventDefault();
-      this.filters().focus();
-    }
+    if (event.key !== 'Escape' || this.panels.current() === undefined) return;
+    event.preventDefault();
+    this.close();
   }
 }

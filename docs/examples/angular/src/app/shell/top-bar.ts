@@ -1,10 +1,16 @@
 import { Component, computed, inject } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
 import { TableView } from '../updates/table-view';
+import { Pages, type PageName } from './pages';
 import { Panels } from './panels';
 import { Theme } from './theme';
 
 const faces = { auto: '◐', light: '☀', dark: '☾' } as const;
+
+const names: readonly { readonly name: PageName; readonly label: string }[] = [
+  { name: 'updates', label: 'Updates' },
+  { name: 'contracts', label: 'Contracts' },
+];
 
 @Component({
   selector: 'app-top-bar',
@@ -17,6 +23,13 @@ const faces = { auto: '◐', light: '☀', dark: '☾' } as const;
       </svg>
       <span>Ledger explorer</span>
     </h1>
+    <nav aria-label="Pages">
+      @for (page of names; track page.name) {
+        <a [href]="'#' + page.name" [attr.aria-current]="pages.current() === page.name ? 'page' : null">{{
+          page.label
+        }}</a>
+      }
+    </nav>
     <button type="button" class="address" title="Connection" (click)="panels.show({ kind: 'connection' })">
       <span>{{ address }}</span>
       @if (connection.isSandbox) {
@@ -34,6 +47,8 @@ const faces = { auto: '◐', light: '☀', dark: '☾' } as const;
 })
 export class TopBar {
   protected readonly connection = inject(CONNECTION);
+  protected readonly names = names;
+  protected readonly pages = inject(Pages);
   protected readonly panels = inject(Panels);
   protected readonly theme = inject(Theme);
   protected readonly address = this.connection.baseUrl.replace(/^https?:\/\//, '');
