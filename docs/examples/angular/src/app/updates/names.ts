@@ -8,9 +8,11 @@ export const longId = (party: string): string =>
 /** `Module:Entity` of a template id, without the package. */
 export const shortTemplate = (id: string): string => id.slice(id.indexOf(':') + 1);
 
+/** `package-name:Module:Entity`: the name of a template, which is the same for all versions of its package. */
+export const templateName = (templateId: string, packageName: string): string =>
+  packageName === '' ? shortTemplate(templateId) : `${packageName}:${shortTemplate(templateId)}`;
+
 /** The start of a long id. */
 export const head = (id: string, length = 12): string => (id.length > length + 1 ? `${id.slice(0, length)}…` : id);
 
-/** `14:03:07.123` of a record time in UTC, which may have no fraction of a second. */
-export const timeOfDay = (timestamp: string): string =>
-  timestamp === '' ? '' : `${timestamp.slice(11, 19)}.${timestamp.slice(20, 23).replace('Z', '').padEnd(3, '0')}`;
+export { timeOfDay } from '../shell/times';
