@@ -22,7 +22,7 @@ interface ProgressView<P> {
   readonly read: () => P;
   /** How many samples the rate is computed from, four for each second. */
   readonly sampleCount: number;
-  /** Formats the last samples, the oldest one first. */
+  /** Formats the last samples, the oldest one first. They begin again when the feed has caught up, and when it falls behind. */
   readonly format: (samples: readonly Sample<P>[], pace: Pace, paint: Paint) => string;
   /** The time before the first sample, in milliseconds; default: 0. */
   readonly delayMs?: number;
@@ -42,15 +42,28 @@ export function showProgress<P extends object>(
   const pace$ = diagnostics$.pipe(scan(nextPace, initialPace), startWith(initialPace));
   return timer(delayMs, intervalMs).pipe(
     map((): Sample<P> => ({ ...read(), at: Date.now() })),
-    scan((samples: readonly Sample<P>[], sample) => [...samples, sample].slice(-sampleCount), []),
     withLatestFrom(pace$),
-    tap(([samples, pace]) => {
+    scan(
+      ({ samples, pace: before }: Recent<P>, [sample, pace]): Recent<P> => ({
+        // updates of the past are read faster than new ones occur: no rate is computed from both
+        samples: pace.hasCaughtUp === before.hasCaughtUp ? [...samples, sample].slice(-sampleCount) : [sample],
+        pace,
+      }),
+      { samples: [], pace: initialPace },
+    ),
+    tap(({ samples, pace }) => {
       status.show((paint) => format(samples, pace, paint));
     }),
     finalize(() => {
       status.clear();
     }),
   );
+}
+
+/** The last samples of one state of a feed. */
+interface Recent<P> {
+  readonly samples: readonly Sample<P>[];
+  readonly pace: Pace;
 }
 
 /** For `scan`. */

@@ -62,9 +62,9 @@ export const toJsonLine = ({ _tag, ...fields }: Update): string => `${JSON.strin
 /** The short name of a party, a participant or a synchronizer: the part before `::`. */
 export const shortId = (id: string): string => escapeText(id.split('::')[0] ?? '');
 
-/** A number with its digits in groups of three, `12 345`; `…` for an unknown one. */
+/** A number with its digits in groups of three, `12 345`; `–` for an unknown one. */
 export const groupDigits = (number: number | undefined): string =>
-  number === undefined ? '…' : number.toLocaleString('en').replaceAll(',', ' ');
+  number === undefined ? '–' : number.toLocaleString('en').replaceAll(',', ' ');
 
 /** A number of bytes: `512 B`, `3.4 kB`, `1.2 GB`. */
 export function formatSize(bytes: number): string {

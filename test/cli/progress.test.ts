@@ -96,6 +96,25 @@ describe('showProgress', () => {
     expect(texts[1]).toMatch(/^1@\d+,2@\d+$/);
   });
 
+  it('begins the samples again when the feed has caught up: the rate before is not that of new updates', () => {
+    const { status, texts } = fakeStatus();
+    let count = 0;
+    marbles(({ cold, flush }) => {
+      const diagnostics$ = cold('750ms c|', { c: { ...caughtUp, at: 0 } });
+      showProgress({ diagnostics$ }, status, {
+        read: () => ({ count: (count += 1) }),
+        sampleCount: 9,
+        format: (samples, { hasCaughtUp }) => `${String(hasCaughtUp)} ${samples.map((sample) => sample.count).join()}`,
+        delayMs: 100,
+      })
+        .pipe(take(5))
+        .subscribe();
+      flush();
+    });
+
+    expect(texts).toStrictEqual(['false 1', 'false 1,2', 'false 1,2,3', 'true 4', 'true 4,5', undefined]);
+  });
+
   it('does nothing without a terminal', () => {
     const { status, texts } = fakeStatus(false);
     marbles(({ expectObservable }) => {

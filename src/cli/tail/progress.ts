@@ -28,27 +28,28 @@ export function formatTailProgress(
 ): string {
   const [first, last] = [samples[0], samples.at(-1)];
   const { cursor, end } = last ?? {};
-  const rate = first === undefined || last === undefined ? 0 : updatesPerSecond(first, last);
+  const rate = first === undefined || last === undefined ? undefined : updatesPerSecond(first, last);
   const target = end === undefined ? undefined : Math.max(cursor ?? 0, Math.min(end, to ?? end));
   const position = `${groupDigits(cursor)} / ${groupDigits(target)}`;
   const state = stateOf(pace, rate, cursor);
   return [position, paint('dim', `${groupDigits(rate)}/s`), paint(state.colour, state.name)].join('  ·  ');
 }
 
-function updatesPerSecond(first: Sample<TailProgress>, last: Sample<TailProgress>): number {
+/** `undefined` before there are two samples. */
+function updatesPerSecond(first: Sample<TailProgress>, last: Sample<TailProgress>): number | undefined {
   const seconds = (last.at - first.at) / 1_000;
-  return seconds > 0 ? Math.round((last.count - first.count) / seconds) : 0;
+  return seconds > 0 ? Math.round((last.count - first.count) / seconds) : undefined;
 }
 
-function stateOf({ hasCaughtUp, isPushed, trouble }: Pace, rate: number, cursor: Offset | undefined) {
+function stateOf({ hasCaughtUp, isPushed, trouble }: Pace, rate: number | undefined, cursor: Offset | undefined) {
   if (trouble !== undefined) return { name: `retrying: ${trouble}`, colour: 'red' } as const;
   if (cursor === undefined) return { name: 'connecting', colour: 'dim' } as const;
   if (hasCaughtUp)
     return { name: isPushed === true ? 'caught up, by WebSocket' : 'caught up', colour: 'green' } as const;
   // a rate of 0: no update up to the end matches, or the ledger is slow
-  return rate > 0
-    ? ({ name: 'catching up', colour: 'yellow' } as const)
-    : ({ name: 'waiting', colour: 'dim' } as const);
+  return rate === 0
+    ? ({ name: 'waiting', colour: 'dim' } as const)
+    : ({ name: 'catching up', colour: 'yellow' } as const);
 }
 
 const pollIntervalMs = 2_000;

@@ -20,7 +20,7 @@ describe('the status line of tail', () => {
   const live = { hasCaughtUp: true };
 
   it.each([
-    ['before the first response', [sample(0, undefined, 0)], undefined, pace, '… / …  ·  0/s  ·  connecting'],
+    ['before the first response', [sample(0, undefined, 0)], undefined, pace, '– / –  ·  –/s  ·  connecting'],
     [
       'while catching up',
       [sample(0, 10, 5), sample(2_000, 12_345, 4_005)],
@@ -42,22 +42,22 @@ describe('the status line of tail', () => {
       [sample(0, 12, 5)],
       12,
       { ...live, isPushed: true },
-      '12 / 12  ·  0/s  ·  caught up, by WebSocket',
+      '12 / 12  ·  –/s  ·  caught up, by WebSocket',
     ],
-    ['without a ledger end', [sample(0, 12, 5)], undefined, live, '12 / …  ·  0/s  ·  caught up'],
+    ['without a ledger end', [sample(0, 12, 5)], undefined, live, '12 / –  ·  –/s  ·  caught up'],
     [
       'during an outage',
       [sample(0, 12, 5)],
       undefined,
       { ...live, trouble: 'ECONNREFUSED' },
-      '12 / …  ·  0/s  ·  retrying: ECONNREFUSED',
+      '12 / –  ·  –/s  ·  retrying: ECONNREFUSED',
     ],
   ])('%s', (_, recent, end, state, expected) => {
     const samples = recent.map((one) => ({ ...one, end }));
 
     expect(formatTailProgress(samples, state, undefined, withoutColours)).toBe(expected);
     expect(formatTailProgress(samples, state, undefined, visibleColours)).toMatch(
-      / {2}· {2}<dim>[\d ]+\/s<> {2}· {2}<\w+>[^<]+<>$/,
+      / {2}· {2}<dim>(?:–|[\d ]+)\/s<> {2}· {2}<\w+>[^<]+<>$/,
     );
   });
 
@@ -66,7 +66,7 @@ describe('the status line of tail', () => {
 
     expect(formatTailProgress(samples, pace, 20, withoutColours)).toBe('14 / 20  ·  2/s  ·  catching up');
     expect(formatTailProgress(samples, pace, 20, visibleColours)).toMatch(
-      / {2}· {2}<dim>[\d ]+\/s<> {2}· {2}<\w+>[^<]+<>$/,
+      / {2}· {2}<dim>(?:–|[\d ]+)\/s<> {2}· {2}<\w+>[^<]+<>$/,
     );
   });
 });
