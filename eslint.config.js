@@ -61,7 +61,10 @@ const house = {
   ws: ['codecs', 'errors', 'http', 'feed'],
   undici: ['errors', 'http'],
   sandbox: ['codecs'],
-  cli: ['codecs', 'errors', 'diagnostics', 'http', 'operators', 'ledger', 'verify', 'sandbox', 'file', 'ws'],
+  cli: [
+    ...['codecs', 'errors', 'diagnostics', 'http', 'operators', 'ledger', 'contracts', 'process', 'postgres'],
+    ...['verify', 'sandbox', 'file', 'ws'],
+  ],
 };
 const inNode = ['sandbox', 'cli', 'file'];
 const knowsVendor = ['verify', 'sandbox'];

@@ -29,7 +29,7 @@ export const selectionOptions = {
 /** The updates that the arguments select. Throws a `UsageError`. */
 export function readSelection(values: Values<typeof selectionOptions>): Selection {
   const parties = readParties(values.party);
-  const templates = readValues('template', values.template, TemplateId, "a template, '#package-name:Module:Entity'");
+  const templates = readTemplates(values.template);
   const chosen = (values.variant ?? []).map((text) => readOneOf('variant', text, variants));
   const format = values.effects === true ? ledgerEffects : acsDelta;
   return { format: format({ parties, templates }), variants: chosen, synchronizers: values.synchronizer ?? [] };
@@ -48,6 +48,10 @@ export function readParties(texts: readonly string[] | undefined): readonly Part
   const parties = readValues('party', texts, Party, 'a party id, hint::fingerprint');
   return parties.length > 0 ? parties : 'any';
 }
+
+/** The templates of `--template`. Throws a `UsageError`. */
+export const readTemplates = (texts: readonly string[] | undefined): readonly TemplateId[] =>
+  readValues('template', texts, TemplateId, "a template, '#package-name:Module:Entity'");
 
 /** Passes the updates of a selection. */
 export function select(selection: Pick<Selection, 'variants' | 'synchronizers'>): MonoTypeOperatorFunction<Update> {

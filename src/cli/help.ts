@@ -1,6 +1,7 @@
 const main = `canton-rx: the ledger of a Canton participant on the command line
 
   canton-rx check     check whether a ledger can be reached and read, and what to do if not
+  canton-rx contracts print the active contracts, as rows or as JSON, and then their changes
   canton-rx tail      print the updates of a ledger as they arrive, as rows or as JSON
   canton-rx replay    write a range of a ledger to a file; resumes after an interruption
   canton-rx sandbox   run a ledger service for tests on this machine
@@ -29,6 +30,34 @@ for each check: ✓ ok, ✗ failed, with the next step below it, ! works but is 
 The output contains neither the token nor the host and can go into a bug report.
 Exit code: 0 no problems; 1 a check failed; 2 bad arguments; 3 the ledger does not answer;
 4 the server is not a ledger; 5 the token is missing, refused or lacks rights.`;
+
+const query = `  --party PARTY         contracts of which this party is a stakeholder; repeatable; default: any
+  --template ID         contracts of '#package-name:Module:Entity'; repeatable; default: all`;
+
+const contracts = `canton-rx contracts: print the active contracts of a ledger, and then their changes
+
+${connection}
+  --at OFFSET           the contracts right after this offset; default: the ledger end
+  -f, --follow          then print each change as it happens, without an end
+${query}
+  --pretty              print a row for each contract: the start of its id, package and entity,
+                        its synchronizer or those it is in flight between, its payload.
+                        Default on a terminal. With --follow + added, - archived, → moved
+  --json                print one JSON object in a line for each contract. Default elsewhere
+  --websocket           read by a WebSocket what the service sends in no other way: from 3.3
+                        and 3.4 more than 200 contracts
+  -h, --help            print this help
+
+Prints nothing before all contracts are received, each once, where it is last. Until then
+they are in a temporary file, so that a million of them needs no more memory than a few.
+A line on stderr has their number and the offset.
+Exit code: 0 all contracts are printed; on Ctrl-C of --follow; when the reader of stdout closes
+the pipe; 1 a failure; 2 bad arguments; 3, 4 and 5 as for check; 130 interrupted before.
+
+Examples:
+  canton-rx contracts --template '#my-package:Main:Asset'
+  canton-rx contracts --follow --party 'alice::1220…'
+  canton-rx contracts --at 1471 | jq -c '{type, contractId, payload}'`;
 
 const selection = `  --party PARTY         updates visible to this party; repeatable; default: any party
   --template ID         events of '#package-name:Module:Entity'; repeatable; default: all
@@ -94,4 +123,4 @@ a few seconds. Requires @canton-network/core-ledger-proto and core-tx-visualizer
 Exit code: 0 when the feed has both submissions; 1 otherwise.`;
 
 /** The texts of `--help`: of the program, and of each command. */
-export const help = { main, check, tail, replay, sandbox, demo };
+export const help = { main, check, contracts, tail, replay, sandbox, demo };

@@ -29,13 +29,13 @@ function recordTimeOf(update: Update): string {
 }
 
 /** A part of a row: its text, safe for a terminal, and its colour. */
-interface Piece {
+export interface Piece {
   readonly text: string;
   readonly format?: Parameters<Paint>[0];
 }
 
 /** Joins the pieces of a row and cuts it to the width of the terminal; `…` marks the cut. */
-function joinPieces(pieces: readonly Piece[], columns: number, paint: Paint): string {
+export function joinPieces(pieces: readonly Piece[], columns: number, paint: Paint): string {
   const painted = ({ text, format }: Piece): string => (format === undefined ? text : paint(format, text));
   const fits = pieces.reduce((width, { text }) => width + widthOf(text), 0) <= columns;
   if (fits) return pieces.map(painted).join('').trimEnd();
@@ -120,7 +120,7 @@ function eventPiece(event: Event | ReassignmentEvent | TopologyEvent): Piece {
 }
 
 /** The last part of `package-id:Module:Entity`. */
-const entityOf = (templateId: string | undefined): string => escapeText(templateId?.split(':').at(-1) ?? '?');
+export const entityOf = (templateId: string | undefined): string => escapeText(templateId?.split(':').at(-1) ?? '?');
 
 /** The short names of the parties of an update, without duplicates. */
 function partiesOf(update: Update): readonly string[] {
@@ -146,7 +146,8 @@ function eventParties(event: PartyEvent): readonly string[] {
   }
 }
 
-function padColumn(text: string, width: number): string {
+/** Cuts or fills a text to the width of a column. */
+export function padColumn(text: string, width: number): string {
   const fitting = truncate(text, width);
   return fitting + ' '.repeat(Math.max(0, width - widthOf(fitting)));
 }

@@ -1,4 +1,4 @@
-import { catchError, defer, type Observable, of, throwError } from 'rxjs';
+import { catchError, defer, type Observable, of, switchMap, throwError } from 'rxjs';
 import { redactTokens, UsageError } from './arguments.js';
 import { checkCommand } from './check/checkCommand.js';
 import { demoCommand } from './demo/demoCommand.js';
@@ -29,8 +29,15 @@ export const run = (world: World): Observable<number> =>
 /** Runs a command and emits its exit code, once. */
 type Command = (args: readonly string[], world: World) => Observable<number>;
 
+/** A command that is loaded when it runs: the others start without its code. */
+const later =
+  (load: () => Promise<Command>): Command =>
+  (args, world) =>
+    defer(load).pipe(switchMap((command) => command(args, world)));
+
 const commands: ReadonlyMap<string, Command> = new Map([
   ['check', checkCommand],
+  ['contracts', later(async () => (await import('./contracts/contractsCommand.js')).contractsCommand)],
   ['tail', tailCommand],
   ['replay', replayCommand],
   ['sandbox', sandboxCommand],

@@ -92,7 +92,7 @@ function readCheckOptions(args: readonly string[], env: World['env']): CheckOpti
 const timeoutMs = 3_500;
 
 /** All findings, in the order of the report. */
-function runChecks(options: CheckOptions): Observable<readonly Finding[]> {
+export function runChecks(options: Omit<CheckOptions, 'isJson'>): Observable<readonly Finding[]> {
   const target: Probe = {
     connection: options,
     parties: options.parties,

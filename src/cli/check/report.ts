@@ -31,10 +31,13 @@ const exitCodes: readonly (readonly [TroubleKind, number])[] = [
   ['other', 1],
 ];
 
+/** The exit code of a command whose checks have these findings; 0 if none failed. */
+export const exitCodeOf = (findings: readonly Finding[]): number =>
+  exitCodes.find(([kind]) => findings.some(({ trouble }) => trouble === kind))?.[1] ?? 0;
+
 /** The report of findings about a ledger. */
 export function createReport(ledger: string, findings: readonly Finding[]): Report {
   const url = new URL(ledger);
-  const [, exitCode = 0] = exitCodes.find(([kind]) => findings.some(({ trouble }) => trouble === kind)) ?? [];
   return {
     about: {
       'canton-rx': version(),
@@ -48,7 +51,7 @@ export function createReport(ledger: string, findings: readonly Finding[]): Repo
       isThisMachine: isThisMachine(url.hostname),
       hasPathPrefix: url.pathname !== '/',
     },
-    exitCode,
+    exitCode: exitCodeOf(findings),
     findings,
   };
 }
@@ -60,12 +63,12 @@ const marks = {
   open: ['–', 'dim'],
 } as const;
 
-/** Formats a report for people, at most so many columns wide: each finding with its next step below it. */
-export function formatReport({ about, ledger, findings, exitCode }: Report, columns: number, paint: Paint): string {
+/** Formats findings for people, at most so many columns wide: each with its next step below it. */
+export function formatFindings(findings: readonly Finding[], columns: number, paint: Paint): readonly string[] {
   const width = Math.max(...findings.map(({ label }) => label.length));
   const indent = width + 4;
   const room = Math.max(20, columns - indent);
-  const linesOf = ({ state, label, text, next }: Finding): readonly string[] => {
+  return findings.flatMap(({ state, label, text, next }) => {
     const [mark, colour] = marks[state];
     const result = wrap(text, room).map((line) => (state === 'open' ? paint('dim', line) : line));
     const advice = next === undefined ? [] : wrap(`→ ${next}`, room).map((line) => paint('yellow', line));
@@ -74,7 +77,11 @@ export function formatReport({ about, ledger, findings, exitCode }: Report, colu
       `${paint(colour, mark)} ${label.padEnd(width)}  ${first}`,
       ...more.map((line) => `${' '.repeat(indent)}${line}`),
     ];
-  };
+  });
+}
+
+/** Formats a report for people, at most so many columns wide. */
+export function formatReport({ about, ledger, findings, exitCode }: Report, columns: number, paint: Paint): string {
   const address = [
     ledger.scheme,
     `port ${ledger.port}`,
@@ -86,7 +93,7 @@ export function formatReport({ about, ledger, findings, exitCode }: Report, colu
     paint('dim', `canton-rx ${about['canton-rx']}, Node.js ${node}, ${platform}, ${at}`),
     paint('dim', `ledger: ${address.join(', ')}`),
     '',
-    ...findings.flatMap(linesOf),
+    ...formatFindings(findings, columns, paint),
     '',
     summary(findings, exitCode, paint),
     '',

@@ -1,8 +1,9 @@
-import { catchError, defer, endWith, ignoreElements, map, type Observable, of, switchMap, tap, throwError } from 'rxjs';
+import { catchError, defer, ignoreElements, map, type Observable, of, switchMap, tap, throwError } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { Update } from '../../codecs/Update.js';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
+import { firstAnswer } from '../firstAnswer.js';
 import { withBackpressure } from '../output.js';
 import { prettyRows } from '../pretty.js';
 import { select } from '../Selection.js';
@@ -19,8 +20,8 @@ interface Printer {
   readonly progress: TailProgress;
 }
 
-/** Prints the updates that the options select; emits once, when all are printed. */
-export function printUpdates(ledger: Ledger, options: TailOptions, printer: Printer): Observable<true> {
+/** Prints the updates that the options select; completes when all are printed. */
+export function printUpdates(ledger: Ledger, options: TailOptions, printer: Printer): Observable<never> {
   const { world, status, progress } = printer;
   const { stdout } = world;
   const formatRow = rowFormat(options, world);
@@ -36,7 +37,7 @@ export function printUpdates(ledger: Ledger, options: TailOptions, printer: Prin
       updateFormat: options.format,
       ...(options.to !== undefined && { endInclusive: options.to }),
     });
-  return startOffset(ledger, options).pipe(
+  return startOffset(firstAnswer(ledger, world.stderr, status), options).pipe(
     switchMap((start) => {
       progress.cursor = start;
       return withBackpressure(stdout, () =>
@@ -54,19 +55,18 @@ export function printUpdates(ledger: Ledger, options: TailOptions, printer: Prin
       );
     }),
     ignoreElements(),
-    endWith(true as const),
   );
 }
 
 /**
- * Where to start. Requests the ledger end in any case: a feed retries while a ledger cannot be reached, but a mistyped URL
- * should fail at once. An error of the ledger itself is left to the feed, which may work without the ledger end.
+ * Where to start. Waits for the ledger end in any case, so that a mistyped URL fails at once. An error of the ledger itself
+ * is left to the feed, which may work without the ledger end.
  */
 const startOffset = (
-  ledger: Ledger,
+  ledgerEnd$: Observable<Offset>,
   { from, to = Infinity }: { readonly from: Offset | 'end'; readonly to: Offset | undefined },
 ): Observable<Offset> =>
-  ledger.ledgerEnd().pipe(
+  ledgerEnd$.pipe(
     map((end) => {
       if (from !== 'end') return from;
       if (end > to) throw new Error(`the ledger already ends at ${end}, after --to ${to}`);

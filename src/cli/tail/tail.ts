@@ -1,27 +1,13 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  endWith,
-  fromEvent,
-  ignoreElements,
-  map,
-  merge,
-  mergeMap,
-  type Observable,
-  of,
-  switchMap,
-  take,
-} from 'rxjs';
-import { hasCode } from '../../file/durable.js';
+import { defer, EMPTY, map, merge, type Observable, of, switchMap } from 'rxjs';
 import { createLedger } from '../../ledger/createLedger.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { LedgerOptions } from '../../ledger/LedgerOptions.js';
 import { help } from '../help.js';
 import { showProgress } from '../progress.js';
 import { paintFor, type StatusLine, statusLine } from '../terminal.js';
-import { flush, type Output } from '../output.js';
-import { gapAdvice, interruptions, messageOf, type World } from '../World.js';
+import { type Outcome, runToEnd } from '../outcome.js';
+import type { Output } from '../output.js';
+import { gapAdvice, messageOf, type World } from '../World.js';
 import { printUpdates } from './print.js';
 import { formatTailProgress, type TailProgress, trackLedgerEnd } from './progress.js';
 import { loadTransport } from './loadTransport.js';
@@ -38,19 +24,11 @@ export function tailCommand(args: readonly string[], world: World): Observable<n
   return defer(() => loadTransport()).pipe(switchMap((transport) => tail(options, world, transport)));
 }
 
-/** How a tail ended: at `--to`, by a signal, by a closed or an unwritable stdout, or by an error of the feed. */
-type Outcome =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'interrupted' }
-  | { readonly kind: 'closed' }
-  | { readonly kind: 'unwritable'; readonly error: unknown }
-  | { readonly kind: 'failed'; readonly error: unknown };
-
 /** Prints updates until the feed ends, a signal arrives or stdout closes; then emits the exit code, once. */
 const tail = (options: TailOptions, world: World, transport?: LedgerOptions['transport']): Observable<number> =>
   defer(() => {
     const { ledger: baseUrl, token, to } = options;
-    const { stdout, stderr, signals, env } = world;
+    const { stderr, env } = world;
     const ledger = createLedger({
       baseUrl,
       ...(token !== undefined && { token }),
@@ -58,16 +36,8 @@ const tail = (options: TailOptions, world: World, transport?: LedgerOptions['tra
     });
     const progress: TailProgress = { cursor: undefined, count: 0, end: undefined };
     const status = statusLine(stderr, paintFor(stderr, env));
-    const broken$ = fromEvent(stdout, 'error').pipe(map(outputOutcome));
-    const interrupted$ = interruptions(signals).pipe(map((): Outcome => ({ kind: 'interrupted' })));
-    const ended$ = printUpdates(ledger, options, { world, status, progress }).pipe(
-      map((): Outcome => ({ kind: 'done' })),
-      catchError((error: unknown) => of<Outcome>({ kind: 'failed', error })),
-    );
-    const shown$ = showTailProgress(ledger, status, progress, to).pipe(ignoreElements());
-    return merge(broken$, interrupted$, ended$, shown$).pipe(
-      take(1),
-      mergeMap((outcome) => finish(outcome, stdout)),
+    const printed$ = printUpdates(ledger, options, { world, status, progress });
+    return runToEnd(world, printed$, showTailProgress(ledger, status, progress, to)).pipe(
       map((outcome) => reportEnd(outcome, progress, stderr)),
     );
   });
@@ -93,18 +63,8 @@ const showTailProgress = (
       )
     : EMPTY;
 
-/** Waits until stdout has passed on what was written: only then is it printed. */
-function finish(outcome: Outcome, stdout: Output): Observable<Outcome> {
-  if (outcome.kind === 'closed' || outcome.kind === 'unwritable') return of(outcome);
-  return flush(stdout).pipe(
-    endWith(outcome),
-    catchError((error: unknown) => of(outputOutcome(error))),
-  );
-}
-
-/** The outcome of an error of stdout: the reader closed the pipe, as `head -1` does, or writing failed, as on a full disk. */
-const outputOutcome = (error: unknown): Outcome =>
-  hasCode(error, 'EPIPE') ? { kind: 'closed' } : { kind: 'unwritable', error };
+/** The next step for a failure before the first answer. */
+const checkAdvice = "'canton-rx check' with the same --ledger tells why\n";
 
 /** Reports the end on stderr and returns the exit code. */
 function reportEnd(outcome: Outcome, { cursor }: TailProgress, stderr: Output): number {
@@ -117,7 +77,7 @@ function reportEnd(outcome: Outcome, { cursor }: TailProgress, stderr: Output): 
       stderr.write(resume);
       return 0;
     case 'failed':
-      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? resume}`);
+      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? (resume || checkAdvice)}`);
       return 1;
     case 'unwritable':
       // without the cursor: it is unknown how much was written

@@ -1,0 +1,87 @@
+import type { ContractLocation } from '../../contracts/Contract.js';
+import { entityOf, joinPieces, padColumn, type Piece } from '../pretty.js';
+import type { Paint } from '../terminal.js';
+import { escapeText, shortId, truncate } from '../text.js';
+import type { ContractLine } from './ContractLine.js';
+
+/** What happened to a contract; absent in a snapshot. */
+export type Mark = 'added' | 'removed' | 'moved';
+
+const marks = {
+  added: { text: '+ ', format: 'green' },
+  removed: { text: '- ', format: 'red' },
+  moved: { text: '→ ', format: 'magenta' },
+} as const;
+
+/**
+ * Formats contracts for people: a row for each, never wider than the terminal, with its id, package and entity, place and
+ * payload.
+ *
+ * @param columns - returns the current width of the terminal
+ */
+export const contractRows =
+  (columns: () => number, paint: Paint): ((line: ContractLine, mark?: Mark) => string) =>
+  (line, mark) =>
+    `${joinPieces(contractPieces(line, mark), columns(), paint)}\n`;
+
+const widths = { id: 13, type: 26, place: 14 };
+
+/** The names of the columns. */
+export const contractHeading = (columns: number, paint: Paint): string => {
+  const names = [
+    padColumn('contract', widths.id),
+    padColumn('package:entity', widths.type),
+    padColumn('on', widths.place),
+    'payload',
+  ];
+  return `${joinPieces([{ text: names.join('  '), format: 'dim' }], columns, paint)}\n`;
+};
+
+const gap: Piece = { text: '  ' };
+
+function contractPieces({ contractId, type, location, payload }: ContractLine, mark?: Mark): readonly Piece[] {
+  return [
+    ...(mark === undefined ? [] : [marks[mark]]),
+    { text: padColumn(escapeText(truncate(contractId, widths.id)), widths.id), format: 'dim' },
+    gap,
+    { text: padColumn(shortType(type), widths.type) },
+    gap,
+    placeOf(location),
+    gap,
+    ...payloadPieces(payload),
+  ];
+}
+
+/** `package-name:Entity` of `#package-name:Module:Entity`. */
+export const shortType = (type: string): string => `${escapeText(type.slice(1).split(':')[0] ?? '')}:${entityOf(type)}`;
+
+/** The synchronizer of a contract, or those between which it is in flight. */
+function placeOf(location: ContractLocation): Piece {
+  if (!('inFlight' in location)) return { text: padColumn(shortId(location.synchronizerId), widths.place) };
+  const { source, target } = location.inFlight;
+  return { text: padColumn(`${shortId(source)} → ${shortId(target)}`, widths.place), format: 'magenta' };
+}
+
+/** The fields of a payload: `owner alice  amount 10.0`. */
+function payloadPieces(payload: unknown): readonly Piece[] {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return [{ text: valueText(payload) }];
+  return Object.entries(payload).flatMap(([name, value]: [string, unknown], index): readonly Piece[] => [
+    ...(index === 0 ? [] : [gap]),
+    { text: `${escapeText(name)} `, format: 'dim' },
+    { text: valueText(value) },
+  ]);
+}
+
+const partyId = /^[^:]+::[0-9a-f]{16,}$/;
+
+/** A value of a payload: a party by its short name, other texts as they are, an absent value as a dash. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  if (typeof value === 'string') return partyId.test(value) ? shortId(value) : escapeText(value);
+  if (typeof value !== 'object') return escapeText(JSON.stringify(value));
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  const fields = Object.entries(value).map(
+    ([name, field]: [string, unknown]) => `${escapeText(name)} ${valueText(field)}`,
+  );
+  return `{${fields.join(', ')}}`;
+}
