@@ -16,11 +16,12 @@ export function pagesOf(kind: Kind, step: number): (first: number, count: number
   const texts = [...once, ...once];
   const all = Buffer.from(texts.join(','), 'latin1');
   const starts: number[] = [];
-  const places: (readonly number[])[] = [];
+  const places: (readonly Place[])[] = [];
   let start = 0;
   for (const text of texts) {
     starts.push(start);
-    places.push([...text.matchAll(new RegExp(String(marker), 'g'))].map(({ index }) => start + index));
+    const markers = [...text.matchAll(new RegExp(`${marker}|${formerMarker}`, 'g'))];
+    places.push(markers.map(({ index, 0: found }) => ({ at: start + index, isFormer: found !== String(marker) })));
     start += text.length + 1;
   }
   starts.push(start);
@@ -32,22 +33,36 @@ export function pagesOf(kind: Kind, step: number): (first: number, count: number
     page.write('[', 0, 'latin1');
     all.copy(page, 1, begin, count === 0 ? begin : end);
     for (let i = 0; i < count; i += 1) {
-      const offset = String(origin + (first + i) * step);
-      for (const place of places[from + i] ?? []) page.write(offset, place - begin + 1, 'latin1');
+      const offset = origin + (first + i) * step;
+      const text = String(offset);
+      for (const { at, isFormer } of places[from + i] ?? []) {
+        const written = isFormer ? String(Math.max(origin, offset - cycle * step)) : text;
+        page.write(written, at - begin + 1, 'latin1');
+      }
     }
     page.write(']', count === 0 ? 1 : end - begin + 1, 'latin1');
     return count === 0 ? page.subarray(0, 2) : page;
   };
 }
 
+/** Where an offset is in the text of the elements, its own or the one a cycle before. */
+interface Place {
+  readonly at: number;
+  readonly isFormer: boolean;
+}
+
 /**
- * The contents of a ledger: checkpoints of 0.4 kB, transactions of 1.9 kB or of 10 kB, small ones, or a mix of everything; or
- * active contracts of 1.2 kB in place of updates.
+ * The contents of a ledger: checkpoints of 0.4 kB, transactions of 1.9 kB or of 10 kB, small ones, or a mix of everything;
+ * transactions that each create a contract, of which every second archives one that was created before; or active contracts
+ * of 1.2 kB in place of updates.
  */
-export type Kind = 'cp' | 'tx' | 'big' | 'small' | 'mix' | 'contract';
+export type Kind = 'cp' | 'tx' | 'big' | 'small' | 'mix' | 'change' | 'contract';
 
 /** Stands for the offset in an element's text; it has as many digits as every offset. */
 export const marker = 7777777777;
+
+/** Stands for the offset that is a cycle before: of the element with the same text. */
+const formerMarker = 7777777776;
 
 const hex = (...seed: readonly (string | number)[]): string => createHash('sha256').update(seed.join()).digest('hex');
 const party = (name: string, n: number): string => `${name}${n % 7}::1220${hex(name, n % 7)}`;
@@ -199,15 +214,19 @@ const topology = (n: number): object => ({
 const mixed = [tx, cp, tx, reassignment, tx, big, tx, topology, tx, cp];
 const mix = (n: number): object => (mixed[n % mixed.length] ?? tx)(Math.floor(n / 2));
 
+/** The offset in it makes the id unique. */
+const uniqueId = (n: number, offset: number): string => `00${hex('contract', n)}${offset}ca1112${hex('suffix', n)}`;
+const change = (n: number): object => {
+  const createdEvent = { ...created(n, 1, asset(n)), contractId: uniqueId(n, marker) };
+  const former = { ...archived(n, 0), contractId: uniqueId(n, formerMarker) };
+  return transaction(n, [...(n % 2 === 0 ? [] : [{ ArchivedEvent: former }]), { CreatedEvent: createdEvent }]);
+};
+
 const contract = (n: number): object => ({
   workflowId: '',
   contractEntry: {
     JsActiveContract: {
-      // the offset in it makes the id unique
-      createdEvent: {
-        ...created(n, 0, asset(n)),
-        contractId: `00${hex('contract', n)}${marker}ca1112${hex('suffix', n)}`,
-      },
+      createdEvent: { ...created(n, 0, asset(n)), contractId: uniqueId(n, marker) },
       synchronizerId: synchronizerId(),
       reassignmentCounter: 0,
     },
@@ -215,7 +234,14 @@ const contract = (n: number): object => ({
   streamContinuationToken: '',
 });
 
-const makers: Readonly<Record<Exclude<Kind, 'contract'>, (n: number) => object>> = { cp, tx, big, small, mix };
+const makers: Readonly<Record<Exclude<Kind, 'contract'>, (n: number) => object>> = {
+  cp,
+  tx,
+  big,
+  small,
+  mix,
+  change,
+};
 
 /** The text of the nth element of a kind, with the marker for each offset. */
 export const elementText = (kind: Kind, n: number): string =>

@@ -13,6 +13,9 @@ const mostPerPage = 200;
 let length = count;
 let served = { requests: 0, pages: 0, emptyPages: 0, updates: 0 };
 const appendedAt: number[] = [];
+/** A ledger of changes has no contracts when a client begins, and its updates once the client has read that. */
+let isAtStart = false;
+const ledgerEnd = (): number => origin + (isAtStart ? 0 : length) * step;
 const waiting = new Set<() => void>();
 
 /** One half of the round trip time passes before the work, the other after it. */
@@ -72,6 +75,11 @@ function answerPoll(response: ServerResponse, range: Range, limit: number, idleM
 
 /** Answers with a page of active contracts, of which there are as many as updates. The token is the number of the first. */
 function answerContracts(response: ServerResponse, { pageToken = '1', maxPageSize }: ContractsPageRequest): void {
+  if (kind === 'change') {
+    isAtStart = false;
+    send(response, `{"activeContracts":[],"activeAtOffset":${origin},"nextPageToken":null}`);
+    return;
+  }
   const first = Number(pageToken);
   const next = Math.min(first + maxPageSize, count + 1);
   const token = next > count ? 'null' : `"${next}"`;
@@ -92,10 +100,11 @@ interface ContractsPageRequest {
 function answer(url: string, body: string, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   if (pathname === '/v2/state/ledger-end') {
-    send(response, JSON.stringify({ offset: origin + length * step }));
+    send(response, JSON.stringify({ offset: ledgerEnd() }));
     return;
   }
   if (pathname === '/v2/parties/participant-id') {
+    isAtStart = kind === 'change';
     send(response, JSON.stringify({ participantId: 'bench::1220ab' }));
     return;
   }

@@ -21,8 +21,15 @@ const bin = existsSync(versions)
   : undefined;
 const program = (name: string): string => (bin === undefined ? name : join(bin, name));
 
-/** Starts a PostgreSQL server with its own defaults, which flush each commit to the disk; uses it, and stops it. */
-export async function withPostgres<A>(use: (url: string) => Promise<A>): Promise<A> {
+/**
+ * Starts a PostgreSQL server with its own defaults, which flush each commit to the disk; uses it, and stops it.
+ *
+ * @param settings - settings other than the defaults
+ */
+export async function withPostgres<A>(
+  use: (url: string) => Promise<A>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<A> {
   const id = (kind: string): number => Number(spawnSync('id', [kind, 'postgres'], { encoding: 'utf8' }).stdout);
   // PostgreSQL does not run as root
   const user = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {};
@@ -31,7 +38,8 @@ export async function withPostgres<A>(use: (url: string) => Promise<A>): Promise
   const data = join(folder, 'data');
   await exec(program('initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], { ...user, cwd: folder });
   const port = await freePort();
-  const options = ['-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`];
+  const all = { ...settings, port, listen_addresses: '127.0.0.1', unix_socket_directories: folder };
+  const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = spawn(program('postgres'), ['-D', data, ...options], { ...user, cwd: folder, stdio: 'ignore' });
   const stop = (): void => {
     server.kill('SIGINT');

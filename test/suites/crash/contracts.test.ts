@@ -1,16 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import * as t from 'io-ts';
 import { Pool } from 'pg';
 import { filter, firstValueFrom, skip, timeout } from 'rxjs';
-import { ContractElement, type ContractEntry } from '../../../src/codecs/ContractEntry.js';
-import type { CreatedEvent } from '../../../src/codecs/Event.js';
 import { describeWithPostgres, postgresServer } from '../../helpers/postgresServer.js';
 import type { TestServer } from '../../helpers/servers.js';
 import { bundlePrograms, type Child, type Programs } from './Child.js';
+import type { ContractState } from './children/rows.js';
 import { parameters, print, runWithCrashes } from './crashes.js';
-import { world, type World } from './world.js';
+import { ledgerContracts } from './ledgerContracts.js';
+import { world } from './world.js';
 
 const commitEvery = 3;
 
@@ -100,7 +98,7 @@ describeWithPostgres('a table of PostgreSQL has the active contracts of the ledg
           'SELECT reason, count(*) FROM loads GROUP BY reason ORDER BY reason',
         );
         expect(kills).toBe(one.kills);
-        const [table, ledger] = [await readTable(), await contractsOf(given)];
+        const [table, ledger] = [await readTable(), sorted((await ledgerContracts(given)).map(rowOf))];
         print(
           `loads: ${loads.map(({ reason, count }) => `${reason} ${count}`).join(', ')}; ${halves} kills in the middle; ${table.length} contracts`,
         );
@@ -121,55 +119,9 @@ describeWithPostgres('a table of PostgreSQL has the active contracts of the ledg
 const sorted = (rows: readonly Row[]): readonly Row[] =>
   rows.toSorted((a, b) => (a.id === b.id ? a.location.localeCompare(b.location) : a.id.localeCompare(b.id)));
 
-/** The contracts that the ledger has in the end, read without the library's snapshots and its fold. */
-async function contractsOf({ sandbox }: World): Promise<readonly Row[]> {
-  sandbox.configure({ maxListElements: 1_000_000 });
-  const entries = await readEntries(`${sandbox.url}/v2/state/active-contracts`, sandbox.ledgerEnd);
-  const latest = new Map<string, { readonly counter: number; readonly row: Row | undefined }>();
-  const keep = (id: string, counter: number, row: Row | undefined): void => {
-    const known = latest.get(id);
-    // an entry of the same counter that has the contract is better than one that only says that the others are old
-    if (known === undefined || known.counter < counter || (known.counter === counter && known.row === undefined))
-      latest.set(id, { counter, row });
-  };
-  for (const entry of entries) {
-    if (entry._tag === 'ActiveContract') {
-      const { createdEvent, synchronizerId, reassignmentCounter } = entry;
-      keep(createdEvent.contractId, reassignmentCounter, rowOf(createdEvent, synchronizerId, reassignmentCounter));
-    } else if (entry._tag === 'IncompleteUnassigned') {
-      const { source, target, reassignmentCounter } = entry.unassignedEvent;
-      const row = rowOf(entry.createdEvent, `${source}>${target}`, reassignmentCounter);
-      keep(row.id, reassignmentCounter, row);
-    } else if (entry._tag === 'IncompleteAssigned') {
-      const { createdEvent, reassignmentCounter } = entry.assignedEvent;
-      keep(createdEvent.contractId, reassignmentCounter, undefined);
-    } else throw new Error(`an entry of the kind ${entry.variant}`);
-  }
-  return sorted([...latest.values()].flatMap(({ row }) => row ?? []));
-}
-
-const rowOf = ({ contractId, createArgument }: CreatedEvent, location: string, counter: number): Row => ({
+const rowOf = ({ contractId, synchronizerId, inFlightTo, reassignmentCounter, payload }: ContractState): Row => ({
   id: contractId,
-  location,
-  counter,
-  hash: createHash('sha256').update(JSON.stringify(createArgument)).digest('hex'),
+  location: inFlightTo === null ? synchronizerId : `${synchronizerId}>${inFlightTo}`,
+  counter: reassignmentCounter,
+  hash: createHash('sha256').update(JSON.stringify(payload)).digest('hex'),
 });
-
-/** The snapshot at an offset as one list; asked for again while faults are queued. */
-async function readEntries(url: string, activeAtOffset: number): Promise<readonly ContractEntry[]> {
-  const wildcard = { identifierFilter: { WildcardFilter: { value: { includeCreatedEventBlob: false } } } };
-  const eventFormat = { filtersByParty: {}, filtersForAnyParty: { cumulative: [wildcard] }, verbose: true };
-  const body = JSON.stringify({ activeAtOffset, eventFormat });
-  const headers = { 'content-type': 'application/json' };
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    try {
-      const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
-      const elements = t.array(ContractElement).decode(await response.json());
-      if (response.ok && elements._tag === 'Right') return elements.right.map(({ contractEntry }) => contractEntry);
-    } catch {
-      // a fault
-    }
-    await wait(10);
-  }
-  throw new Error('the ledger does not serve its contracts');
-}

@@ -10,6 +10,7 @@ import { decode, operators, startup } from './decode.js';
 import { idle, live, steady } from './follow.js';
 import { nats } from './nats.js';
 import { postgres, processing } from './process.js';
+import { projection } from './projection.js';
 import { snapshot } from './snapshot.js';
 
 interface Compared {
@@ -81,6 +82,7 @@ export const lines: readonly Line[] = [
   startup,
   processing,
   postgres,
+  projection,
   nats,
   peers,
 ];

@@ -1,0 +1,51 @@
+import { Pool, type PoolClient } from 'pg';
+import { concat, defer, filter, ignoreElements, type Observable, takeWhile } from 'rxjs';
+import { contractsProjection, postgresStore } from '../../../../src/postgres/index.js';
+import { contractsFeed, type ContractsWork, processFeed } from '../../../../src/process/index.js';
+import { markCommits, openLedger, orders } from './child.js';
+import { mark, markTransactionalStore } from './marks.js';
+
+const { storeUrl, life, commitEvery, end = Infinity } = orders;
+const pool = new Pool({ connectionString: storeUrl, application_name: `life ${life}`, max: 4 });
+pool.on('error', () => undefined);
+
+const query = { parties: 'any', includeExercises: true } as const;
+const project = contractsProjection({ pool, query });
+
+/** Where the contracts are loaded again: between these offsets the table knows no updates. */
+const insertLoad = 'INSERT INTO loads (reason, before, "offset") SELECT $1, contracts.latest_offset(), $2';
+
+const handle = (works: readonly ContractsWork[], tx: PoolClient): Observable<unknown> => {
+  mark('u', works.length);
+  const loads = works.flatMap((work) => (work._tag === 'ResetBatch' ? [work] : []));
+  mark('r', loads.length);
+  const first = loads.find(({ isFirst }) => isFirst);
+  return concat(
+    defer(() => (first === undefined ? [] : tx.query(insertLoad, [first.reason, first.offset]))).pipe(ignoreElements()),
+    defer(() => project(works, tx)),
+  );
+};
+
+const ledger = openLedger();
+// the processes are killed when they are silent, but a snapshot takes some time
+ledger.diagnostics$
+  .pipe(filter(({ _tag }) => _tag === 'SnapshotPageReceived' || _tag === 'RetryScheduled'))
+  .subscribe(() => {
+    mark('p');
+  });
+
+const feed = contractsFeed(ledger, query, { batchSize: 40 });
+const options = {
+  name: 'contracts',
+  store: markTransactionalStore(postgresStore({ pool, pollMs: 10 })),
+  retry: { baseDelayMs: 1, maxDelayMs: 20 },
+};
+// both ways to call a handler, in turn
+const committed$ =
+  life % 2 === 0
+    ? processFeed(feed, (work, tx: PoolClient) => handle([work], tx), {
+        ...options,
+        commitEvery: { updates: commitEvery },
+      })
+    : processFeed(feed, handle, { ...options, batch: { size: 2 * commitEvery, withinMs: 2 } });
+committed$.pipe(takeWhile(({ offset }) => offset < end, true)).subscribe(markCommits(() => pool.end()));

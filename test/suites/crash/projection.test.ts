@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Pool } from 'pg';
+import { lastValueFrom } from 'rxjs';
+import { migrateProjection } from '../../../src/postgres/index.js';
+import { describeWithPostgres, type PostgresServer, postgresServer } from '../../helpers/postgresServer.js';
+import { bundlePrograms, type Programs } from './Child.js';
+import { tokenOf } from './children/rows.js';
+import { parameters, print } from './crashes.js';
+import { killWorking } from './killWorking.js';
+import { ledgerContracts } from './ledgerContracts.js';
+import { LedgerStates } from './LedgerStates.js';
+import { checkFunctions } from './projectionFunctions.js';
+import { findHalves, readObservations } from './projectionNotes.js';
+import { world } from './world.js';
+
+const commitEvery = 4;
+
+describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, whatever is killed', () => {
+  let server: PostgresServer;
+  let pool: Pool;
+  let programs: Programs;
+  let folder: string;
+
+  beforeAll(async () => {
+    programs = await bundlePrograms('projection', 'projectionReader');
+    folder = await mkdtemp(join(tmpdir(), 'canton-rx-projection-'));
+    server = await postgresServer();
+    pool = new Pool({ connectionString: server.url });
+    pool.on('error', () => undefined);
+    await lastValueFrom(migrateProjection({ pool }));
+    await pool.query('CREATE TABLE loads (n bigserial, reason text, before bigint, "offset" bigint)');
+  });
+  afterAll(async () => {
+    await programs.remove();
+    await pool.end();
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const one = parameters(300);
+  it(
+    'its processor and the database at any moment, while others read it, and the ledger is pruned now and then',
+    async () => {
+      const given = await world({ ...one, updates: one.updates / 8 });
+      const { sandbox } = given;
+      const notes = join(folder, 'observations');
+      const orders = { ledgerUrl: sandbox.url, storeUrl: server.url, commitEvery };
+      const reader = programs.start('projectionReader', { ...orders, life: 0, notes });
+      try {
+        const { kills, phases } = await killWorking(
+          {
+            what: 'a projection',
+            processes: 3,
+            start: (life) => programs.start('projection', { ...orders, life }),
+            afterKill: () => {
+              if (one.random() < 0.3) sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 6)));
+            },
+            killDatabase: async () => {
+              await server.crash();
+              await server.start();
+            },
+          },
+          given,
+          one,
+        );
+        // a gap at the end, whatever the others have met
+        sandbox.generate(40, { seed: one.seed });
+        sandbox.prune(given.end() - 10);
+        for (const life of [-1, -2]) {
+          sandbox.generate(20, { seed: one.seed + life });
+          expect(await programs.start('projection', { ...orders, life, end: given.end() }).over).toBeUndefined();
+        }
+        expect(reader.isOver() ? await reader.over : undefined).toBeUndefined();
+        reader.signal('SIGKILL');
+        await reader.over;
+        await given.endFaults();
+
+        const ledger = new LedgerStates(sandbox.updates);
+        const observations = await readObservations(notes);
+        const { rows: loads } = await pool.query<{ reason: string; count: string }>(
+          'SELECT reason, count(*) FROM loads GROUP BY reason ORDER BY reason',
+        );
+        const reasons = loads.map(({ reason, count }) => `${reason} ${count}`).join(', ');
+        print(
+          `loads: ${reasons}; ${observations.length} states read; ${ledger.at(given.end()).size} contracts at the end`,
+        );
+        expect(kills).toBe(one.kills);
+        const end = [...ledger.at(given.end()).values()].map(tokenOf).sort();
+        expect(end).toEqual((await ledgerContracts(given)).map(tokenOf).sort());
+        expect(findHalves(ledger, observations)).toEqual([]);
+        await checkFunctions(pool, given);
+        expect(loads.map(({ reason }) => reason)).toEqual(['pruned', 'start']);
+        if (kills < 100) return;
+        // of so many kills, some are in the middle of a reset, and some during a commit
+        expect(phases.get('reset') ?? 0).toBeGreaterThan(0);
+        expect((phases.get('save') ?? 0) + (phases.get('commit') ?? 0)).toBeGreaterThan(0);
+        expect(observations.length).toBeGreaterThan(kills);
+      } finally {
+        if (!reader.isOver()) reader.signal('SIGKILL');
+        await reader.over;
+        await given.close();
+      }
+    },
+    one.timeoutMs,
+  );
+});
