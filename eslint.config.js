@@ -54,7 +54,7 @@ const house = {
   ledger: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission'],
   file: ['codecs', 'errors', 'process'],
   indexeddb: ['codecs', 'errors', 'process'],
-  postgres: ['codecs', 'errors', 'http', 'process'],
+  postgres: ['codecs', 'errors', 'http', 'process', 'contracts'],
   nats: ['codecs', 'errors', 'diagnostics', 'http', 'operators', 'process'],
   angular: ['codecs', 'contracts', 'errors', 'http', 'ledger'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],

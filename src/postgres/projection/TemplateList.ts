@@ -1,0 +1,92 @@
+import { isInterfaceType } from '../../codecs/ContractType.js';
+import { matchId } from '../../codecs/decodePayload.js';
+import type { ContractTypes } from '../../contracts/Contract.js';
+
+/** Whether a payload is the arguments of a template, or the view of an interface. */
+export type PayloadType = 'template' | 'interface';
+
+/** A template or an interface, as a row. */
+export interface TemplateRow {
+  /** How the rows of a batch refer to it. */
+  readonly template: number;
+  readonly payload_type: PayloadType;
+  readonly template_id: string;
+  /** `package-name:Module:Entity`; with the package id where the name is not known. */
+  readonly template_fqn: string;
+  readonly module_entity: string;
+  readonly entity: string;
+  readonly package_name: string | undefined;
+  readonly package_id: string | undefined;
+  readonly type_name: string | undefined;
+}
+
+/** Names templates and interfaces by the types of a query. */
+export type NameTemplate = (
+  payloadType: PayloadType,
+  templateId: string,
+  packageName?: string,
+) => Omit<TemplateRow, 'template'>;
+
+/** The templates and interfaces of the rows of a batch, each once, so that rows need not repeat their long ids. */
+export class TemplateList {
+  readonly #rows = new Map<string, TemplateRow>();
+
+  constructor(private readonly nameTemplate: NameTemplate) {}
+
+  /** All of them. */
+  get rows(): readonly TemplateRow[] {
+    return [...this.#rows.values()];
+  }
+
+  /** The number by which rows refer to a template or to an interface. */
+  numberOf(payloadType: PayloadType, templateId: string, packageName?: string): number {
+    const key = `${payloadType} ${templateId}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known.template;
+    const template = this.#rows.size;
+    this.#rows.set(key, { template, ...this.nameTemplate(payloadType, templateId, packageName) });
+    return template;
+  }
+}
+
+/** What the names of templates and interfaces are, by the types of a query. */
+export function nameTemplates(types: ContractTypes = {}): NameTemplate {
+  const kinds = Object.entries(types).map(([name, type]) => ({
+    name,
+    isInterface: isInterfaceType(type),
+    packageName: packageNameIn(type.templateId),
+    matches: matchId(type.templateId),
+  }));
+  return (payloadType, templateId, packageName = packageNameIn(templateId)) => {
+    const kind = kinds.find(
+      ({ isInterface, matches }) => isInterface === (payloadType === 'interface') && matches(templateId, packageName),
+    );
+    const [packagePart = '', ...rest] = templateId.split(':');
+    const package_id = packagePart.startsWith('#') ? undefined : packagePart;
+    // the wire has no package name of interfaces
+    const package_name = packageName ?? kind?.packageName;
+    const module_entity = rest.join(':');
+    const names = {
+      payload_type: payloadType,
+      template_id: templateId,
+      template_fqn: `${package_name ?? packagePart}:${module_entity}`,
+      module_entity,
+      entity: rest.at(-1) ?? '',
+      package_name,
+      package_id,
+    };
+    return { ...names, type_name: kinds.length === 0 ? `#${names.template_fqn}` : kind?.name };
+  };
+}
+
+const packageNameIn = (templateId: string): string | undefined =>
+  templateId.startsWith('#') ? templateId.slice(1, templateId.indexOf(':')) : undefined;
+
+/** The templates and interfaces of a query, so that readers may name them before there is a contract. */
+export function listTypes(nameTemplate: NameTemplate, types: ContractTypes = {}): TemplateList {
+  const list = new TemplateList(nameTemplate);
+  for (const type of Object.values(types)) {
+    list.numberOf(isInterfaceType(type) ? 'interface' : 'template', type.templateId);
+  }
+  return list;
+}

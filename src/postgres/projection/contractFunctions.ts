@@ -1,0 +1,62 @@
+import type { ProjectionSchema } from './projectionSchema.js';
+
+/** The columns of a contract, and their types. */
+const columns = `
+  template_fqn text, payload_type text,
+  create_event_id text, created_at_offset bigint, created_effective_at timestamptz,
+  archive_event_id text, archived_at_offset bigint, archived_effective_at timestamptz,
+  contract_id text, payload jsonb, contract_key jsonb,
+  package_name text, package_id text,
+  signatories text[], observers text[], witnesses text[], metadata bytea,
+  synchronizer_id text, reassignment_counter bigint, in_flight_to text,
+  type_name text, archived_in_gap boolean, as_sent json`;
+
+/** The same columns of the tables. Collations do not leave the schema, so that readers can join with tables of their own. */
+const selectFrom = ({ contracts, templates }: ProjectionSchema): string => `
+  SELECT t.template_fqn, t.payload_type,
+    c.created_at_offset || ':' || c.created_node_id, c.created_at_offset, c.created_effective_at,
+    c.archived_at_offset || ':' || c.archived_node_id, c.archived_at_offset, c.archived_effective_at,
+    c.contract_id COLLATE "default", c.payload, c.contract_key,
+    t.package_name, t.package_id,
+    c.signatories, c.observers, c.witnesses, c.metadata,
+    c.synchronizer_id COLLATE "default", c.reassignment_counter, c.in_flight_to COLLATE "default",
+    t.type_name, c.archived_in_gap, c.as_sent
+  FROM ${contracts} c JOIN ${templates} t ON t.template_pk = c.template_pk`;
+
+/**
+ * The functions that return contracts. Each is one plain query, which the planner puts in place of the call: conditions on
+ * its columns can use indexes. Sub-selects without a reference to the row are run once.
+ */
+export function contractFunctions(names: ProjectionSchema): string {
+  const { schema, state } = names;
+  const isVisible = `c.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])`;
+  const isNamed = `(coalesce($1, '') = '' OR c.template_pk = ANY ((SELECT ${schema}.projection_find_templates($1))::int[]))`;
+  const at = `(SELECT ${schema}.projection_scope_at($2))`;
+  const from = `(SELECT ${schema}.projection_scope_from($2))`;
+  const to = `(SELECT ${schema}.projection_scope_to($3))`;
+  return `
+CREATE OR REPLACE FUNCTION ${schema}.active(name text DEFAULT NULL, at bigint DEFAULT NULL)
+RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
+  ${selectFrom(names)}
+  WHERE c.archived_at_offset IS NULL AND ${isVisible} AND ${isNamed} AND c.created_at_offset <= ${at}
+  UNION ALL
+  ${selectFrom(names)}
+  WHERE c.archived_at_offset > ${at} AND ${isVisible} AND ${isNamed} AND c.created_at_offset <= ${at}
+$body$;
+CREATE OR REPLACE FUNCTION ${schema}.creates(name text DEFAULT NULL, from_offset bigint DEFAULT NULL, to_offset bigint DEFAULT NULL)
+RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
+  ${selectFrom(names)}
+  WHERE ${isVisible} AND ${isNamed} AND c.created_at_offset BETWEEN ${from} AND ${to}
+$body$;
+CREATE OR REPLACE FUNCTION ${schema}.archives(name text DEFAULT NULL, from_offset bigint DEFAULT NULL, to_offset bigint DEFAULT NULL)
+RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
+  ${selectFrom(names)}
+  WHERE ${isVisible} AND ${isNamed} AND c.archived_at_offset BETWEEN ${from} AND ${to}
+$body$;
+CREATE OR REPLACE FUNCTION ${schema}.lookup_contract(id text)
+RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
+  ${selectFrom(names)}
+  WHERE c.contract_id = $1 AND ${isVisible}
+$body$;
+`;
+}

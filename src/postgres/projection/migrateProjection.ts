@@ -1,0 +1,123 @@
+import type { ClientBase, Pool } from 'pg';
+import { concatMap, defer, map, type Observable, of, timeout } from 'rxjs';
+import { query } from '../connection.js';
+import { contractFunctions } from './contractFunctions.js';
+import { nameFunctions } from './nameFunctions.js';
+import { offsetFunctions } from './offsetFunctions.js';
+import { currentVersion, type ProjectionSchema, projectionSchema } from './projectionSchema.js';
+import { migrations } from './tables.js';
+
+/** The default schema of a projection. */
+export const defaultSchema = 'contracts';
+
+/** Options of {@link migrateProjection}. */
+export interface MigrateProjectionOptions {
+  /** The database. The user needs the right to create the schema, or to create tables and functions in it. */
+  readonly pool: Pool;
+  /**
+   * The schema of the projection: lower-case letters, digits and underscores.
+   *
+   * @defaultValue 'contracts'
+   */
+  readonly schema?: string | undefined;
+  /**
+   * How long the database may take, in milliseconds. A step to a later version may have to rewrite tables.
+   *
+   * @defaultValue 600000
+   */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The result of {@link migrateProjection}. */
+export interface MigratedProjection {
+  /** The version of the tables. */
+  readonly version: number;
+}
+
+/**
+ * Creates the schema, the tables and the functions of a projection, or upgrades those of an earlier version, in one
+ * transaction. Does nothing where they are of this version. {@link contractsProjection} does it by itself, unless its
+ * `createTables` is `false`.
+ *
+ * @throws TypeError at once for a schema that is not a plain name; the Observable fails if the tables are of a later version
+ * @example
+ * ```ts
+ * import { migrateProjection } from 'canton-rx/postgres';
+ * import type { Pool } from 'pg';
+ *
+ * export const migrate = (pool: Pool) => migrateProjection({ pool });
+ * ```
+ */
+export function migrateProjection(options: MigrateProjectionOptions): Observable<MigratedProjection> {
+  const { pool, schema = defaultSchema, timeoutMs = 600_000 } = options;
+  const names = projectionSchema(schema);
+  return readVersion(pool, names, timeoutMs).pipe(
+    concatMap((version) => {
+      if (version === currentVersion) return of(version);
+      // several statements in one request are one transaction
+      return defer(() => pool.query(projectionTables(schema))).pipe(timeout(timeoutMs));
+    }),
+    concatMap(() => readVersion(pool, names, timeoutMs)),
+    map((version) => {
+      assertVersion(version);
+      return { version };
+    }),
+  );
+}
+
+/** The version of the tables in the database; 0 if there are none. */
+export const readVersion = (db: ClientBase | Pool, names: ProjectionSchema, timeoutMs: number): Observable<number> =>
+  query(db, timeoutMs, 'SELECT to_regclass($1) IS NOT NULL AS exist', [names.versions]).pipe(
+    concatMap(([row]) =>
+      row?.['exist'] === true
+        ? query(db, timeoutMs, `SELECT coalesce(max(version), 0) AS version FROM ${names.versions}`, [])
+        : of([{ version: 0 }]),
+    ),
+    map(([row]) => Number(row?.['version'])),
+  );
+
+/** Throws for tables that this code does not know. */
+export function assertVersion(version: number): void {
+  if (version === currentVersion) return;
+  const have = version === 0 ? 'missing' : `of version ${version}`;
+  throw new Error(`the tables of the projection are ${have}, and must be of version ${currentVersion}`);
+}
+
+/**
+ * The SQL by which {@link migrateProjection} creates or upgrades a projection, for schemas that are managed by migrations. Run
+ * it as one transaction. It makes the steps that are missing, whatever the version, and the functions anew.
+ *
+ * @param schema - the schema of the projection, `'contracts'` by default
+ * @throws TypeError for a schema that is not a plain name
+ * @example
+ * ```ts
+ * import { projectionTables } from 'canton-rx/postgres';
+ *
+ * console.log(projectionTables('ledger').includes('FUNCTION "ledger".active(')); // true
+ * ```
+ */
+export const projectionTables = (schema = defaultSchema): string => projectionScript(projectionSchema(schema));
+
+/** The SQL that brings a projection to a version. */
+export const projectionScript = (names: ProjectionSchema, version = currentVersion): string => `
+SELECT pg_advisory_xact_lock(hashtextextended('canton_rx projection ${names.name}', 1));
+CREATE SCHEMA IF NOT EXISTS ${names.schema};
+CREATE TABLE IF NOT EXISTS ${names.versions} (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
+${migrations(names)
+  .filter((step) => step.version <= version)
+  .map((step) => onceOnly(names, step.version, step.sql))
+  .join('\n')}
+${functionsOf(names)}
+`;
+
+/** A step that does nothing where it was made before. */
+const onceOnly = ({ versions }: ProjectionSchema, version: number, sql: string): string => `
+DO $step$ BEGIN
+  IF NOT EXISTS (SELECT FROM ${versions} WHERE version >= ${version}) THEN
+    ${sql}
+    INSERT INTO ${versions} (version) VALUES (${version});
+  END IF;
+END $step$;`;
+
+const functionsOf = (names: ProjectionSchema): string =>
+  [nameFunctions(names), offsetFunctions(names), contractFunctions(names)].join('\n');

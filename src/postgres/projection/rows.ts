@@ -1,0 +1,146 @@
+import type { CreatedEvent, ExercisedEvent } from '../../codecs/Event.js';
+import type { AnyContract, ContractLocation } from '../../contracts/Contract.js';
+import type { ContractsChanged } from '../../contracts/ContractChange.js';
+import type { TemplateList } from './TemplateList.js';
+
+/** Where a contract is, in columns. */
+export interface LocationColumns {
+  readonly synchronizer_id: string;
+  readonly in_flight_to?: string;
+  readonly reassignment_counter: number;
+}
+
+/** How a contract ended, in columns. */
+export interface ArchiveColumns {
+  readonly archived_at_offset?: number;
+  readonly archived_node_id?: number | undefined;
+  readonly archived_effective_at?: string;
+}
+
+/** A contract, or a view of it, as a row. */
+export interface ContractRow extends LocationColumns, ArchiveColumns {
+  /** The number of its template or interface in the list of the batch. */
+  readonly template: number;
+  readonly contract_id: string;
+  readonly created_at_offset: number;
+  readonly created_node_id: number;
+  readonly created_effective_at: string;
+  readonly payload: unknown;
+  readonly contract_key: unknown;
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+  readonly witnesses: readonly string[];
+  readonly metadata: string | undefined;
+}
+
+/** What becomes of a contract of the table: it was moved or archived. */
+export interface ContractEdit extends LocationColumns, ArchiveColumns {
+  readonly contract_id: string;
+}
+
+/** The rows of a contract: one with its arguments, and one for each view. */
+export function rowsOf(contract: AnyContract, templates: TemplateList): ContractRow[] {
+  const { createdEvent } = contract;
+  const common = { ...commonColumns(createdEvent), ...locationColumns(contract) };
+  const views = createdEvent.interfaceViews.map(({ interfaceId, viewValue }): ContractRow => ({
+    ...common,
+    template: templates.numberOf('interface', interfaceId),
+    payload: viewValue,
+  }));
+  // without arguments and views there is still a contract
+  if (createdEvent.createArgument === undefined && views.length > 0) return views;
+  const { templateId, packageName, createArgument } = createdEvent;
+  const template = templates.numberOf('template', templateId, packageName);
+  return [{ ...common, template, payload: createArgument }, ...views];
+}
+
+const commonColumns = (event: CreatedEvent) => ({
+  contract_id: event.contractId,
+  created_at_offset: event.offset,
+  created_node_id: event.nodeId,
+  created_effective_at: event.createdAt,
+  contract_key: event.contractKey,
+  signatories: event.signatories,
+  observers: event.observers,
+  witnesses: event.witnessParties,
+  metadata: event.createdEventBlob === '' ? undefined : event.createdEventBlob,
+});
+
+/** A contract in flight has the synchronizer that it left. */
+export const locationColumns = ({ location, reassignmentCounter }: AnyContract): LocationColumns => ({
+  reassignment_counter: reassignmentCounter,
+  ...placeOf(location),
+});
+
+const placeOf = (location: ContractLocation): Pick<LocationColumns, 'synchronizer_id' | 'in_flight_to'> =>
+  'inFlight' in location
+    ? { synchronizer_id: location.inFlight.source, in_flight_to: location.inFlight.target }
+    : { synchronizer_id: location.synchronizerId };
+
+/** An update, as a row. */
+export interface UpdateRow {
+  readonly offset: number;
+  readonly update_id: string;
+  readonly effective_at: string;
+  readonly record_time: string;
+  readonly synchronizer_id: string | undefined;
+  readonly workflow_id: string | undefined;
+  readonly command_id: string | undefined;
+  readonly trace_context: unknown;
+  readonly external_transaction_hash: string | undefined;
+  readonly paid_traffic_cost: number | undefined;
+}
+
+/** The row of an update. */
+export const updateRow = ({ offset, updateId, synchronizerId, recordTime, update }: ContractsChanged): UpdateRow => ({
+  offset,
+  update_id: updateId,
+  effective_at: effectiveAt({ update, recordTime }),
+  record_time: recordTime,
+  synchronizer_id: synchronizerId,
+  workflow_id: update.workflowId === '' ? undefined : update.workflowId,
+  command_id: update.commandId === '' ? undefined : update.commandId,
+  trace_context: update.traceContext,
+  external_transaction_hash: 'externalTransactionHash' in update ? update.externalTransactionHash : undefined,
+  paid_traffic_cost: update.paidTrafficCost,
+});
+
+/** The ledger time of an update. A reassignment has none, but a record time. */
+export const effectiveAt = ({ update, recordTime }: Pick<ContractsChanged, 'update' | 'recordTime'>): string =>
+  update._tag === 'Transaction' ? update.effectiveAt : recordTime;
+
+/** An exercise, as a row. */
+export interface ExerciseRow {
+  readonly template: number;
+  readonly contract_id: string;
+  readonly exercised_at_offset: number;
+  readonly node_id: number;
+  readonly last_descendant_node_id: number;
+  readonly exercised_effective_at: string;
+  readonly choice: string;
+  readonly interface_id: string | undefined;
+  readonly consuming: boolean;
+  readonly synchronizer_id: string | undefined;
+  readonly argument: unknown;
+  readonly result: unknown;
+  readonly controllers: readonly string[];
+  readonly witnesses: readonly string[];
+}
+
+/** The row of an exercise. */
+export const exerciseRow = (event: ExercisedEvent, change: ContractsChanged, templates: TemplateList): ExerciseRow => ({
+  template: templates.numberOf('template', event.templateId, event.packageName),
+  contract_id: event.contractId,
+  exercised_at_offset: change.offset,
+  node_id: event.nodeId,
+  last_descendant_node_id: event.lastDescendantNodeId,
+  exercised_effective_at: effectiveAt(change),
+  choice: event.choice,
+  interface_id: event.interfaceId,
+  consuming: event.consuming,
+  synchronizer_id: change.synchronizerId,
+  argument: event.choiceArgument,
+  result: event.exerciseResult,
+  controllers: event.actingParties,
+  witnesses: event.witnessParties,
+});

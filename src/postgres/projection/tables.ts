@@ -1,0 +1,128 @@
+import type { ProjectionSchema } from './projectionSchema.js';
+
+/** One step from a version of the tables to the next. */
+export interface Migration {
+  /** The version that the tables have after it. */
+  readonly version: number;
+  /** The SQL that makes the tables, or changes those of the version before. */
+  readonly sql: string;
+}
+
+/**
+ * The steps to the current tables, in order. A published step never changes: what is new is a step of its own.
+ *
+ * Texts have the collation "C", by which they are compared and indexed as bytes.
+ */
+export const migrations = (names: ProjectionSchema): readonly Migration[] => [
+  { version: 1, sql: firstTables(names) },
+  { version: 2, sql: exercisesTable(names) },
+];
+
+/**
+ * A row is visible if its generation is. All rows of a snapshot have a new one, which becomes visible with the last of them.
+ */
+const firstTables = ({ state, templates, contracts, updates, gaps, kept, schema }: ProjectionSchema): string => `
+CREATE TABLE ${state} (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  generation int NOT NULL DEFAULT 0,
+  visible int[] NOT NULL DEFAULT '{}',
+  loading int,
+  replaces boolean NOT NULL DEFAULT true,
+  has_garbage boolean NOT NULL DEFAULT false,
+  latest_offset bigint,
+  oldest_offset bigint
+);
+INSERT INTO ${state} DEFAULT VALUES;
+CREATE TABLE ${templates} (
+  template_pk int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  payload_type text NOT NULL CHECK (payload_type IN ('template', 'interface')),
+  template_id text NOT NULL,
+  template_fqn text NOT NULL,
+  module_entity text NOT NULL,
+  entity text NOT NULL,
+  package_name text,
+  package_id text,
+  type_name text,
+  UNIQUE (payload_type, template_id)
+);
+CREATE TABLE ${contracts} (
+  generation int NOT NULL,
+  template_pk int NOT NULL,
+  created_at_offset bigint NOT NULL,
+  archived_at_offset bigint,
+  created_node_id bigint NOT NULL,
+  archived_node_id bigint,
+  created_effective_at timestamptz NOT NULL,
+  archived_effective_at timestamptz,
+  reassignment_counter bigint NOT NULL,
+  archived_in_gap boolean NOT NULL DEFAULT false,
+  contract_id text COLLATE "C" NOT NULL,
+  synchronizer_id text COLLATE "C",
+  in_flight_to text COLLATE "C",
+  payload jsonb,
+  contract_key jsonb,
+  signatories text[] NOT NULL,
+  observers text[] NOT NULL,
+  witnesses text[] NOT NULL,
+  metadata bytea,
+  as_sent json
+);
+CREATE INDEX projection_contracts_id ON ${contracts} (contract_id);
+CREATE INDEX projection_contracts_created ON ${contracts} (generation, created_at_offset);
+CREATE INDEX projection_contracts_active ON ${contracts} (template_pk) WHERE archived_at_offset IS NULL;
+CREATE INDEX projection_contracts_archived ON ${contracts} (archived_at_offset) WHERE archived_at_offset IS NOT NULL;
+CREATE TABLE ${updates} (
+  generation int NOT NULL,
+  "offset" bigint NOT NULL,
+  update_id text NOT NULL,
+  effective_at timestamptz NOT NULL,
+  record_time timestamptz NOT NULL,
+  synchronizer_id text COLLATE "C",
+  workflow_id text,
+  command_id text,
+  trace_context jsonb,
+  external_transaction_hash text,
+  paid_traffic_cost bigint,
+  PRIMARY KEY (generation, "offset")
+);
+CREATE INDEX projection_updates_effective_at ON ${updates} (effective_at, "offset");
+CREATE TABLE ${gaps} (
+  generation int NOT NULL,
+  after_offset bigint NOT NULL,
+  until_offset bigint NOT NULL,
+  reason text NOT NULL,
+  PRIMARY KEY (generation, until_offset)
+);
+CREATE TABLE ${kept} (
+  contract_id text COLLATE "C" NOT NULL,
+  template_pk int NOT NULL,
+  synchronizer_id text COLLATE "C",
+  in_flight_to text COLLATE "C",
+  reassignment_counter bigint NOT NULL,
+  payload jsonb
+);
+COMMENT ON SCHEMA ${schema} IS 'Contracts of a Canton ledger, by canton-rx. Read them by the functions, not from the tables.';
+`;
+
+const exercisesTable = ({ exercises }: ProjectionSchema): string => `
+CREATE TABLE ${exercises} (
+  generation int NOT NULL,
+  exercised_at_offset bigint NOT NULL,
+  node_id bigint NOT NULL,
+  last_descendant_node_id bigint NOT NULL,
+  template_pk int NOT NULL,
+  consuming boolean NOT NULL,
+  exercised_effective_at timestamptz NOT NULL,
+  choice text NOT NULL,
+  contract_id text COLLATE "C" NOT NULL,
+  synchronizer_id text COLLATE "C",
+  argument jsonb,
+  result jsonb,
+  controllers text[] NOT NULL,
+  witnesses text[] NOT NULL,
+  as_sent json,
+  PRIMARY KEY (generation, exercised_at_offset, node_id)
+);
+CREATE INDEX projection_exercises_choice ON ${exercises} (choice, exercised_at_offset);
+CREATE INDEX projection_exercises_contract ON ${exercises} (contract_id);
+`;

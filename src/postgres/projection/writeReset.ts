@@ -1,0 +1,106 @@
+import { concat, concatMap, defer, EMPTY, map, type Observable } from 'rxjs';
+import type { AnyContract } from '../../contracts/Contract.js';
+import type { ResetBatch } from '../../process/ContractsWork.js';
+import { rowsOf } from './rows.js';
+import { contractInput, insertContracts, insertedColumns, insertTemplates, run, type Writing } from './statements.js';
+import { TemplateList } from './TemplateList.js';
+import { toStorableJson } from './toJson.js';
+
+/**
+ * Writes a batch of a snapshot, into a generation that nobody sees. The last batch makes it visible, in the same transaction.
+ * A snapshot that follows pruning adds to what is there; any other one replaces it.
+ */
+export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unknown> =>
+  concat(
+    batch.isFirst ? beginLoad(writing, batch) : EMPTY,
+    batch.contracts.length === 0 ? EMPTY : load(writing, batch.contracts),
+    batch.isLast ? defer(() => endLoad(writing, batch)) : EMPTY,
+  );
+
+/** Begins a load. What another one has left is of a generation that never becomes visible. */
+const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
+  concat(
+    run(tx, `DELETE FROM ${names.kept}`),
+    run(
+      tx,
+      `UPDATE ${names.state} SET generation = generation + 1, loading = generation + 1,
+        has_garbage = has_garbage OR loading IS NOT NULL,
+        replaces = NOT ($1 AND cardinality(visible) > 0 AND coalesce(latest_offset <= $2, false))`,
+      [reason === 'pruned' || reason === 'packageFound', offset],
+    ),
+  );
+
+const load = (writing: Writing, contracts: readonly AnyContract[]): Observable<unknown> => {
+  const { tx, names } = writing;
+  const templates = new TemplateList(writing.nameTemplate);
+  const rows = contracts.flatMap((contract) => rowsOf(contract, templates));
+  return concat(
+    insertTemplates(writing, templates),
+    run(tx, `SELECT loading, replaces FROM ${names.state} WHERE loading IS NOT NULL`).pipe(
+      concatMap(
+        ({ rows: [state] }: { readonly rows: readonly { readonly loading: number; readonly replaces: boolean }[] }) => {
+          if (state === undefined) throw new Error(`no load has begun in the schema ${names.name}`);
+          if (state.replaces) return insertContracts(writing, state.loading, rows, templates);
+          const values = [toStorableJson(rows).text, toStorableJson(templates.rows).text, state.loading];
+          return run(tx, insertNew(writing), values);
+        },
+      ),
+    ),
+  );
+};
+
+/** Inserts what is not in the projection, and keeps a note of what is. */
+const insertNew = ({ names }: Writing): string => `
+WITH r AS (SELECT * FROM ${contractInput(names)}
+), known AS (
+  SELECT r.contract_id, r.template_pk, r.synchronizer_id, r.in_flight_to, r.reassignment_counter,
+    CASE WHEN c.payload IS DISTINCT FROM r.payload THEN r.payload END AS payload
+  FROM r JOIN ${names.contracts} c ON c.contract_id = r.contract_id AND c.template_pk = r.template_pk
+  WHERE c.archived_at_offset IS NULL AND c.generation = ANY ((SELECT visible FROM ${names.state})::int[])
+), noted AS (
+  INSERT INTO ${names.kept} (contract_id, template_pk, synchronizer_id, in_flight_to, reassignment_counter, payload)
+  SELECT * FROM known
+)
+INSERT INTO ${names.contracts} (generation, ${insertedColumns})
+SELECT $3, ${insertedColumns} FROM r
+WHERE NOT EXISTS (SELECT FROM known WHERE known.contract_id = r.contract_id AND known.template_pk = r.template_pk)`;
+
+const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
+  run(tx, `SELECT replaces FROM ${names.state}`).pipe(
+    map(({ rows: [state] }: { readonly rows: readonly { readonly replaces: boolean }[] }) => state?.replaces ?? true),
+    concatMap((replaces) => {
+      if (replaces)
+        return run(
+          tx,
+          `UPDATE ${names.state} SET has_garbage = has_garbage OR cardinality(visible) > 0, visible = ARRAY[loading],
+            loading = NULL, latest_offset = $1, oldest_offset = $1`,
+          [offset],
+        );
+      const isVisible = `c.archived_at_offset IS NULL AND c.generation = ANY ((SELECT visible FROM ${names.state})::int[])`;
+      return concat(
+        run(
+          tx,
+          `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
+          WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
+            WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)`,
+          [offset],
+        ),
+        run(
+          tx,
+          `UPDATE ${names.contracts} c SET synchronizer_id = k.synchronizer_id, in_flight_to = k.in_flight_to,
+            reassignment_counter = k.reassignment_counter, payload = coalesce(k.payload, c.payload)
+          FROM ${names.kept} k WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk AND ${isVisible}
+            AND (k.payload IS NOT NULL OR (k.synchronizer_id, k.in_flight_to, k.reassignment_counter)
+              IS DISTINCT FROM (c.synchronizer_id, c.in_flight_to, c.reassignment_counter))`,
+        ),
+        run(
+          tx,
+          `INSERT INTO ${names.gaps} (generation, after_offset, until_offset, reason)
+          SELECT loading, latest_offset, $1, $2 FROM ${names.state} WHERE latest_offset < $1`,
+          [offset, reason],
+        ),
+        run(tx, `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1`, [offset]),
+        run(tx, `DELETE FROM ${names.kept}`),
+      );
+    }),
+  );
