@@ -1,4 +1,4 @@
-import { computed, type Signal } from '@angular/core';
+import { computed, type Signal, untracked } from '@angular/core';
 import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { LiveConnection } from '../contracts/LiveState.js';
@@ -64,13 +64,17 @@ export interface Reading<C extends AnyContract> {
   /** Whether the contracts are read again. */
   readonly isReloading: boolean;
   /** The contracts, once they are known. */
-  readonly known?: Pick<Snapshot<C>, keyof Snapshot<C>> | undefined;
+  readonly known?: KnownContracts<C> | undefined;
   readonly connection?: LiveConnection | undefined;
   readonly error?: Error;
 }
 
-/** The contracts at an offset. */
-interface Snapshot<C extends AnyContract> {
+/**
+ * The contracts at an offset.
+ *
+ * @internal
+ */
+export interface KnownContracts<C extends AnyContract> {
   readonly contracts: readonly C[];
   readonly offset: Offset;
   /** `undefined` while they are those at the end of the ledger. */
@@ -85,33 +89,45 @@ interface Snapshot<C extends AnyContract> {
 export function contractsResource<C extends AnyContract>(
   request: Signal<object | undefined>,
   latest: Signal<Reading<C>>,
+  name: string,
   reload: () => void,
 ): ContractsResource<C> {
-  const reading = computed((): Reading<C> => {
+  const derived = <A>(part: string, value: () => A): Signal<A> => computed(value, { debugName: `${name}.${part}` });
+  const reading = derived('reading', (): Reading<C> => {
     const current = request();
     const read = latest();
     return read.request === current ? read : { request: current, isReloading: false, connection: connecting };
   });
-  const known = computed(() => reading().known);
-  const status = computed(() => statusOf(reading()));
-  const isLoading = computed(() => status() === 'loading' || status() === 'reloading');
+  const known = derived('known', () => reading().known);
+  const status = derived('status', () => statusOf(reading()));
   return {
-    value: computed(() => known()?.contracts ?? none),
+    value: derived('value', () => known()?.contracts ?? none),
     status,
-    isLoading,
-    error: computed(() => reading().error),
+    isLoading: derived('isLoading', () => status() === 'loading' || status() === 'reloading'),
+    error: derived('error', () => reading().error),
     hasValue: () => known() !== undefined,
     reload: () => {
-      const isPossible = !['idle', 'loading'].includes(status());
+      const isPossible = untracked(() => !['idle', 'loading'].includes(status()));
       if (isPossible) reload();
       return isPossible;
     },
-    offset: computed(() => known()?.offset),
-    isLive: computed(() => reading().known !== undefined && known()?.staleSince === undefined),
-    staleSince: computed(() => known()?.staleSince),
-    connection: computed(() => (reading().request === undefined ? undefined : reading().connection)),
+    offset: derived('offset', () => known()?.offset),
+    isLive: derived('isLive', () => known() !== undefined && known()?.staleSince === undefined),
+    staleSince: derived('staleSince', () => known()?.staleSince),
+    connection: derived('connection', () => (reading().request === undefined ? undefined : reading().connection)),
   };
 }
+
+/**
+ * A reading that has ended with an error.
+ *
+ * @internal
+ */
+export const failed = (request: object, error: unknown): Reading<never> => ({
+  request,
+  isReloading: false,
+  error: error instanceof Error ? error : new Error(String(error)),
+});
 
 const connecting: LiveConnection = { status: 'connecting' };
 

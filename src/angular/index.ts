@@ -11,5 +11,7 @@ export { LEDGER } from './provideLedger.js';
 export type { LedgerFeature } from './provideLedger.js';
 export { withAngularHttp } from './provideLedger.js';
 export { withServerFeeds } from './provideLedger.js';
+export { withPendingTasks } from './provideLedger.js';
+export type { PendingTaskList } from './zone.js';
 export { injectContracts, type InjectContractsOptions } from './injectContracts.js';
 export type { ContractsResource, ContractsStatus } from './ContractsResource.js';

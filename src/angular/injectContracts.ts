@@ -1,30 +1,14 @@
 import { computed, inject, Injector, NgZone, runInInjectionContext } from '@angular/core';
 import { toObservable, toSignal } from '@angular/core/rxjs-interop';
-import {
-  asyncScheduler,
-  catchError,
-  connect,
-  defer,
-  ignoreElements,
-  map,
-  merge,
-  type Observable,
-  of,
-  scan,
-  startWith,
-  Subject,
-  switchMap,
-  tap,
-} from 'rxjs';
-import { conflate } from '../contracts/conflate.js';
+import { asyncScheduler, type Observable, of, scan, startWith, Subject, switchMap } from 'rxjs';
 import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
-import { liveContracts, toLiveContracts } from '../contracts/liveContracts.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { type ContractsResource, contractsResource, type Reading } from './ContractsResource.js';
+import { type ContractsResource, contractsResource, failed, type Reading } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
-import { insideZone, outsideZone } from './zone.js';
+import { type ContractsRequest, contractsReader } from './readContracts.js';
+import { insideZone } from './zone.js';
 
 /** Options of {@link injectContracts}. */
 export interface InjectContractsOptions<C> extends ContractsOptions {
@@ -65,111 +49,81 @@ export interface InjectContractsOptions<C> extends ContractsOptions {
  * ```
  */
 export function injectContracts<M extends ContractTypes>(
-  query: ContractsQuery<M> | (() => ContractsQuery<M> | undefined),
+  query: (ContractQuery<M> & ContractPolicies) | (() => (ContractQuery<M> & ContractPolicies) | undefined),
   options: InjectContractsOptions<ContractOf<M>> = {},
 ): ContractsResource<ContractOf<M>> {
-  const injector = options.injector ?? inject(Injector);
+  const { compare, ledger, debugName = 'contracts', injector = inject(Injector), ...contractsOptions } = options;
   return runInInjectionContext(injector, () => {
-    const { ledger = inject(LEDGER) } = options;
-    const zone = inject(NgZone);
-    const request = computed(() => requestOf(query, ledger), { equal: isSameRequest });
-    const reload$ = new Subject<void>();
-    const isFixed = typeof query !== 'function' && typeof ledger !== 'function';
+    const source = ledger ?? inject(LEDGER);
+    const read = contractsReader(compare, contractsOptions);
+    const request = computed(() => requestOf(query, source), { equal: isSame });
+    const isFixed = typeof query !== 'function' && typeof source !== 'function';
     const request$ = isFixed ? of(request()) : toObservable(request, { injector });
+    const reload$ = new Subject<void>();
     const reading$ = request$.pipe(
       switchMap((current) =>
         reload$.pipe(
           startWith(undefined),
-          switchMap(() => (current === undefined ? of(idle) : read(current, options).pipe(outsideZone(zone)))),
+          switchMap(() => readingOf(current, read)),
         ),
       ),
       scan(withContractsBefore),
-      insideZone(zone),
+      insideZone(inject(NgZone)),
     );
     const latest = toSignal(reading$, { injector, initialValue: idle });
-    return contractsResource(request, latest, () => {
+    return contractsResource(request, latest, debugName, () => {
       reload$.next();
     });
   });
 }
 
-/** What to read, and from where. */
-interface Request<M extends ContractTypes> {
-  readonly query: ContractsQuery<M>;
-  readonly ledger: LedgerReader;
-}
+/** A request, or the error of the function that makes it. */
+type Requested<M extends ContractTypes> = ContractsRequest<M> | { readonly failure: unknown } | undefined;
 
-type ContractsQuery<M extends ContractTypes> = ContractQuery<M> & ContractPolicies;
-
-const idle: Reading<never> = { request: undefined, isReloading: false };
-
+/** Never throws: an input that is required may have no value yet. */
 function requestOf<M extends ContractTypes>(
-  query: ContractsQuery<M> | (() => ContractsQuery<M> | undefined),
+  query: ContractsRequest<M>['query'] | (() => ContractsRequest<M>['query'] | undefined),
   ledger: LedgerReader | (() => LedgerReader | undefined),
-): Request<M> | undefined {
-  const current = {
-    query: typeof query === 'function' ? query() : query,
-    ledger: typeof ledger === 'function' ? ledger() : ledger,
-  };
-  return current.query === undefined || current.ledger === undefined
-    ? undefined
-    : { query: current.query, ledger: current.ledger };
+): Requested<M> {
+  try {
+    const current = typeof query === 'function' ? query() : query;
+    const source = typeof ledger === 'function' ? ledger() : ledger;
+    return current && source && { query: current, ledger: source };
+  } catch (failure) {
+    return { failure };
+  }
 }
 
-const isSameRequest = (a: Request<ContractTypes> | undefined, b: Request<ContractTypes> | undefined): boolean =>
-  a?.ledger === b?.ledger && isEqual(a?.query, b?.query);
+/** Whether requests are the same, so that a view goes on. Ledgers are compared by identity. */
+function isSame(a: Requested<ContractTypes>, b: Requested<ContractTypes>): boolean {
+  if (a === undefined || b === undefined || 'failure' in a || 'failure' in b) return a === b;
+  return a.ledger === b.ledger && isEqual(a.query, b.query);
+}
 
 /** Whether values are equal in all parts. Functions, and objects of classes, are equal only to themselves. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  const [ofA, ofB] = [entriesOf(a), entriesOf(b)];
   // the order of types matters
-  const ofB = entriesOf(b);
-  const isSame = ([key, value]: [string, unknown], i: number) => key === ofB[i]?.[0] && isEqual(value, ofB[i][1]);
-  return entriesOf(a).length === ofB.length && entriesOf(a).every(isSame);
+  return ofA.length === ofB.length && ofA.every(([key, value], i) => key === ofB[i]?.[0] && isEqual(value, ofB[i][1]));
 }
 
 const entriesOf = (object: object): [string, unknown][] =>
   Object.entries(object).filter(([, value]) => value !== undefined);
 
 const isPlain = (u: unknown): u is object =>
-  typeof u === 'object' &&
-  u !== null &&
-  [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(u) as object | null);
+  typeof u === 'object' && u !== null && [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(u) as []);
 
-/** Reads the contracts of a request, at most once a frame. An error is the last reading. */
-const read = <M extends ContractTypes>(
-  request: Request<M>,
-  { compare, ...options }: InjectContractsOptions<ContractOf<M>>,
-): Observable<Reading<ContractOf<M>>> =>
-  defer(() => {
-    type C = ContractOf<M>;
-    let contracts: readonly C[] = [];
-    let staleSince: number | undefined;
-    return conflate(liveContracts(request.ledger, request.query, options), 'animationFrame').view$.pipe(
-      connect((view$) => {
-        const view = toLiveContracts(view$);
-        const contracts$ = view.all$(compare).pipe(
-          tap((latest) => {
-            contracts = latest;
-          }),
-          ignoreElements(),
-        );
-        // subscribed first, so that a state has its contracts
-        return merge(contracts$, view.state$);
-      }),
-      map((state): Reading<C> => {
-        const { connection } = state;
-        if (state.data === 'loading') return { request, isReloading: false, connection };
-        staleSince = state.data === 'live' ? undefined : (staleSince ?? asyncScheduler.now());
-        return { request, isReloading: false, connection, known: { contracts, offset: state.offset, staleSince } };
-      }),
-    );
-  }).pipe(
-    catchError((error: unknown) =>
-      of({ request, isReloading: false, error: error instanceof Error ? error : new Error(String(error)) }),
-    ),
-  );
+const idle: Reading<never> = { request: undefined, isReloading: false };
+
+function readingOf<M extends ContractTypes>(
+  request: Requested<M>,
+  read: (request: ContractsRequest<M>) => Observable<Reading<ContractOf<M>>>,
+): Observable<Reading<ContractOf<M>>> {
+  if (request === undefined) return of(idle);
+  return 'failure' in request ? of(failed(request, request.failure)) : read(request);
+}
 
 /** While contracts are read again, those from before are shown. */
 function withContractsBefore<M extends ContractTypes>(

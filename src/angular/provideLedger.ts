@@ -8,13 +8,14 @@ import {
   NgZone,
   PLATFORM_ID,
   type Provider,
+  type ProviderToken,
 } from '@angular/core';
 import type { HttpPort } from '../http/HttpPort.js';
 import { createLedger } from '../ledger/createLedger.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { httpClientPort } from './httpClientPort.js';
-import { ledgerInZone } from './zone.js';
+import { ledgerInZone, type PendingTaskList } from './zone.js';
 
 /** A feature of {@link provideLedger}, created by a function whose name begins with `with`. */
 export interface LedgerFeature {
@@ -63,6 +64,7 @@ export const provideLedger = (
     // defaults, so that features of a parent injector or of a replaced ledger have no effect on this one
     { provide: PORT, useValue: undefined },
     { provide: SERVER_FEEDS, useValue: false },
+    { provide: PENDING_TASKS, useValue: undefined },
     features.map(({ providers }) => [...providers]),
     {
       provide: LEDGER,
@@ -72,7 +74,13 @@ export const provideLedger = (
         const isServer = isPlatformServer(inject(PLATFORM_ID));
         const hasFeeds = !isServer || inject(SERVER_FEEDS);
         const ledger = createLedger({ ...ledgerOptions, port: ledgerOptions.port ?? port });
-        return ledgerInZone(ledger, { zone: inject(NgZone), destroyRef: inject(DestroyRef), isServer, hasFeeds });
+        return ledgerInZone(ledger, {
+          zone: inject(NgZone),
+          destroyRef: inject(DestroyRef),
+          isServer,
+          hasFeeds,
+          pendingTasks: inject(PENDING_TASKS),
+        });
       },
     },
   ]);
@@ -165,3 +173,30 @@ export const withServerFeeds = (): LedgerFeature => ({ providers: [{ provide: SE
 
 /** Whether feeds emit on a server that renders pages. */
 const SERVER_FEEDS = new InjectionToken<boolean>('server feeds of canton-rx');
+
+/**
+ * Has a server that renders pages without zone.js wait for what the ledger answers once, such as `ledgerEnd`, `submit` and
+ * the contracts of `injectContracts`. With zone.js it waits without this feature, and {@link withAngularHttp} has it wait for
+ * all requests.
+ *
+ * @param tasks - `PendingTasks` of `@angular/core`, which version 19 and later have; `ExperimentalPendingTasks` in version 18
+ * @returns the feature, for {@link provideLedger}
+ * @example
+ * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
+ * import { PendingTasks } from '@angular/core';
+ * import { provideLedger, withPendingTasks } from 'canton-rx/angular';
+ *
+ * const providers = [provideLedger({ baseUrl: 'http://127.0.0.1:7575' }, withPendingTasks(PendingTasks))];
+ * ```
+ */
+export const withPendingTasks = (tasks: ProviderToken<PendingTaskList>): LedgerFeature => ({
+  providers: [{ provide: PENDING_TASKS, useExisting: tasks }],
+});
+
+/**
+ * Angular's pending tasks, if {@link withPendingTasks} gives them.
+ *
+ * @internal
+ */
+export const PENDING_TASKS = new InjectionToken<PendingTaskList | undefined>('pending tasks of canton-rx');

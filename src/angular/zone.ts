@@ -8,6 +8,8 @@ import {
   NEVER,
   noop,
   Observable,
+  Subscription,
+  takeUntil,
   timer,
   using,
 } from 'rxjs';
@@ -19,7 +21,7 @@ import {
   type ProcessorRun,
   withConnection,
 } from '../ledger/connection.js';
-import type { Ledger } from '../ledger/Ledger.js';
+import type { Ledger, LedgerReader } from '../ledger/Ledger.js';
 
 /** The environment in which a ledger is provided. */
 interface LedgerEnvironment {
@@ -30,7 +32,18 @@ interface LedgerEnvironment {
   readonly isServer: boolean;
   /** Whether feeds emit at all. */
   readonly hasFeeds: boolean;
+  /** Angular's pending tasks, if they are given. */
+  readonly pendingTasks: PendingTaskList | undefined;
 }
+
+/** What `PendingTasks` of Angular does, which earlier versions do not have. */
+export interface PendingTaskList {
+  /** Begins a task, and returns the function that ends it. */
+  add(): () => void;
+}
+
+/** The injectors of ledgers. */
+const destroyRefs = new WeakMap<LedgerReader, DestroyRef>();
 
 /**
  * A ledger whose feeds run outside Angular's zone and emit within it, since an application that waits for a feed without an
@@ -39,13 +52,14 @@ interface LedgerEnvironment {
  *
  * @internal
  */
-export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFeeds }: LedgerEnvironment): Ledger {
+export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Ledger {
+  const { zone, destroyRef, isServer, hasFeeds, pendingTasks } = environment;
   const throughZone = <A>(source: Observable<A>): Observable<A> => source.pipe(outsideZone(zone), insideZone(zone));
   const feed = <A>(source: Observable<A>): Observable<A> =>
     hasFeeds ? throughZone(source).pipe(untilDestroyed(destroyRef)) : NEVER;
   // the fetch of Node.js has one timer for all connections: in the zone, the connections of feeds would keep it pending
   const singleRequest = <A>(source: Observable<A>): Observable<A> =>
-    isServer ? throughZone(source).pipe(trackPendingTask()) : source;
+    isServer ? throughZone(source).pipe(trackPendingTask(zone, pendingTasks)) : source;
   // `Parameters` has the types of the last overload only, and the arguments are passed on unchanged
   const updates = (...args: Parameters<Ledger['updates']>) => feed(ledger.updates(...args));
   const inZone: Ledger = {
@@ -57,6 +71,7 @@ export function ledgerInZone(ledger: Ledger, { zone, destroyRef, isServer, hasFe
     ledgerEnd: () => singleRequest(ledger.ledgerEnd()),
     diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)),
   };
+  destroyRefs.set(inZone, destroyRef);
   const connection = connectionOf(ledger);
   // a ledger of a test has none
   if (connection === undefined) return inZone;
@@ -119,12 +134,35 @@ const untilDestroyed =
       return source.subscribe(subscriber);
     });
 
-/** Keeps a task pending in the zone of the subscription until the source ends, although the source runs outside it. */
-const trackPendingTask =
-  <A>(): MonoTypeOperatorFunction<A> =>
+/**
+ * Completes when the injector that provides the ledger is destroyed. Never for a ledger that no injector provides.
+ *
+ * @internal
+ */
+export const untilLedgerDestroyed = <A>(ledger: LedgerReader): MonoTypeOperatorFunction<A> =>
+  takeUntil(
+    new Observable<void>((subscriber) =>
+      destroyRefs.get(ledger)?.onDestroy(() => {
+        subscriber.next();
+      }),
+    ),
+  );
+
+/**
+ * Keeps the application unstable until the source ends, although the source runs outside the zone: by a timer of the zone,
+ * and by Angular's pending tasks if they are given.
+ *
+ * @internal
+ */
+export const trackPendingTask =
+  <A>(zone: NgZone, pendingTasks: PendingTaskList | undefined): MonoTypeOperatorFunction<A> =>
   (source) =>
     using(
-      () => timer(clampTimer(Infinity)).subscribe(),
+      () => {
+        const task = new Subscription(pendingTasks?.add());
+        task.add(zone.run(() => timer(clampTimer(Infinity)).subscribe()));
+        return task;
+      },
       () => source,
     );
 

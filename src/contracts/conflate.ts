@@ -1,4 +1,4 @@
-import { animationFrames, defer, EMPTY, map, tap, throttle, timer } from 'rxjs';
+import { animationFrames, defer, EMPTY, map, race, tap, throttle, timer } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import { checkPositive } from '../http/retry.js';
 import type { AnyContract, ContractLocation } from './Contract.js';
@@ -9,6 +9,9 @@ import type { Known } from './View.js';
 /** The period of `'animationFrame'` where there are no frames, in milliseconds. */
 const frameMs = 16;
 
+/** How long a frame is waited for, in milliseconds. A browser has none while the page is hidden. */
+const maxFrameMs = 1_000;
+
 /**
  * The same view with fewer values, for user interfaces: the first at once, and then at most one per period, the latest. Each
  * subscription has periods of its own, and shares the snapshot and the feed of the view.
@@ -18,8 +21,8 @@ const frameMs = 16;
  * there is only the `Reset`. An error ends it at once, without the changes of the period.
  *
  * @param view - a view from `liveContracts`
- * @param period - in milliseconds; or `'animationFrame'`, which is 16 ms where there is no `requestAnimationFrame`. A browser
- * has no frames while the page is hidden.
+ * @param period - in milliseconds; or `'animationFrame'`, which is 16 ms where there is no `requestAnimationFrame`. While the
+ * page is hidden, a browser has no frames: a period is a second then, or as long as the browser delays timers.
  * @throws TypeError for a period that is not positive
  * @example
  * ```ts
@@ -45,7 +48,7 @@ export function conflate<C extends AnyContract>(
   return toLiveContracts(
     defer(() => {
       const merger = new Merger<C>();
-      const period$ = hasFrames ? animationFrames() : timer(periodMs);
+      const period$ = hasFrames ? race(animationFrames(), timer(maxFrameMs)) : timer(periodMs);
       return view$.pipe(
         tap(({ known }) => {
           merger.add(known);

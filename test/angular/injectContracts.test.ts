@@ -1,72 +1,325 @@
 import '@angular/compiler';
-import { Injector, provideZonelessChangeDetection, signal } from '@angular/core';
+import {
+  createEnvironmentInjector,
+  EnvironmentInjector,
+  Injector,
+  provideZonelessChangeDetection,
+  signal,
+  TransferState,
+} from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { injectContracts, type ContractsResource, provideLedger } from '../../src/angular/index.js';
+import { NEVER } from 'rxjs';
+import { injectContracts, type ContractsResource, LEDGER, provideLedger } from '../../src/angular/index.js';
 import { archive, create, marbles } from '../contracts/joinSupport.js';
 import { until } from '../helpers/time.js';
-import { contractsWorld, type ContractsWorld } from '../helpers/virtualContracts.js';
+import { contractsWorld, type ContractsWorld, type VirtualContractsOptions } from '../helpers/virtualContracts.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
+import type { WorldOptions } from '../helpers/world.js';
 import './support.js';
 
 afterEach(() => {
   TestBed.resetTestingModule();
 });
 
-const provide = ({ service: { port } }: ContractsWorld): void => {
-  TestBed.configureTestingModule({
-    providers: [provideZonelessChangeDetection(), provideLedger({ baseUrl: 'http://ledger.example', port })],
-  });
-};
+const baseUrl = 'http://ledger.example';
+const { types } = marbles;
+const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
+const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
 
-const idsOf = ({ value }: ContractsResource): readonly string[] => value().map(({ contractId }) => contractId);
+/** A participant with a contract `x`, and an application with its ledger. */
+function application(options: VirtualContractsOptions & Pick<WorldOptions, 'fault'> = {}): ContractsWorld {
+  const world = contractsWorld({ latencyMs: 1, ...options });
+  world.participant.append(create(1, 'x'));
+  TestBed.configureTestingModule({
+    providers: [
+      provideZonelessChangeDetection(),
+      { provide: TransferState, useValue: new TransferState() },
+      provideLedger({ baseUrl, port: world.service.port, retry: { baseDelayMs: 5, maxDelayMs: 5 } }),
+    ],
+  });
+  return world;
+}
+
+const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
+
+const idsOf = ({ value }: ContractsResource): string =>
+  value()
+    .map(({ contractId }) => contractId)
+    .join('');
+
+/** All signals of a resource that say what it is worth. */
+const brief = (resource: ContractsResource): string =>
+  [resource.status(), resource.hasValue() ? `known ${idsOf(resource)}` : `unknown ${idsOf(resource)}`.trim()]
+    .concat(resource.isLive() ? 'live' : [])
+    .join(', ');
+
+const snapshots = ({ service }: ContractsWorld): number =>
+  service.requests.filter(({ path }) => path.includes('active-contracts')).length;
 
 describe('injectContracts', () => {
   it('shows the contracts of a query, and follows them', async () => {
-    const world = contractsWorld({ latencyMs: 1 });
-    world.participant.append(create(1, 'x'), create(2, 'y'));
-    provide(world);
-    const resource = TestBed.runInInjectionContext(() => injectContracts(marbles));
-    expect(resource.status()).toBe('loading');
+    const { participant } = application();
+    const resource = inject(() => injectContracts(marbles));
+    expect(brief(resource)).toBe('loading, unknown');
     expect(resource.isLoading()).toBe(true);
-    expect(resource.hasValue()).toBe(false);
-    expect(resource.value()).toEqual([]);
-    await until(() => resource.isLive());
-    expect(resource.status()).toBe('resolved');
-    expect(idsOf(resource)).toEqual(['x', 'y']);
-    expect(resource.offset()).toBe(2);
-    world.participant.append(archive(3, 'x'), create(4, 'z'));
+    expect(resource.offset()).toBeUndefined();
+    expect(resource.connection()).toEqual({ status: 'connecting' });
+    await until(resource.isLive);
+    expect(brief(resource)).toBe('resolved, known x, live');
+    expect(resource.isLoading()).toBe(false);
+    expect(resource.connection()).toEqual({ status: 'open' });
+    participant.append(archive(2, 'x'), create(3, 'y'), create(4, 'z'));
     await until(() => resource.offset() === 4);
-    expect(idsOf(resource)).toEqual(['y', 'z']);
-    expect(resource.value()[0]?.payload?.color).toBeDefined();
+    expect(brief(resource)).toBe('resolved, known yz, live');
+    const color: string | undefined = resource.value()[0]?.payload?.color;
+    expect(color).toBe('green');
   });
 
-  it('is a new view for another query, which never shows contracts of the one before', async () => {
-    const world = contractsWorld();
-    world.participant.append(create(1, 'x'));
-    provide(world);
-    const party = signal<string | undefined>(undefined);
-    const resource = TestBed.runInInjectionContext(() =>
-      injectContracts(() => {
-        const current = party();
-        return current === undefined ? undefined : { types: marbles.types, parties: [current] };
-      }),
-    );
-    expect(resource.status()).toBe('idle');
-    party.set('alice::1220ab');
-    expect(resource.status()).toBe('loading');
-    TestBed.tick();
-    await until(() => resource.isLive());
-    expect(idsOf(resource)).toEqual(['x']);
-    party.set('bob::1220ab');
-    expect(resource.status()).toBe('loading');
-    expect(resource.value()).toEqual([]);
-  });
-
-  it('works outside an injection context with an injector', async () => {
-    const world = contractsWorld();
-    provide(world);
-    const resource = injectContracts(marbles, { injector: TestBed.inject(Injector) });
+  it('has an empty value that is known only if there are no contracts', async () => {
+    const { participant } = application();
+    participant.append(archive(2, 'x'));
+    const resource = inject(() => injectContracts(marbles));
+    expect(resource.hasValue()).toBe(false);
     await until(() => resource.hasValue());
     expect(resource.value()).toEqual([]);
   });
+
+  it('keeps the order of compare, and the objects of contracts that have not changed', async () => {
+    const { participant } = application();
+    participant.append(create(2, 'a', 'z'));
+    const resource = inject(() =>
+      injectContracts(marbles, { compare: (a, b) => a.contractId.localeCompare(b.contractId) }),
+    );
+    await until(resource.isLive);
+    const [a, x] = resource.value();
+    participant.append(create(3, 'm'));
+    await until(() => resource.offset() === 3);
+    expect(idsOf(resource)).toBe('amxz');
+    expect(resource.value()[0]).toBe(a);
+    expect(resource.value()[2]).toBe(x);
+  });
+
+  it('ends with the injector', async () => {
+    const { service } = application();
+    const parent = TestBed.inject(EnvironmentInjector);
+    const child = createEnvironmentInjector([], parent);
+    const resource = injectContracts(marbles, { injector: child });
+    await until(resource.isLive);
+    expect(service.open).toBe(1);
+    child.destroy();
+    expect(service.open).toBe(0);
+  });
+
+  it('is stale for good when the injector of its ledger is destroyed', async () => {
+    const { service } = application();
+    const route = createEnvironmentInjector(
+      [provideLedger({ baseUrl, port: service.port })],
+      TestBed.inject(EnvironmentInjector),
+    );
+    const resource = inject(() => injectContracts(marbles, { ledger: route.get(LEDGER) }));
+    await until(resource.isLive);
+    route.destroy();
+    expect(service.open).toBe(0);
+    expect(brief(resource)).toBe('resolved, known x');
+    expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
+    expect(resource.connection()).toBeUndefined();
+  });
+
+  it('needs an injection context or an injector', () => {
+    application();
+    expect(() => injectContracts(marbles)).toThrow('NG0203');
+    expect(injectContracts(marbles, { injector: TestBed.inject(Injector) }).status()).toBe('loading');
+  });
 });
+
+describe('injectContracts with a query by signals', () => {
+  it('is idle without a query, and forgets the contracts then', async () => {
+    const { service } = application();
+    const party = signal<string | undefined>(undefined);
+    const resource = inject(() =>
+      injectContracts(() => {
+        const current = party();
+        return current === undefined ? undefined : { types, parties: [current] };
+      }),
+    );
+    TestBed.tick();
+    expect(brief(resource)).toBe('idle, unknown');
+    expect(resource.connection()).toBeUndefined();
+    expect(resource.reload()).toBe(false);
+    expect(service.requests).toEqual([]);
+    party.set(alice);
+    TestBed.tick();
+    await until(resource.isLive);
+    party.set(undefined);
+    expect(brief(resource)).toBe('idle, unknown');
+    TestBed.tick();
+    expect(service.open).toBe(0);
+    expect(brief(resource)).toBe('idle, unknown');
+  });
+
+  it('is a new view for another query, empty from the moment of the change', async () => {
+    const world = application();
+    const party = signal(alice);
+    const resource = inject(() => injectContracts(() => ({ types, parties: [party()] })));
+    TestBed.tick();
+    await until(resource.isLive);
+    party.set(bob);
+    expect(brief(resource)).toBe('loading, unknown');
+    expect(resource.offset()).toBeUndefined();
+    // an update that the view of Alice would have shown
+    world.participant.append(create(2, 'y'));
+    expect(brief(resource)).toBe('loading, unknown');
+    TestBed.tick();
+    expect(world.service.open).toBe(1);
+    await until(resource.isLive);
+    const [first, second] = world.service.requests.filter(({ path }) => path.includes('active-contracts'));
+    expect(JSON.stringify(first?.body)).toContain(alice);
+    expect(JSON.stringify(second?.body)).toContain(bob);
+    expect(JSON.stringify(second?.body)).not.toContain(alice);
+  });
+
+  it('goes on with a query that is equal', async () => {
+    const world = application();
+    const count = signal(0);
+    const resource = inject(() =>
+      injectContracts(() => ({ types: { ...types }, parties: [alice].slice(0, 1 + count()), onGap: undefined })),
+    );
+    TestBed.tick();
+    await until(resource.isLive);
+    count.set(1);
+    expect(brief(resource)).toBe('resolved, known x, live');
+    TestBed.tick();
+    expect(snapshots(world)).toBe(1);
+  });
+
+  it('reads from another ledger, and is idle without one', async () => {
+    const { client } = application();
+    const other = contractsWorld({ latencyMs: 1 });
+    other.participant.append(create(1, 'q'));
+    const ledger = signal<typeof client | undefined>(client);
+    const resource = inject(() => injectContracts(marbles, { ledger }));
+    TestBed.tick();
+    await until(resource.isLive);
+    expect(idsOf(resource)).toBe('x');
+    ledger.set(other.client);
+    expect(brief(resource)).toBe('loading, unknown');
+    TestBed.tick();
+    await until(resource.isLive);
+    expect(idsOf(resource)).toBe('q');
+    ledger.set(undefined);
+    expect(resource.status()).toBe('idle');
+  });
+
+  it('has the error of a function that throws, until it does not', async () => {
+    application();
+    const party = signal<string | undefined>(undefined);
+    const resource = inject(() =>
+      injectContracts(() => {
+        const current = party();
+        if (current === undefined) throw new TypeError('no party yet');
+        return { types, parties: [current] };
+      }),
+    );
+    TestBed.tick();
+    expect(brief(resource)).toBe('error, unknown');
+    expect(resource.error()).toEqual(new TypeError('no party yet'));
+    party.set(alice);
+    expect(brief(resource)).toBe('loading, unknown');
+    TestBed.tick();
+    await until(resource.isLive);
+    expect(idsOf(resource)).toBe('x');
+  });
+});
+
+describe('injectContracts when something goes wrong', () => {
+  it('has the error that ends a view, no contracts, and begins again with reload', async () => {
+    let isRefused = false;
+    const { participant } = application({ fault: () => (isRefused ? refusal : undefined) });
+    const resource = inject(() => injectContracts(marbles));
+    await until(resource.isLive);
+    isRefused = true;
+    participant.append(create(2, 'y'));
+    await until(() => resource.status() === 'error');
+    expect(brief(resource)).toBe('error, unknown');
+    expect(resource.error()).toMatchObject({ _tag: 'ApiError', status: 403 });
+    expect(resource.connection()).toBeUndefined();
+    isRefused = false;
+    expect(resource.reload()).toBe(true);
+    expect(brief(resource)).toBe('loading, unknown');
+    expect(resource.reload()).toBe(false);
+    await until(resource.isLive);
+    expect(brief(resource)).toBe('resolved, known xy, live');
+    expect(resource.error()).toBeUndefined();
+  });
+
+  it('has an error for an invalid query', () => {
+    application();
+    const resource = inject(() => injectContracts({ types, parties: [] }));
+    expect(brief(resource)).toBe('error, unknown');
+    expect(resource.error()).toBeInstanceOf(TypeError);
+  });
+
+  it('has the error of an order that throws', async () => {
+    const { participant } = application();
+    participant.append(create(2, 'y'));
+    const resource = inject(() =>
+      injectContracts(marbles, {
+        compare: () => {
+          throw new Error('no order');
+        },
+      }),
+    );
+    await until(() => resource.status() === 'error');
+    expect(resource.error()).toEqual(new Error('no order'));
+  });
+
+  it('keeps the contracts as stale ones during an outage, and says why and since when', async () => {
+    let isDown = false;
+    const { participant } = application({ fault: () => (isDown ? errorReply(503, 'down') : undefined) });
+    const resource = inject(() => injectContracts(marbles));
+    await until(resource.isLive);
+    expect(resource.staleSince()).toBeUndefined();
+    const before = Date.now();
+    isDown = true;
+    participant.ledger.disconnect();
+    await until(() => resource.connection()?.status === 'retrying');
+    expect(brief(resource)).toBe('resolved, known x');
+    const since = resource.staleSince();
+    expect(since).toBeGreaterThanOrEqual(before);
+    const { attempt } = retrying(resource);
+    await until(() => retrying(resource).attempt > attempt);
+    expect(resource.staleSince()).toBe(since);
+    participant.append(create(2, 'y'));
+    isDown = false;
+    await until(resource.isLive);
+    expect(brief(resource)).toBe('resolved, known xy, live');
+    expect(resource.staleSince()).toBeUndefined();
+  });
+
+  it('shows the contracts from before while it reloads', async () => {
+    let isHeld = false;
+    const world = application({ fault: () => (isHeld ? NEVER : undefined) });
+    const resource = inject(() => injectContracts(marbles));
+    await until(resource.isLive);
+    const { value } = resource;
+    const before = value();
+    isHeld = true;
+    expect(resource.reload()).toBe(true);
+    expect(brief(resource)).toBe('reloading, known x');
+    expect(resource.isLoading()).toBe(true);
+    expect(value()).toBe(before);
+    expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
+    isHeld = false;
+    world.participant.append(create(2, 'y'));
+    expect(resource.reload()).toBe(true);
+    await until(resource.isLive);
+    expect(brief(resource)).toBe('resolved, known xy, live');
+    expect(world.service.open).toBe(1);
+  });
+});
+
+const retrying = ({ connection }: ContractsResource): { readonly attempt: number } => {
+  const current = connection();
+  return current?.status === 'retrying' ? current : { attempt: 0 };
+};

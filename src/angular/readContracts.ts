@@ -1,0 +1,160 @@
+import { isPlatformServer } from '@angular/common';
+import { inject, InjectionToken, NgZone, PLATFORM_ID } from '@angular/core';
+import {
+  asyncScheduler,
+  catchError,
+  concatWith,
+  connect,
+  defer,
+  identity,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  startWith,
+  takeUntil,
+  takeWhile,
+  tap,
+  timer,
+} from 'rxjs';
+import { conflate } from '../contracts/conflate.js';
+import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
+import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
+import type { ContractsOptions } from '../contracts/ContractsSource.js';
+import { type LiveContracts, liveContracts, toLiveContracts } from '../contracts/liveContracts.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
+import { failed, type Reading } from './ContractsResource.js';
+import { PENDING_TASKS } from './provideLedger.js';
+import { type TransferredContracts, transferredContracts } from './transferredContracts.js';
+import { outsideZone, trackPendingTask, untilLedgerDestroyed } from './zone.js';
+
+/**
+ * What to read, and from where.
+ *
+ * @internal
+ */
+export interface ContractsRequest<M extends ContractTypes = ContractTypes> {
+  readonly query: ContractQuery<M> & ContractPolicies;
+  readonly ledger: LedgerReader;
+}
+
+/**
+ * Whether views are conflated, so that they change at most once a frame. In tests they are not.
+ *
+ * @internal
+ */
+export const CONFLATED = new InjectionToken<boolean>('conflated views of canton-rx', {
+  providedIn: 'root',
+  factory: () => true,
+});
+
+/** How long the rendering of a page waits for contracts, in milliseconds. The browser reads them then. */
+const maxWaitMs = 5_000;
+
+/**
+ * Reads the contracts of requests outside Angular's zone. In a browser a reading goes on until it is unsubscribed, and may
+ * begin with contracts that a server has rendered. On a server it ends with the first contracts, and the application is
+ * unstable until then. An error is a last reading. Must be called in an injection context.
+ *
+ * @internal
+ */
+export function contractsReader<M extends ContractTypes>(
+  compare: ((a: ContractOf<M>, b: ContractOf<M>) => number) | undefined,
+  options: ContractsOptions,
+): (request: ContractsRequest<M>) => Observable<Reading<ContractOf<M>>> {
+  const zone = inject(NgZone);
+  const isConflated = inject(CONFLATED);
+  const isServer = isPlatformServer(inject(PLATFORM_ID));
+  const pendingTasks = inject(PENDING_TASKS, { optional: true }) ?? undefined;
+  const transferred = transferredContracts<M>();
+  return (request) => {
+    const view$ = defer(() => {
+      const view = liveContracts(request.ledger, request.query, options);
+      return readingsOf(request, isConflated ? conflate(view, 'animationFrame') : view, compare);
+    }).pipe(untilLedgerDestroyed(request.ledger), endStale(request));
+    const reading$ = isServer ? snapshotOf(view$, request, transferred) : continueFrom(view$, request, transferred);
+    return reading$.pipe(
+      catchError((error: unknown) => of(failed(request, error))),
+      outsideZone(zone),
+      isServer ? trackPendingTask(zone, pendingTasks) : identity,
+    );
+  };
+}
+
+/** The first contracts, for the page that is rendered. */
+const snapshotOf = <M extends ContractTypes>(
+  view$: Observable<Reading<ContractOf<M>>>,
+  request: ContractsRequest<M>,
+  transferred: TransferredContracts<M>,
+): Observable<Reading<ContractOf<M>>> =>
+  view$.pipe(
+    takeWhile(({ known }) => known === undefined, true),
+    tap(({ known }) => {
+      if (known !== undefined) transferred.keep(request, known);
+    }),
+    takeUntil(timer(maxWaitMs)),
+  );
+
+/** Begins with the contracts of the page, if it has any, until others are known. */
+const continueFrom = <M extends ContractTypes>(
+  view$: Observable<Reading<ContractOf<M>>>,
+  request: ContractsRequest<M>,
+  transferred: TransferredContracts<M>,
+): Observable<Reading<ContractOf<M>>> =>
+  defer(() =>
+    view$.pipe(
+      tap(({ known }) => {
+        if (known !== undefined) transferred.drop(request);
+      }),
+      startWith(...transferred.read(request)),
+    ),
+  );
+
+/** The readings of a view. Each has the contracts of its offset. */
+const readingsOf = <M extends ContractTypes>(
+  request: ContractsRequest<M>,
+  { view$ }: LiveContracts<ContractOf<M>>,
+  compare: ((a: ContractOf<M>, b: ContractOf<M>) => number) | undefined,
+): Observable<Reading<ContractOf<M>>> =>
+  defer(() => {
+    let contracts: readonly ContractOf<M>[] = [];
+    let staleSince: number | undefined;
+    return view$.pipe(
+      connect((shared$) => {
+        const view = toLiveContracts(shared$);
+        const contracts$ = view.all$(compare).pipe(
+          tap((latest) => {
+            contracts = latest;
+          }),
+          ignoreElements(),
+        );
+        // subscribed first, so that a state has its contracts
+        return merge(contracts$, view.state$);
+      }),
+      map((state) => {
+        const { connection } = state;
+        if (state.data === 'loading') return { request, isReloading: false, connection };
+        staleSince = state.data === 'live' ? undefined : (staleSince ?? asyncScheduler.now());
+        return { request, isReloading: false, connection, known: { contracts, offset: state.offset, staleSince } };
+      }),
+    );
+  });
+
+/** Ends with the last contracts as stale ones, where the source completes: its ledger is gone. */
+const endStale =
+  <M extends ContractTypes>(request: ContractsRequest<M>) =>
+  (source: Observable<Reading<ContractOf<M>>>): Observable<Reading<ContractOf<M>>> =>
+    defer(() => {
+      let last: Reading<ContractOf<M>> = { request, isReloading: false };
+      const end$ = defer(() => {
+        const { known } = last;
+        return of({ ...last, connection: undefined, known: known && { ...known, staleSince: asyncScheduler.now() } });
+      });
+      return source.pipe(
+        tap((reading) => {
+          last = reading;
+        }),
+        concatWith(end$),
+      );
+    });

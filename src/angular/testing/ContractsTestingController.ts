@@ -1,0 +1,157 @@
+import { BehaviorSubject, concatMap, defer, filter, type Observable, of, race, Subject, take, timer } from 'rxjs';
+import type { ContractType, CreatableType, PayloadOf } from '../../codecs/ContractType.js';
+import type { HttpPort, HttpRequest, HttpResponse } from '../../http/HttpPort.js';
+import {
+  activeOf,
+  answer,
+  archivedOf,
+  checkpointOf,
+  type Created,
+  createdOf,
+  type RequestBody,
+  transactionOf,
+  viewerOf,
+} from './wire.js';
+
+/** The stakeholders of a contract of a test. */
+export interface TestContractOptions {
+  /**
+   * Its signatories.
+   *
+   * @defaultValue one party, `'test::1220'`
+   */
+  readonly signatories?: readonly string[] | undefined;
+  /**
+   * Its observers.
+   *
+   * @defaultValue none
+   */
+  readonly observers?: readonly string[] | undefined;
+}
+
+/** The contracts of the ledger that `provideContractsTesting` provides. Inject it with `TestBed.inject`. */
+export class ContractsTestingController {
+  readonly #updates: Update[] = [];
+  readonly #appended$ = new Subject<void>();
+  readonly #active = new Map<string, Created>();
+  readonly #isHeld$ = new BehaviorSubject(false);
+  #refusal: HttpResponse | undefined;
+
+  /**
+   * Creates a contract of a template in a transaction of its own.
+   *
+   * @param type - the template
+   * @param payload - its arguments
+   * @returns the contract id
+   */
+  create<T extends CreatableType>(type: T, payload: PayloadOf<T>, options?: TestContractOptions): string;
+  /**
+   * Creates a contract that has a view of an interface.
+   *
+   * @param type - the interface
+   * @param payload - the view as JSON of the ledger
+   * @returns the contract id
+   */
+  create(type: ContractType, payload: unknown, options?: TestContractOptions): string;
+  create(
+    type: ContractType | CreatableType,
+    payload: unknown,
+    { signatories = ['test::1220'], observers = [] }: TestContractOptions = {},
+  ): string {
+    const created = createdOf(this.#updates.length + 1, type, payload, { signatories, observers });
+    this.#active.set(created.contractId, created);
+    this.#append({ CreatedEvent: created }, created);
+    return created.contractId;
+  }
+
+  /**
+   * Archives a contract in a transaction of its own.
+   *
+   * @throws Error if there is no such contract
+   */
+  archive(contractId: string): void {
+    const created = this.#active.get(contractId);
+    if (created === undefined) throw new Error(`There is no contract ${contractId}.`);
+    this.#active.delete(contractId);
+    this.#append({ ArchivedEvent: archivedOf(this.#updates.length + 1, created) }, created);
+  }
+
+  /** From now on requests are not answered, as by a slow ledger: what is not known yet stays `'loading'`. */
+  hold(): void {
+    this.#isHeld$.next(true);
+  }
+
+  /** Answers the requests that were held, and later ones. */
+  release(): void {
+    this.#isHeld$.next(false);
+  }
+
+  /** Refuses all requests from now on for lack of rights, which ends each view with an error. */
+  refuse(): void {
+    const error = { code: 'PERMISSION_DENIED', cause: 'refused by the test', errorCategory: 7, context: {} };
+    this.#refusal = answer(error, 403);
+    this.#appended$.next();
+  }
+
+  /**
+   * Answers the requests of the ledger.
+   *
+   * @internal
+   */
+  readonly port: HttpPort = (request) => this.#whenReleased(() => this.#reply(request));
+
+  #whenReleased<A>(source: () => Observable<A>): Observable<A> {
+    return this.#isHeld$.pipe(
+      filter((isHeld) => !isHeld),
+      take(1),
+      concatMap(source),
+    );
+  }
+
+  #append(event: object, { witnessParties }: Created): void {
+    this.#updates.push({ event, witnessParties });
+    this.#appended$.next();
+  }
+
+  #reply({ url, body = '{}' }: HttpRequest): Observable<HttpResponse> {
+    const { pathname, searchParams } = new URL(url);
+    const content = JSON.parse(body) as RequestBody;
+    if (this.#refusal !== undefined) return of(this.#refusal);
+    if (pathname.endsWith('/v2/state/ledger-end')) return of(answer({ offset: this.#updates.length }));
+    if (pathname.endsWith('/v2/state/active-contracts-page')) return of(this.#snapshot(content));
+    if (!/\/v2\/updates(\/flats)?$/.test(pathname)) return of(answer({ error: 'not served in tests' }, 404));
+    const limit = Number(searchParams.get('limit') ?? Infinity);
+    const page$ = defer(() => of(this.#refusal ?? this.#page(content, limit)));
+    if (content.endInclusive !== undefined || content.beginExclusive < this.#updates.length) return page$;
+    const idleMs = Number(searchParams.get('stream_idle_timeout_ms') ?? 500);
+    return race(this.#appended$, timer(idleMs)).pipe(
+      take(1),
+      concatMap(() => this.#whenReleased(() => page$)),
+    );
+  }
+
+  #snapshot({ eventFormat }: RequestBody): HttpResponse {
+    const activeContracts = [...this.#active.values()].filter(viewerOf(eventFormat)).map(activeOf);
+    return answer({ activeContracts, activeAtOffset: this.#updates.length, nextPageToken: null });
+  }
+
+  #page({ beginExclusive, endInclusive, updateFormat, filter: legacy }: RequestBody, limit: number): HttpResponse {
+    const end = this.#updates.length;
+    const sees = viewerOf(updateFormat?.includeTransactions?.eventFormat ?? legacy);
+    const transactions = this.#updates
+      .map((update, index) => ({ ...update, offset: index + 1 }))
+      .filter(({ offset }) => offset > beginExclusive && offset <= (endInclusive ?? end))
+      .filter(sees)
+      .slice(0, limit)
+      .map(({ offset, event }) => transactionOf(offset, event));
+    // updates that the parties do not see
+    const isBehind = transactions.length === 0 && endInclusive === undefined && beginExclusive < end;
+    return answer(isBehind ? [checkpointOf(end)] : transactions);
+  }
+}
+
+/** An update, which has one event. Its offset is its place in the list of updates. */
+interface Update {
+  readonly event: object;
+  readonly witnessParties: readonly string[];
+}
