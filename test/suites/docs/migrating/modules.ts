@@ -1,0 +1,72 @@
+/** A program that prints what the `App` of the guide shows, until a task has come and gone. */
+export const reactMain = `
+  import { StrictMode } from 'react';
+  import { create, type ReactTestRenderer } from 'react-test-renderer';
+  import { App } from './App';
+
+  console.error = () => undefined; // that the renderer is deprecated
+  const textsIn = (tree: unknown): readonly string[] =>
+    typeof tree === 'string' ? [tree] : [(tree as { children?: unknown } | null)?.children ?? tree ?? []].flat().flatMap(textsIn);
+
+  const shown: string[] = [];
+  const renderer: ReactTestRenderer = create(<StrictMode><App /></StrictMode>);
+  const looking = setInterval(() => {
+    const text = textsIn(renderer.toJSON()).join(', ');
+    if (text === '' || text === shown.at(-1)) return;
+    shown.push(text);
+    console.log(text);
+    if (shown.length < 4) return;
+    clearInterval(looking);
+    renderer.unmount();
+  }, 2);
+`;
+
+/** A program that prints what the hook of the guide returns, for a party, for another, and for a template that is unknown. */
+export const hookMain = `
+  import { Tasks } from '@daml.js/tasks-2.0.0';
+  import { useEffect } from 'react';
+  import { create } from 'react-test-renderer';
+  import { LedgerProvider, useContracts } from './canton';
+  import { alice, ledger } from './ledger';
+
+  console.error = () => undefined; // that the renderer is deprecated
+  const Unknown = { ...Tasks.Task, templateId: '#tasks:Tasks:Unknown' };
+  const steps = [
+    { party: alice, type: Tasks.Task },
+    { party: 'bob::1220cd', type: Tasks.Task },
+    { party: alice, type: Unknown },
+  ];
+  const View = ({ step }: { step: number }) => {
+    const { party, type } = steps[step] ?? steps[0]!;
+    const { contracts, loading, isLive, error } = useContracts(
+      () => ({ types: { task: type }, parties: [party] }),
+      [party, type],
+    );
+    useEffect(() => {
+      if (loading) console.log(step, 'loading', contracts.length);
+      if (isLive) console.log(step, 'live', contracts.length);
+      if (isLive) show(step + 1);
+      if (error === undefined) return;
+      console.log(step, (error as Error).name);
+      renderer.unmount();
+    }, [step, loading, isLive, contracts.length, error]);
+    return null;
+  };
+  const show = (step: number) => renderer.update(<LedgerProvider value={ledger}><View step={step} /></LedgerProvider>);
+  const renderer = create(<LedgerProvider value={ledger}><View step={0} /></LedgerProvider>);
+`;
+
+/** A module with a signer for a party. */
+export async function signerModule(party: string, { privateKey, publicKey }: CryptoKeyPair): Promise<string> {
+  const [own, open] = await Promise.all([privateKey, publicKey].map((key) => crypto.subtle.exportKey('jwk', key)));
+  return `
+    import { webCryptoSigner } from 'canton-rx';
+    const read = (jwk: JsonWebKey, use: KeyUsage) =>
+      crypto.subtle.importKey('jwk', jwk, { name: 'ECDSA', namedCurve: 'P-256' }, true, [use]);
+    const key = {
+      privateKey: await read(${JSON.stringify(own)}, 'sign'),
+      publicKey: await read(${JSON.stringify(open)}, 'verify'),
+    };
+    export const signer = webCryptoSigner({ party: '${party}', key });
+  `;
+}
