@@ -10,7 +10,7 @@ import { type Block, readGuide, type Side } from './migrating/guide.js';
 import type { GuideLedger } from './migrating/GuideLedger.js';
 import { losses } from './migrating/losses.js';
 import { applications, type Applications } from './migrating/project.js';
-import { hookMain, reactMain, signerModule } from './migrating/modules.js';
+import { angularMain, hookMain, reactMain, signerModule } from './migrating/modules.js';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('the examples run against dist: npm run build first');
@@ -46,6 +46,7 @@ async function filesOf(side: Side, { url }: GuideLedger, party: string): Promise
     ...(Object.fromEntries(blocks) as Record<string, string>),
     ...(side === 'now' && { 'signer.ts': await signerModule(party, key) }),
     'main.tsx': reactMain,
+    'angular.ts': angularMain(side),
     ...(side === 'now' && { 'hook.tsx': hookMain }),
   };
 }
@@ -106,6 +107,10 @@ describe('the migration guide', () => {
 
   it.each(sides)('shows the same in React, %s', async (side) => {
     expect(await run(side, 'main.tsx')).toEqual(['Loading', 'Write, Read', 'Write, Read, Ship', 'Write, Read']);
+  });
+
+  it.each(sides)('has the same in a service of Angular, %s', async (side) => {
+    expect(await run(side, 'angular.ts')).toEqual(['Write, Read', 'Write, Read, Ship', 'Write, Read']);
   });
 });
 

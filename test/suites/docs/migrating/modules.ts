@@ -1,3 +1,5 @@
+import type { Side } from './guide.js';
+
 /** A program that prints what the `App` of the guide shows, until a task has come and gone. */
 export const reactMain = `
   import { StrictMode } from 'react';
@@ -18,6 +20,34 @@ export const reactMain = `
     if (shown.length < 4) return;
     clearInterval(looking);
     renderer.unmount();
+  }, 2);
+`;
+
+/** A program that prints what the service of the guide holds, until a task has come and gone. */
+export const angularMain = (side: Side): string => `
+  import '@angular/compiler';
+  import { ErrorHandler, NgModule, platformCore, provideZonelessChangeDetection, ɵINJECTOR_SCOPE as INJECTOR_SCOPE } from '@angular/core';
+  import { getTestBed, TestBed } from '@angular/core/testing';
+  import { TaskService } from './taskService';
+  ${side === 'now' ? "import { LEDGER } from 'canton-rx/angular'; import { ledger } from './ledger';" : ''}
+
+  class Empty {}
+  NgModule({ providers: [ErrorHandler, { provide: INJECTOR_SCOPE, useValue: 'root' }] })(Empty);
+  getTestBed().initTestEnvironment(Empty, platformCore());
+  TestBed.configureTestingModule({
+    providers: [provideZonelessChangeDetection(), ${side === 'now' ? '{ provide: LEDGER, useValue: ledger }' : ''}],
+  });
+  const { ${side === 'now' ? 'tasks: { value: tasks, isLoading }' : 'tasks, isLoading'} } = TestBed.inject(TaskService);
+
+  const shown: string[] = [];
+  const looking = setInterval(() => {
+    const text = tasks().map(({ payload }) => payload?.title).join(', ');
+    if (isLoading() || text === shown.at(-1)) return;
+    shown.push(text);
+    console.log(text);
+    if (shown.length < 3) return;
+    clearInterval(looking);
+    TestBed.resetTestingModule();
   }, 2);
 `;
 

@@ -52,14 +52,11 @@ export async function applications(root: string): Promise<Applications> {
     const [fixture, name] = generated[side];
     await mkdir(join(modules, '@daml.js'), { recursive: true });
     await cp(join(root, 'test', 'fixtures', fixture), join(modules, '@daml.js', name), { recursive: true });
-    await symlink(join(root, 'node_modules', '@types', 'node'), join(modules, '@types', 'node'), 'junction');
+    // one copy of what the library imports itself
+    const shared = side === 'now' ? ['@types/node', '@angular', 'rxjs'] : ['@types/node', '@angular'];
+    for (const name of shared) await symlink(join(root, 'node_modules', name), join(modules, name), 'junction');
+    if (side === 'now') await symlink(root, join(modules, 'canton-rx'), 'junction');
   }
-  for (const name of ['canton-rx', 'rxjs'])
-    await symlink(
-      name === 'rxjs' ? join(root, 'node_modules', name) : root,
-      join(folder, 'now', 'node_modules', name),
-      'junction',
-    );
   return {
     check: (side, blocks) => errorsIn(blocks.map(({ file }) => join(folder, side, file))),
     bundle: async (side, files, main) => {
@@ -68,6 +65,7 @@ export async function applications(root: string): Promise<Applications> {
       await build({
         ...{ entryPoints: [join(folder, side, main)], outfile, bundle: true, logLevel: 'silent' },
         ...{ platform: 'node', format: 'esm', target: 'node20', jsx: 'automatic' },
+        tsconfigRaw: { compilerOptions: { experimentalDecorators: true, useDefineForClassFields: false } },
         // what is CommonJS asks for it
         banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
       });
@@ -86,6 +84,7 @@ const options: ts.CompilerOptions = {
   jsx: ts.JsxEmit.ReactJSX,
   types: ['node'],
   strict: true,
+  experimentalDecorators: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
   skipLibCheck: true,
