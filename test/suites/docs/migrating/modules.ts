@@ -27,12 +27,12 @@ export const reactMain = `
 export const angularMain = (side: Side): string => `
   import '@angular/compiler';
   import { ErrorHandler, NgModule, platformCore, provideZonelessChangeDetection, ɵINJECTOR_SCOPE as INJECTOR_SCOPE } from '@angular/core';
-  import { getTestBed, TestBed } from '@angular/core/testing';
+  import { getTestBed, TestBed, TestComponentRenderer } from '@angular/core/testing';
   import { TaskService } from './taskService';
   ${side === 'now' ? "import { LEDGER } from 'canton-rx/angular'; import { ledger } from './ledger';" : ''}
 
   class Empty {}
-  NgModule({ providers: [ErrorHandler, { provide: INJECTOR_SCOPE, useValue: 'root' }] })(Empty);
+  NgModule({ providers: [ErrorHandler, TestComponentRenderer, { provide: INJECTOR_SCOPE, useValue: 'root' }] })(Empty);
   getTestBed().initTestEnvironment(Empty, platformCore());
   TestBed.configureTestingModule({
     providers: [provideZonelessChangeDetection(), ${side === 'now' ? '{ provide: LEDGER, useValue: ledger }' : ''}],
