@@ -26,7 +26,7 @@ export const reactMain = `
 /** A program that prints what the service of the guide holds, until a task has come and gone. */
 export const angularMain = (side: Side): string => `
   import '@angular/compiler';
-  import { ErrorHandler, NgModule, platformCore, provideZonelessChangeDetection, ɵINJECTOR_SCOPE as INJECTOR_SCOPE } from '@angular/core';
+  import { DOCUMENT, ErrorHandler, NgModule, platformCore, provideZonelessChangeDetection, ɵINJECTOR_SCOPE as INJECTOR_SCOPE } from '@angular/core';
   import { getTestBed, TestBed, TestComponentRenderer } from '@angular/core/testing';
   import { TaskService } from './taskService';
   ${side === 'now' ? "import { LEDGER } from 'canton-rx/angular'; import { ledger } from './ledger';" : ''}
@@ -35,7 +35,10 @@ export const angularMain = (side: Side): string => `
   NgModule({ providers: [ErrorHandler, TestComponentRenderer, { provide: INJECTOR_SCOPE, useValue: 'root' }] })(Empty);
   getTestBed().initTestEnvironment(Empty, platformCore());
   TestBed.configureTestingModule({
-    providers: [provideZonelessChangeDetection(), ${side === 'now' ? '{ provide: LEDGER, useValue: ledger }' : ''}],
+    providers: [
+      provideZonelessChangeDetection(),
+      { provide: DOCUMENT, useValue: { getElementById: () => null } }, // there is no page
+      ${side === 'now' ? '{ provide: LEDGER, useValue: ledger }' : ''}],
   });
   const { ${side === 'now' ? 'tasks: { value: tasks, isLoading }' : 'tasks, isLoading'} } = TestBed.inject(TaskService);
 
