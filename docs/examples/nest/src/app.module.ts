@@ -2,10 +2,12 @@ import { Module } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { undiciPort } from 'canton-rx/undici';
 import { Environment } from './config/environment.js';
+import { ContractsModule } from './contracts/contracts.module.js';
+import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
 import { LedgerModule } from './ledger/ledger.module.js';
 import { tokenOf } from './ledger/token-of.js';
-import { ProjectionModule } from './projection/projection.module.js';
+import { SubmissionsModule } from './submissions/submissions.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
 
@@ -27,7 +29,9 @@ import { UpdatesModule } from './updates/updates.module.js';
         }),
       }),
     }),
-    ProjectionModule,
+    DatabaseModule,
+    ContractsModule,
+    SubmissionsModule,
     UpdatesModule,
     HealthModule,
   ],

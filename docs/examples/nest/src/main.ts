@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
-import { Processor } from './projection/processor.js';
+import { Projection } from './contracts/projection.js';
 import { PinoLogger } from './telemetry/pino-logger.js';
 
 const app = await NestFactory.create<NestExpressApplication>(AppModule, {
@@ -23,8 +23,8 @@ await app.listen(config.get('PORT', { infer: true }), config.get('HOST', { infer
 logger.log(`listening at ${await app.getUrl()}`, 'main');
 
 // a permanent failure ends the process; its supervisor restarts it, and it continues from the stored position
-app.get(Processor).over.catch(async (error: unknown) => {
-  logger.fatal(error, 'Processor');
+app.get(Projection).over.catch(async (error: unknown) => {
+  logger.fatal(error, 'Projection');
   await app.close();
   process.exit(1);
 });

@@ -1,14 +1,22 @@
-import { lastValueFrom, toArray } from 'rxjs';
+import type { Pool } from 'pg';
+import { lastValueFrom, take, toArray } from 'rxjs';
 import type { Update } from '../../../../src/codecs/Update.js';
-import { acsDelta } from '../../../../src/codecs/formats.js';
+import { acsDelta, ledgerEffects } from '../../../../src/codecs/formats.js';
+import { contractChanges } from '../../../../src/contracts/contractChanges.js';
 import { createLedger } from '../../../../src/ledger/createLedger.js';
 
 /** The ledger in the form in which the example must store it. */
 export interface Expected {
-  readonly history: readonly { offset: number; updateId: string; kind: string; changes: unknown }[];
-  /** By contract and synchronizer. */
-  readonly contracts: ReadonlyMap<string, { templateId: string; payload: unknown }>;
+  /** The active contracts, by id. */
+  readonly active: ReadonlyMap<string, { payload: unknown; counter: number; inFlightTo: string | null }>;
+  /** The archived contracts, with the offsets of their archivals. */
+  readonly archived: readonly string[];
+  /** The exercises, by offset and node. */
+  readonly exercises: readonly string[];
 }
+
+const newLedger = (baseUrl: string, token: string) =>
+  createLedger({ baseUrl, token, requestTimeoutMs: 1_000, retry: { baseDelayMs: 1 } });
 
 /** Reads a range of a ledger, without checkpoints. */
 export async function readUpdates(
@@ -16,48 +24,56 @@ export async function readUpdates(
   endInclusive: number,
   beginExclusive = 0,
   token = 'reader',
+  format = acsDelta,
 ): Promise<readonly Update[]> {
-  const ledger = createLedger({ baseUrl, token, requestTimeoutMs: 1_000, retry: { baseDelayMs: 1 } });
-  const request = { beginExclusive, endInclusive, updateFormat: acsDelta({ parties: 'any' }) };
-  const updates = await lastValueFrom(ledger.updates(request).pipe(toArray()));
+  const request = { beginExclusive, endInclusive, updateFormat: format({ parties: 'any' }) };
+  const updates = await lastValueFrom(newLedger(baseUrl, token).updates(request).pipe(toArray()));
   return updates.filter(({ _tag }) => _tag !== 'OffsetCheckpoint');
 }
 
-/** Computes what the example must store. */
-export async function readExpected(baseUrl: string, end: number): Promise<Expected> {
-  const contracts = new Map<string, { templateId: string; payload: unknown }>();
-  const history = (await readUpdates(baseUrl, end)).map((update) => {
-    if (!('updateId' in update)) throw new Error('the sandbox has no other updates');
-    const changes: unknown[] = [];
-    const add = (synchronizerId: string, contractId: string, templateId: string, payload: unknown): void => {
-      contracts.set(`${contractId} ${synchronizerId}`, { templateId, payload });
-      changes.push({ contractId, synchronizerId, created: { templateId, payload } });
-    };
-    const remove = (synchronizerId: string, contractId: string): void => {
-      if (!contracts.delete(`${contractId} ${synchronizerId}`)) throw new Error(`${contractId} was not there`);
-      changes.push({ contractId, synchronizerId });
-    };
-    for (const event of update.events) {
-      if (event._tag === 'CreatedEvent' && 'synchronizerId' in update)
-        add(update.synchronizerId ?? '', event.contractId, event.templateId, event.createArgument ?? null);
-      if (event._tag === 'ArchivedEvent' && 'synchronizerId' in update)
-        remove(update.synchronizerId ?? '', event.contractId);
-      if (event._tag === 'UnassignedEvent') remove(event.source, event.contractId);
-      if (event._tag === 'AssignedEvent') {
-        const { contractId, templateId, createArgument } = event.createdEvent;
-        add(event.target, contractId, templateId, createArgument ?? null);
-      }
-    }
-    return { offset: update.offset, updateId: update.updateId, kind: update._tag, changes };
+/**
+ * Computes what the example must store: the active contracts from a snapshot, the rest from the updates after `oldest`,
+ * where the example has begun with a snapshot.
+ */
+export async function readExpected(baseUrl: string, end: number, oldest = 0): Promise<Expected> {
+  const change = await lastValueFrom(contractChanges(newLedger(baseUrl, 'reader'), { parties: 'any' }).pipe(take(1)));
+  if (change._tag !== 'Reset') throw new Error('the contracts come first');
+  const active = change.contracts.map(({ contractId, createdEvent, reassignmentCounter, location }) => {
+    const inFlightTo = 'inFlight' in location ? location.inFlight.target : null;
+    return [
+      contractId,
+      { payload: createdEvent.createArgument, counter: Number(reassignmentCounter), inFlightTo },
+    ] as const;
   });
-  return { history, contracts };
+  const events = (await readUpdates(baseUrl, end, oldest, 'reader', ledgerEffects)).flatMap((update) =>
+    update._tag === 'Transaction' ? update.events : [],
+  );
+  const exercised = events.filter((event) => event._tag === 'ExercisedEvent');
+  return {
+    active: new Map(active),
+    archived: exercised
+      .filter(({ consuming, acsDelta: isStored }) => consuming && isStored)
+      .map(({ contractId, offset }) => `${contractId} ${offset}`)
+      .sort(),
+    exercises: exercised.map(({ offset, nodeId }) => `${offset}:${nodeId}`).sort(),
+  };
 }
 
-/** The number of contracts of each template. */
-export function countContracts({ contracts }: Expected): readonly { templateId: string; count: number }[] {
-  const counts = new Map<string, number>();
-  for (const { templateId } of contracts.values()) counts.set(templateId, (counts.get(templateId) ?? 0) + 1);
-  return [...counts]
-    .map(([templateId, count]) => ({ templateId, count }))
-    .sort((a, b) => (a.templateId < b.templateId ? -1 : 1));
+/** Reads what the example has stored, and from which offset on. */
+export async function readStored(pool: Pool): Promise<Expected & { readonly oldest: number }> {
+  const active = await pool.query<{ id: string; payload: unknown; counter: number; inFlightTo: string | null }>(
+    `SELECT contract_id AS id, payload, reassignment_counter::int AS counter, in_flight_to AS "inFlightTo"
+     FROM contracts.active()`,
+  );
+  const archived = await pool.query<{ key: string }>(
+    `SELECT contract_id || ' ' || archived_at_offset AS key FROM contracts.archives()`,
+  );
+  const exercises = await pool.query<{ id: string }>('SELECT exercise_event_id AS id FROM contracts.exercises()');
+  const oldest = await pool.query<{ oldest: number }>('SELECT contracts.oldest_offset()::int AS oldest');
+  return {
+    active: new Map(active.rows.map(({ id, ...rest }) => [id, rest])),
+    archived: archived.rows.map(({ key }) => key).sort(),
+    exercises: exercises.rows.map(({ id }) => id).sort(),
+    oldest: oldest.rows[0]?.oldest ?? 0,
+  };
 }

@@ -18,6 +18,9 @@ export const Environment = z.object({
   /** The bearer token, if it does not expire while the service runs. */
   LEDGER_TOKEN: unlessEmpty(z.string()),
   LEDGER_TIMEOUT_MS: ms(30_000),
+  /** The party that the service submits for, and its Ed25519 key: a file, PKCS #8 in PEM. Without them it only reads. */
+  PARTY: unlessEmpty(z.string()),
+  PARTY_KEY_FILE: unlessEmpty(z.string()),
   /** The parties whose contracts are kept, separated by commas; by default all parties of the participant. */
   PARTIES: unlessEmpty(
     z.string().transform((text) =>
@@ -28,9 +31,10 @@ export const Environment = z.object({
     ),
   ),
 
-  /** The URL of PostgreSQL. Without it, the projection is kept in files. */
-  DATABASE_URL: unlessEmpty(z.string()),
-  DATA_FOLDER: z.string().default('data'),
+  /** PostgreSQL, 12 or later; by default the one of `npm run database`. The service makes its tables. */
+  DATABASE_URL: unlessEmpty(z.string()).transform(
+    (url) => url ?? 'postgres://postgres:password@127.0.0.1:5432/postgres',
+  ),
 
   /** Where spans are sent, by OTLP over HTTP; by default they are not sent. Metrics are always at /metrics. */
   OTEL_EXPORTER_OTLP_ENDPOINT: unlessEmpty(z.url()),

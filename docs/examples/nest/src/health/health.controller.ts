@@ -16,10 +16,10 @@ export class HealthController {
     return this.health.check([]);
   }
 
-  /** Readiness: the ledger answers, the projection has caught up with it, and the store answers. */
+  /** Readiness: the ledger answers, the projection has caught up with it, and the database answers. */
   @Get('ready')
   @HealthCheck()
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.projection.ledger(), () => this.projection.store()]);
+    return this.health.check([() => this.projection.ledger(), () => this.projection.database()]);
   }
 }

@@ -1,0 +1,23 @@
+import { BadRequestException, GoneException, ServiceUnavailableException } from '@nestjs/common';
+import { DatabaseError } from 'pg';
+
+/** Turns the errors of the projection's functions, and of a database that does not answer, into answers. */
+export async function answering<A>(asked: Promise<A>): Promise<A> {
+  try {
+    return await asked;
+  } catch (error) {
+    const code = error instanceof DatabaseError ? error.code : undefined;
+    switch (code) {
+      // undefined_object and ambiguous_alias: of a type. The hint has the names there are
+      case '42704':
+      case '42P09':
+        throw new BadRequestException(error instanceof DatabaseError ? [error.message, error.hint] : undefined);
+      // numeric_value_out_of_range: an offset of a page that nobody knows about any more
+      case '22003':
+        throw new GoneException('the contracts at this offset are not known any more: begin with the first page');
+      // invalid_schema_name, undefined_function, object_not_in_prerequisite_state: no tables, or not as far as this
+      default:
+        throw new ServiceUnavailableException('the contracts cannot be read now', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { isReady, type ProcessStatus } from 'canton-rx/process';
+
+/** What the projection is known to be, now. */
+export interface ReadyReport {
+  /** `ledgerUnseen` while the ledger end has not been read lately: whether the projection has caught up is unknown then. */
+  readonly state: 'starting' | 'waiting' | 'catchingUp' | 'caughtUp' | 'ledgerUnseen' | 'stopping';
+  /** The offset up to which everything is in the tables. */
+  readonly offset: number | null;
+  /** `null` while it is unknown, as the lag is. */
+  readonly ledgerEnd: number | null;
+  readonly lagOffsets: number | null;
+  /** When the ledger end was read last. */
+  readonly seenAt: string | null;
+  readonly updatesPerSecond: number | null;
+}
+
+/** When a projection is ready, in milliseconds. */
+export interface ReadyLimits {
+  /** The time between two readings of the ledger end. */
+  readonly statusEveryMs: number;
+  /** How long the ledger end may not have been read. */
+  readonly unseenMs: number;
+  /** How long the projection may have lagged. */
+  readonly behindMs: number;
+  /** Whether a projection that waits is a standby. */
+  readonly isStandby: boolean;
+}
+
+/** Before the first status, and after the last one, nothing is known. */
+export const unknownReport = (state: 'starting' | 'stopping'): ReadyReport => ({
+  state,
+  offset: null,
+  ledgerEnd: null,
+  lagOffsets: null,
+  seenAt: null,
+  updatesPerSecond: null,
+});
+
+/** Whether the projection is ready, and what is known of it. */
+export function readyReport(
+  status: ProcessStatus,
+  { statusEveryMs, unseenMs, behindMs, isStandby }: ReadyLimits,
+): { readonly isUp: boolean; readonly report: ReadyReport } {
+  const { seenAt = 0, offset = null, ledgerEnd = null, lagOffsets = null, updatesPerSecond } = status;
+  const ageMs = Date.now() - seenAt;
+  const isUp = ageMs <= unseenMs && isReady(status, { maxAgeMs: behindMs, isStandbyReady: isStandby });
+  // the status keeps the last reading, which says nothing about now when the next one is overdue
+  const isSeen = ageMs <= 2 * statusEveryMs;
+  const report = {
+    state: isSeen ? stateOf(status, isUp) : 'ledgerUnseen',
+    offset,
+    ledgerEnd: isSeen ? ledgerEnd : null,
+    lagOffsets: isSeen ? lagOffsets : null,
+    seenAt: seenAt === 0 ? null : new Date(seenAt).toISOString(),
+    updatesPerSecond,
+  } as const;
+  return { isUp, report };
+}
+
+/** One that had caught up, and has fallen behind since, catches up again. */
+const stateOf = ({ state }: ProcessStatus, isUp: boolean): ReadyReport['state'] =>
+  state === 'caughtUp' && !isUp ? 'catchingUp' : state;

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { ContractsModule } from '../contracts/contracts.module.js';
+import { SubmissionsController } from './submissions.controller.js';
+import { SubmissionsService } from './submissions.service.js';
+
+@Module({ imports: [ContractsModule], controllers: [SubmissionsController], providers: [SubmissionsService] })
+export class SubmissionsModule {}

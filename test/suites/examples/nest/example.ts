@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { Pool } from 'pg';
+import { hasPostgres, postgresServer, type PostgresServer } from '../../../helpers/postgresServer.js';
+import { until } from '../../../helpers/time.js';
+import { type Service, startService } from './service.js';
+
+const exec = promisify(execFile);
+const root = join(import.meta.dirname, '..', '..', '..', '..');
+
+/** A folder in which the example is installed and built already. */
+const installed = process.env['CANTON_RX_NEST_FOLDER'];
+
+/** What must not be in any log, metric or span: the tokens of the service, and that of a client. */
+export const canary = 'canary-7f3a';
+export const clientCanary = 'canary-of-a-client-91bd';
+
+/** A database of a test. */
+export interface Database {
+  readonly url: string;
+  readonly pool: Pool;
+}
+
+/** The example, installed once for a file of tests, with a database server. */
+export interface Example {
+  /** A folder for the files of tests. */
+  readonly folder: () => string;
+  readonly installedAt: () => string;
+  readonly server: () => PostgresServer;
+  readonly newDatabase: () => Promise<Database>;
+  /** Starts a service with timeouts for tests. */
+  readonly start: (settings: Readonly<Record<string, string>>) => Promise<Service>;
+}
+
+/** Installs the example before all tests of a file, and ends after each test what it has started. Call it at the top. */
+export function nestExample(): Example {
+  let folder: string;
+  let server: PostgresServer;
+  let databases = 0;
+  const services: Service[] = [];
+  const pools: Pool[] = [];
+  const installedAt = (): string => installed ?? join(folder, 'service');
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'canton-rx-nest-'));
+    const install = join(root, 'docs', 'examples', 'install.mjs');
+    const env = { ...process.env, npm_config_prefer_offline: 'true' };
+    if (installed === undefined) await exec(process.execPath, [install, 'nest', installedAt()], { cwd: root, env });
+    await writeFile(join(folder, 'token'), `${canary}-1\n`);
+    if (hasPostgres) server = await postgresServer();
+  }, 400_000);
+
+  afterEach(async () => {
+    await Promise.all(services.filter(({ isOver }) => !isOver()).map(({ kill }) => kill('SIGKILL')));
+    await Promise.all(pools.splice(0).map((pool) => pool.end()));
+    // the logs of every service, in every test
+    const logs = services.splice(0).map((service) => service.logs());
+    expect(logs.every((text) => text.includes('Starting Nest') || text === '')).toBe(true);
+    expect(logs.join('')).not.toContain(canary);
+    expect(logs.join('')).not.toContain(clientCanary);
+  });
+
+  afterAll(async () => {
+    if (hasPostgres) await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const newDatabase = async (): Promise<Database> => {
+    databases += 1;
+    const name = `nest_${databases}`;
+    const admin = new Pool({ connectionString: server.url });
+    await admin.query(`CREATE DATABASE ${name}`);
+    await admin.end();
+    const url = server.url.replace(/\/postgres$/, `/${name}`);
+    const pool = new Pool({ connectionString: url });
+    // tests end the server
+    pool.on('error', () => undefined);
+    pools.push(pool);
+    return { url, pool };
+  };
+
+  const start = async (settings: Readonly<Record<string, string>>): Promise<Service> => {
+    const one = await startService(installedAt(), {
+      LEDGER_TOKEN_FILE: join(folder, 'token'),
+      LEDGER_TIMEOUT_MS: '1000',
+      STATUS_EVERY_MS: '200',
+      READY_UNSEEN_MS: '1000',
+      READY_BEHIND_MS: '2000',
+      HEARTBEAT_MS: '200',
+      ...settings,
+    });
+    services.push(one);
+    return one;
+  };
+
+  return { folder: () => folder, installedAt, server: () => server, newDatabase, start };
+}
+
+/** The status of the answer to a request, whose body is left unread. */
+export const statusOf = async ({ url }: Service, path: string): Promise<number> => {
+  const { status, body } = await fetch(`${url}${path}`);
+  await body?.cancel();
+  return status;
+};
+
+/** Waits until a request is answered with a status. */
+export const becomes = (one: Service, path: string, status: number): Promise<void> =>
+  until(async () => (await statusOf(one, path).catch(() => 0)) === status);

@@ -1,0 +1,281 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import type { Sandbox } from '../../../src/sandbox/index.js';
+import { sandboxes } from '../../helpers/localServers.js';
+import { describeWithPostgres } from '../../helpers/postgresServer.js';
+import { until } from '../../helpers/time.js';
+import { becomes, type Database, nestExample, statusOf } from './nest/example.js';
+import { readExpected } from './nest/expected.js';
+import type { Service } from './nest/service.js';
+
+const { folder, newDatabase, start } = nestExample();
+const newSandbox = sandboxes();
+
+/** A contract in an answer. */
+interface Answered {
+  readonly type: string | null;
+  readonly contractId: string;
+  readonly template: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+  readonly createdAtOffset: number;
+  readonly archivedAtOffset: number | null;
+  readonly problems?: unknown;
+  readonly history?: readonly { readonly event: string; readonly offset: number; readonly choice?: string }[];
+}
+
+interface Page {
+  readonly offset: number;
+  readonly contracts: readonly Answered[];
+  readonly next: string | null;
+}
+
+interface Submitted {
+  readonly offset: number;
+  readonly contract: Answered | null;
+}
+
+const read = async <Body>({ url }: Service, path: string): Promise<Body> => {
+  const response = await fetch(`${url}${path}`);
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return (await response.json()) as Body;
+};
+
+const post = async (
+  { url }: Service,
+  path: string,
+  body: unknown = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly body: unknown; readonly location: string | null }> => {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+  const response = await fetch(`${url}${path}`, init);
+  return { status: response.status, body: await response.json(), location: response.headers.get('location') };
+};
+
+/** Each page of a list. */
+const readPages = async (one: Service, query: string): Promise<readonly Page[]> => {
+  const pages: Page[] = [];
+  for (let next: string | null = ''; next !== null;) {
+    const page: Page = await read<Page>(one, `/contracts?${query}${next === '' ? '' : `&after=${next}`}`);
+    pages.push(page);
+    ({ next } = page);
+  }
+  return pages;
+};
+
+const idsOf = (contracts: Iterable<Answered>): readonly string[] => [...contracts].map(({ contractId }) => contractId);
+
+interface Given {
+  readonly sandbox: Sandbox;
+  readonly database: Database;
+  readonly one: Service;
+  readonly party: string;
+}
+
+/** A service with a key on a ledger with traffic. */
+async function given(settings: Readonly<Record<string, string>> = {}, updates = 200): Promise<Given> {
+  const sandbox = await newSandbox();
+  sandbox.generate(updates);
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const keyFile = join(folder(), 'key.pem');
+  await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  const { party } = sandbox.externalParty('service', { publicKey: new Uint8Array(der) });
+  const database = await newDatabase();
+  const one = await start({
+    ...{ LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, PARTY_KEY_FILE: keyFile },
+    ...settings,
+  });
+  await becomes(one, '/ready', 200);
+  return { sandbox, database, one, party };
+}
+
+describeWithPostgres('the list of contracts', () => {
+  it('has the active contracts with the types of their payloads, the newest first', async () => {
+    const { sandbox, one } = await given();
+    const { active } = await readExpected(sandbox.url, sandbox.ledgerEnd);
+    const { contracts, offset, next } = await read<Page>(one, '/contracts?limit=200');
+    expect(next).toBeNull();
+    expect(offset).toBeLessThanOrEqual(sandbox.ledgerEnd);
+    expect(new Set(idsOf(contracts))).toEqual(new Set(active.keys()));
+    expect(new Set(contracts.map(({ type }) => type))).toEqual(new Set(['asset', 'offer', 'task']));
+    for (const { contractId, payload } of contracts) expect(payload).toEqual(active.get(contractId)?.payload);
+    const offsets = contracts.map(({ createdAtOffset }) => createdAtOffset);
+    expect(offsets).toEqual([...offsets].sort((a, b) => b - a));
+    const summary = await read<{ templates: readonly { count: number }[] }>(one, '/contracts/summary');
+    expect(summary.templates.reduce((sum, { count }) => sum + count, 0)).toBe(active.size);
+  });
+
+  it('selects by type, template, party, text and fields of the payload', async () => {
+    const { one } = await given();
+    const { contracts: all } = await read<Page>(one, '/contracts?limit=200');
+    const expectSelected = async (query: string, wanted: (contract: Answered) => boolean): Promise<void> => {
+      const { contracts } = await read<Page>(one, `/contracts?limit=200&${query}`);
+      expect(idsOf(contracts)).toEqual(idsOf(all.filter(wanted)));
+      expect(contracts.length).toBeGreaterThan(0);
+      expect(contracts.length).toBeLessThan(all.length);
+    };
+    const party = all.find(({ observers }) => observers.length > 0)?.observers[0] ?? '';
+    await expectSelected('type=asset', ({ type }) => type === 'asset');
+    await expectSelected('type=sandbox-tasks:Tasks.Model:Task', ({ type }) => type === 'task');
+    await expectSelected(`party=${party}`, (contract) =>
+      [...contract.signatories, ...contract.observers].includes(party),
+    );
+    await expectSelected('text=GOLD', ({ payload }) => payload['tag'] === 'gold');
+    await expectSelected('payload.tag=gold', ({ payload }) => payload['tag'] === 'gold');
+    await expectSelected('payload.kind.tag=Fixed', ({ type }) => type === 'offer');
+    const owner = String(all.find(({ type }) => type === 'asset')?.payload['owner']);
+    await expectSelected(
+      `type=asset&payload.owner=${owner}&payload.tag=gold`,
+      ({ payload }) => payload['owner'] === owner && payload['tag'] === 'gold',
+    );
+    const none = await read<Page>(one, '/contracts?payload.tag=%27%3B%20DROP%20TABLE&text=%25');
+    expect(none.contracts).toEqual([]);
+  });
+
+  it('has pages of one offset while the ledger goes on', async () => {
+    const { sandbox, one } = await given();
+    const first = await read<Page>(one, '/contracts?limit=7');
+    const before = idsOf((await read<Page>(one, '/contracts?limit=200')).contracts);
+    sandbox.generate(100);
+    const { active } = await readExpected(sandbox.url, sandbox.ledgerEnd);
+    await until(async () => {
+      const { contracts } = await read<Page>(one, '/contracts?limit=200');
+      return contracts.length === active.size && contracts.every(({ contractId }) => active.has(contractId));
+    });
+    expect(first.next).not.toBeNull();
+    const rest = await readPages(one, `limit=7&after=${String(first.next)}`).catch(() => []);
+    const pages = [first, ...rest];
+    expect(pages.length).toBeGreaterThan(3);
+    expect(new Set(pages.map(({ offset }) => offset)).size).toBe(1);
+    expect(pages.flatMap(({ contracts }) => idsOf(contracts))).toEqual(before);
+  });
+
+  it('refuses what it does not understand, and says which types there are', async () => {
+    const { one } = await given();
+    for (const bad of ['limit=0', 'after=nonsense', 'atLeast=-1', 'partty=alice', 'payload.tag=a&payload.tag=b'])
+      expect(await statusOf(one, `/contracts?${bad}`)).toBe(400);
+    const unknown = await fetch(`${one.url}/contracts?type=Asse`);
+    expect(unknown.status).toBe(400);
+    expect(await unknown.text()).toContain('sandbox-assets:Main:Asset');
+    expect(await statusOf(one, '/contracts/00ab')).toBe(404);
+  });
+
+  it('is empty for a type without contracts, and not available before the contracts are loaded', async () => {
+    const { one, sandbox } = await given({}, 0);
+    expect((await read<Page>(one, '/contracts?type=asset')).contracts).toEqual([]);
+    sandbox.fault({ kind: 'hang' }, { path: /active-contracts/, times: 100 });
+    const other = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: (await newDatabase()).url });
+    await other.ready();
+    expect(await statusOf(other, '/contracts')).toBe(503);
+  });
+});
+
+describeWithPostgres('a contract', () => {
+  it('has its history: creation, exercises, archival', async () => {
+    const { sandbox, one, database } = await given();
+    sandbox.generate(100);
+    const found = await touchedAndArchived(database);
+    const contract = await read<Answered>(one, `/contracts/${found}`);
+    expect(contract.archivedAtOffset).not.toBeNull();
+    const events = (contract.history ?? []).map(({ event }) => event);
+    expect(events[0]).toBe('created');
+    expect(events.at(-1)).toBe('archived');
+    expect(events.filter((event) => event === 'exercised').length).toBeGreaterThan(1);
+    const offsets = (contract.history ?? []).map(({ offset }) => offset);
+    expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+    expect(contract.history?.some(({ choice }) => choice === 'Touch')).toBe(true);
+  });
+});
+
+/** The id of a contract that was touched and archived since the service began. */
+async function touchedAndArchived({ pool }: Database): Promise<string> {
+  let id = '';
+  await until(async () => {
+    const { rows } = await pool.query<{ id: string }>(
+      `SELECT contract_id AS id FROM contracts.exercises('Touch')
+       JOIN contracts.archives() USING (contract_id) LIMIT 1`,
+    );
+    id = rows[0]?.id ?? '';
+    return id !== '';
+  });
+  return id;
+}
+
+describeWithPostgres('a submission', () => {
+  it('answers with the contract as the tables have it, and whoever reads next reads it', async () => {
+    const { one, party } = await given();
+    for (const amount of ['1.0', '2.0', '3.0']) {
+      const { status, body, location } = await post(one, '/contracts/assets', { amount, tag: 'mine' });
+      expect(status).toBe(201);
+      const { offset, contract } = body as Submitted;
+      expect(contract).toMatchObject({ type: 'asset', createdAtOffset: offset, payload: { owner: party, amount } });
+      const [newest] = (await read<Page>(one, '/contracts?payload.tag=mine')).contracts;
+      expect(newest).toMatchObject({ contractId: contract?.contractId });
+      expect(await read<Answered>(one, String(location))).toEqual(contract);
+    }
+    const [newest] = (await read<Page>(one, '/contracts?payload.tag=mine')).contracts;
+    const archived = await post(one, `/contracts/${String(newest?.contractId)}/archive`);
+    expect(archived.status).toBe(200);
+    const { offset, contract } = archived.body as Submitted;
+    expect(contract).toMatchObject({
+      archivedAtOffset: offset,
+      history: [{ event: 'created' }, {}, { event: 'archived' }],
+    });
+    const left = await read<Page>(one, '/contracts?payload.tag=mine');
+    expect(left.contracts.map(({ payload }) => payload['amount'])).toEqual(['2.0', '1.0']);
+    expect((await post(one, `/contracts/${String(newest?.contractId)}/archive`)).status).toBe(409);
+  });
+
+  it('is accepted when the tables do not have it in time, and can be waited for', async () => {
+    const { one, database } = await given();
+    const client = await database.pool.connect();
+    await client.query('BEGIN; LOCK TABLE contracts.projection_contracts IN EXCLUSIVE MODE');
+    const { status, body, location } = await post(one, '/contracts/assets', { amount: '1.0', tag: 'late' });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ contract: null });
+    expect(await statusOf(one, String(location))).toBe(503);
+    const waiting = read<Answered>(one, String(location));
+    await client.query('COMMIT');
+    client.release();
+    expect(await waiting).toMatchObject({ type: 'asset', payload: { tag: 'late' } });
+  });
+
+  it('says why it was refused, and whether it was committed', async () => {
+    const { one, sandbox } = await given();
+    const { contracts } = await read<Page>(one, '/contracts?limit=1');
+    // of another party
+    const refused = await post(one, `/contracts/${String(contracts[0]?.contractId)}/archive`);
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    expect(refused.body).toMatchObject({ wasCommitted: false, error: expect.any(String), code: expect.any(String) });
+    const wrong = await post(one, '/contracts/assets', { amount: 'much' });
+    expect(wrong).toMatchObject({ status: 400 });
+    expect(JSON.stringify(wrong.body)).toContain('amount');
+    sandbox.fault({ kind: 'lie', about: 'transaction' }, { path: /prepare$/ });
+    const lied = await post(one, '/contracts/assets', { amount: '1.0' });
+    expect(lied).toMatchObject({ status: 502, body: { error: 'VerificationError', wasCommitted: false } });
+  });
+
+  it('is committed once for an Idempotency-Key, also when its answer was lost', async () => {
+    const { one, sandbox } = await given();
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path: /executeAndWaitForTransaction$/ });
+    const headers = { 'idempotency-key': 'order-4711' };
+    const first = await post(one, '/contracts/assets', { amount: '1.0', tag: 'once' }, headers);
+    expect(first.status).toBe(201);
+    const second = await post(one, '/contracts/assets', { amount: '1.0', tag: 'once' }, headers);
+    expect(second.status).toBe(409);
+    expect((await read<Page>(one, '/contracts?payload.tag=once')).contracts).toHaveLength(1);
+  });
+
+  it('is not possible without a key', async () => {
+    const { one } = await given({ PARTY: '', PARTY_KEY_FILE: '' });
+    expect(await post(one, '/contracts/assets', { amount: '1.0' })).toMatchObject({ status: 501 });
+  });
+});
