@@ -1,0 +1,265 @@
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
+import { activeContracts, contractChanges } from '../../../src/contracts/index.js';
+import { createLedger } from '../../../src/ledger/createLedger.js';
+import { cantonError } from '../../../src/sandbox/index.js';
+import { until } from '../../helpers/time.js';
+import { cliWorld } from '../cliWorld.js';
+import { capture, parseLines, runCli } from '../runCli.js';
+
+const world = cliWorld();
+
+const contracts = async (...options: readonly string[]) => {
+  const run = runCli(['contracts', '--ledger', world.sandbox.url, ...options]);
+  return { ...run, code: await run.code };
+};
+
+/** The contracts of the ledger as the library gives them, in JSON. */
+const expected = async (): Promise<ReadonlyMap<string, unknown>> => {
+  const ledger = createLedger({ baseUrl: world.sandbox.url });
+  const change = await firstValueFrom(contractChanges(ledger, { parties: 'any' }));
+  if (change._tag !== 'Reset') throw new Error(change._tag);
+  const facts = change.contracts.map(({ contractId, location, reassignmentCounter, payload }) => {
+    return [contractId, { location, reassignmentCounter, payload }] as const;
+  });
+  return new Map(JSON.parse(JSON.stringify(facts)) as [string, unknown][]);
+};
+
+const printed = (text: string): ReadonlyMap<unknown, unknown> =>
+  new Map(
+    parseLines(text).map(({ contractId, location, reassignmentCounter, payload }) => [
+      contractId,
+      { location, reassignmentCounter, payload },
+    ]),
+  );
+
+describe('a snapshot printed by contracts', () => {
+  it('has each contract once and where it is last, tag first, and a summary on stderr', async () => {
+    world.sandbox.generate(2_000);
+    const { code, out, err } = await contracts();
+
+    expect(code).toBe(0);
+    const lines = parseLines(out.text());
+    expect(printed(out.text())).toStrictEqual(await expected());
+    expect(new Set(lines.map(({ contractId }) => contractId)).size).toBe(lines.length);
+    expect(out.text()).toMatch(/^\{"_tag":"Contract","type":"#sandbox-/);
+    expect(err.text()).toMatch(
+      new RegExp(
+        `^[\\d ]+ contracts(, \\d+ in flight)? at offset ${world.sandbox.ledgerEnd}: sandbox-`.replace(
+          /(\d)(\d{3}):/,
+          '$1 $2:',
+        ),
+      ),
+    );
+  });
+
+  it('is that of an earlier offset with --at', async () => {
+    const ledger = createLedger({ baseUrl: world.sandbox.url });
+    const ids = new Set<string>();
+    await activeContracts(ledger, { parties: 'any', activeAtOffset: 100 }).forEach((entry) => {
+      if (entry._tag === 'ActiveContract') ids.add(entry.createdEvent.contractId);
+    });
+    const { out, err } = await contracts('--at', '100');
+
+    expect(err.text()).toContain(' at offset 100: ');
+    const active = parseLines(out.text()).filter(({ location }) => Object.hasOwn(Object(location), 'synchronizerId'));
+    expect(active.length).toBeGreaterThan(5);
+    expect(active.every(({ contractId }) => ids.has(String(contractId)))).toBe(true);
+    expect((await contracts('--at', '0')).err.text()).toBe('no contracts at offset 0\n');
+  });
+
+  it('selects by template and by party', async () => {
+    const template = '#sandbox-tasks:Tasks.Model:Task';
+    const [alice = ''] = world.sandbox.parties;
+    const { out } = await contracts('--template', template, '--party', alice);
+
+    const lines = parseLines(out.text());
+    expect(lines.length).toBeGreaterThan(3);
+    expect(new Set(lines.map(({ type }) => type))).toStrictEqual(new Set([template]));
+    expect(lines.every((line) => JSON.stringify(line['signatories']).includes(alice))).toBe(true);
+  });
+
+  it('has rows on a terminal, never wider than it', async () => {
+    const out = capture({ isTTY: true, columns: 70 });
+    const { code } = runCli(['contracts', '--ledger', world.sandbox.url], { out, env: { NO_COLOR: '1' } });
+
+    expect(await code).toBe(0);
+    const lines = out.text().trimEnd().split('\n');
+    expect(lines[0]).toBe('contract       package:entity              on              payload');
+    expect(lines.some((line) => /^00[0-9a-f]{10}… {2}sandbox-tasks:Task {10}sync\d {11}owner \w+/.test(line))).toBe(
+      true,
+    );
+    expect(Math.max(...lines.map((line) => line.length))).toBe(70);
+  });
+
+  it('is the same by lists, by a WebSocket and from the updates', async () => {
+    const all = await expected();
+    await world.restart({ profile: '3.4' }, 300);
+
+    expect(printed((await contracts()).out.text()).size).toBe(all.size);
+    expect(printed((await contracts('--websocket')).out.text()).size).toBe(all.size);
+  });
+
+  it('says why there may be none', async () => {
+    const { code, out, err } = await contracts('--party', 'nobody::1220aa');
+
+    expect([code, out.text()]).toStrictEqual([0, '']);
+    expect(err.text()).toBe(
+      `no contracts at offset ${world.sandbox.ledgerEnd}\n→ a party that the participant does not host has no contracts: check the spelling of --party\n`,
+    );
+  });
+
+  it('begins again, with nothing printed twice, if it cannot be continued', async () => {
+    world.sandbox.generate(6_000);
+    world.sandbox.fault(
+      { kind: 'status', status: 400, body: cantonError('INVALID_ACS_PAGE_TOKEN') },
+      { path: /active-contracts-page/, times: 1, after: 1 },
+    );
+    const { code, out } = await contracts();
+
+    expect(code).toBe(0);
+    expect(printed(out.text())).toStrictEqual(await expected());
+    expect(parseLines(out.text()).length).toBe((await expected()).size);
+  });
+});
+
+describe('contracts --follow', () => {
+  it('prints all contracts, and then each update that changes some of them', async () => {
+    const { code, out, err, signals } = runCli(['contracts', '--ledger', world.sandbox.url, '--follow']);
+    const [first = ''] = await out.lines(1);
+    const { count, ...reset } = JSON.parse(first) as Record<string, unknown>;
+    await out.lines(Number(count) + 1);
+    world.startTraffic();
+    await out.lines(Number(count) + 20);
+    world.stopTraffic();
+    const end = world.sandbox.ledgerEnd;
+    await until(() => parseLines(out.text()).some(({ offset }) => Number(offset) >= end - 3));
+    signals.emit('SIGINT');
+
+    expect(await code).toBe(0);
+    expect(reset).toMatchObject({ _tag: 'Reset', reason: 'start' });
+    const active = new Map<unknown, unknown>();
+    for (const line of parseLines(out.text())) {
+      const change = line as unknown as Record<'added' | 'removed', { contractId: string }[]>;
+      if (line['_tag'] === 'Contract') active.set(line['contractId'], line);
+      if (line['_tag'] !== 'ContractsChanged') continue;
+      for (const { contractId } of change.removed) expect(active.delete(contractId)).toBe(true);
+      for (const contract of change.added) active.set(contract.contractId, contract);
+    }
+    expect(err.text()).toContain(`${active.size} contracts at offset `);
+  });
+
+  it('marks what has changed on a terminal', async () => {
+    const out = capture({ isTTY: true, columns: 100 });
+    const run = runCli(['contracts', '--ledger', world.sandbox.url, '-f'], { out, env: { NO_COLOR: '1' } });
+    await until(() => out.text().includes('; changes follow ──\n'));
+    world.startTraffic();
+    await until(() => /^\+ 00/m.test(out.text()) && /^- 00/m.test(out.text()) && /^→ 00/m.test(out.text()));
+    run.signals.emit('SIGTERM');
+
+    expect(await run.code).toBe(0);
+  });
+
+  it('prints all contracts again after a gap, and says why', async () => {
+    const out = capture({ isTTY: true, columns: 100 });
+    const run = runCli(['contracts', '--ledger', world.sandbox.url, '-f'], { out, env: { NO_COLOR: '1' } });
+    await until(() => out.text().includes('; changes follow ──\n'));
+    world.sandbox.fault(
+      { kind: 'status', status: 400, body: cantonError('PARTICIPANT_PRUNED_DATA_ACCESSED') },
+      { path: /updates/, times: 1 },
+    );
+    world.startTraffic();
+    await until(() => out.text().includes('── all contracts again: the ledger was pruned meanwhile ──\n'));
+    run.signals.emit('SIGTERM');
+
+    expect(await run.code).toBe(0);
+  });
+});
+
+describe('the end of contracts', () => {
+  it('is a success without a message when the reader closes the pipe', async () => {
+    const brokenPipe = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const out = capture({ take: (_, done) => setImmediate(done, brokenPipe) });
+    const { code, err } = runCli(['contracts', '--ledger', world.sandbox.url], { out });
+
+    expect(await code).toBe(0);
+    expect(err.text()).toBe('');
+  });
+
+  it('is a failure when stdout cannot be written to', async () => {
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const out = capture({ take: (_, done) => setImmediate(done, full) });
+    const { code, err } = runCli(['contracts', '--ledger', world.sandbox.url], { out });
+
+    expect(await code).toBe(1);
+    expect(err.text()).toBe('cannot write to stdout: no space left on device\n');
+  });
+
+  it('is 130 if it is interrupted before all contracts are printed, and then nothing is printed', async () => {
+    world.sandbox.fault({ kind: 'hang' }, { path: /active-contracts-page/ });
+    const { code, out, err, signals } = runCli(['contracts', '--ledger', world.sandbox.url]);
+    await until(() => world.sandbox.requests.some(({ path }) => path.includes('active-contracts-page')));
+    signals.emit('SIGINT');
+
+    expect([await code, out.text()]).toStrictEqual([130, '']);
+    expect(err.text()).toBe('interrupted: the contracts are not complete\n');
+    expect(signals.listenerCount('SIGINT')).toBe(0);
+  });
+
+  it('has the next step for an offset that cannot be read', async () => {
+    world.sandbox.prune(50);
+
+    expect((await contracts('--at', '20')).err.text()).toMatch(
+      /→ the pruned updates are gone: --at 50 is the earliest snapshot\n$/,
+    );
+    const { code, err } = await contracts('--at', '99999');
+    expect(code).toBe(1);
+    expect(err.text()).toBe(`the ledger ends at offset ${world.sandbox.ledgerEnd}, before --at 99999\n`);
+  });
+
+  it('has the next step for a template that is not known', async () => {
+    const { code, out, err } = await contracts('--template', '#sandbox-tasks:Tasks.Model:Tusk');
+
+    expect([code, out.text()]).toStrictEqual([1, '']);
+    expect(err.text()).toMatch(/\n→ the participant does not know the template: check the spelling of --template/);
+  });
+
+  it('is explained as check does it, with its exit code', async () => {
+    await world.restart({ checkToken: () => false });
+    const refused = runCli(['contracts', '--ledger', world.sandbox.url], { env: { CANTON_RX_LEDGER_TOKEN: 's3cret' } });
+
+    expect(await refused.code).toBe(5);
+    expect(refused.err.text()).toMatch(
+      /^The ledger service refuses the token\.\n(.*\n)*\n✗ token {2}token refused \(401\)\n +→ /,
+    );
+    expect(refused.err.text()).not.toContain('s3cret');
+    await world.sandbox.close();
+    const down = await contracts();
+    expect(down.code).toBe(3);
+    expect(down.err.text()).toContain('✗ reachable  connection refused: nothing listens on this port\n');
+  });
+});
+
+describe('the arguments of contracts', () => {
+  it.each([
+    [['--at', 'end'], '--at must be an integer'],
+    [['--at', '7', '--follow'], 'excludes --at'],
+    [['--json', '--pretty'], 'exclude each other'],
+    [['--template', 'Task'], "--template must be a template, '#package-name:Module:Entity', got 'Task'"],
+    [['--party', ''], '--party must be a party id'],
+    [['--from', '7'], "unknown option '--from'"],
+  ])('%j', async (options, message) => {
+    const { code, out, err } = await contracts(...options);
+
+    expect([code, out.text()]).toStrictEqual([2, '']);
+    expect(err.text()).toMatch(/^canton-rx: .*\n$/);
+    expect(err.text()).toContain(message);
+  });
+
+  it('--help has examples', async () => {
+    const { code, out } = await contracts('--help');
+
+    expect(code).toBe(0);
+    expect(out.text()).toContain('Examples:\n');
+  });
+});
