@@ -1,6 +1,8 @@
 import type { EnvironmentProviders, Provider } from '@angular/core';
 import { provideLedger } from 'canton-rx/angular';
 import { CONNECTION, type Connection } from './connection/connection';
+import { ContractFilters } from './contracts/contract-filters';
+import { OpenContracts } from './contracts/open-contracts';
 import { Earlier } from './feed/earlier';
 import { Feed } from './feed/feed';
 import { Panels } from './shell/panels';
@@ -22,5 +24,6 @@ export const explorerProviders = (connection: Connection): (Provider | Environme
     // the user is watching: retries soon, and never gives up
     retry: { maxDelayMs: 3_000, giveUpAfterMs: 24 * 3_600_000 },
   }),
+  [ContractFilters, OpenContracts],
   [Facets, Filters, UpdateList, TableView, Feed, Earlier, Health, Samples, Panels, Identities, Submissions],
 ];

@@ -1,27 +1,75 @@
-import { Component, ElementRef, inject } from '@angular/core';
+import { Component, DestroyRef, inject, viewChild } from '@angular/core';
+import { isTyping } from '../shell/is-typing';
 import type { FocusablePage } from '../shell/pages';
+import { ContractFilterBar } from './contract-filter-bar';
+import { ContractList } from './contract-list';
+import { ContractTable } from './contract-table';
+import { ContractsStrip } from './contracts-strip';
+import { OpenContracts } from './open-contracts';
+import { TemplateRail } from './template-rail';
 
-/** The active contracts of the ledger. */
+/** The active contracts of the ledger, as they are now. */
 @Component({
   selector: 'app-contracts-page',
-  template: `<p>No contracts yet.</p>`,
+  imports: [ContractFilterBar, ContractTable, ContractsStrip, TemplateRail],
+  template: `
+    <app-contracts-strip />
+    <app-contract-filter-bar (left)="enterTable()" />
+    <div class="body">
+      <app-template-rail />
+      <app-contract-table />
+    </div>
+  `,
   styles: `
-    p {
-      margin: 5rem 0;
-      color: var(--muted);
-      text-align: center;
+    :host {
+      display: flex;
+      flex-direction: column;
+      container: contracts / inline-size;
+    }
+    .body {
+      flex: 1;
+      display: flex;
+      min-height: 0;
+    }
+    app-contract-table {
+      flex: 1;
+    }
+    @container contracts (max-width: 1000px) {
+      app-template-rail {
+        display: none;
+      }
     }
   `,
-  host: { tabindex: '-1' },
+  // the contracts are read as long as the page is shown
+  providers: [ContractList],
+  host: { '(document:keydown./)': 'onSlash($event)' },
 })
 export class ContractsPage implements FocusablePage {
-  readonly #host = inject<ElementRef<HTMLElement>>(ElementRef).nativeElement;
+  private readonly filters = viewChild.required(ContractFilterBar);
+  private readonly table = viewChild.required(ContractTable);
+
+  constructor() {
+    const { list } = inject(OpenContracts);
+    list.set(inject(ContractList));
+    inject(DestroyRef).onDestroy(() => list.set(undefined));
+  }
 
   focus(): void {
-    this.#host.focus();
+    this.table().focus();
   }
 
   hasFocus(): boolean {
-    return this.#host.contains(document.activeElement);
+    return this.table().hasFocus();
+  }
+
+  protected enterTable(): void {
+    this.table().focus();
+    this.table().chooseFirst();
+  }
+
+  protected onSlash(event: Event): void {
+    if (isTyping(event.target)) return;
+    event.preventDefault();
+    this.filters().focus();
   }
 }

@@ -1,0 +1,54 @@
+import { Component, computed, inject, input } from '@angular/core';
+import { Identities } from '../submit/identities';
+import { Screen } from '../shell/screen';
+import { shortId } from '../updates/names';
+import type { Column } from './column';
+import type { ContractRow } from './contract-row';
+import { kindOf } from './field-kind';
+import { fractionOf, showValue } from './show-value';
+
+/** The cells of a contract: one for each column, or two lines on a phone. */
+@Component({
+  selector: 'app-contract-cells',
+  templateUrl: './contract-cells.html',
+  styleUrl: './contract-cells.css',
+  host: { '[class.is-card]': 'screen.isNarrow()', '[class.is-in-flight]': 'row().isInFlight' },
+})
+export class ContractCells {
+  readonly row = input.required<ContractRow>();
+  readonly columns = input.required<readonly Column[]>();
+  protected readonly screen = inject(Screen);
+  readonly #identities = inject(Identities);
+  protected readonly cells = computed(() => {
+    const row = this.row();
+    return this.columns().map(({ id, kind, value, show }) => {
+      const content = value(row);
+      const text = show(row);
+      return {
+        id,
+        kind,
+        text,
+        // what the cell shortens
+        title: kind === 'contents' ? '' : titleOf(content, text),
+        isAbsent: text === '–',
+        isMine: kind === 'party' && typeof content === 'string' && this.#identities.isOurs(content),
+      };
+    });
+  });
+  protected readonly created = computed(() => showValue(this.row().createdAt, 'time'));
+  protected readonly place = computed(() => this.row().synchronizers.map(shortId).join(' → '));
+  /** The first fields, for where they have no columns. */
+  protected readonly pairs = computed(() =>
+    Object.entries(this.row().fields)
+      .slice(0, 8)
+      .map(([name, value]) => {
+        const kind = kindOf(value) ?? 'text';
+        return { name, kind, text: showValue(value, kind, Math.min(10, fractionOf(value))) };
+      }),
+  );
+}
+
+function titleOf(content: unknown, text: string): string {
+  const full = typeof content === 'string' ? content : JSON.stringify(content ?? '');
+  return full === text ? text : `${full}`;
+}

@@ -1,0 +1,46 @@
+import { computed, Injectable, signal } from '@angular/core';
+import { type ContractRow, textOf } from './contract-row';
+
+/** The contracts to show, and what was selected. They stay while another page is shown. An empty string is no filter. */
+@Injectable()
+export class ContractFilters {
+  readonly text = signal('');
+  /** `package-name:Module:Entity` */
+  readonly template = signal('');
+  readonly party = signal('');
+  readonly synchronizer = signal('');
+  readonly isInFlight = signal(false);
+  /** The contract that is selected in the table. */
+  readonly activeId = signal('');
+
+  /** Whether there is any filter, apart from the template. */
+  readonly isActive = computed(
+    () => this.isInFlight() || [this.text(), this.party(), this.synchronizer()].some((value) => value !== ''),
+  );
+
+  /** Whether a row passes the filters; a new function when a filter changes. */
+  readonly predicate = computed((): ((row: ContractRow) => boolean) => {
+    const [template, party, synchronizer] = [this.template(), this.party(), this.synchronizer()];
+    const isInFlight = this.isInFlight();
+    const words = this.text()
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
+    return (row) =>
+      (template === '' || row.template === template) &&
+      (!isInFlight || row.isInFlight) &&
+      (party === '' || row.stakeholders.includes(party)) &&
+      (synchronizer === '' || row.synchronizers.includes(synchronizer)) &&
+      (words.length === 0 || hasWords(row, words));
+  });
+
+  clear(): void {
+    for (const filter of [this.text, this.party, this.synchronizer]) filter.set('');
+    this.isInFlight.set(false);
+  }
+}
+
+function hasWords(row: ContractRow, words: readonly string[]): boolean {
+  const text = textOf(row);
+  return words.every((word) => text.includes(word));
+}

@@ -1,0 +1,190 @@
+import {
+  CdkFixedSizeVirtualScroll,
+  CdkVirtualForOf,
+  CdkVirtualScrollableElement,
+  CdkVirtualScrollViewport,
+} from '@angular/cdk/scrolling';
+import {
+  afterNextRender,
+  Component,
+  computed,
+  DestroyRef,
+  effect,
+  type ElementRef,
+  inject,
+  Injector,
+  signal,
+  viewChild,
+} from '@angular/core';
+import { reasonOf } from '../detail/reason-of';
+import { Panels } from '../shell/panels';
+import { Screen } from '../shell/screen';
+import { stepOf } from '../updates/step-of';
+import type { Column } from './column';
+import { ContractCells } from './contract-cells';
+import { ContractFilters } from './contract-filters';
+import { ContractList } from './contract-list';
+import type { ContractRow } from './contract-row';
+import { layOut } from './lay-out';
+import { RowAnchor } from './row-anchor';
+
+/** The table of contracts, of which only the visible rows, and a few around them, are in the page. */
+@Component({
+  selector: 'app-contract-table',
+  imports: [
+    CdkFixedSizeVirtualScroll,
+    CdkVirtualForOf,
+    CdkVirtualScrollableElement,
+    CdkVirtualScrollViewport,
+    ContractCells,
+  ],
+  templateUrl: './contract-table.html',
+  styleUrl: './contract-table.css',
+})
+export class ContractTable {
+  protected readonly list = inject(ContractList);
+  protected readonly filters = inject(ContractFilters);
+  protected readonly screen = inject(Screen);
+  protected readonly reasonOf = reasonOf;
+  readonly #panels = inject(Panels);
+  readonly #injector = inject(Injector);
+  private readonly grid = viewChild.required<ElementRef<HTMLElement>>('grid');
+  private readonly viewport = viewChild.required(CdkVirtualScrollViewport);
+
+  /** The height of the row of heads, which stays above the rows. */
+  readonly #headHeight = computed(() => (this.screen.isNarrow() ? 0 : 29));
+  protected readonly rowHeight = computed(() => (this.screen.isNarrow() ? 58 : 32));
+  protected readonly isScrolled = signal(false);
+  readonly #width = signal(0);
+  protected readonly layout = computed(() => layOut(this.list.columns(), this.#width()));
+  protected readonly anchor = new RowAnchor(this.rowHeight);
+  protected readonly activeIndex = computed(() => {
+    const id = this.filters.activeId();
+    return id === '' ? -1 : this.list.rows().findIndex(({ contractId }) => contractId === id);
+  });
+  protected readonly activeId = computed(() => (this.activeIndex() < 0 ? null : `contract-${this.filters.activeId()}`));
+  protected readonly byId = (_: number, { contractId }: ContractRow): string => contractId;
+  /** Where the selection was, for when its contract is gone. */
+  #lastIndex = -1;
+
+  constructor() {
+    effect(() => {
+      // to the top when the filters or the order change
+      this.filters.predicate();
+      this.list.sort();
+      this.anchor.forget();
+      this.#scrollTo(0);
+    });
+    effect(() => {
+      const scrollTop = this.anchor.keep(this.list.rows(), this.filters.activeId(), this.#visibleHeight);
+      if (scrollTop !== undefined) this.#scrollTo(scrollTop);
+    });
+    const destroyed = inject(DestroyRef);
+    afterNextRender(() => {
+      const observer = new ResizeObserver(() => {
+        this.#width.set(this.#scroller.clientWidth);
+        this.viewport().checkViewportSize();
+      });
+      observer.observe(this.#scroller);
+      destroyed.onDestroy(() => observer.disconnect());
+    });
+  }
+
+  focus(): void {
+    this.#scroller.focus();
+  }
+
+  hasFocus(): boolean {
+    return this.#scroller === document.activeElement;
+  }
+
+  chooseFirst(): void {
+    this.#choose(0);
+  }
+
+  protected ariaSort({ id }: Column): 'ascending' | 'descending' | 'none' {
+    if (this.list.sortedBy()?.id !== id) return 'none';
+    return this.list.sort().isDescending ? 'descending' : 'ascending';
+  }
+
+  protected onScroll(): void {
+    const { scrollTop } = this.#scroller;
+    this.isScrolled.set(scrollTop > this.rowHeight());
+    this.anchor.note(scrollTop);
+  }
+
+  protected onPointer({ clientY, pointerType }: PointerEvent): void {
+    const y = clientY - this.#scroller.getBoundingClientRect().top - this.#headHeight();
+    if (pointerType === 'mouse' && y >= 0) this.anchor.hover(y);
+    else this.anchor.leave();
+  }
+
+  protected open(row: ContractRow | undefined): void {
+    if (row === undefined) return;
+    this.#activate(row);
+    this.#panels.show({ kind: 'contract', contractId: row.contractId });
+  }
+
+  protected clear(): void {
+    this.filters.clear();
+    this.filters.template.set('');
+  }
+
+  protected toTop(): void {
+    this.filters.activeId.set('');
+    this.anchor.forget();
+    this.#scrollTo(0);
+    this.focus();
+  }
+
+  protected onKey(event: KeyboardEvent): void {
+    // keys on the head of a column are for its button
+    if (event.target !== this.#scroller) return;
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      return this.open(this.list.rows()[this.activeIndex()]);
+    }
+    if (event.key === 'Escape' && this.#panels.current() === undefined) return this.toTop();
+    const rows = this.list.rows();
+    const pageRows = Math.floor(this.#visibleHeight / this.rowHeight()) - 1;
+    const at = this.activeIndex() < 0 ? this.#lastIndex : this.activeIndex();
+    const next = stepOf(event.key, at, rows.length, pageRows);
+    if (next === undefined) return;
+    event.preventDefault();
+    this.#choose(next);
+  }
+
+  #activate(row: ContractRow): void {
+    this.filters.activeId.set(row.contractId);
+    this.#lastIndex = this.activeIndex();
+  }
+
+  #choose(index: number): void {
+    const row = this.list.rows()[index];
+    if (row === undefined) return;
+    this.#activate(row);
+    this.#reveal(index);
+    // an open panel follows the selection
+    if (this.#panels.current()?.kind === 'contract') this.open(row);
+  }
+
+  #reveal(index: number): void {
+    const top = index * this.rowHeight();
+    const { scrollTop } = this.#scroller;
+    const wanted = Math.max(Math.min(scrollTop, top), top + this.rowHeight() - this.#visibleHeight);
+    if (wanted !== scrollTop) this.#scrollTo(wanted);
+  }
+
+  get #scroller(): HTMLElement {
+    return this.grid().nativeElement;
+  }
+
+  get #visibleHeight(): number {
+    return this.#scroller.clientHeight - this.#headHeight();
+  }
+
+  /** Scrolls when the rows are in the page. */
+  #scrollTo(scrollTop: number): void {
+    afterNextRender({ write: () => void (this.#scroller.scrollTop = scrollTop) }, { injector: this.#injector });
+  }
+}

@@ -1,0 +1,69 @@
+import { DecimalPipe } from '@angular/common';
+import { Component, computed, inject } from '@angular/core';
+import { reasonOf } from '../detail/reason-of';
+import { ContractList } from './contract-list';
+
+const words = {
+  loading: 'Reading',
+  live: 'Live',
+  behind: 'Catching up',
+  retrying: 'Retrying',
+  failed: 'Stopped',
+} as const;
+
+/** Whether the contracts are current, and how many there are. */
+@Component({
+  selector: 'app-contracts-strip',
+  imports: [DecimalPipe],
+  template: `
+    <div class="state" [attr.data-phase]="phase()">
+      <span class="word" role="status"><i aria-hidden="true"></i>{{ word() }}</span>
+      <small class="reason" [title]="reason()">{{ reason() }}</small>
+    </div>
+    @if (phase() === 'failed') {
+      <button type="button" (click)="list.live.reload()">Try again</button>
+    }
+    <dl>
+      <div>
+        <dt>Active contracts</dt>
+        <dd>{{ known(list.count()) }}</dd>
+      </div>
+      <div>
+        <dt>In flight</dt>
+        <dd>{{ known(list.inFlight()) }}</dd>
+      </div>
+      <div>
+        <dt>Templates</dt>
+        <dd>{{ known(list.templates().length) }}</dd>
+      </div>
+      <div>
+        <dt>At offset</dt>
+        <dd>{{ (list.live.offset() | number) ?? '–' }}</dd>
+      </div>
+    </dl>
+  `,
+  styleUrl: './contracts-strip.css',
+  host: { role: 'region', 'aria-label': 'Status' },
+})
+export class ContractsStrip {
+  protected readonly list = inject(ContractList);
+  protected readonly phase = computed((): keyof typeof words => {
+    const { error, trouble, hasValue, isLive } = this.list.live;
+    if (error() !== undefined) return 'failed';
+    if (trouble() !== undefined) return 'retrying';
+    if (!hasValue()) return 'loading';
+    return isLive() ? 'live' : 'behind';
+  });
+  protected readonly word = computed(() => words[this.phase()]);
+  protected readonly reason = computed(() => {
+    const { error, trouble, hasValue } = this.list.live;
+    const cause = error() ?? trouble();
+    if (cause !== undefined) return reasonOf(cause);
+    if (!hasValue()) return 'All contracts at the end of the ledger';
+    return this.phase() === 'live' ? 'As the ledger is now' : 'As the ledger was at this offset';
+  });
+  readonly #format = new Intl.NumberFormat('en');
+
+  /** A number, which is not 0 while it is not known. */
+  protected readonly known = (count: number): string => (this.list.live.hasValue() ? this.#format.format(count) : '–');
+}

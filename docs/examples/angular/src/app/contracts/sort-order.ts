@@ -1,0 +1,68 @@
+import type { Column } from './column';
+import type { ContractRow } from './contract-row';
+
+export interface Sort {
+  readonly column: string;
+  readonly isDescending: boolean;
+}
+
+/** The newest first. */
+export const newestFirst: Sort = { column: 'created', isDescending: true };
+
+type Compare = (a: ContractRow, b: ContractRow) => number;
+
+/** The order of a column. Contracts without a value come last, and of equal ones the newest comes first. */
+export function orderBy({ kind, value }: Column, isDescending: boolean): Compare {
+  const compare = compareOf(kind);
+  const sign = isDescending ? -1 : 1;
+  return (a, b) => {
+    const [one, other] = [value(a), value(b)];
+    const order =
+      one === undefined || other === undefined
+        ? Number(one === undefined) - Number(other === undefined)
+        : sign * compare(textOf(one), textOf(other));
+    return order || b.offset - a.offset || compareTexts(a.contractId, b.contractId);
+  };
+}
+
+/** Rows in an order. Only what has changed since the last time is put in its place. */
+export class SortedRows {
+  #rows: ContractRow[] = [];
+  #known = new Set<ContractRow>();
+  #compare: Compare | undefined;
+
+  sort(rows: readonly ContractRow[], compare: Compare): readonly ContractRow[] {
+    const wanted = new Set(rows);
+    const isSame = compare === this.#compare;
+    const kept = isSame ? this.#rows.filter((row) => wanted.has(row)) : [];
+    const fresh = isSame ? rows.filter((row) => !this.#known.has(row)) : rows;
+    // sorting is fast where most is sorted already
+    this.#rows = [...kept, ...[...fresh].sort(compare)].sort(compare);
+    this.#known = wanted;
+    this.#compare = compare;
+    return this.#rows;
+  }
+}
+
+function compareOf(kind: Column['kind']): (a: string, b: string) => number {
+  if (kind === 'number') return compareNumbers;
+  // the fraction of a second, which a time may lack, is before the Z
+  return kind === 'time' ? (a, b) => compareTexts(a.slice(0, -1), b.slice(0, -1)) : compareTexts;
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Compares decimals of any length, for which a number has too few digits. */
+function compareNumbers(a: string, b: string): number {
+  const difference = Number(a) - Number(b);
+  if (difference !== 0) return difference;
+  const [[one = '', oneDigits = ''], [other = '', otherDigits = '']] = [a.split('.'), b.split('.')];
+  const sign = a.startsWith('-') ? -1 : 1;
+  const length = Math.max(one.length, other.length);
+  return sign * (compareTexts(one.padStart(length), other.padStart(length)) || compareTexts(oneDigits, otherDigits));
+}
