@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { startSandbox } from 'canton-rx/sandbox';
-import { beginNow } from './server/begin-now.mjs';
 import { controlOf } from './server/control-of.mjs';
 import { serveExplorer } from './server/serve-explorer.mjs';
 import { trafficOn } from './server/traffic-on.mjs';
@@ -19,7 +18,6 @@ const sandbox = await startSandbox({
   // each sandbox is a new ledger, which the explorer detects by the id of its participant
   participantId: `sandbox::1220${randomUUID().replaceAll('-', '').repeat(2)}`,
 });
-beginNow(sandbox);
 sandbox.generate(2_000, { seed: Date.now() });
 const traffic = trafficOn(sandbox, 5);
 const settings = { baseUrl: sandbox.url, sandbox: true };

@@ -11,7 +11,7 @@ export class Connections {
   readonly current = signal<Connection | undefined>(this.#remembered() ?? this.#served());
 
   open(connection: Omit<Connection, 'isSandbox'>): void {
-    const { token: _, ...rest } = connection;
+    const { token: _, ...rest } = this.#marked(connection);
     sessionStorage.setItem(key, JSON.stringify(rest));
     this.current.set(this.#marked(connection));
   }
@@ -24,10 +24,10 @@ export class Connections {
   #remembered(): Connection | undefined {
     const text = sessionStorage.getItem(key);
     if (text === null) return undefined;
-    const connection = this.#marked(JSON.parse(text) as Connection);
+    const remembered = JSON.parse(text) as Connection;
+    const connection = this.#marked(remembered);
     // a restarted sandbox has another port
-    const isGone = this.#settings.sandbox === true && !connection.isSandbox && isLoopback(connection.baseUrl);
-    return isGone ? undefined : connection;
+    return remembered.isSandbox && !connection.isSandbox ? undefined : connection;
   }
 
   #marked(connection: Omit<Connection, 'isSandbox'>): Connection {
@@ -35,5 +35,3 @@ export class Connections {
     return { ...connection, isSandbox: sandbox === true && connection.baseUrl === baseUrl };
   }
 }
-
-const isLoopback = (url: string): boolean => ['127.0.0.1', 'localhost'].includes(new URL(url).hostname);

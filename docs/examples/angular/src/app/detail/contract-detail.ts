@@ -5,25 +5,26 @@ import { forkJoin, map, of } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
 import { formatOf } from '../feed/format-of';
 import { readUpdate } from '../feed/read-update';
+import { CopyButton } from '../shell/copy-button';
 import { Panels } from '../shell/panels';
 import { Identities } from '../submit/identities';
-import { shortTemplate } from '../updates/names';
 import { UpdateList } from '../updates/update-list';
 import { EventCard } from './event-card';
-import { reasonOf } from './reason-of';
+import { Reading } from './reading';
 import { shownEvents } from './shown-event';
+import { TemplateName } from './template-name';
 
 /** The history of a contract: all of its events that the feed has read, updated while the feed runs. */
 @Component({
   selector: 'app-contract-detail',
-  imports: [EventCard],
+  imports: [CopyButton, EventCard, Reading, TemplateName],
   template: `
     <dl>
       <dt>Contract id</dt>
-      <dd class="id">{{ contractId() }}</dd>
-      @if (template(); as template) {
+      <dd class="id">{{ contractId() }} <app-copy-button [text]="contractId()" label="contract id" /></dd>
+      @if (created(); as created) {
         <dt>Template</dt>
-        <dd [title]="template">{{ shortTemplate(template) }}</dd>
+        <dd><app-template-name [templateId]="created.templateId" [packageName]="created.packageName" /></dd>
       }
       <dt>State</dt>
       <dd>{{ isArchived() ? 'Archived' : 'Active, as far as was seen' }}</dd>
@@ -35,12 +36,7 @@ import { shownEvents } from './shown-event';
     @for (event of events(); track $index) {
       <app-event-card [event]="event" [isOfContract]="true" />
     } @empty {
-      @if (read.error(); as error) {
-        <p class="waiting" role="alert">{{ reasonOf(error) }}</p>
-        <button type="button" (click)="read.reload()">Try again</button>
-      } @else {
-        <p class="waiting">Reading…</p>
-      }
+      <app-reading [error]="read.error()" (again)="read.reload()" />
     }
   `,
   styleUrl: './facts.css',
@@ -48,8 +44,6 @@ import { shownEvents } from './shown-event';
 export class ContractDetail {
   readonly contractId = input.required<string>();
   protected readonly panels = inject(Panels);
-  protected readonly reasonOf = reasonOf;
-  protected readonly shortTemplate = shortTemplate;
   readonly #list = inject(UpdateList);
   readonly #ledger = injectLedger();
   readonly #identities = inject(Identities);
@@ -70,7 +64,12 @@ export class ContractDetail {
     },
   });
   protected readonly events = computed(() => (this.read.hasValue() ? this.read.value() : []));
-  protected readonly template = computed(() => this.events().find(({ templateId }) => templateId)?.templateId);
+  /** The names of its template, which each of its events has. */
+  protected readonly created = computed(() =>
+    this.events()
+      .flatMap(({ templateId, packageName }) => (templateId === undefined ? [] : [{ templateId, packageName }]))
+      .at(0),
+  );
   protected readonly isArchived = computed(() => this.events().some(({ effect }) => effect.kind === 'archived'));
   protected readonly isMine = computed(() => {
     const party = this.#identities.current()?.party;
@@ -81,7 +80,7 @@ export class ContractDetail {
   });
 
   protected archive(): void {
-    const archive = { contractId: this.contractId(), templateId: this.template() ?? '' };
+    const archive = { contractId: this.contractId(), templateId: this.created()?.templateId ?? '' };
     this.panels.push({ kind: 'submit', archive });
   }
 }

@@ -1,33 +1,40 @@
 import { Component, inject, input } from '@angular/core';
+import { CopyButton } from '../shell/copy-button';
+import { numeral } from '../shell/numbers';
 import { Panels } from '../shell/panels';
+import { timeOfDay } from '../shell/times';
 import { EffectChip } from '../updates/effect-chip';
-import { head, shortId, timeOfDay } from '../updates/names';
+import { head, shortId } from '../updates/names';
 import { JsonView } from './json-view';
 import type { ShownEvent } from './shown-event';
+import { TemplateName } from './template-name';
 
 /** One event: its kind, its contract, its parties and its arguments. */
 @Component({
   selector: 'app-event-card',
-  imports: [EffectChip, JsonView],
+  imports: [CopyButton, EffectChip, JsonView, TemplateName],
   template: `
     <div class="head">
       <app-effect-chip [effect]="event().effect" />
       @if (isOfContract()) {
         <button type="button" class="link where" (click)="panels.push({ kind: 'update', offset: event().offset })">
-          {{ event().offset }} · {{ timeOfDay(event().recordTime) }}
+          {{ numeral(event().offset) }} · {{ timeOfDay(event().recordTime) }} UTC
         </button>
       } @else if (event().contractId; as contractId) {
         <button
           type="button"
           class="link where id"
-          [title]="'Contract ' + contractId"
-          [attr.aria-label]="'Contract ' + head(contractId)"
+          [title]="contractId"
           (click)="panels.push({ kind: 'contract', contractId })"
         >
-          {{ head(contractId) }} →
+          Contract {{ head(contractId, 8) }}
         </button>
+        <app-copy-button [text]="contractId" label="contract id" />
       }
     </div>
+    @if (event().templateId; as templateId) {
+      <app-template-name [templateId]="templateId" [packageName]="event().packageName" />
+    }
     @for (role of event().roles; track role[0]) {
       <p>
         {{ role[0] }}
@@ -48,6 +55,7 @@ export class EventCard {
   readonly isOfContract = input(false);
   protected readonly panels = inject(Panels);
   protected readonly head = head;
+  protected readonly numeral = numeral;
   protected readonly shortId = shortId;
   protected readonly timeOfDay = timeOfDay;
 }

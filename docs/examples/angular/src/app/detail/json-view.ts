@@ -1,10 +1,12 @@
 import { Component, computed, input } from '@angular/core';
+import { CopyButton } from '../shell/copy-button';
 import { jsonParts } from './json-parts';
 
 /** A value as formatted JSON. */
 @Component({
   selector: 'app-json-view',
-  template: `<small>{{ label() }}</small>
+  imports: [CopyButton],
+  template: `<small>{{ label() }} <app-copy-button [text]="text()" [label]="label().toLowerCase()" /></small>
     <pre
       tabindex="0"
       [attr.aria-label]="label()"
@@ -40,5 +42,6 @@ import { jsonParts } from './json-parts';
 export class JsonView {
   readonly label = input.required<string>();
   readonly value = input.required<unknown>();
+  protected readonly text = computed(() => JSON.stringify(this.value(), null, 2));
   protected readonly parts = computed(() => jsonParts(this.value()));
 }

@@ -11,6 +11,7 @@ export interface ShownEvent {
   readonly effect: Effect;
   readonly contractId?: string | undefined;
   readonly templateId?: string | undefined;
+  readonly packageName: string;
   /** Its signatories, its observers, and the parties that acted. */
   readonly roles: readonly (readonly [role: string, parties: readonly string[]])[];
   /** Its values, with their names. */
@@ -23,13 +24,14 @@ export function shownEvents(update: Update): readonly ShownEvent[] {
 }
 
 function shown(event: AnyEvent, offset: number, recordTime: string): ShownEvent {
-  const { kind, label, contractId } = factsOf(event);
+  const { kind, label, contractId, packageName = '' } = factsOf(event);
   return {
     offset,
     recordTime,
     effect: { kind, label, count: 1 },
     contractId,
     templateId: templateOf(event),
+    packageName,
     roles: rolesOf(event).filter(([, parties]) => parties.length > 0),
     values: valuesOf(event).filter(([, value]) => value !== undefined && !isEmpty(value)),
   };

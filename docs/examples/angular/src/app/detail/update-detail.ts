@@ -1,37 +1,41 @@
 import { Component, computed, inject, input } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
-import { isPrunedError, type Update } from 'canton-rx';
+import type { Update } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { CONNECTION } from '../connection/connection';
 import { formatOf } from '../feed/format-of';
 import { readUpdate } from '../feed/read-update';
+import { CopyButton } from '../shell/copy-button';
+import { localTime } from '../shell/times';
 import { EventCard } from './event-card';
-import { reasonOf } from './reason-of';
+import { Reading } from './reading';
 import { shownEvents } from './shown-event';
 
 /** A whole update, which is read from the ledger again. */
 @Component({
   selector: 'app-update-detail',
-  imports: [EventCard],
+  imports: [CopyButton, EventCard, Reading],
   template: `
     @if (update.hasValue()) {
       <dl>
         @for (fact of facts(); track fact[0]) {
           <dt>{{ fact[0] }}</dt>
-          <dd [class.id]="fact[1].length > 40">{{ fact[1] }}</dd>
+          <dd [class.id]="fact[1].length > 40">
+            {{ fact[1] }}
+            @if (isId(fact[0])) {
+              <app-copy-button [text]="fact[1]" [label]="fact[0].toLowerCase()" />
+            } @else if (isTime(fact[0])) {
+              <small>{{ localTime(fact[1]) }}</small>
+            }
+          </dd>
         }
       </dl>
       <h3>{{ events().length }} {{ events().length === 1 ? 'event' : 'events' }}</h3>
       @for (event of events(); track $index) {
         <app-event-card [event]="event" />
       }
-    } @else if (update.error(); as error) {
-      <p class="waiting" role="alert">{{ reasonOf(error) }}</p>
-      @if (!isGone(error)) {
-        <button type="button" (click)="update.reload()">Try again</button>
-      }
     } @else {
-      <p class="waiting">Reading…</p>
+      <app-reading [error]="update.error()" (again)="update.reload()" />
     }
   `,
   styleUrl: './facts.css',
@@ -44,8 +48,9 @@ export class UpdateDetail {
     params: () => this.offset(),
     stream: ({ params }) => readUpdate(this.#ledger, params, this.#format),
   });
-  protected readonly isGone = isPrunedError;
-  protected readonly reasonOf = reasonOf;
+  protected readonly localTime = localTime;
+  protected readonly isId = (name: string): boolean => ids.has(name);
+  protected readonly isTime = (name: string): boolean => times.has(name);
   protected readonly events = computed(() => (this.update.hasValue() ? shownEvents(this.update.value()) : []));
   protected readonly facts = computed(() => (this.update.hasValue() ? factsOf(this.update.value()) : []));
 }
@@ -61,6 +66,9 @@ const names: readonly (readonly [name: string, field: string])[] = [
   ['Traffic cost', 'paidTrafficCost'],
   ['Signed hash', 'externalTransactionHash'],
 ];
+
+const ids: ReadonlySet<string> = new Set(['Update id', 'Synchronizer', 'Command', 'Workflow', 'Signed hash']);
+const times: ReadonlySet<string> = new Set(['Record time', 'Effective at']);
 
 /** The fields of the header that are present, in a fixed order. */
 function factsOf(update: Update): readonly (readonly [name: string, value: string])[] {

@@ -8,6 +8,7 @@ import {
   concatMap,
   defer,
   EMPTY,
+  finalize,
   of,
   retry,
   switchMap,
@@ -38,6 +39,8 @@ export class Feed {
   readonly received = signal(0);
   /** The error that ended the feed. */
   readonly failure = signal<Error | undefined>(undefined);
+  /** Why the end of the ledger cannot be read, where the feed is to begin at it. */
+  readonly beginTrouble = signal<Error | undefined>(undefined);
   /** A notice for the user: a ledger was reset, or updates were pruned. */
   readonly notice = signal('');
   /** The offset at which the table of this tab started. Updates up to it can be read backward. */
@@ -63,7 +66,7 @@ export class Feed {
   #follow(): Observable<ProcessStatus> {
     const { baseUrl, parties, begin } = this.#connection;
     const name = `${baseUrl} ${parties === 'any' ? parties : [...parties].sort().join()}`;
-    const begin$ = begin === 'end' ? this.#ledger.ledgerEnd().pipe(retry({ delay: soonIfTransient })) : of(0);
+    const begin$ = begin === 'end' ? this.#ledgerEnd() : of(0);
     return begin$.pipe(
       concatMap((beginExclusive) =>
         processFeed(
@@ -88,6 +91,19 @@ export class Feed {
     );
   }
 
+  /** Retries a single request, which the library does not retry by itself, unlike a feed. */
+  #ledgerEnd(): Observable<number> {
+    const delay = (error: unknown): Observable<unknown> => {
+      if (!isLedgerError(error) || !isTransient(error)) return throwError(() => error);
+      this.beginTrouble.set(error);
+      return timer(1_000);
+    };
+    return this.#ledger.ledgerEnd().pipe(
+      retry({ delay }),
+      finalize(() => this.beginTrouble.set(undefined)),
+    );
+  }
+
   /** Continues after a gap with a notice, since the page keeps no state that the pruned updates would change. */
   readonly #onGap = ({ cursor, error }: Gap): Observable<number> => {
     if (isLedgerResetError(error) || error.earliestOffset === undefined) return EMPTY;
@@ -109,7 +125,3 @@ export class Feed {
     return EMPTY;
   }
 }
-
-/** Retries a single request, which the library does not retry by itself, unlike a feed. */
-const soonIfTransient = (error: unknown): Observable<unknown> =>
-  isLedgerError(error) && isTransient(error) ? timer(1_000) : throwError(() => error);

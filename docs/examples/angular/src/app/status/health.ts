@@ -3,6 +3,7 @@ import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
 import type { Diagnostic } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { Feed } from '../feed/feed';
+import { explain, nameOf } from './explain';
 
 export type Phase = 'connecting' | 'catchingUp' | 'caughtUp' | 'retrying' | 'paused' | 'failed';
 
@@ -31,7 +32,7 @@ export class Health {
   readonly phase = computed((): Phase => {
     if (!this.#feed.isRunning()) return 'paused';
     if (this.#feed.failure() !== undefined) return 'failed';
-    if (this.#trouble() !== undefined) return 'retrying';
+    if (this.#trouble() !== undefined || this.#feed.beginTrouble() !== undefined) return 'retrying';
     const state = this.#feed.status()?.state ?? 'waiting';
     return state === 'waiting' ? 'connecting' : state;
   });
@@ -41,14 +42,18 @@ export class Health {
     const trouble = this.#trouble();
     const failure = this.#feed.failure();
     if (this.phase() === 'failed') return failure?.message.split('\n')[0] ?? '';
-    if (this.phase() !== 'retrying' || trouble === undefined) return '';
-    return `${trouble.cause.name}, try ${trouble.failures + 1} in ${(trouble.delayMs / 1_000).toFixed(1)} s`;
+    if (this.phase() !== 'retrying') return '';
+    if (trouble === undefined) return nameOf(this.#feed.beginTrouble() ?? new Error());
+    return `${nameOf(trouble.cause)}, try ${trouble.failures + 1} in ${(trouble.delayMs / 1_000).toFixed(1)} s`;
   });
-
-  /** Lag and rate are out of date while nothing is read. */
-  readonly #isReading = computed(() => this.phase() !== 'paused' && this.phase() !== 'failed');
-  readonly lag = computed(() => (this.#isReading() ? this.#feed.status()?.lagOffsets : undefined));
-  readonly rate = computed(() => (this.#isReading() ? this.#feed.status()?.updatesPerSecond : undefined));
+  /** The same in a sentence. */
+  readonly explanation = computed(() => {
+    const error = this.#feed.failure() ?? this.#trouble()?.cause ?? this.#feed.beginTrouble();
+    return error === undefined ? '' : explain(error);
+  });
+  /** Whether the ledger is being read. What it has, and how fast it grows, is unknown otherwise. */
+  readonly isReading = computed(() => this.phase() === 'catchingUp' || this.phase() === 'caughtUp');
+  readonly lag = computed(() => (this.isReading() ? this.#feed.status()?.lagOffsets : undefined));
 
   constructor() {
     injectLedger()

@@ -1,7 +1,8 @@
 import { Component, effect, ElementRef, inject, untracked, viewChild, type OnDestroy } from '@angular/core';
 import uPlot from 'uplot';
+import { numeral } from '../shell/numbers';
 import { Theme } from '../shell/theme';
-import { ceilingOf } from './ceiling-of';
+import { rangeOf, ticksUpTo } from './rate-scale';
 import { Samples } from './samples';
 
 const height = 64;
@@ -65,7 +66,7 @@ export class RateChart implements OnDestroy {
       scales: {
         // the range grows with the samples in the first minutes
         x: { range: () => [now() - Math.max(60, this.#samples.all().length), now()] },
-        y: { range: () => [0, ceilingOf(this.#samples.all().map(({ rate }) => rate))] },
+        y: { distr: 4, asinh: 1, range: () => rangeOf(this.#samples.all().map(({ rate }) => rate)) },
         lag: { range: (_, __, max) => [0, Math.max(20, max * 1.1)] },
       },
       axes: [
@@ -75,7 +76,10 @@ export class RateChart implements OnDestroy {
           font: '10px system-ui',
           size: 44,
           gap: 2,
-          space: 26,
+          splits: (_, __, ___, highest) => ticksUpTo(highest),
+          // on such a scale it would leave out all but the decades
+          filter: (_, splits) => splits,
+          values: (_, splits) => splits.map(numeral),
           grid: { stroke: colour('--chart-grid'), width: 1 },
           ticks: { show: false },
         },

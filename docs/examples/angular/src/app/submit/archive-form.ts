@@ -1,8 +1,10 @@
+import { DecimalPipe } from '@angular/common';
 import { Component, computed, inject, input } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
 import { injectLedger } from 'canton-rx/angular';
 import { reasonOf } from '../detail/reason-of';
-import { head, shortTemplate } from '../updates/names';
+import { Health } from '../status/health';
+import { head, templateName } from '../updates/names';
 import { activeContracts } from './active-contracts';
 import type { Identity } from './identity';
 import { notTwice } from './not-twice';
@@ -11,6 +13,7 @@ import { Submissions } from './submissions';
 /** Archives a contract of the party. */
 @Component({
   selector: 'app-archive-form',
+  imports: [DecimalPipe],
   template: `
     <form (submit)="submit($event, contract.value)">
       <label>
@@ -18,7 +21,8 @@ import { Submissions } from './submissions';
         <select #contract required>
           @for (item of contracts(); track item.contractId) {
             <option [value]="item.contractId" [selected]="item.contractId === chosen()?.contractId">
-              {{ shortTemplate(item.templateId) }} · {{ head(item.contractId, 16) }} · at {{ item.offset }}
+              {{ templateName(item.templateId, item.packageName) }} · {{ head(item.contractId, 8) }} · at
+              {{ item.offset | number }}
             </option>
           } @empty {
             <option value="" disabled selected>{{ nothing() }}</option>
@@ -39,7 +43,8 @@ export class ArchiveForm {
   readonly #submissions = inject(Submissions);
   protected readonly notTwice = notTwice;
   protected readonly head = head;
-  protected readonly shortTemplate = shortTemplate;
+  protected readonly templateName = templateName;
+  readonly #health = inject(Health);
   readonly #ended = computed(() => this.#submissions.runs().filter(({ outcome }) => outcome !== undefined).length);
   protected readonly read = rxResource({
     // read again after each submission
@@ -51,6 +56,7 @@ export class ArchiveForm {
   protected readonly nothing = computed(() => {
     const error = this.read.error();
     if (error !== undefined) return reasonOf(error);
+    if (this.#health.phase() === 'retrying') return 'The ledger does not answer';
     return this.read.isLoading() ? 'Reading…' : 'None is active';
   });
 

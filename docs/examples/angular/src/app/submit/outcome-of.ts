@@ -3,12 +3,19 @@ import type { Outcome } from './run';
 
 /** The outcome of a submission that failed: it was not committed, or its outcome is unknown. */
 export function outcomeOf(error: unknown): Outcome {
-  if (!isLedgerError(error)) return { kind: 'failed', text: error instanceof Error ? error.message : String(error) };
+  if (!isLedgerError(error)) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: 'failed', text: 'Nothing was done.', reason };
+  }
   switch (error._tag) {
     case 'SubmissionRejectedError':
-      return { kind: 'rejected', text: `The ledger refused it: ${error.code ?? 'no reason given'}.` };
+      return {
+        kind: 'rejected',
+        text: `The ledger refused it: ${error.code ?? error.status}. Nothing was done.`,
+        reason: error.reason,
+      };
     case 'SubmissionExpiredError':
-      return { kind: 'rejected', text: 'It came too late. Nothing was done; submit it again.' };
+      return { kind: 'rejected', text: 'It came too late. Nothing was done; submit it again.', reason: error.reason };
     case 'OutcomeUnknownError':
       return { kind: 'unknown', text: 'It may have been committed. Look for it in the table before you try again.' };
     case 'VerificationError':
@@ -17,8 +24,12 @@ export function outcomeOf(error: unknown): Outcome {
         text: `What was prepared is not what was asked for (${error.reason}). It was not signed.`,
       };
     case 'ApiError':
-      return { kind: 'failed', text: `The ledger refused it: ${error.code ?? error.status}. Nothing was done.` };
+      return {
+        kind: 'failed',
+        text: `The ledger refused it: ${error.code ?? error.status}. Nothing was done.`,
+        reason: error.reason,
+      };
     default:
-      return { kind: 'failed', text: `${error.name}. Nothing was done.` };
+      return { kind: 'failed', text: 'Nothing was done.', reason: error.message.split('\n')[0] ?? error.name };
   }
 }

@@ -1,10 +1,13 @@
+import { DecimalPipe } from '@angular/common';
 import { Component, inject, input } from '@angular/core';
 import { Panels } from '../shell/panels';
+import { Health } from '../status/health';
 import type { Run } from './run';
 
 /** The steps of a submission. */
 @Component({
   selector: 'app-run-view',
+  imports: [DecimalPipe],
   template: `
     <div class="head">
       <b>{{ run().title }}</b>
@@ -15,18 +18,26 @@ import type { Run } from './run';
     <ol>
       @for (step of run().steps; track $index) {
         <li [class.trouble]="step.isTrouble">
-          <span>{{ step.label }}</span> <small>{{ step.note }}</small> <time>{{ step.afterMs }} ms</time>
+          <span>{{ step.label }}</span> <small>{{ step.note }}</small> <time>{{ step.afterMs | number }} ms</time>
         </li>
       }
       @if (run().outcome; as outcome) {
         <li class="end" [attr.data-state]="outcome.kind">
           <span>{{ outcome.text }}</span>
+          @if (outcome.reason; as reason) {
+            <small class="reason">{{ reason }}</small>
+          }
           @if (outcome.offset; as offset) {
             <button type="button" class="link" (click)="panels.push({ kind: 'update', offset })">Show</button>
           }
         </li>
       } @else {
-        <li class="waiting"><span>…</span></li>
+        <li class="waiting">
+          <span>{{ run().steps.at(-1)?.next ?? 'Preparing…' }}</span>
+          @if (health.phase() === 'retrying') {
+            <small>The ledger does not answer.</small>
+          }
+        </li>
       }
     </ol>
   `,
@@ -35,5 +46,6 @@ import type { Run } from './run';
 })
 export class RunView {
   readonly run = input.required<Run>();
+  protected readonly health = inject(Health);
   protected readonly panels = inject(Panels);
 }

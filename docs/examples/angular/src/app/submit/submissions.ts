@@ -4,6 +4,7 @@ import { webCryptoSigner, type Command, type Diagnostic, type Transaction } from
 import { injectLedger } from 'canton-rx/angular';
 import { concatMap, defer, filter, finalize, forkJoin, fromEvent, type Observable } from 'rxjs';
 import { SandboxControl } from '../sandbox/sandbox-control';
+import { numeral } from '../shell/numbers';
 import type { Identity } from './identity';
 import { Identities } from './identities';
 import { outcomeOf } from './outcome-of';
@@ -40,7 +41,8 @@ export class Submissions {
         takeUntilDestroyed(this.#destroyed),
       )
       .subscribe({
-        next: ({ offset }) => this.#end(commandId, { kind: 'committed', text: `Committed at ${offset}.`, offset }),
+        next: ({ offset }) =>
+          this.#end(commandId, { kind: 'committed', text: `Committed at ${numeral(offset)}.`, offset }),
         error: (error: unknown) => this.#end(commandId, outcomeOf(error)),
       });
   }

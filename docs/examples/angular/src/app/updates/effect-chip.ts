@@ -32,7 +32,7 @@ const marks = { created: '+', archived: '−', exercised: '›', moved: '⇄', h
       color: var(--muted);
     }
   `,
-  host: { '[style.--tone]': "'var(--' + effect().kind + ')'" },
+  host: { '[style.--tone]': "'var(--' + effect().kind + ')'", '[title]': "effect().template ?? ''" },
 })
 export class EffectChip {
   readonly effect = input.required<Effect>();

@@ -1,12 +1,14 @@
 import type { Event, ReassignmentEvent, TopologyEvent } from 'canton-rx';
 import type { Effect } from './row';
-import { shortId, shortTemplate } from './names';
+import { shortId, templateName } from './names';
 
 /** The data of one event that a row needs. */
 export interface Facts {
   readonly kind: Effect['kind'];
   readonly label: string;
-  readonly templateId?: string | undefined;
+  /** `package-name:Module:Entity`. */
+  readonly template?: string | undefined;
+  readonly packageName?: string;
   readonly contractId?: string;
   readonly parties: readonly string[];
 }
@@ -50,12 +52,15 @@ const entity = (templateId: string): string => templateId.slice(templateId.lastI
 
 const contract = ({
   templateId,
+  packageName,
   contractId,
 }: {
   readonly templateId?: string | undefined;
+  readonly packageName: string;
   readonly contractId: string;
 }) => ({
-  templateId: templateId === undefined ? undefined : shortTemplate(templateId),
+  template: templateId === undefined ? undefined : templateName(templateId, packageName),
+  packageName,
   contractId,
 });
 

@@ -1,5 +1,5 @@
 import { DecimalPipe } from '@angular/common';
-import { Component, computed, type ElementRef, inject, output, viewChild } from '@angular/core';
+import { Component, computed, type ElementRef, inject, output, signal, viewChild } from '@angular/core';
 import { Facets } from './facets';
 import { Filters } from './filters';
 import { longId, shortId } from './names';
@@ -27,6 +27,8 @@ export class FilterBar {
   protected readonly filters = inject(Filters);
   protected readonly facets = inject(Facets);
   protected readonly list = inject(UpdateList);
+  /** Whether a narrow page shows the filters other than the text. */
+  protected readonly isOpen = signal(false);
   protected readonly variants = variants;
   protected readonly shortId = shortId;
   /** The parties and their names; computed once for all, since there may be thousands. */

@@ -10,9 +10,11 @@ export class Filters {
   readonly template = signal('');
   readonly party = signal('');
 
-  readonly isActive = computed(() =>
-    [this.text(), this.variant(), this.synchronizer(), this.template(), this.party()].some((value) => value !== ''),
+  /** The number of filters that are set, beside the text. */
+  readonly chosen = computed(
+    () => [this.variant(), this.synchronizer(), this.template(), this.party()].filter((value) => value !== '').length,
   );
+  readonly isActive = computed(() => this.text() !== '' || this.chosen() > 0);
 
   /** Whether a row passes the filters; a new function when a filter changes. */
   readonly predicate = computed((): ((row: Row) => boolean) => {
@@ -25,7 +27,8 @@ export class Filters {
     const words = this.text()
       .toLowerCase()
       .split(/\s+/)
-      .filter((word) => word !== '');
+      .filter((word) => word !== '')
+      .map((word) => (isGrouped.test(word) ? word.replaceAll(',', '') : word));
     return (row) =>
       (variant === '' || row.variant === variant) &&
       (synchronizer === '' || row.synchronizer === synchronizer) &&
@@ -39,6 +42,9 @@ export class Filters {
     this.variant.set('');
   }
 }
+
+/** `1,234`, as offsets are shown. */
+const isGrouped = /^\d{1,3}(,\d{3})+$/;
 
 /** Ids match by their start, all other text by any part. */
 const hasWord = (row: Row, word: string): boolean =>

@@ -9,7 +9,10 @@ export interface Row {
   readonly synchronizer: string;
   /** The effects of the update, with the number of equal ones. */
   readonly effects: readonly Effect[];
+  /** `package-name:Module:Entity` of each template. */
   readonly templates: readonly string[];
+  /** The names of their packages. */
+  readonly packages: readonly string[];
   readonly parties: readonly string[];
   readonly contractIds: readonly string[];
   /** The text that the text filter searches, in lower case. */
@@ -22,4 +25,6 @@ export interface Effect {
   readonly kind: 'created' | 'archived' | 'exercised' | 'moved' | 'hosted' | 'other';
   readonly label: string;
   readonly count: number;
+  /** The template, where it has one. */
+  readonly template?: string | undefined;
 }

@@ -1,9 +1,10 @@
 import { CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport } from '@angular/cdk/scrolling';
 import { DecimalPipe } from '@angular/common';
-import { afterNextRender, Component, computed, effect, inject, Injector, viewChild } from '@angular/core';
+import { afterNextRender, Component, computed, effect, inject, Injector, untracked, viewChild } from '@angular/core';
 import { Earlier } from '../feed/earlier';
+import { injectWidth } from '../shell/inject-width';
 import { Panels } from '../shell/panels';
-import { Screen } from '../shell/screen';
+import { EmptyTable } from './empty-table';
 import { Filters } from './filters';
 import type { Row } from './row';
 import { stepOf } from './step-of';
@@ -14,7 +15,7 @@ import { UpdateRow } from './update-row';
 /** The table of updates, the newest first. Only the visible rows, and a few around them, are in the page. */
 @Component({
   selector: 'app-update-table',
-  imports: [CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport, DecimalPipe, UpdateRow],
+  imports: [CdkFixedSizeVirtualScroll, CdkVirtualForOf, CdkVirtualScrollViewport, DecimalPipe, EmptyTable, UpdateRow],
   templateUrl: './update-table.html',
   styleUrl: './update-table.css',
 })
@@ -24,11 +25,11 @@ export class UpdateTable {
   protected readonly panels = inject(Panels);
   protected readonly filters = inject(Filters);
   protected readonly list = inject(UpdateList);
-  readonly #screen = inject(Screen);
+  readonly #width = injectWidth();
   readonly #injector = inject(Injector);
   private readonly viewport = viewChild.required(CdkVirtualScrollViewport);
 
-  protected readonly rowHeight = computed(() => (this.#screen.isNarrow() ? 58 : 32));
+  protected readonly rowHeight = computed(() => (this.#width() <= 760 ? 58 : 32));
   protected readonly activeId = computed(() =>
     this.view.activeIndex() < 0 ? null : `row-${this.view.activeOffset()}`,
   );
@@ -39,6 +40,10 @@ export class UpdateTable {
       // scrolls to the top when the filters change
       this.filters.predicate();
       this.viewport().scrollToIndex(0);
+    });
+    effect(() => {
+      // also where a panel has chosen it
+      if (this.view.activeOffset() !== undefined) untracked(() => this.#reveal(this.view.activeIndex()));
     });
     effect(() => {
       if (!this.view.isHeld()) this.viewport().scrollToIndex(0);
@@ -97,7 +102,6 @@ export class UpdateTable {
     const row = this.view.rows()[index];
     if (row === undefined) return;
     this.view.activate(row);
-    this.#reveal(index);
     // an open panel follows the selection
     if (this.panels.current()?.kind === 'update') this.open(row);
   }
