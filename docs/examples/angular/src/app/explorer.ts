@@ -2,10 +2,14 @@ import { afterRenderEffect, Component, computed, ElementRef, inject, viewChild }
 import { CdkTrapFocus } from '@angular/cdk/a11y';
 import { CONNECTION } from './connection/connection';
 import { ConnectionForm } from './connection/connection-form';
+import { ContractPanel } from './contracts/contract-panel';
 import { ContractsPage } from './contracts/contracts-page';
+import { ExercisePanel } from './contracts/exercise-panel';
 import { ContractDetail } from './detail/contract-detail';
 import { UpdateDetail } from './detail/update-detail';
+import { UpdateSteps } from './detail/update-steps';
 import { SandboxBar } from './sandbox/sandbox-bar';
+import { numeral } from './shell/numbers';
 import { Pages, type FocusablePage } from './shell/pages';
 import { Panels } from './shell/panels';
 import { Screen } from './shell/screen';
@@ -13,7 +17,13 @@ import { TopBar } from './shell/top-bar';
 import { SubmitPanel } from './submit/submit-panel';
 import { UpdatesPage } from './updates/updates-page';
 
-const titles = { update: 'Update', contract: 'Contract', submit: 'Submit', connection: 'Connection' } as const;
+const titles = {
+  update: 'Update',
+  contract: 'Contract',
+  exercise: 'Exercise a choice',
+  submit: 'Submit',
+  connection: 'Connection',
+} as const;
 
 /** A page, and the panel next to it. */
 @Component({
@@ -22,11 +32,14 @@ const titles = { update: 'Update', contract: 'Contract', submit: 'Submit', conne
     CdkTrapFocus,
     ConnectionForm,
     ContractDetail,
+    ContractPanel,
     ContractsPage,
+    ExercisePanel,
     SandboxBar,
     SubmitPanel,
     TopBar,
     UpdateDetail,
+    UpdateSteps,
     UpdatesPage,
   ],
   templateUrl: './explorer.html',
@@ -41,7 +54,7 @@ export class Explorer {
   protected readonly title = computed(() => {
     const panel = this.panels.current();
     if (panel === undefined) return '';
-    return panel.kind === 'update' ? `Update ${panel.offset}` : titles[panel.kind];
+    return panel.kind === 'update' ? `Update ${numeral(panel.offset)}` : titles[panel.kind];
   });
   private readonly page = viewChild<FocusablePage>('page');
   private readonly side = viewChild<ElementRef<HTMLElement>>('side');
