@@ -77,7 +77,7 @@ export function findTemplateType({ id, packageName }: TemplateRef): TemplateType
 }
 
 /** A choice. Without a Daml engine, those of the templates of the sandbox are all that there are. */
-export interface ChoiceType {
+interface ChoiceType {
   readonly fields: Fields;
   readonly isConsuming: boolean;
   readonly result: 'unit' | 'int64' | 'contractId';
