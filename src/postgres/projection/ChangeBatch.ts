@@ -75,7 +75,7 @@ export class ChangeBatch {
     const edit = { ...locationColumns(contract), ...archive };
     const rows = this.#active.get(contractId);
     if (rows === undefined) this.#edits.set(contractId, { contract_id: contractId, ...edit });
-    else for (const row of rows) Object.assign(row, { in_flight_to: undefined }, edit);
+    else for (const row of rows) Object.assign(row, edit);
   }
 }
 

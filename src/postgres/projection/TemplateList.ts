@@ -8,7 +8,7 @@ export type PayloadType = 'template' | 'interface';
 /** A template or an interface, as a row. */
 export interface TemplateRow {
   /** How the rows of a batch refer to it. */
-  readonly template: number;
+  readonly number: number;
   readonly payload_type: PayloadType;
   readonly template_id: string;
   /** `package-name:Module:Entity`; with the package id where the name is not known. */
@@ -25,7 +25,7 @@ export type NameTemplate = (
   payloadType: PayloadType,
   templateId: string,
   packageName?: string,
-) => Omit<TemplateRow, 'template'>;
+) => Omit<TemplateRow, 'number'>;
 
 /** The templates and interfaces of the rows of a batch, each once, so that rows need not repeat their long ids. */
 export class TemplateList {
@@ -42,10 +42,10 @@ export class TemplateList {
   numberOf(payloadType: PayloadType, templateId: string, packageName?: string): number {
     const key = `${payloadType} ${templateId}`;
     const known = this.#rows.get(key);
-    if (known !== undefined) return known.template;
-    const template = this.#rows.size;
-    this.#rows.set(key, { template, ...this.nameTemplate(payloadType, templateId, packageName) });
-    return template;
+    if (known !== undefined) return known.number;
+    const number = this.#rows.size;
+    this.#rows.set(key, { number, ...this.nameTemplate(payloadType, templateId, packageName) });
+    return number;
   }
 }
 

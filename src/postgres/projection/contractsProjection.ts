@@ -5,7 +5,7 @@ import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
 import { assertVersion, defaultSchema, migrateProjection, readVersion } from './migrateProjection.js';
 import { projectionSchema } from './projectionSchema.js';
-import { insertTemplates, type Writing } from './statements.js';
+import { type Writing, writeTemplates } from './statements.js';
 import { listTypes, nameTemplates } from './TemplateList.js';
 import { writeChanges } from './writeChanges.js';
 import { writeReset } from './writeReset.js';
@@ -78,9 +78,7 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
       isReady
         ? of(true)
         : tables$.pipe(
-            concatMap(() =>
-              concat(insertTemplates({ ...writing, tx: pool }, listTypes(nameTemplate, query.types)), of(true)),
-            ),
+            concatMap(() => writeTemplates(pool, names, listTypes(nameTemplate, query.types))),
             tap(() => {
               isReady = true;
             }),

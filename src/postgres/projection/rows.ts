@@ -1,12 +1,13 @@
-import type { CreatedEvent, ExercisedEvent } from '../../codecs/Event.js';
-import type { AnyContract, ContractLocation } from '../../contracts/Contract.js';
+import type { ExercisedEvent } from '../../codecs/Event.js';
+import type { AnyContract } from '../../contracts/Contract.js';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import type { TemplateList } from './TemplateList.js';
+import { toStorableJson } from './toJson.js';
 
 /** Where a contract is, in columns. */
 export interface LocationColumns {
   readonly synchronizer_id: string;
-  readonly in_flight_to?: string;
+  readonly in_flight_to: string | undefined;
   readonly reassignment_counter: number;
 }
 
@@ -19,14 +20,15 @@ export interface ArchiveColumns {
 
 /** A contract, or a view of it, as a row. */
 export interface ContractRow extends LocationColumns, ArchiveColumns {
-  /** The number of its template or interface in the list of the batch. */
-  readonly template: number;
+  /** The number of its template or interface in the list of the batch, and then its key. */
+  template_pk: number;
   readonly contract_id: string;
   readonly created_at_offset: number;
   readonly created_node_id: number;
   readonly created_effective_at: string;
-  readonly payload: unknown;
-  readonly contract_key: unknown;
+  readonly payload: string | undefined;
+  readonly contract_key: string | undefined;
+  readonly as_sent: string | undefined;
   readonly signatories: readonly string[];
   readonly observers: readonly string[];
   readonly witnesses: readonly string[];
@@ -40,42 +42,42 @@ export interface ContractEdit extends LocationColumns, ArchiveColumns {
 
 /** The rows of a contract: one with its arguments, and one for each view. */
 export function rowsOf(contract: AnyContract, templates: TemplateList): ContractRow[] {
-  const { createdEvent } = contract;
-  const common = { ...commonColumns(createdEvent), ...locationColumns(contract) };
-  const views = createdEvent.interfaceViews.map(({ interfaceId, viewValue }): ContractRow => ({
-    ...common,
-    template: templates.numberOf('interface', interfaceId),
-    payload: viewValue,
-  }));
+  const { templateId, packageName, createArgument, interfaceViews } = contract.createdEvent;
+  const views = interfaceViews.map(({ interfaceId, viewValue }) =>
+    contractRow(contract, templates.numberOf('interface', interfaceId), viewValue),
+  );
   // without arguments and views there is still a contract
-  if (createdEvent.createArgument === undefined && views.length > 0) return views;
-  const { templateId, packageName, createArgument } = createdEvent;
-  const template = templates.numberOf('template', templateId, packageName);
-  return [{ ...common, template, payload: createArgument }, ...views];
+  if (createArgument === undefined && views.length > 0) return views;
+  return [contractRow(contract, templates.numberOf('template', templateId, packageName), createArgument), ...views];
 }
 
-const commonColumns = (event: CreatedEvent) => ({
-  contract_id: event.contractId,
-  created_at_offset: event.offset,
-  created_node_id: event.nodeId,
-  created_effective_at: event.createdAt,
-  contract_key: event.contractKey,
-  signatories: event.signatories,
-  observers: event.observers,
-  witnesses: event.witnessParties,
-  metadata: event.createdEventBlob === '' ? undefined : event.createdEventBlob,
-});
+function contractRow(contract: AnyContract, template: number, value: unknown): ContractRow {
+  const { createdEvent: event } = contract;
+  const { texts, asSent } = toStorableJson([value, event.contractKey]);
+  return {
+    template_pk: template,
+    contract_id: event.contractId,
+    created_at_offset: event.offset,
+    created_node_id: event.nodeId,
+    created_effective_at: event.createdAt,
+    ...locationColumns(contract),
+    payload: texts[0],
+    contract_key: texts[1],
+    as_sent: asSent,
+    signatories: event.signatories,
+    observers: event.observers,
+    witnesses: event.witnessParties,
+    metadata: event.createdEventBlob === '' ? undefined : event.createdEventBlob,
+  };
+}
 
 /** A contract in flight has the synchronizer that it left. */
 export const locationColumns = ({ location, reassignmentCounter }: AnyContract): LocationColumns => ({
   reassignment_counter: reassignmentCounter,
-  ...placeOf(location),
-});
-
-const placeOf = (location: ContractLocation): Pick<LocationColumns, 'synchronizer_id' | 'in_flight_to'> =>
-  'inFlight' in location
+  ...('inFlight' in location
     ? { synchronizer_id: location.inFlight.source, in_flight_to: location.inFlight.target }
-    : { synchronizer_id: location.synchronizerId };
+    : { synchronizer_id: location.synchronizerId, in_flight_to: undefined }),
+});
 
 /** An update, as a row. */
 export interface UpdateRow {
@@ -86,7 +88,7 @@ export interface UpdateRow {
   readonly synchronizer_id: string | undefined;
   readonly workflow_id: string | undefined;
   readonly command_id: string | undefined;
-  readonly trace_context: unknown;
+  readonly trace_context: string | undefined;
   readonly external_transaction_hash: string | undefined;
   readonly paid_traffic_cost: number | undefined;
 }
@@ -100,7 +102,7 @@ export const updateRow = ({ offset, updateId, synchronizerId, recordTime, update
   synchronizer_id: synchronizerId,
   workflow_id: update.workflowId === '' ? undefined : update.workflowId,
   command_id: update.commandId === '' ? undefined : update.commandId,
-  trace_context: update.traceContext,
+  trace_context: toStorableJson([update.traceContext]).texts[0],
   external_transaction_hash: 'externalTransactionHash' in update ? update.externalTransactionHash : undefined,
   paid_traffic_cost: update.paidTrafficCost,
 });
@@ -111,7 +113,8 @@ export const effectiveAt = ({ update, recordTime }: Pick<ContractsChanged, 'upda
 
 /** An exercise, as a row. */
 export interface ExerciseRow {
-  readonly template: number;
+  /** The number of the template in the list of the batch, and then its key. */
+  template_pk: number;
   readonly contract_id: string;
   readonly exercised_at_offset: number;
   readonly node_id: number;
@@ -121,26 +124,31 @@ export interface ExerciseRow {
   readonly interface_id: string | undefined;
   readonly consuming: boolean;
   readonly synchronizer_id: string | undefined;
-  readonly argument: unknown;
-  readonly result: unknown;
+  readonly argument: string | undefined;
+  readonly result: string | undefined;
+  readonly as_sent: string | undefined;
   readonly controllers: readonly string[];
   readonly witnesses: readonly string[];
 }
 
 /** The row of an exercise. */
-export const exerciseRow = (event: ExercisedEvent, change: ContractsChanged, templates: TemplateList): ExerciseRow => ({
-  template: templates.numberOf('template', event.templateId, event.packageName),
-  contract_id: event.contractId,
-  exercised_at_offset: change.offset,
-  node_id: event.nodeId,
-  last_descendant_node_id: event.lastDescendantNodeId,
-  exercised_effective_at: effectiveAt(change),
-  choice: event.choice,
-  interface_id: event.interfaceId,
-  consuming: event.consuming,
-  synchronizer_id: change.synchronizerId,
-  argument: event.choiceArgument,
-  result: event.exerciseResult,
-  controllers: event.actingParties,
-  witnesses: event.witnessParties,
-});
+export function exerciseRow(event: ExercisedEvent, change: ContractsChanged, templates: TemplateList): ExerciseRow {
+  const { texts, asSent } = toStorableJson([event.choiceArgument, event.exerciseResult]);
+  return {
+    template_pk: templates.numberOf('template', event.templateId, event.packageName),
+    contract_id: event.contractId,
+    exercised_at_offset: change.offset,
+    node_id: event.nodeId,
+    last_descendant_node_id: event.lastDescendantNodeId,
+    exercised_effective_at: effectiveAt(change),
+    choice: event.choice,
+    interface_id: event.interfaceId,
+    consuming: event.consuming,
+    synchronizer_id: change.synchronizerId,
+    argument: texts[0],
+    result: texts[1],
+    as_sent: asSent,
+    controllers: event.actingParties,
+    witnesses: event.witnessParties,
+  };
+}

@@ -114,6 +114,7 @@ CREATE TABLE ${exercises} (
   consuming boolean NOT NULL,
   exercised_effective_at timestamptz NOT NULL,
   choice text NOT NULL,
+  interface_id text,
   contract_id text COLLATE "C" NOT NULL,
   synchronizer_id text COLLATE "C",
   argument jsonb,

@@ -1,30 +1,27 @@
-import { concat, concatMap, type Observable } from 'rxjs';
+import { concat, concatMap, map, type Observable } from 'rxjs';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import { ChangeBatch } from './ChangeBatch.js';
-import {
-  editContracts,
-  insertContracts,
-  insertExercises,
-  insertTemplates,
-  insertUpdates,
-  run,
-  type Writing,
-} from './statements.js';
+import { contractColumns, exerciseColumns, updateColumns } from './columns.js';
+import { editContracts, insertRows, run, withKeys, type Writing, writeTemplates } from './statements.js';
 import { TemplateList } from './TemplateList.js';
 
 /** Writes changes in order: the same few statements, however many there are. */
 export function writeChanges(writing: Writing, changes: readonly ContractsChanged[]): Observable<unknown> {
   const templates = new TemplateList(writing.nameTemplate);
-  const batch = new ChangeBatch(changes, templates);
-  const { added, edits, updates, exercises } = batch;
+  const { tx, names } = writing;
+  const { added, edits, updates, exercises } = new ChangeBatch(changes, templates);
   return advance(writing, changes).pipe(
     concatMap((generation) =>
-      concat(
-        insertTemplates(writing, templates),
-        editContracts(writing, edits),
-        insertContracts(writing, generation, added, templates),
-        insertUpdates(writing, generation, updates),
-        insertExercises(writing, generation, exercises, templates),
+      writeTemplates(tx, names, templates).pipe(
+        concatMap((keys) => {
+          const contracts = withKeys(added, keys);
+          return concat(
+            editContracts(writing, edits),
+            insertRows(writing, names.contracts, contractColumns, generation, contracts),
+            insertRows(writing, names.updates, updateColumns, generation, updates),
+            insertRows(writing, names.exercises, exerciseColumns, generation, withKeys(exercises, keys)),
+          );
+        }),
       ),
     ),
   );
@@ -39,14 +36,13 @@ const advance = ({ tx, names }: Writing, changes: readonly ContractsChanged[]): 
     RETURNING visible[cardinality(visible)] AS generation`,
     [first, last],
   ).pipe(
-    concatMap(({ rows }: { readonly rows: readonly { readonly generation?: number }[] }) => {
-      const [{ generation } = {}] = rows;
-      if (generation === undefined)
+    map(([row]) => {
+      if (row === undefined)
         throw new Error(
           `the projection in the schema ${names.name} does not end before offset ${first ?? ''}: ` +
             'another processor writes it, or the cursor of this one is not of it',
         );
-      return [generation];
+      return Number(row['generation']);
     }),
   );
 };

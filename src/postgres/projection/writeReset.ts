@@ -2,9 +2,10 @@ import { concat, concatMap, defer, EMPTY, map, type Observable } from 'rxjs';
 import type { AnyContract } from '../../contracts/Contract.js';
 import type { ResetBatch } from '../../process/ContractsWork.js';
 import { rowsOf } from './rows.js';
-import { contractInput, insertContracts, insertedColumns, insertTemplates, run, type Writing } from './statements.js';
+import { contractColumns, namesOf, rowsFrom } from './columns.js';
+import { loadContracts, run, withKeys, type Writing, writeTemplates } from './statements.js';
 import { TemplateList } from './TemplateList.js';
-import { toStorableJson } from './toJson.js';
+import { toJsonParameter } from './toJson.js';
 
 /**
  * Writes a batch of a snapshot, into a generation that nobody sees. The last batch makes it visible, in the same transaction.
@@ -34,16 +35,16 @@ const load = (writing: Writing, contracts: readonly AnyContract[]): Observable<u
   const { tx, names } = writing;
   const templates = new TemplateList(writing.nameTemplate);
   const rows = contracts.flatMap((contract) => rowsOf(contract, templates));
-  return concat(
-    insertTemplates(writing, templates),
-    run(tx, `SELECT loading, replaces FROM ${names.state} WHERE loading IS NOT NULL`).pipe(
-      concatMap(
-        ({ rows: [state] }: { readonly rows: readonly { readonly loading: number; readonly replaces: boolean }[] }) => {
+  return writeTemplates(tx, names, templates).pipe(
+    concatMap((keys) =>
+      run(tx, `SELECT loading, replaces FROM ${names.state} WHERE loading IS NOT NULL`).pipe(
+        concatMap(([state]) => {
           if (state === undefined) throw new Error(`no load has begun in the schema ${names.name}`);
-          if (state.replaces) return insertContracts(writing, state.loading, rows, templates);
-          const values = [toStorableJson(rows).text, toStorableJson(templates.rows).text, state.loading];
-          return run(tx, insertNew(writing), values);
-        },
+          const { loading, replaces } = state as { readonly loading: number; readonly replaces: boolean };
+          return replaces
+            ? loadContracts(writing, loading, withKeys(rows, keys))
+            : run(tx, insertNew(writing), [toJsonParameter(withKeys(rows, keys)), loading]);
+        }),
       ),
     ),
   );
@@ -51,8 +52,7 @@ const load = (writing: Writing, contracts: readonly AnyContract[]): Observable<u
 
 /** Inserts what is not in the projection, and keeps a note of what is. */
 const insertNew = ({ names }: Writing): string => `
-WITH r AS (SELECT * FROM ${contractInput(names)}
-), known AS (
+WITH r AS (SELECT * FROM ${rowsFrom('$1', contractColumns)} AS r), known AS (
   SELECT r.contract_id, r.template_pk, r.synchronizer_id, r.in_flight_to, r.reassignment_counter,
     CASE WHEN c.payload IS DISTINCT FROM r.payload THEN r.payload END AS payload
   FROM r JOIN ${names.contracts} c ON c.contract_id = r.contract_id AND c.template_pk = r.template_pk
@@ -61,13 +61,13 @@ WITH r AS (SELECT * FROM ${contractInput(names)}
   INSERT INTO ${names.kept} (contract_id, template_pk, synchronizer_id, in_flight_to, reassignment_counter, payload)
   SELECT * FROM known
 )
-INSERT INTO ${names.contracts} (generation, ${insertedColumns})
-SELECT $3, ${insertedColumns} FROM r
+INSERT INTO ${names.contracts} (generation, ${namesOf(contractColumns)})
+SELECT $2, ${namesOf(contractColumns)} FROM r
 WHERE NOT EXISTS (SELECT FROM known WHERE known.contract_id = r.contract_id AND known.template_pk = r.template_pk)`;
 
 const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
   run(tx, `SELECT replaces FROM ${names.state}`).pipe(
-    map(({ rows: [state] }: { readonly rows: readonly { readonly replaces: boolean }[] }) => state?.replaces ?? true),
+    map(([state]) => state?.['replaces'] !== false),
     concatMap((replaces) => {
       if (replaces)
         return run(

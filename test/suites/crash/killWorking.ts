@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { filter, firstValueFrom, map, merge, race, skip, Subject, timer } from 'rxjs';
+import { debounceTime, filter, firstValueFrom, map, merge, race, skip, Subject, timer } from 'rxjs';
 import type { Child } from './Child.js';
 import type { Mark } from './children/marks.js';
 import { type Parameters, print, type Source } from './crashes.js';
@@ -36,10 +36,10 @@ const moments: readonly (readonly [mark: Mark, most: number])[] = [
   ['d', 12],
 ];
 
-/** How long to wait for a moment, in milliseconds: there may be no snapshot, for example. */
-const maxWaitMs = 600;
+/** How long a process may write no mark before it is killed, in milliseconds: it may have reached the end of the ledger. */
+const maxSilenceMs = 500;
 
-/** How long the first process may take until it works, in milliseconds. */
+/** How long any process may take until it works, in milliseconds. */
 const maxStartMs = 20_000;
 
 /**
@@ -79,9 +79,7 @@ export async function killWorking(
           skip(skipped),
           map(({ child }) => child),
         ),
-        merge(timer(maxWaitMs, 50).pipe(filter(() => working !== undefined)), timer(maxStartMs)).pipe(
-          map(() => working),
-        ),
+        merge(marks$.pipe(debounceTime(maxSilenceMs)), timer(maxStartMs)).pipe(map(() => working)),
       ),
     );
     // some moments are between two marks

@@ -16,7 +16,7 @@ import { checkFunctions } from './projectionFunctions.js';
 import { findHalves, readObservations } from './projectionNotes.js';
 import { world } from './world.js';
 
-const commitEvery = 4;
+const commitEvery = 2;
 
 describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, whatever is killed', () => {
   let server: PostgresServer;
@@ -44,7 +44,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
   it(
     'its processor and the database at any moment, while others read it, and the ledger is pruned now and then',
     async () => {
-      const given = await world({ ...one, updates: one.updates / 8 });
+      const given = await world({ ...one, updates: one.updates / 10 });
       const { sandbox } = given;
       const notes = join(folder, 'observations');
       const orders = { ledgerUrl: sandbox.url, storeUrl: server.url, commitEvery };
@@ -56,7 +56,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
             processes: 3,
             start: (life) => programs.start('projection', { ...orders, life }),
             afterKill: () => {
-              if (one.random() < 0.3) sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 6)));
+              if (one.random() < 0.25) sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 6)));
             },
             killDatabase: async () => {
               await server.crash();

@@ -16,9 +16,9 @@ export async function checkFunctions(pool: Pool, { sandbox }: World): Promise<vo
     const { ledgerEnd: end, updates } = sandbox;
     const history = historyOf(updates, gaps);
     const checked = { client, end, gaps, history, ledger: new LedgerStates(updates), creations: creationsOf(updates) };
-    await checkOffsets(checked);
     await checkActive(checked);
     await checkPast(checked);
+    await checkOffsets(checked);
     await checkHistory(checked);
     await checkLookups(checked);
     await checkSummaries(checked);
@@ -61,7 +61,9 @@ async function checkOffsets(checked: Checked): Promise<void> {
   const latest = Number(await one(checked, 'latest_offset()'));
   // updates that change no contract do not count
   expect(latest).toBe(history.findLast(({ isChange }) => isChange)?.offset);
-  expect(await one(checked, 'oldest_offset()')).toBe(String(gaps[0]?.offset));
+  // a first load may be interrupted, and begin again
+  const oldest = Math.max(...gaps.filter(({ before }) => before === 0).map(({ offset }) => offset));
+  expect(await one(checked, 'oldest_offset()')).toBe(String(oldest));
   await read(checked, 'SELECT validate_offset_exists($1)', [latest]);
   await expect(read(checked, 'SELECT validate_offset_exists($1)', [latest + 1])).rejects.toThrow();
   const changes = history.filter(({ isChange }) => isChange);
@@ -110,7 +112,8 @@ async function tokensOf(checked: Checked, name: string): Promise<readonly string
 /** The contracts of former offsets, also those before a gap. */
 async function checkPast(checked: Checked): Promise<void> {
   const { ledger, history } = checked;
-  for (const { offset } of sampleOf(history, 25)) {
+  const changes = history.filter(({ isChange }) => isChange);
+  for (const { offset } of sampleOf(changes, 25)) {
     const expected = [...ledger.at(offset).keys()].sort();
     expect(ids(await read(checked, "SELECT * FROM active('', $1)", [offset]))).toEqual(expected);
     await read(checked, 'SELECT set_latest($1)', [offset]);

@@ -88,7 +88,9 @@ async function checkSize(pool: Pool): Promise<void> {
       sum(pg_table_size(oid)) AS size, sum(pg_indexes_size(oid)) AS indexes
       FROM pg_class WHERE relkind = 'r' AND relnamespace = 'contracts'::regnamespace`,
   );
-  const [{ count = '', size = '', indexes = '' } = {}] = rows;
+  const [row] = rows;
+  if (row === undefined) throw new Error('no sizes');
+  const { count, size, indexes } = row;
   print(`${count} contracts, tables ${mebibytes(Number(size))}, indexes ${mebibytes(Number(indexes))}`);
   if (Number(count) !== contracts) complaints.push(`${count} of ${contracts} contracts are there`);
 }

@@ -34,7 +34,7 @@ ledger.diagnostics$
     mark('p');
   });
 
-const feed = contractsFeed(ledger, query, { batchSize: 40 });
+const feed = contractsFeed(ledger, query, { batchSize: 40, maxSnapshotPageSize: 200 });
 const options = {
   name: 'contracts',
   store: markTransactionalStore(postgresStore({ pool, pollMs: 10 })),
