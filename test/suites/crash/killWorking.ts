@@ -12,7 +12,7 @@ export interface Competitors {
   readonly processes: number;
   readonly start: (life: number) => Child;
   /** Called before the next one goes on. */
-  readonly afterKill: () => unknown;
+  readonly afterKill: (killed: number) => unknown;
   /** Kills the database and starts it again. Every tenth kill of a process is preceded by one. */
   readonly killDatabase: () => Promise<unknown>;
 }
@@ -109,7 +109,7 @@ export async function killWorking(
     if (working === child) working = undefined;
     count(child.phase());
     grow(0.75 / kills);
-    afterKill();
+    afterKill(killed + 1);
     add();
   }
   for (const child of running) child.signal('SIGKILL');

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import { lastValueFrom } from 'rxjs';
 import { migrateProjection } from '../../../src/postgres/index.js';
+import type { Sandbox } from '../../../src/sandbox/index.js';
+import { updateValue } from '../../../src/sandbox/wire/events.js';
+import type { WireUpdate } from '../../../src/sandbox/wire/WireUpdate.js';
 import { describeWithPostgres, type PostgresServer, postgresServer } from '../../helpers/postgresServer.js';
 import { bundlePrograms, type Programs } from './Child.js';
 import { tokenOf } from './children/rows.js';
@@ -42,21 +45,28 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
 
   const one = parameters(300);
   it(
-    'its processor and the database at any moment, while others read it, and the ledger is pruned now and then',
+    'its processor and the database at any moment, while others read it, the ledger is pruned now and then, and once restored',
     async () => {
       const given = await world({ ...one, updates: one.updates / 10 });
       const { sandbox } = given;
       const notes = join(folder, 'observations');
       const orders = { ledgerUrl: sandbox.url, storeUrl: server.url, commitEvery };
       const reader = programs.start('projectionReader', { ...orders, life: 0, notes });
+      const isLong = one.kills >= 100;
+      let former: readonly WireUpdate[] = [];
       try {
         const { kills, phases } = await killWorking(
           {
             what: 'a projection',
             processes: 3,
             start: (life) => programs.start('projection', { ...orders, life }),
-            afterKill: () => {
-              if (one.random() < 0.25) sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 6)));
+            afterKill: (killed) => {
+              const restoredAt = Math.ceil(one.kills / 3);
+              if (killed === restoredAt && isLong) former = restore(sandbox);
+              // what is pruned meanwhile cannot be compared with what the processor has
+              const isKnown = killed < restoredAt || killed > restoredAt + 10;
+              if (isKnown && one.random() < 0.25)
+                sandbox.prune(Math.max(0, given.end() - Math.floor(one.random() * 6)));
             },
             killDatabase: async () => {
               await server.crash();
@@ -90,10 +100,10 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
         expect(kills).toBe(one.kills);
         const end = [...ledger.at(given.end()).values()].map(tokenOf).sort();
         expect(end).toEqual((await ledgerContracts(given)).map(tokenOf).sort());
-        expect(findHalves(ledger, observations)).toEqual([]);
+        expect(findHalves([ledger, new LedgerStates(former)], observations)).toEqual([]);
         await checkFunctions(pool, given);
-        expect(loads.map(({ reason }) => reason)).toEqual(['pruned', 'start']);
-        if (kills < 100) return;
+        if (!isLong) return;
+        expect(loads.map(({ reason }) => reason)).toEqual(['ledgerReset', 'pruned', 'start']);
         // of so many kills, some are in the middle of a reset, and some during a commit
         expect(phases.get('reset') ?? 0).toBeGreaterThan(0);
         expect((phases.get('save') ?? 0) + (phases.get('commit') ?? 0)).toBeGreaterThan(0);
@@ -107,3 +117,15 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
     one.timeoutMs,
   );
 });
+
+/** Restores a ledger to an earlier end, and returns the updates that it had. */
+function restore(sandbox: Sandbox): readonly WireUpdate[] {
+  const updates = [...sandbox.updates];
+  const { offset } = updateValue(updates[updates.length - 60] ?? raise());
+  sandbox.restore(offset);
+  return updates;
+}
+
+function raise(): never {
+  throw new Error('the ledger is too short');
+}

@@ -21,23 +21,29 @@ export async function readObservations(file: string): Promise<readonly Observati
   });
 }
 
-/** Observations that are not the state of the ledger at their offset. At most five. */
-export function findHalves(ledger: LedgerStates, observations: readonly Observation[]): readonly string[] {
-  const flaws: string[] = [];
-  for (const { way, offset, tokens } of observations.toSorted((a, b) => a.offset - b.offset)) {
-    const contracts = ledger.at(offset);
-    const token = (state: ContractState): string => (way === 'past' ? idTokenOf(state.contractId) : tokenOf(state));
-    const expected = new Map([...contracts.values()].map((state) => [token(state), state]));
-    const found = new Set(tokens);
-    const missing = [...expected].flatMap(([each, { contractId }]) => (found.has(each) ? [] : contractId));
-    const others = tokens.filter((each) => !expected.has(each)).length;
-    const twice = tokens.length - found.size;
-    if (missing.length + others + twice === 0) continue;
-    const [example = ''] = missing;
-    flaws.push(
-      `${way} at ${offset}: of ${expected.size} contracts ${missing.length} are missing or different (${example.slice(0, 20)}), ${others} others, ${twice} twice`,
-    );
-    if (flaws.length === 5) break;
-  }
-  return flaws;
+/**
+ * Observations that are not the state of the ledger at their offset. At most five.
+ *
+ * @param ledgers - the ledger, and what it was before it was restored
+ */
+export function findHalves(ledgers: readonly LedgerStates[], observations: readonly Observation[]): readonly string[] {
+  const sorted = observations.toSorted((a, b) => a.offset - b.offset);
+  const flaws = ledgers.map((ledger) => sorted.map((observation) => flawOf(ledger, observation)));
+  const [first = []] = flaws;
+  return first
+    .flatMap((flaw, index) => (flaws.every((each) => each[index] !== undefined) ? (flaw ?? []) : []))
+    .slice(0, 5);
+}
+
+function flawOf(ledger: LedgerStates, { way, offset, tokens }: Observation): string | undefined {
+  const contracts = ledger.at(offset);
+  const token = (state: ContractState): string => (way === 'past' ? idTokenOf(state.contractId) : tokenOf(state));
+  const expected = new Map([...contracts.values()].map((state) => [token(state), state]));
+  const found = new Set(tokens);
+  const missing = [...expected].flatMap(([each, { contractId }]) => (found.has(each) ? [] : contractId));
+  const others = tokens.filter((each) => !expected.has(each)).length;
+  const twice = tokens.length - found.size;
+  if (missing.length + others + twice === 0) return undefined;
+  const [example = ''] = missing;
+  return `${way} at ${offset}: of ${expected.size} contracts ${missing.length} are missing or different (${example.slice(0, 20)}), ${others} others, ${twice} twice`;
 }
