@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { debounceTime, filter, firstValueFrom, map, merge, race, skip, Subject, timer } from 'rxjs';
+import { debounce, filter, firstValueFrom, map, merge, race, skip, Subject, timer } from 'rxjs';
 import type { Child } from './Child.js';
 import type { Mark } from './children/marks.js';
 import { type Parameters, print, type Source } from './crashes.js';
@@ -36,8 +36,11 @@ const moments: readonly (readonly [mark: Mark, most: number])[] = [
   ['d', 12],
 ];
 
-/** How long a process may write no mark before it is killed, in milliseconds: it may have reached the end of the ledger. */
-const maxSilenceMs = 500;
+/** How long a process that has handled something may write no mark before it is killed, in milliseconds: it may be idle. */
+const maxSilenceMs = 400;
+
+/** The same for one that has not. */
+const maxSilenceAtStartMs = 3_000;
 
 /** How long any process may take until it works, in milliseconds. */
 const maxStartMs = 20_000;
@@ -57,12 +60,14 @@ export async function killWorking(
   const marks$ = new Subject<{ readonly child: Child; readonly mark: string }>();
   let [life, databaseKills] = [0, 0];
   let working: Child | undefined;
+  let hasWorked = false;
   const add = (): void => {
     const child = start((life += 1));
     running.add(child);
     // those that wait write no other mark than that of the name
     child.mark$.pipe(filter((mark) => mark !== 'h')).subscribe((mark) => {
       working = child;
+      hasWorked ||= mark === 'u';
       marks$.next({ child, mark });
     });
   };
@@ -79,7 +84,10 @@ export async function killWorking(
           skip(skipped),
           map(({ child }) => child),
         ),
-        merge(marks$.pipe(debounceTime(maxSilenceMs)), timer(maxStartMs)).pipe(map(() => working)),
+        merge(
+          marks$.pipe(debounce(() => timer(hasWorked ? maxSilenceMs : maxSilenceAtStartMs))),
+          timer(maxStartMs),
+        ).pipe(map(() => working)),
       ),
     );
     // some moments are between two marks
@@ -107,6 +115,7 @@ export async function killWorking(
     await child.over;
     running.delete(child);
     if (working === child) working = undefined;
+    hasWorked = false;
     count(child.phase());
     grow(0.75 / kills);
     afterKill(killed + 1);

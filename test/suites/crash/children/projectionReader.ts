@@ -95,7 +95,7 @@ async function readWhileConnected(): Promise<void> {
     for (;;) {
       for (const read of [readAtOnce, readInTransaction, readPast]) {
         await read(client);
-        await wait(Math.random() * 15);
+        await wait(Math.random() * 40);
       }
     }
   } catch (error) {
