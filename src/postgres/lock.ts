@@ -71,11 +71,13 @@ const nextFence = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: 
 /** Transactions that carry the fencing token. Errors when the connection breaks while none is open; an open one fails by itself. */
 function whileConnected(
   { client, lost$ }: Connection,
-  { name, isolation, timeoutMs }: LockOptions,
+  { tables, name, isolation, timeoutMs }: LockOptions,
   fence: string,
 ): Observable<HeldLock> {
   let isInTransaction = false;
-  const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL canton_rx.fence = '${fence}'`;
+  // a projection notes where the cursor is, to know how far the processor is
+  const cursor = client.escapeLiteral(JSON.stringify([tables.cursors, name]));
+  const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL canton_rx.fence = '${fence}'; SET LOCAL canton_rx.cursor = ${cursor}`;
   const transactions = transactionsOn(client, { begin, timeoutMs, processor: name });
   const transact: Transactions<PoolClient>['transact'] = (work) =>
     defer(() => {

@@ -2,10 +2,10 @@ import { isInterfaceType } from '../../codecs/ContractType.js';
 import { matchId } from '../../codecs/decodePayload.js';
 import type { ContractTypes } from '../../contracts/Contract.js';
 
-/** Whether a payload is the arguments of a template, or the view of an interface. */
-export type PayloadType = 'template' | 'interface';
+/** Whether a payload is the arguments of a template, the view of an interface, or the argument of a choice. */
+export type PayloadType = 'template' | 'interface' | 'choice';
 
-/** A template or an interface, as a row. */
+/** A template, an interface or a choice of a template, as a row. */
 export interface TemplateRow {
   /** How the rows of a batch refer to it. */
   readonly number: number;
@@ -13,8 +13,10 @@ export interface TemplateRow {
   readonly template_id: string;
   /** `package-name:Module:Entity`; with the package id where the name is not known. */
   readonly template_fqn: string;
-  readonly module_entity: string;
+  readonly module: string;
   readonly entity: string;
+  /** Empty for templates and interfaces. */
+  readonly choice: string;
   readonly package_name: string | undefined;
   readonly package_id: string | undefined;
   readonly type_name: string | undefined;
@@ -25,9 +27,9 @@ export type NameTemplate = (
   payloadType: PayloadType,
   templateId: string,
   packageName?: string,
-) => Omit<TemplateRow, 'number'>;
+) => Omit<TemplateRow, 'number' | 'choice'>;
 
-/** The templates and interfaces of the rows of a batch, each once, so that rows need not repeat their long ids. */
+/** The templates, interfaces and choices of the rows of a batch, each once, so that rows need not repeat their long ids. */
 export class TemplateList {
   readonly #rows = new Map<string, TemplateRow>();
 
@@ -38,13 +40,13 @@ export class TemplateList {
     return [...this.#rows.values()];
   }
 
-  /** The number by which rows refer to a template or to an interface. */
-  numberOf(payloadType: PayloadType, templateId: string, packageName?: string): number {
-    const key = `${payloadType} ${templateId}`;
+  /** The number by which rows refer to one of them. */
+  numberOf(payloadType: PayloadType, templateId: string, packageName?: string, choice = ''): number {
+    const key = `${payloadType} ${templateId}:${choice}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known.number;
     const number = this.#rows.size;
-    this.#rows.set(key, { number, ...this.nameTemplate(payloadType, templateId, packageName) });
+    this.#rows.set(key, { number, choice, ...this.nameTemplate(payloadType, templateId, packageName) });
     return number;
   }
 }
@@ -61,17 +63,16 @@ export function nameTemplates(types: ContractTypes = {}): NameTemplate {
     const kind = kinds.find(
       ({ isInterface, matches }) => isInterface === (payloadType === 'interface') && matches(templateId, packageName),
     );
-    const [packagePart = '', ...rest] = templateId.split(':');
+    const [packagePart = '', module = '', entity = ''] = templateId.split(':');
     const package_id = packagePart.startsWith('#') ? undefined : packagePart;
     // the wire has no package name of interfaces
     const package_name = packageName ?? kind?.packageName;
-    const module_entity = rest.join(':');
     const names = {
       payload_type: payloadType,
       template_id: templateId,
-      template_fqn: `${package_name ?? packagePart}:${module_entity}`,
-      module_entity,
-      entity: rest.at(-1) ?? '',
+      template_fqn: `${package_name ?? packagePart}:${module}:${entity}`,
+      module,
+      entity,
       package_name,
       package_id,
     };

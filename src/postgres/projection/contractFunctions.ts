@@ -1,10 +1,10 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
 /** The columns of a contract, and their types. */
-const columns = `
+const columnsOf = ({ schema }: ProjectionSchema): string => `
   template_fqn text, payload_type text,
-  create_event_id text, created_at_offset bigint, created_effective_at timestamptz,
-  archive_event_id text, archived_at_offset bigint, archived_effective_at timestamptz,
+  create_event_id ${schema}.event_id, created_at_offset bigint, created_effective_at timestamptz,
+  archive_event_id ${schema}.event_id, archived_at_offset bigint, archived_effective_at timestamptz,
   contract_id text, payload jsonb, contract_key jsonb,
   package_name text, package_id text,
   signatories text[], observers text[], witnesses text[], metadata bytea,
@@ -12,10 +12,11 @@ const columns = `
   type_name text, archived_in_gap boolean, as_sent json`;
 
 /** The same columns of the tables. Collations do not leave the schema, so that readers can join with tables of their own. */
-const selectFrom = ({ contracts, templates }: ProjectionSchema): string => `
+const selectFrom = ({ schema, contracts, templates }: ProjectionSchema): string => `
   SELECT t.template_fqn, t.payload_type,
-    c.created_at_offset || ':' || c.created_node_id, c.created_at_offset, c.created_effective_at,
-    c.archived_at_offset || ':' || c.archived_node_id, c.archived_at_offset, c.archived_effective_at,
+    ROW(c.created_at_offset, c.created_node_id)::${schema}.event_id, c.created_at_offset, c.created_effective_at,
+    CASE WHEN c.archived_node_id IS NOT NULL THEN ROW(c.archived_at_offset, c.archived_node_id)::${schema}.event_id END,
+    c.archived_at_offset, c.archived_effective_at,
     c.contract_id COLLATE "default", c.payload, c.contract_key,
     t.package_name, t.package_id,
     c.signatories, c.observers, c.witnesses, c.metadata,
@@ -29,6 +30,7 @@ const selectFrom = ({ contracts, templates }: ProjectionSchema): string => `
  */
 export function contractFunctions(names: ProjectionSchema): string {
   const { schema, state } = names;
+  const columns = columnsOf(names);
   const isVisible = `c.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])`;
   const isNamed = `(coalesce($1, '') = '' OR c.template_pk = ANY ((SELECT ${schema}.projection_find_templates($1))::int[]))`;
   const at = `(SELECT ${schema}.projection_scope_at($2))`;
@@ -58,5 +60,17 @@ RETURNS TABLE (${columns}) LANGUAGE sql STABLE AS $body$
   ${selectFrom(names)}
   WHERE c.contract_id = $1 AND ${isVisible}
 $body$;
+${summary(schema, 'active', 'at bigint DEFAULT NULL', 'NULL, $1')}
+${summary(schema, 'creates', range, 'NULL, $1, $2')}
+${summary(schema, 'archives', range, 'NULL, $1, $2')}
 `;
 }
+
+const range = 'from_offset bigint DEFAULT NULL, to_offset bigint DEFAULT NULL';
+
+/** A function that counts the rows of another one. */
+const summary = (schema: string, of: string, parameters: string, values: string): string => `
+CREATE OR REPLACE FUNCTION ${schema}.summary_${of}(${parameters})
+RETURNS TABLE (template_fqn text, payload_type text, count bigint) LANGUAGE sql STABLE AS $body$
+  SELECT c.template_fqn, c.payload_type, count(*) FROM ${schema}.${of}(${values}) c GROUP BY 1, 2 ORDER BY 1, 2
+$body$;`;

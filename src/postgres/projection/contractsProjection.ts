@@ -4,6 +4,7 @@ import type { ContractQuery } from '../../contracts/ContractQuery.js';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
 import { assertVersion, defaultSchema, migrateProjection, readVersion } from './migrateProjection.js';
+import { retainFor } from './history.js';
 import { projectionSchema } from './projectionSchema.js';
 import { type Writing, writeTemplates } from './statements.js';
 import { listTypes, nameTemplates } from './TemplateList.js';
@@ -65,9 +66,10 @@ const timeoutMs = 30_000;
  * ```
  */
 export function contractsProjection(options: ContractsProjectionOptions): ProjectionHandler {
-  const { pool, query, schema = defaultSchema, createTables = true } = options;
+  const { pool, query, schema = defaultSchema, createTables = true, keepArchivedMs = Infinity } = options;
   const names = projectionSchema(schema);
   const nameTemplate = nameTemplates(query.types);
+  const retain = retainFor(keepArchivedMs);
   let isReady = false;
   const tables$ = defer(() =>
     createTables ? migrateProjection({ pool, schema }) : readVersion(pool, names, timeoutMs).pipe(tap(assertVersion)),
@@ -87,7 +89,9 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
     return concat(
       ready$.pipe(ignoreElements()),
       ...runsOf(Array.isArray(work) ? (work as readonly ContractsWork[]) : [work as ContractsWork]).map((part) =>
-        defer(() => (part._tag === 'ResetBatch' ? writeReset(writing, part) : writeChanges(writing, part.changes))),
+        defer(() =>
+          part._tag === 'ResetBatch' ? writeReset(writing, part) : writeChanges(writing, part.changes, retain),
+        ),
       ),
     ).pipe(ignoreElements());
   };

@@ -2,7 +2,9 @@ import type { ClientBase, Pool } from 'pg';
 import { concatMap, defer, map, type Observable, of, timeout } from 'rxjs';
 import { query } from '../connection.js';
 import { contractFunctions } from './contractFunctions.js';
-import { nameFunctions } from './nameFunctions.js';
+import { exerciseFunctions } from './exerciseFunctions.js';
+import { maintenanceFunctions } from './maintenanceFunctions.js';
+import { choiceNameFunction, nameFunctions } from './nameFunctions.js';
 import { offsetFunctions } from './offsetFunctions.js';
 import { currentVersion, type ProjectionSchema, projectionSchema } from './projectionSchema.js';
 import { migrations } from './tables.js';
@@ -71,9 +73,9 @@ export const readVersion = (db: ClientBase | Pool, names: ProjectionSchema, time
     concatMap(([row]) =>
       row?.['exist'] === true
         ? query(db, timeoutMs, `SELECT coalesce(max(version), 0) AS version FROM ${names.versions}`, [])
-        : of([{ version: 0 }]),
+        : of([]),
     ),
-    map(([row]) => Number(row?.['version'])),
+    map((rows) => Number(rows[0]?.['version'] ?? 0)),
   );
 
 /** Throws for tables that this code does not know. */
@@ -107,7 +109,7 @@ ${migrations(names)
   .filter((step) => step.version <= version)
   .map((step) => onceOnly(names, step.version, step.sql))
   .join('\n')}
-${functionsOf(names)}
+${functionsOf(names, version)}
 `;
 
 /** A step that does nothing where it was made before. */
@@ -119,5 +121,13 @@ DO $step$ BEGIN
   END IF;
 END $step$;`;
 
-const functionsOf = (names: ProjectionSchema): string =>
-  [nameFunctions(names), offsetFunctions(names), contractFunctions(names)].join('\n');
+/** The functions over the tables of a version. */
+const functionsOf = (names: ProjectionSchema, version: number): string =>
+  [
+    offsetFunctions,
+    nameFunctions,
+    contractFunctions,
+    ...(version < 2 ? [] : [choiceNameFunction, exerciseFunctions, maintenanceFunctions]),
+  ]
+    .map((functions) => functions(names))
+    .join('\n');

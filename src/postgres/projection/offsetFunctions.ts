@@ -5,9 +5,22 @@ export function offsetFunctions({ schema, name, state, gaps, updates }: Projecti
   const setting = (what: string): string => `canton_rx.${what}_of_${name}`;
   const session = (what: string): string => `nullif(current_setting('${setting(what)}', true), '')::bigint`;
   return `
-CREATE OR REPLACE FUNCTION ${schema}.projection_reached() RETURNS bigint LANGUAGE sql STABLE AS $body$
-  SELECT s.latest_offset FROM ${state} s
-$body$;
+CREATE OR REPLACE FUNCTION ${schema}.projection_reached() RETURNS bigint LANGUAGE plpgsql STABLE AS $body$
+DECLARE
+  s record;
+  cursors regclass;
+  saved bigint;
+BEGIN
+  SELECT * INTO s FROM ${state};
+  cursors := to_regclass(s.cursor_at ->> 0);
+  IF s.latest_offset IS NULL OR s.loading IS NOT NULL OR cursors IS NULL OR NOT has_table_privilege(cursors, 'SELECT') THEN
+    RETURN s.latest_offset;
+  END IF;
+  -- the cursor of the processor is ahead of the last change while nothing changes
+  EXECUTE format('SELECT (cursor ->> ''offset'')::bigint FROM %s WHERE name = $1 AND cursor ->> ''loading'' IS NULL', cursors)
+    INTO saved USING s.cursor_at ->> 1;
+  RETURN greatest(s.latest_offset, saved);
+END $body$;
 CREATE OR REPLACE FUNCTION ${schema}.latest_offset() RETURNS bigint LANGUAGE sql STABLE AS $body$
   SELECT coalesce(${session('latest')}, ${schema}.projection_reached())
 $body$;
@@ -48,14 +61,18 @@ $body$;
 CREATE OR REPLACE FUNCTION ${schema}.projection_scope_to(to_offset bigint) RETURNS bigint LANGUAGE sql STABLE AS $body$
   SELECT coalesce(to_offset, ${session('latest')}, 9223372036854775807)
 $body$;
-CREATE OR REPLACE FUNCTION ${schema}.set_latest(latest bigint) RETURNS bigint LANGUAGE sql AS $body$
-  SELECT nullif(set_config('${setting('latest')}',
-    CASE WHEN latest IS NULL THEN '' ELSE ${schema}.validate_offset_exists(latest)::text END, false), '')::bigint
-$body$;
-CREATE OR REPLACE FUNCTION ${schema}.set_oldest(oldest bigint) RETURNS bigint LANGUAGE sql AS $body$
-  SELECT nullif(set_config('${setting('oldest')}',
-    CASE WHEN oldest IS NULL THEN '' ELSE ${schema}.validate_offset_exists(oldest)::text END, false), '')::bigint
-$body$;
+CREATE OR REPLACE FUNCTION ${schema}.set_latest(at bigint) RETURNS bigint LANGUAGE plpgsql AS $body$
+BEGIN
+  PERFORM set_config('${setting('latest')}',
+    CASE WHEN at IS NULL THEN '' ELSE ${schema}.validate_offset_exists(at)::text END, false);
+  RETURN ${schema}.latest_offset();
+END $body$;
+CREATE OR REPLACE FUNCTION ${schema}.set_oldest(at bigint) RETURNS bigint LANGUAGE plpgsql AS $body$
+BEGIN
+  PERFORM set_config('${setting('oldest')}',
+    CASE WHEN at IS NULL THEN '' ELSE ${schema}.validate_offset_exists(at)::text END, false);
+  RETURN ${schema}.oldest_offset();
+END $body$;
 CREATE OR REPLACE FUNCTION ${schema}.nearest_offset("time" timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $body$
   SELECT u."offset" FROM ${updates} u
   WHERE u.effective_at <= "time" AND u.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])
@@ -64,5 +81,10 @@ $body$;
 CREATE OR REPLACE FUNCTION ${schema}.nearest_offset(ago interval) RETURNS bigint LANGUAGE sql STABLE AS $body$
   SELECT ${schema}.nearest_offset(now() - ago)
 $body$;
+CREATE OR REPLACE VIEW ${schema}.transactions AS
+  SELECT u."offset" AS ix, u."offset", u.update_id AS transaction_id, u.effective_at, u.workflow_id, u.trace_context,
+    u.external_transaction_hash, u.paid_traffic_cost,
+    u.synchronizer_id COLLATE "default" AS synchronizer_id, u.record_time, u.command_id
+  FROM ${updates} u WHERE u.generation = ANY ((SELECT s.visible FROM ${state} s)::int[]);
 `;
 }

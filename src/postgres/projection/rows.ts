@@ -113,14 +113,13 @@ export const effectiveAt = ({ update, recordTime }: Pick<ContractsChanged, 'upda
 
 /** An exercise, as a row. */
 export interface ExerciseRow {
-  /** The number of the template in the list of the batch, and then its key. */
+  /** The number of the choice in the list of the batch, and then its key. */
   template_pk: number;
   readonly contract_id: string;
   readonly exercised_at_offset: number;
   readonly node_id: number;
   readonly last_descendant_node_id: number;
   readonly exercised_effective_at: string;
-  readonly choice: string;
   readonly interface_id: string | undefined;
   readonly consuming: boolean;
   readonly synchronizer_id: string | undefined;
@@ -135,13 +134,12 @@ export interface ExerciseRow {
 export function exerciseRow(event: ExercisedEvent, change: ContractsChanged, templates: TemplateList): ExerciseRow {
   const { texts, asSent } = toStorableJson([event.choiceArgument, event.exerciseResult]);
   return {
-    template_pk: templates.numberOf('template', event.templateId, event.packageName),
+    template_pk: templates.numberOf('choice', event.templateId, event.packageName, event.choice),
     contract_id: event.contractId,
     exercised_at_offset: change.offset,
     node_id: event.nodeId,
     last_descendant_node_id: event.lastDescendantNodeId,
     exercised_effective_at: effectiveAt(change),
-    choice: event.choice,
     interface_id: event.interfaceId,
     consuming: event.consuming,
     synchronizer_id: change.synchronizerId,

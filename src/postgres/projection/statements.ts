@@ -33,7 +33,7 @@ export const writeTemplates = (
 ): Observable<readonly number[]> => {
   if (list.rows.length === 0) return of([]);
   const columns = namesOf(templateColumns);
-  const isSame = 't.payload_type = n.payload_type AND t.template_id = n.template_id';
+  const isSame = 't.payload_type = n.payload_type AND t.template_id = n.template_id AND t.choice = n.choice';
   return run(
     db,
     `WITH n AS (SELECT * FROM ${rowsFrom('$1', { number: 'int', ...templateColumns })} AS n),
@@ -42,12 +42,12 @@ export const writeTemplates = (
     ), t AS (
       INSERT INTO ${templates} (${columns}) SELECT ${columns} FROM n
       WHERE NOT EXISTS (SELECT FROM ${templates} t WHERE ${isSame})
-      RETURNING template_pk, payload_type, template_id
+      RETURNING template_pk, payload_type, template_id, choice
     )
     SELECT k.template_pk FROM n JOIN (
-      SELECT template_pk, payload_type, template_id FROM t
-      UNION ALL SELECT template_pk, payload_type, template_id FROM ${templates}
-    ) AS k USING (payload_type, template_id) ORDER BY n.number`,
+      SELECT template_pk, payload_type, template_id, choice FROM t
+      UNION ALL SELECT template_pk, payload_type, template_id, choice FROM ${templates}
+    ) AS k USING (payload_type, template_id, choice) ORDER BY n.number`,
     [toJsonParameter(list.rows)],
   ).pipe(map((rows) => rows.map((row) => Number(row['template_pk']))));
 };

@@ -15,43 +15,45 @@ export interface Migration {
  */
 export const migrations = (names: ProjectionSchema): readonly Migration[] => [
   { version: 1, sql: firstTables(names) },
-  { version: 2, sql: exercisesTable(names) },
+  { version: 2, sql: exercisesTables(names) },
 ];
 
 /**
  * A row is visible if its generation is. All rows of a snapshot have a new one, which becomes visible with the last of them.
  */
 const firstTables = ({ state, templates, contracts, updates, gaps, kept, schema }: ProjectionSchema): string => `
+CREATE TYPE ${schema}.event_id AS ("offset" bigint, node_id int);
 CREATE TABLE ${state} (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   generation int NOT NULL DEFAULT 0,
   visible int[] NOT NULL DEFAULT '{}',
   loading int,
   replaces boolean NOT NULL DEFAULT true,
-  has_garbage boolean NOT NULL DEFAULT false,
+  garbage int[] NOT NULL DEFAULT '{}',
   latest_offset bigint,
-  oldest_offset bigint
+  oldest_offset bigint,
+  cursor_at json
 );
 INSERT INTO ${state} DEFAULT VALUES;
 CREATE TABLE ${templates} (
   template_pk int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  payload_type text NOT NULL CHECK (payload_type IN ('template', 'interface')),
+  payload_type text NOT NULL,
   template_id text NOT NULL,
   template_fqn text NOT NULL,
-  module_entity text NOT NULL,
+  module text NOT NULL,
   entity text NOT NULL,
   package_name text,
   package_id text,
   type_name text,
-  UNIQUE (payload_type, template_id)
+  CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id)
 );
 CREATE TABLE ${contracts} (
   generation int NOT NULL,
   template_pk int NOT NULL,
   created_at_offset bigint NOT NULL,
   archived_at_offset bigint,
-  created_node_id bigint NOT NULL,
-  archived_node_id bigint,
+  created_node_id int NOT NULL,
+  archived_node_id int,
   created_effective_at timestamptz NOT NULL,
   archived_effective_at timestamptz,
   reassignment_counter bigint NOT NULL,
@@ -104,19 +106,22 @@ CREATE TABLE ${kept} (
 COMMENT ON SCHEMA ${schema} IS 'Contracts of a Canton ledger, by canton-rx. Read them by the functions, not from the tables.';
 `;
 
-const exercisesTable = ({ exercises }: ProjectionSchema): string => `
+/** A choice is named as templates are: in their table, with the template that is exercised. */
+const exercisesTables = ({ exercises, templates }: ProjectionSchema): string => `
+ALTER TABLE ${templates} ADD COLUMN choice text NOT NULL DEFAULT '',
+  DROP CONSTRAINT projection_templates_once,
+  ADD CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id, choice);
 CREATE TABLE ${exercises} (
   generation int NOT NULL,
-  exercised_at_offset bigint NOT NULL,
-  node_id bigint NOT NULL,
-  last_descendant_node_id bigint NOT NULL,
   template_pk int NOT NULL,
+  exercised_at_offset bigint NOT NULL,
+  node_id int NOT NULL,
+  last_descendant_node_id int NOT NULL,
   consuming boolean NOT NULL,
   exercised_effective_at timestamptz NOT NULL,
-  choice text NOT NULL,
-  interface_id text,
   contract_id text COLLATE "C" NOT NULL,
   synchronizer_id text COLLATE "C",
+  interface_id text,
   argument jsonb,
   result jsonb,
   controllers text[] NOT NULL,
@@ -124,6 +129,6 @@ CREATE TABLE ${exercises} (
   as_sent json,
   PRIMARY KEY (generation, exercised_at_offset, node_id)
 );
-CREATE INDEX projection_exercises_choice ON ${exercises} (choice, exercised_at_offset);
+CREATE INDEX projection_exercises_choice ON ${exercises} (template_pk, exercised_at_offset);
 CREATE INDEX projection_exercises_contract ON ${exercises} (contract_id);
 `;

@@ -3,6 +3,7 @@ import type { AnyContract } from '../../contracts/Contract.js';
 import type { ResetBatch } from '../../process/ContractsWork.js';
 import { rowsOf } from './rows.js';
 import { contractColumns, namesOf, rowsFrom } from './columns.js';
+import { cursorAt, removeGarbage } from './history.js';
 import { loadContracts, run, withKeys, type Writing, writeTemplates } from './statements.js';
 import { TemplateList } from './TemplateList.js';
 import { toJsonParameter } from './toJson.js';
@@ -19,17 +20,20 @@ export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unkn
   );
 
 /** Begins a load. What another one has left is of a generation that never becomes visible. */
-const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
-  concat(
+const beginLoad = (writing: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
+  const { tx, names } = writing;
+  return concat(
     run(tx, `DELETE FROM ${names.kept}`),
     run(
       tx,
       `UPDATE ${names.state} SET generation = generation + 1, loading = generation + 1,
-        has_garbage = has_garbage OR loading IS NOT NULL,
-        replaces = NOT ($1 AND cardinality(visible) > 0 AND coalesce(latest_offset <= $2, false))`,
+        garbage = garbage || loading,
+        replaces = NOT ($1 AND cardinality(visible) > 0 AND coalesce(latest_offset <= $2, false))
+      RETURNING cardinality(garbage) > 0 AS "hasGarbage"`,
       [reason === 'pruned' || reason === 'packageFound', offset],
-    ),
+    ).pipe(concatMap(([row]) => (row?.['hasGarbage'] === true ? removeGarbage(writing) : EMPTY))),
   );
+};
 
 const load = (writing: Writing, contracts: readonly AnyContract[]): Observable<unknown> => {
   const { tx, names } = writing;
@@ -72,8 +76,8 @@ const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observ
       if (replaces)
         return run(
           tx,
-          `UPDATE ${names.state} SET has_garbage = has_garbage OR cardinality(visible) > 0, visible = ARRAY[loading],
-            loading = NULL, latest_offset = $1, oldest_offset = $1`,
+          `UPDATE ${names.state} SET garbage = garbage || visible, visible = ARRAY[loading], loading = NULL,
+            latest_offset = $1, oldest_offset = $1, cursor_at = ${cursorAt}`,
           [offset],
         );
       const isVisible = `c.archived_at_offset IS NULL AND c.generation = ANY ((SELECT visible FROM ${names.state})::int[])`;
@@ -99,7 +103,12 @@ const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observ
           SELECT loading, latest_offset, $1, $2 FROM ${names.state} WHERE latest_offset < $1`,
           [offset, reason],
         ),
-        run(tx, `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1`, [offset]),
+        run(
+          tx,
+          `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1,
+            cursor_at = ${cursorAt}`,
+          [offset],
+        ),
         run(tx, `DELETE FROM ${names.kept}`),
       );
     }),

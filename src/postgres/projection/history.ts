@@ -1,0 +1,57 @@
+import { asyncScheduler, concatMap, defer, EMPTY, type Observable, tap } from 'rxjs';
+import { run, type Writing } from './statements.js';
+
+/** Where the cursor of the processor is, as its store says in its transactions: the table, and the name of the processor. */
+export const cursorAt = `nullif(current_setting('canton_rx.cursor', true), '')::json`;
+
+/** How many rows of a table are removed at once, so that no statement takes long. */
+const maxRows = 20_000;
+
+/** Removes rows that nobody sees, some at a time. */
+export const removeGarbage = ({ tx, names }: Writing): Observable<unknown> => {
+  const tables = [names.contracts, names.exercises, names.updates, names.gaps];
+  const deleted = tables.map(
+    (table, index) => `deleted${index} AS (
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${table} WHERE generation = ANY ((SELECT garbage FROM ${names.state})::int[]) LIMIT ${maxRows}))
+      RETURNING 1
+    )`,
+  );
+  const isDone = tables.map((_, index) => `(SELECT count(*) FROM deleted${index}) < ${maxRows}`);
+  return run(
+    tx,
+    `WITH ${deleted.join(', ')}
+    UPDATE ${names.state} SET garbage = '{}' WHERE ${isDone.join(' AND ')}`,
+  );
+};
+
+/** Removes history that is older than it must be kept. */
+export type Retain = (writing: Writing, recordTime: string) => Observable<unknown>;
+
+/** The longest time between two removals, in milliseconds. */
+const maxPauseMs = 60_000;
+
+/**
+ * Removes history that is older than `keepMs` by record time: now and then, and some rows at a time.
+ *
+ * @throws TypeError for a time that is negative or no number
+ */
+export function retainFor(keepMs: number): Retain {
+  if (!(keepMs >= 0)) throw new TypeError('keepArchivedMs must be a number of milliseconds, not negative');
+  if (keepMs === Infinity) return () => EMPTY;
+  let pauseUntil = -Infinity;
+  return ({ tx, names }, recordTime) =>
+    defer(() => {
+      const now = asyncScheduler.now();
+      if (now < pauseUntil) return EMPTY;
+      pauseUntil = now + Math.min(maxPauseMs, keepMs / 10);
+      const retain = `SELECT ${names.schema}.projection_retain($1::timestamptz - make_interval(secs => $2), ${maxRows}) AS removed`;
+      return run(tx, retain, [recordTime, keepMs / 1_000]).pipe(
+        tap(([row]) => {
+          // there may be more
+          if (Number(row?.['removed']) >= maxRows) pauseUntil = now;
+        }),
+        concatMap(() => EMPTY),
+      );
+    });
+}
