@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect } from '@jest/globals';
+import type { ShownContracts } from './contractsPage.js';
 import type { Shown } from './page.js';
 import { runInChromium, itInChromium } from '../helpers/browser.js';
 
@@ -17,4 +18,24 @@ describe('in a browser', () => {
       });
     },
   );
+
+  itInChromium('injectContracts shows a query by signals, with zone.js and without', async () => {
+    const page = join(import.meta.dirname, 'contractsPage.ts');
+    const seen = await runInChromium<Readonly<Record<string, ShownContracts>>>(page);
+    const expected = {
+      texts: [
+        'idle',
+        'loading',
+        'resolved w=black x=red',
+        'resolved a=green x=red',
+        'loading',
+        'resolved a=green x=red',
+        'resolved none',
+      ],
+      isRequestedInZone: false,
+      open: 1,
+      openAfterDestroy: 0,
+    };
+    expect(seen).toEqual({ inZone: expected, zoneless: expected });
+  });
 });

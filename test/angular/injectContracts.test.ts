@@ -104,7 +104,7 @@ describe('injectContracts', () => {
     const { service } = application();
     const parent = TestBed.inject(EnvironmentInjector);
     const child = createEnvironmentInjector([], parent);
-    const resource = injectContracts(marbles, { injector: child });
+    const resource = injectContracts(marbles, { injector: child.get(Injector) });
     await until(resource.isLive);
     expect(service.open).toBe(1);
     child.destroy();

@@ -5,7 +5,7 @@ import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { effort } from '../helpers/effort.js';
 import { observe } from '../helpers/observe.js';
-import { marbles } from '../helpers/time.js';
+import { marbles, stopClock } from '../helpers/time.js';
 import { answered, contract, type Happening, histories, ids, retryIn, StepMaker, viewOf } from './scriptedJoin.js';
 
 const { conflate } = await import('../../src/contracts/conflate.js');
@@ -309,6 +309,28 @@ describe("'animationFrame'", () => {
     runFrame();
     expect(seen.values).toEqual([0, 2]);
     happening$.next(make.page({ put: ['z'] }));
+    seen.subscription.unsubscribe();
+    expect(frames.size).toBe(0);
+  });
+
+  it('is a second while there are no frames, because the page is hidden', async () => {
+    const { frames, runFrame } = withFrames();
+    const clock = stopClock();
+    const make = new StepMaker();
+    const happening$ = new Subject<Happening>();
+    const view = viewOf(happening$);
+    view.state$.subscribe();
+    happening$.next(make.reset([]));
+    const seen = counted(view);
+    happening$.next(make.page({ put: ['x'] }));
+    await clock.advance(999);
+    expect(seen.values).toEqual([0]);
+    await clock.advance(1);
+    expect(seen.values).toEqual([0, 1]);
+    expect(frames.size).toBe(1);
+    happening$.next(make.page({ put: ['y'] }));
+    runFrame();
+    expect(seen.values).toEqual([0, 1, 2]);
     seen.subscription.unsubscribe();
     expect(frames.size).toBe(0);
   });

@@ -1,0 +1,106 @@
+import '@angular/compiler';
+import { provideZonelessChangeDetection, TransferState } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { firstValueFrom, map, take, toArray } from 'rxjs';
+import { injectContracts, injectLedger } from '../../src/angular/index.js';
+import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
+import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { all } from './support.js';
+
+afterEach(() => {
+  TestBed.resetTestingModule();
+});
+
+const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+const Asset = interfaceType('#finance-api:Api:Asset', t.type({ owner: t.string }));
+const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
+const iou = (amount: string) => ({ owner: alice, amount });
+
+function controller(): ContractsTestingController {
+  TestBed.configureTestingModule({
+    providers: [
+      provideZonelessChangeDetection(),
+      { provide: TransferState, useValue: new TransferState() },
+      provideContractsTesting(),
+    ],
+  });
+  return TestBed.inject(ContractsTestingController);
+}
+const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
+
+describe('the contracts of a component test', () => {
+  it('are shown at once, with the types of the query', () => {
+    const contracts = controller();
+    contracts.create(Iou, iou('1'));
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const amounts = () => resource.value().map(({ payload }) => payload?.amount);
+    expect([resource.status(), ...amounts()]).toEqual(['resolved', '1']);
+    const second = contracts.create(Iou, iou('2'));
+    expect(amounts()).toEqual(['1', '2']);
+    contracts.archive(second);
+    contracts.create(Iou, iou('3'));
+    expect(amounts()).toEqual(['1', '3']);
+    expect([resource.offset(), resource.isLive()]).toEqual([4, true]);
+    expect(() => {
+      contracts.archive(second);
+    }).toThrow(second);
+  });
+
+  it('are those that the parties see, of the types that are asked for', () => {
+    const contracts = controller();
+    const other = contractType('#finance:Main:Loan', t.type({ owner: t.string, amount: t.string }));
+    contracts.create(Iou, iou('1'), { signatories: [alice] });
+    const ofBob = inject(() => injectContracts({ types: { iou: Iou }, parties: [bob] }));
+    const ofAlice = inject(() => injectContracts({ types: { iou: Iou }, parties: [alice] }));
+    contracts.create(Iou, iou('2'), { signatories: [alice], observers: [bob] });
+    contracts.create(other, iou('3'), { signatories: [alice, bob] });
+    expect(ofBob.value().map(({ payload }) => payload?.amount)).toEqual(['2']);
+    expect(ofAlice.value().map(({ payload }) => payload?.amount)).toEqual(['1', '2']);
+    expect([ofBob.isLive(), ofBob.offset()]).toEqual([true, 3]);
+  });
+
+  it('may have views of interfaces', () => {
+    const contracts = controller();
+    contracts.create(Asset, { owner: alice });
+    const resource = inject(() => injectContracts({ types: { asset: Asset }, parties: 'any' }));
+    expect(resource.value().map(({ type, payload }) => [type, payload?.owner])).toEqual([['asset', alice]]);
+  });
+
+  it('are loading while the ledger does not answer, and come when it does', () => {
+    const contracts = controller();
+    contracts.hold();
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    contracts.create(Iou, iou('1'));
+    expect(resource.status()).toBe('loading');
+    contracts.release();
+    expect([resource.status(), resource.value().length]).toEqual(['resolved', 1]);
+    contracts.hold();
+    contracts.create(Iou, iou('2'));
+    expect(resource.value()).toHaveLength(1);
+    contracts.release();
+    expect(resource.value()).toHaveLength(2);
+  });
+
+  it('end with an error when the ledger refuses them', () => {
+    const contracts = controller();
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    expect(resource.status()).toBe('resolved');
+    contracts.refuse();
+    expect([resource.status(), resource.hasValue()]).toEqual(['error', false]);
+    expect(resource.error()).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
+  });
+
+  it('are in the updates of the ledger, too', async () => {
+    const contracts = controller();
+    contracts.archive(contracts.create(Iou, iou('1')));
+    const ledger = inject(injectLedger);
+    const offsets$ = ledger.updates(all).pipe(
+      map(({ offset }) => offset),
+      take(2),
+      toArray(),
+    );
+    expect(await firstValueFrom(offsets$)).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,192 @@
+/** @jest-environment-options {"globalsCleanup":"off"} */
+// zone.js patches globals that Jest would delete
+import '@angular/compiler';
+import 'zone.js';
+import {
+  NgZone,
+  PendingTasks,
+  PLATFORM_ID,
+  provideZoneChangeDetection,
+  TransferState,
+  type EnvironmentProviders,
+} from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { NEVER } from 'rxjs';
+import { injectContracts, type ContractsResource, provideLedger, withPendingTasks } from '../../src/angular/index.js';
+import { contractType } from '../../src/codecs/ContractType.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import { archive, create, marbles } from '../contracts/joinSupport.js';
+import { marble } from '../helpers/contractEvents.js';
+import { stopClock, until } from '../helpers/time.js';
+import { contractsWorld, type ContractsWorld } from '../helpers/virtualContracts.js';
+import { errorBody, errorReply } from '../helpers/wire.js';
+import './support.js';
+
+afterEach(() => {
+  TestBed.resetTestingModule();
+});
+
+const baseUrl = 'http://ledger.example';
+const idsOf = ({ value }: ContractsResource): string =>
+  value()
+    .map(({ contractId }) => contractId)
+    .join('');
+
+/** An application on a server or in a browser, with what a page transfers. */
+function application(
+  platform: 'server' | 'browser',
+  { service }: Pick<ContractsWorld, 'service'>,
+  state = new TransferState(),
+  ...providers: readonly EnvironmentProviders[]
+): TransferState {
+  TestBed.resetTestingModule();
+  TestBed.configureTestingModule({
+    providers: [
+      provideZoneChangeDetection(),
+      { provide: PLATFORM_ID, useValue: platform },
+      { provide: TransferState, useValue: state },
+      provideLedger({ baseUrl, port: service.port, retry: { baseDelayMs: 5 } }),
+      ...providers,
+    ],
+  });
+  return state;
+}
+
+/** What a page has of a state: its script is parsed again. */
+function transferred(state: TransferState): TransferState {
+  const copy = new TransferState();
+  Object.assign(copy, { store: JSON.parse(state.toJson()) as object });
+  return copy;
+}
+
+const inject: <R>(make: () => R) => R = (make) => TestBed.runInInjectionContext(make);
+
+describe('injectContracts on a server', () => {
+  it('reads one snapshot, and leaves nothing open', async () => {
+    const world = contractsWorld({ latencyMs: 1 });
+    world.participant.append(create(1, 'x'));
+    application('server', world);
+    const resource = inject(() => injectContracts(marbles));
+    await until(() => resource.hasValue());
+    expect([resource.status(), idsOf(resource), resource.isLive()]).toEqual(['resolved', 'x', false]);
+    expect(world.service.open).toBe(0);
+    expect(world.service.requests.filter(({ path }) => path.includes('updates'))).toEqual([]);
+  });
+
+  it('keeps the application unstable until it is there, by the zone', async () => {
+    const world = contractsWorld({ latencyMs: 1 });
+    application('server', world);
+    const zone = TestBed.inject(NgZone);
+    const resource = zone.run(() => inject(() => injectContracts(marbles)));
+    expect(zone.hasPendingMacrotasks).toBe(true);
+    await until(() => !zone.hasPendingMacrotasks);
+    expect(resource.hasValue()).toBe(true);
+  });
+
+  it('keeps the application unstable until it is there, with withPendingTasks', async () => {
+    const world = contractsWorld({ latencyMs: 1 });
+    const port = world.service.port;
+    application('server', world, new TransferState(), provideLedger({ baseUrl, port }, withPendingTasks(PendingTasks)));
+    const seen: string[] = [];
+    const tasks = TestBed.inject(PendingTasks);
+    const add = tasks.add.bind(tasks);
+    tasks.add = () => {
+      seen.push('begun');
+      const end = add();
+      return () => {
+        seen.push(`ended, known: ${resource.hasValue()}`);
+        end();
+      };
+    };
+    const resource = inject(() => injectContracts(marbles));
+    expect(seen).toEqual(['begun']);
+    await until(() => seen.length === 2);
+    expect(seen).toEqual(['begun', 'ended, known: true']);
+  });
+
+  it('does not wait for a ledger longer than 5 seconds', async () => {
+    const { service } = contractsWorld({ fault: () => NEVER });
+    application('server', { service });
+    const clock = stopClock();
+    const resource = inject(() => injectContracts(marbles));
+    await clock.advance(4_999);
+    expect(service.open).toBe(1);
+    await clock.advance(1);
+    expect(service.open).toBe(0);
+    expect(resource.status()).toBe('loading');
+  });
+});
+
+describe('injectContracts in a browser after that', () => {
+  const noSooner = { service: contractsWorld({ fault: () => NEVER }).service };
+
+  async function rendered(...ids: readonly string[]): Promise<TransferState> {
+    const world = contractsWorld();
+    world.participant.append(create(1, ...ids));
+    const state = application('server', world);
+    const resource = inject(() =>
+      injectContracts(marbles, { compare: (a, b) => (a.contractId < b.contractId ? -1 : 1) }),
+    );
+    await until(() => resource.hasValue());
+    return transferred(state);
+  }
+
+  it('shows what the server has read, decoded by the types of the query, until its own view is there', async () => {
+    const state = await rendered('y', 'x');
+    const world = contractsWorld({ latencyMs: 1 });
+    world.participant.append(create(1, 'y', 'x'), archive(2, 'x'));
+    application('browser', world, state);
+    const resource = inject(() => injectContracts(marbles));
+    expect([resource.status(), idsOf(resource), resource.offset()]).toEqual(['reloading', 'xy', 1]);
+    expect([resource.isLive(), resource.hasValue()]).toEqual([false, true]);
+    expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
+    const [first] = resource.value();
+    expect(first?.payload?.color).toBe('red');
+    expect(first?.location).toEqual({ synchronizerId: 'home::1220ab' });
+    await until(resource.isLive);
+    expect([resource.status(), idsOf(resource)]).toEqual(['resolved', 'y']);
+    const later = inject(() => injectContracts(marbles));
+    expect(later.status()).toBe('loading');
+  });
+
+  it('does not show it for another query, or another ledger', async () => {
+    const state = await rendered('x');
+    application('browser', noSooner, state);
+    const ledger = createLedger({ baseUrl, port: noSooner.service.port });
+    expect(inject(() => injectContracts({ ...marbles, parties: ['bob::1220ab'] })).status()).toBe('loading');
+    expect(inject(() => injectContracts(marbles, { ledger })).status()).toBe('loading');
+    expect(inject(() => injectContracts(marbles)).status()).toBe('reloading');
+  });
+
+  it('does not show what it cannot read', async () => {
+    const state = await rendered('x');
+    const store = Reflect.get(state, 'store') as Record<string, { contracts: { created: object }[] }>;
+    for (const { contracts } of Object.values(store))
+      for (const each of contracts) Object.assign(each, { created: {} });
+    application('browser', noSooner, state);
+    expect(inject(() => injectContracts(marbles)).status()).toBe('loading');
+  });
+
+  it('has contracts that do not decode by its own types as such', async () => {
+    const state = await rendered('x');
+    application('browser', noSooner, state);
+    const types = { marble: contractType(marble, t.type({ weight: t.number })) };
+    const resource = inject(() => injectContracts({ ...marbles, types }));
+    expect(resource.value()[0]?._tag).toBe('UndecodedContract');
+  });
+
+  it('is given no more than 500 contracts of a query', async () => {
+    const state = await rendered(...Array.from({ length: 501 }, (_, i) => `c${i}`));
+    expect(state.isEmpty).toBe(true);
+  });
+
+  it('is given nothing where the server has failed', async () => {
+    const world = contractsWorld({ fault: () => errorReply(403, errorBody('PERMISSION_DENIED', 7)) });
+    const state = application('server', world);
+    const resource = inject(() => injectContracts(marbles));
+    await until(() => resource.status() === 'error');
+    expect(state.isEmpty).toBe(true);
+  });
+});
