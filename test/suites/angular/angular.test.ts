@@ -1,48 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { project, type Project } from '../package/project.js';
-
-/** The newest version for Node.js 20 of which all packages are published. */
-const angular = ['core', 'common', 'compiler', 'compiler-cli', 'platform-browser'].map(
-  (name) => `@angular/${name}@21.2.26`,
-);
-const tools = ['@angular/build@21.2.27', '@angular/cli@21.2.27', 'typescript@5.9.3'];
-
-const workspace = {
-  version: 1,
-  cli: { analytics: false },
-  projects: {
-    app: {
-      projectType: 'application',
-      root: '',
-      architect: {
-        build: {
-          builder: '@angular/build:application',
-          options: {
-            browser: 'main.ts',
-            tsConfig: 'tsconfig.json',
-            index: false,
-            outputHashing: 'none',
-            outputPath: 'out',
-          },
-        },
-      },
-    },
-  },
-};
-const compiler = {
-  compilerOptions: {
-    target: 'es2022',
-    module: 'preserve',
-    lib: ['es2023', 'dom', 'dom.iterable'],
-    types: [],
-    strict: true,
-    experimentalDecorators: true,
-  },
-  files: ['main.ts'],
-};
+import { application, type Application } from './application.js';
 
 const main = (imports: string, value: string, providers = ''): string => `
   import { Component, provideZonelessChangeDetection } from '@angular/core';
@@ -52,25 +9,14 @@ const main = (imports: string, value: string, providers = ''): string => `
   class App { readonly value: unknown = ${value}; }
   void bootstrapApplication(App, { providers: [provideZonelessChangeDetection(), ${providers}] });`;
 
-let consumer: Project;
+let app: Application;
 /** The size of an application without the library. */
 let baseline = 0;
 beforeAll(async () => {
-  consumer = await project();
-  await consumer.run('npm', 'install', '--ignore-scripts', '--prefer-offline', ...angular, ...tools);
-  await consumer.write('angular.json', JSON.stringify(workspace));
-  await consumer.write('tsconfig.json', JSON.stringify(compiler));
-  baseline = (await build(main('', '1'))).gzip;
+  app = await application();
+  baseline = (await app.build(main('', '1'))).gzip;
 }, 400_000);
-afterAll(() => consumer.remove(), 60_000);
-
-/** Builds an application for production. Returns the output of the builder, the bundle, and its size with gzip. */
-async function build(source: string): Promise<{ output: string; text: string; gzip: number }> {
-  await consumer.write('main.ts', source);
-  const { stdout, stderr } = await consumer.run(join('node_modules', '.bin', 'ng'), 'build');
-  const bundle = await readFile(join(consumer.folder, 'out', 'browser', 'main.js'));
-  return { output: stdout + stderr, text: bundle.toString(), gzip: gzipSync(bundle, { level: 9 }).length };
-}
+afterAll(() => app.remove(), 60_000);
 
 const apps: readonly {
   name: string;
@@ -116,6 +62,14 @@ const apps: readonly {
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
+    name: 'live contracts as signals',
+    imports: "import { injectContracts, provideLedger } from 'canton-rx/angular';",
+    value: "injectContracts({ parties: 'any' }).value()",
+    providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
+    budget: 40_000,
+    codecs: ['PrepareRequest', 'CreatedEvent'],
+  },
+  {
     name: 'a ledger over HttpClient',
     imports: `import { provideHttpClient, withFetch } from '@angular/common/http';
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
@@ -142,7 +96,7 @@ const apps: readonly {
 
 describe.each(apps)('an Angular application with $name', ({ name, imports, value, providers, budget, codecs }) => {
   it('is built without a warning, and contains only what it uses of the library', async () => {
-    const { output, text, gzip } = await build(main(imports, value, providers));
+    const { output, text, gzip } = await app.build(main(imports, value, providers));
     console.log(`${name}: ${gzip} bytes of gzip, ${gzip - baseline} more than without the library`);
     expect(output).toContain('bundle generation complete');
     expect(output).not.toMatch(/warning/i);

@@ -6,6 +6,47 @@ const angular = ['core', 'common', 'compiler', 'platform-browser', 'platform-ser
   (name) => `@angular/${name}@21.2.24`,
 );
 
+/** Renders pages that show live contracts, without HttpClient and without zone.js. */
+const contractsScript = `
+  import '@angular/compiler';
+  import { Component, PendingTasks, provideZonelessChangeDetection } from '@angular/core';
+  import { bootstrapApplication } from '@angular/platform-browser';
+  import { provideServerRendering, renderApplication } from '@angular/platform-server';
+  import { contractType } from 'canton-rx';
+  import { injectContracts, provideLedger, withPendingTasks } from 'canton-rx/angular';
+  import { startSandbox } from 'canton-rx/sandbox';
+  import * as t from 'io-ts';
+
+  const sandbox = await startSandbox();
+  const templateId = '#sandbox-tasks:Tasks.Model:Task';
+  const [owner] = sandbox.parties;
+  const createArgument = { owner, title: 'Buy <milk>', due: '2026-12-31', steps: [] };
+  sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { templateId, createArgument, signatories: [owner] } }] } } });
+  const Task = contractType(templateId, t.type({ title: t.string }));
+  class App {
+    tasks = injectContracts({ types: { task: Task }, parties: 'any' });
+  }
+  const template = '[{{ tasks.status() }}@for (task of tasks.value(); track task.contractId) {, {{ task.payload?.title }}}]';
+  Component({ selector: 'app-root', template })(App);
+  const render = async (...features) => {
+    const providers = [
+      provideZonelessChangeDetection(), provideServerRendering(), provideLedger({ baseUrl: sandbox.url }, ...features),
+    ];
+    return renderApplication((context) => bootstrapApplication(App, { providers }, context), {
+      document: '<app-root></app-root>', url: '/',
+    });
+  };
+  const shown = (html) => /\\[(.*)\\]/.exec(html.replaceAll(/<!--.*?-->/g, ''))?.[1];
+  const waiting = await render(withPendingTasks(PendingTasks));
+  const state = JSON.parse(/<script id="ng-state" type="application\\/json">(.*?)<\\/script>/.exec(waiting)?.[1] ?? '{}');
+  const open = () => sandbox.requests.filter(({ status, aborted }) => status === undefined && !aborted).length;
+  const openAfter = open();
+  const transferred = Object.entries(state).filter(([key]) => key.includes(templateId)).map(([, { contracts }]) =>
+    contracts.map(({ created }) => created.createArgument.title));
+  const notWaiting = shown(await render());
+  console.log(JSON.stringify({ waiting: shown(waiting), transferred, openAfter, notWaiting }));
+  await sandbox.close();`;
+
 /** Renders a page that shows the ledger end and the newest update of a feed, without and with feeds on the server. */
 const script = `
   import '@angular/compiler';
@@ -63,5 +104,16 @@ describe('a page that is rendered on a server', () => {
     const { end, feeds, ...seen } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
     expect(seen).toEqual({ without: [end, ''], pollsWithout: 0, hasPolled: true, continues: false });
     expect(feeds).toEqual([end, expect.any(String)]);
+  });
+
+  it('shows contracts, and takes them along to the browser', async () => {
+    await consumer.write('contracts.mjs', contractsScript);
+    const { stdout } = await consumer.run('node', 'contracts.mjs');
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toEqual({
+      waiting: 'resolved, Buy &lt;milk&gt;',
+      transferred: [['Buy <milk>']],
+      openAfter: 0,
+      notWaiting: 'loading',
+    });
   });
 });
