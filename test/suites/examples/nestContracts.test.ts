@@ -59,11 +59,11 @@ const post = async (
   return { status: response.status, body: await response.json(), location: response.headers.get('location') };
 };
 
-/** Each page of a list. */
-const readPages = async (one: Service, query: string): Promise<readonly Page[]> => {
-  const pages: Page[] = [];
-  for (let next: string | null = ''; next !== null;) {
-    const page: Page = await read<Page>(one, `/contracts?${query}${next === '' ? '' : `&after=${next}`}`);
+/** All pages of a list, from the first on. */
+const readPages = async (one: Service, query: string, first: Page): Promise<readonly Page[]> => {
+  const pages = [first];
+  for (let { next } = first; next !== null;) {
+    const page: Page = await read<Page>(one, `/contracts?${query}&after=${next}`);
     pages.push(page);
     ({ next } = page);
   }
@@ -150,9 +150,7 @@ describeWithPostgres('the list of contracts', () => {
       const { contracts } = await read<Page>(one, '/contracts?limit=200');
       return contracts.length === active.size && contracts.every(({ contractId }) => active.has(contractId));
     });
-    expect(first.next).not.toBeNull();
-    const rest = await readPages(one, `limit=7&after=${String(first.next)}`).catch(() => []);
-    const pages = [first, ...rest];
+    const pages = await readPages(one, 'limit=7', first);
     expect(pages.length).toBeGreaterThan(3);
     expect(new Set(pages.map(({ offset }) => offset)).size).toBe(1);
     expect(pages.flatMap(({ contracts }) => idsOf(contracts))).toEqual(before);
@@ -170,6 +168,7 @@ describeWithPostgres('the list of contracts', () => {
 
   it('is empty for a type without contracts, and not available before the contracts are loaded', async () => {
     const { one, sandbox } = await given({}, 0);
+    await becomes(one, '/contracts', 200);
     expect((await read<Page>(one, '/contracts?type=asset')).contracts).toEqual([]);
     sandbox.fault({ kind: 'hang' }, { path: /active-contracts/, times: 100 });
     const other = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: (await newDatabase()).url });

@@ -42,7 +42,7 @@ export async function readExpected(baseUrl: string, end: number, oldest = 0): Pr
     const inFlightTo = 'inFlight' in location ? location.inFlight.target : null;
     return [
       contractId,
-      { payload: createdEvent.createArgument, counter: Number(reassignmentCounter), inFlightTo },
+      { payload: createdEvent.createArgument, counter: reassignmentCounter, inFlightTo },
     ] as const;
   });
   const events = (await readUpdates(baseUrl, end, oldest, 'reader', ledgerEffects)).flatMap((update) =>

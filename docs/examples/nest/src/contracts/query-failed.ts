@@ -1,5 +1,7 @@
-import { BadRequestException, GoneException, ServiceUnavailableException } from '@nestjs/common';
+import { BadRequestException, GoneException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { DatabaseError } from 'pg';
+
+const logger = new Logger('Contracts');
 
 /** Turns the errors of the projection's functions, and of a database that does not answer, into answers. */
 export async function answering<A>(asked: Promise<A>): Promise<A> {
@@ -15,8 +17,9 @@ export async function answering<A>(asked: Promise<A>): Promise<A> {
       // numeric_value_out_of_range: an offset of a page that nobody knows about any more
       case '22003':
         throw new GoneException('the contracts at this offset are not known any more: begin with the first page');
-      // invalid_schema_name, undefined_function, object_not_in_prerequisite_state: no tables, or not as far as this
+      // the tables are not there yet, or the database is not; what a client is told would help nobody but an attacker
       default:
+        logger.warn(`a query has failed: ${code ?? (error instanceof Error ? error.message : 'unknown')}`);
         throw new ServiceUnavailableException('the contracts cannot be read now', { cause: error });
     }
   }
