@@ -4,6 +4,7 @@ const main = `canton-rx: the ledger of a Canton participant on the command line
   canton-rx contracts print the active contracts, as rows or as JSON, and then their changes
   canton-rx tail      print the updates of a ledger as they arrive, as rows or as JSON
   canton-rx replay    write a range of a ledger to a file; resumes after an interruption
+  canton-rx project   keep the active contracts and their history in a PostgreSQL database
   canton-rx sandbox   run a ledger service for tests on this machine
   canton-rx demo      show the library at work on such a service
 
@@ -101,6 +102,32 @@ Checkpoints are left out.
 Exit code: 0 the file is complete; 1 the ledger failed, or the file is not as replay left it;
 2 bad arguments, or others than the file was started with; 130 interrupted.`;
 
+const project = `canton-rx project: keep the contracts of a ledger in a PostgreSQL database, to be read in SQL
+
+${connection}
+  --database URL        postgres://user@host:5432/database; default: $CANTON_RX_DATABASE_URL.
+                        The password may also be in $PGPASSWORD or in ~/.pgpass
+  --schema NAME         the schema of its tables and functions; default: contracts
+${query}
+  --exercises           keep exercises, too, for exercises(choice) and lookup_exercises(id)
+  --keep-archived DAYS  how long archived contracts are kept; default: for ever
+  --log-every SECONDS   the time between two lines of metrics, where stderr is no terminal;
+                        0: none; default: 30
+  -h, --help            print this help
+
+Creates the schema, or upgrades that of an earlier version, loads all contracts, and then
+follows the ledger without an end. Readers never see half an update, or half a load. The
+offset is saved with the contracts: after any interruption the same command continues there.
+Of several processes that write one schema one works, and the others wait until it ends.
+Ctrl-C and SIGTERM stop it after the current commit. Requires the package pg.
+Exit code: 0 stopped by a signal; 1 a failure; 2 bad arguments; 3, 4 and 5 as for check;
+6 the database cannot be used.
+
+Examples:
+  canton-rx project --database postgres://app@127.0.0.1/app
+  canton-rx project --schema assets --template '#my-package:Main:Asset' --exercises
+  psql -c "SELECT contract_id, payload FROM contracts.active('my-package:Main:Asset')"`;
+
 const sandbox = `canton-rx sandbox: run a ledger service for tests on this machine
 
   --port PORT           the port on 127.0.0.1; 0 lets the system choose; default: 7575
@@ -123,4 +150,4 @@ a few seconds. Requires @canton-network/core-ledger-proto and core-tx-visualizer
 Exit code: 0 when the feed has both submissions; 1 otherwise.`;
 
 /** The texts of `--help`: of the program, and of each command. */
-export const help = { main, check, contracts, tail, replay, sandbox, demo };
+export const help = { main, check, contracts, tail, replay, project, sandbox, demo };

@@ -87,7 +87,8 @@ function nextPace(pace: Pace, diagnostic: Diagnostic): Pace {
   }
 }
 
-function shortReason(error: LedgerError): string {
+/** The reason of a retry, in a word or two. */
+export function shortReason(error: LedgerError): string {
   if (error._tag === 'ApiError') return error.code ?? String(error.status);
   return error._tag === 'ConnectionError' ? (error.code ?? error.reason) : error.name;
 }

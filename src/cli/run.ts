@@ -40,6 +40,7 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ['contracts', later(async () => (await import('./contracts/contractsCommand.js')).contractsCommand)],
   ['tail', tailCommand],
   ['replay', replayCommand],
+  ['project', later(async () => (await import('./project/projectCommand.js')).projectCommand)],
   ['sandbox', sandboxCommand],
   ['demo', demoCommand],
 ]);

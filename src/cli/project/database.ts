@@ -1,0 +1,133 @@
+import { types } from 'node:util';
+import { concat, concatMap, defer, finalize, ignoreElements, map, type Observable, of, switchMap, tap } from 'rxjs';
+import { hasCode } from '../../file/durable.js';
+import { mapError } from '../../http/retry.js';
+import { migrateProjection, type PostgresStoreOptions } from '../../postgres/index.js';
+import type { Trouble } from '../check/Finding.js';
+import type { ProjectOptions } from './ProjectOptions.js';
+
+/** A database that cannot be used as it is. The message has no secret. */
+export class DatabaseError extends Error {
+  /** The class's name. */
+  override readonly name = 'DatabaseError' as const;
+
+  constructor(
+    /** What it is about. */
+    readonly label: 'database' | 'schema' | 'package pg',
+    /** What is wrong, and the next step. */
+    readonly trouble: Trouble,
+  ) {
+    super(trouble.text);
+  }
+}
+
+/** How long a connection may take, in milliseconds. */
+const connectTimeoutMs = 10_000;
+
+/** Connections to a database. */
+export type Pool = PostgresStoreOptions['pool'];
+
+/** The part of the package `pg` that is used. */
+interface PgModule {
+  readonly default: { readonly Pool: new (config: object) => Pool };
+}
+
+/**
+ * Works with a pool of connections, which is closed at the end. The package `pg` is optional, and is loaded here.
+ *
+ * @param load - imports the package
+ */
+export const withPool = <A>(
+  url: string,
+  work: (pool: Pool) => Observable<A>,
+  load: () => Promise<PgModule> = () => import('pg'),
+): Observable<A> =>
+  defer(() =>
+    load().catch((error: unknown) => {
+      if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
+      throw new DatabaseError('package pg', missingPackage);
+    }),
+  ).pipe(
+    switchMap(({ default: { Pool } }) => {
+      const pool = new Pool({
+        connectionString: url,
+        connectionTimeoutMillis: connectTimeoutMs,
+        application_name: 'canton-rx project',
+        max: 4,
+      });
+      // an idle connection that breaks would end the program; the next query reports it
+      pool.on('error', () => undefined);
+      return work(pool).pipe(finalize(() => void pool.end()));
+    }),
+  );
+
+const missingPackage: Trouble = {
+  kind: 'other',
+  text: 'not installed: it connects to PostgreSQL',
+  next: 'npm install pg',
+};
+
+/** The versions of PostgreSQL before this one lack what the tables need. */
+const minVersion = 120_000;
+
+/** Checks that the database can be used, and creates or upgrades the schema. Completes then. */
+export const prepareDatabase = (pool: Pool, { schema }: Pick<ProjectOptions, 'schema'>): Observable<never> =>
+  concat(
+    rowOf(pool, "SELECT current_setting('server_version_num')::int AS version", []).pipe(
+      tap(({ version }) => {
+        if (Number(version) >= minVersion) return;
+        const text = `PostgreSQL ${Math.floor(Number(version) / 10_000)} is too old`;
+        throw new DatabaseError('database', { kind: 'other', text, next: 'use PostgreSQL 12 or later' });
+      }),
+    ),
+    migrateProjection({ pool, schema }).pipe(mapError((error) => versionError(error, schema))),
+    // the place is in the same schema: a projection without it belongs to another program
+    defer(() => rowOf(pool, `SELECT ${schema}.latest_offset() IS NOT NULL AS "isWritten"`, [])).pipe(
+      concatMap(({ isWritten }) => (isWritten === true ? hasPlace(pool, schema) : of(true))),
+      tap((isMine) => {
+        if (!isMine) throw new DatabaseError('schema', foreignWriter(schema));
+      }),
+    ),
+  ).pipe(ignoreElements());
+
+/** A later version of the tables is an error without a code. */
+function versionError(error: unknown, schema: string): unknown {
+  const version = types.isNativeError(error) ? /are of version (\d+)/.exec(error.message)?.[1] : undefined;
+  if (version === undefined) return error;
+  const text = `the schema ${schema} is of a later version of canton-rx (tables of version ${version})`;
+  return new DatabaseError('schema', { kind: 'other', text, next: 'update canton-rx, or choose another --schema' });
+}
+
+const foreignWriter = (schema: string): Trouble => ({
+  kind: 'other',
+  text: `another program has written the schema ${schema}, and keeps its place elsewhere`,
+  next: 'stop it and let it go on, or choose another schema with --schema',
+});
+
+const hasPlace = (pool: Pool, schema: string): Observable<boolean> =>
+  rowOf(pool, 'SELECT to_regclass($1) IS NOT NULL AS exists', [`${schema}.canton_rx_cursors`]).pipe(
+    concatMap(({ exists }) =>
+      exists === true
+        ? rowOf(pool, `SELECT count(*)::int AS count FROM ${schema}.canton_rx_cursors WHERE name = $1`, [processorName])
+        : of({ count: 0 }),
+    ),
+    map(({ count }) => Number(count) > 0),
+  );
+
+/** The name of the processor in its schema. */
+export const processorName = 'contracts';
+
+/** Who holds the name of the processor; `undefined` if nobody does. */
+export const holderOf = (pool: Pool, schema: string): Observable<string | undefined> =>
+  rowOf(
+    pool,
+    `SELECT min(format('%s, connected since %s UTC%s', coalesce(nullif(a.application_name, ''), 'a program'),
+      to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), ' from ' || host(a.client_addr))) AS holder
+    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+      AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended($1, 0)`,
+    [`${schema}.canton_rx_cursors ${processorName}`],
+  ).pipe(map(({ holder }) => (typeof holder === 'string' ? holder : undefined)));
+
+const rowOf = (pool: Pool, sql: string, values: readonly unknown[]): Observable<Readonly<Record<string, unknown>>> =>
+  defer(() => pool.query<Record<string, unknown>>(sql, [...values])).pipe(map(({ rows: [row = {}] }) => row));

@@ -1,0 +1,170 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  endWith,
+  fromEvent,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  scan,
+  take,
+  takeUntil,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { isApiError } from '../../errors/ApiError.js';
+import { isCursorError } from '../../errors/process.js';
+import { createLedger } from '../../ledger/createLedger.js';
+import { explain } from '../check/explain.js';
+import { findings } from '../check/Finding.js';
+import { formatFindings } from '../check/report.js';
+import { firstAnswer } from '../firstAnswer.js';
+import { help } from '../help.js';
+import { type Sample, showProgress } from '../progress.js';
+import { columnsOf, paintFor, statusLine } from '../terminal.js';
+import { interruptions, messageOf, type World } from '../World.js';
+import { DatabaseError, prepareDatabase, withPool } from './database.js';
+import { troubleOfDatabase } from './databaseTrouble.js';
+import { formatProjectProgress, metricsLine, type ProjectProgress, startProgress } from './progress.js';
+import { type ProjectOptions, readProjectOptions } from './ProjectOptions.js';
+import { runProjection } from './runProjection.js';
+
+/** `canton-rx project`; emits the exit code, once. */
+export function projectCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readProjectOptions(args, world.env);
+  if (options !== 'help') return project(options, world);
+  world.stdout.write(`${help.project}\n`);
+  return of(0);
+}
+
+/** How a projection ended: by a signal, or by an error. */
+type Ended = { readonly kind: 'stopped' } | { readonly kind: 'failed'; readonly error: unknown };
+
+/** The rate is that of the last two seconds. */
+const sampleCount = 9;
+
+/** Runs a projection until a signal arrives or it fails; then emits the exit code, once. */
+const project = (options: ProjectOptions, world: World): Observable<number> =>
+  defer(() => {
+    const { ledger: baseUrl, token, database, isPasswordVisible } = options;
+    const { stderr, signals, env } = world;
+    const paint = paintFor(stderr, env);
+    const status = statusLine(stderr, paint);
+    const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
+    const progress = startProgress();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const say = (line: string): void => {
+      status.clear();
+      stderr.write(`${line}\n`);
+    };
+    if (isPasswordVisible)
+      say(
+        `${paint('yellow', '!')} other users of this machine can see a password in --database: use CANTON_RX_DATABASE_URL`,
+      );
+    const stopped$ = fromEvent(signal, 'abort');
+    const projected$ = withPool(database, (pool) =>
+      concat(
+        // the connections of a preparation need no clean end: it is one transaction
+        concat(prepareDatabase(pool, options), firstAnswer(ledger, stderr, status).pipe(ignoreElements())).pipe(
+          catchError((error: unknown) => (isMissing(error) ? EMPTY : throwError(() => error))),
+          takeUntil(stopped$),
+        ),
+        defer(() => (signal.aborted ? EMPTY : runProjection(ledger, pool, options, { progress, signal, say }))),
+      ),
+    );
+    const ended$ = projected$.pipe(
+      ignoreElements(),
+      endWith<Ended>({ kind: 'stopped' }),
+      catchError((error: unknown) => of<Ended>({ kind: 'failed', error })),
+    );
+    const abort$ = interruptions(signals).pipe(
+      take(1),
+      tap(() => {
+        controller.abort();
+      }),
+    );
+    const shown$ = status.isVisible
+      ? showProgress(ledger, status, {
+          read: () => ({ ...progress }),
+          sampleCount,
+          delayMs: 250,
+          format: formatProjectProgress,
+        })
+      : logMetrics(progress, options.logEveryMs, say);
+    return merge(ended$, merge(abort$, shown$).pipe(ignoreElements())).pipe(
+      take(1),
+      concatMap((ended) => reportEnd(ended, progress, options, world)),
+    );
+  });
+
+/** A service may not serve its ledger end. */
+const isMissing = (error: unknown): boolean => isApiError(error) && error.status === 404 && error.code === undefined;
+
+/** Prints a line of metrics every so often. */
+const logMetrics = (progress: ProjectProgress, everyMs: number, say: (line: string) => void): Observable<unknown> =>
+  everyMs === 0
+    ? EMPTY
+    : timer(everyMs, everyMs).pipe(
+        map((): Sample<ProjectProgress> => ({ ...progress, at: Date.now() })),
+        scan((before: Sample<ProjectProgress> | undefined, now: Sample<ProjectProgress>) => {
+          say(metricsLine(before, now));
+          return now;
+        }, undefined),
+      );
+
+/** The exit code for a database that cannot be used. */
+const databaseCode = 6;
+
+/** Reports the end on stderr and emits the exit code. */
+function reportEnd(
+  ended: Ended,
+  { status }: ProjectProgress,
+  options: ProjectOptions,
+  world: World,
+): Observable<number> {
+  const { stderr, env } = world;
+  const resume = status?.offset === undefined ? '' : `the same command continues after offset ${status.offset}\n`;
+  if (ended.kind === 'stopped') {
+    stderr.write(`stopped\n${resume}`);
+    return of(0);
+  }
+  const { error } = ended;
+  const { label, trouble } =
+    error instanceof DatabaseError
+      ? error
+      : {
+          label: 'database',
+          trouble: troubleOfDatabase(error, options.schema) ?? cursorTrouble(error, options.schema),
+        };
+  if (trouble !== undefined) {
+    const finding = findings('database', label).failed(trouble);
+    stderr.write(`${formatFindings([finding], columnsOf(stderr, 100), paintFor(stderr, env)).join('\n')}\n${resume}`);
+    return of(databaseCode);
+  }
+  stderr.write(`${messageOf(error)}\n${resume}`);
+  return explain(error, { ...options, parties: options.query.parties }, world);
+}
+
+/** What to do about a place that is not one of this ledger and these contracts. */
+function cursorTrouble(error: unknown, schema: string) {
+  if (!isCursorError(error)) return undefined;
+  const texts = {
+    selection: `the schema ${schema} has other contracts: it was written with other --party, --template or --exercises`,
+    participant: `the schema ${schema} has the contracts of another participant`,
+    ledger: `the schema ${schema} has updates that the ledger no longer has: it was restored from a backup`,
+    conflict: `another process writes the schema ${schema}`,
+    unreadable: `the place in the schema ${schema} cannot be read: a later version of canton-rx may have written it`,
+  } as const;
+  return {
+    kind: 'other',
+    text: texts[error.reason],
+    next: `choose another schema with --schema, or begin again after DROP SCHEMA ${schema} CASCADE`,
+  } as const;
+}

@@ -1,0 +1,162 @@
+import {
+  catchError,
+  connect,
+  endWith,
+  ignoreElements,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Diagnostic } from '../../diagnostics/Diagnostic.js';
+import type { Ledger } from '../../ledger/Ledger.js';
+import { contractsProjection, postgresStore } from '../../postgres/index.js';
+import { type Committed, contractsFeed, type ContractsWork, processFeed, toStatus } from '../../process/index.js';
+import { isStoreError } from '../../errors/process.js';
+import { shortReason } from '../progress.js';
+import { messageOf } from '../World.js';
+import { holderOf, type Pool, processorName } from './database.js';
+import { troubleOfDatabase } from './databaseTrouble.js';
+import type { ProjectOptions } from './ProjectOptions.js';
+import type { ProjectProgress } from './progress.js';
+
+/** What runs beside the projection. */
+interface Run {
+  readonly progress: ProjectProgress;
+  /** Stops the projection after the current commit. */
+  readonly signal: AbortSignal;
+  /** Prints a line for people and logs. */
+  readonly say: (line: string) => void;
+}
+
+/** How changes are grouped into transactions. */
+const batch = { size: 200, withinMs: 10 };
+
+/** How many contracts of a snapshot are written in a transaction. */
+const batchSize = 1_000;
+
+/** Runs the projection until it is stopped, and keeps its progress; completes then. */
+export function runProjection(ledger: Ledger, pool: Pool, options: ProjectOptions, run: Run): Observable<never> {
+  const { query, schema, keepArchivedMs } = options;
+  const { progress, signal } = run;
+  const project = contractsProjection({ pool, schema, query, keepArchivedMs });
+  const feed = contractsFeed(ledger, query, { batchSize });
+  const handler = (works: readonly ContractsWork[], tx: Parameters<typeof project>[1]): Observable<unknown> =>
+    project(works, tx).pipe(
+      tap({
+        complete: () => {
+          works.forEach((work) => {
+            countWork(progress, work);
+          });
+        },
+      }),
+    );
+  const store = postgresStore({ pool, schema });
+  const committed$ = processFeed(feed, handler, { name: processorName, store, batch, signal });
+  return committed$.pipe(
+    connect((shared$) => {
+      const ended$ = shared$.pipe(ignoreElements(), endWith(true));
+      return merge(
+        shared$.pipe(
+          toStatus(feed.end$),
+          tap((status) => {
+            progress.status = status;
+          }),
+        ),
+        shared$.pipe(
+          tap((committed) => {
+            sayCommit(committed, options, run);
+          }),
+        ),
+        ledger.diagnostics$.pipe(
+          tap((diagnostic) => {
+            sayDiagnostic(diagnostic, options, run);
+          }),
+          takeUntil(ended$),
+        ),
+        sayHolder(pool, options, run).pipe(takeUntil(merge(shared$, ended$))),
+      );
+    }),
+    ignoreElements(),
+  );
+}
+
+function countWork(progress: ProjectProgress, work: ContractsWork): void {
+  if (work._tag !== 'ResetBatch') return;
+  if (work.isFirst) progress.loaded = 0;
+  progress.loaded += work.contracts.length;
+  progress.isLoading = !work.isLast;
+}
+
+/** Says where the projection begins, and when it has caught up for the first time. */
+function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions, { progress, say }: Run): void {
+  progress.trouble = undefined;
+  if (progress.stage === 'starting') {
+    progress.stage = 'running';
+    say(
+      offset === 0
+        ? `loading all contracts into the schema ${schema}`
+        : `the schema ${schema} has the contracts at offset ${offset}; reading on from there`,
+    );
+  }
+  if (!isCaughtUp || progress.stage === 'caughtUp') return;
+  progress.stage = 'caughtUp';
+  say(`caught up at offset ${offset}; read it with: SELECT * FROM ${schema}.summary_active()`);
+}
+
+/** Keeps what the diagnostics tell, and says what somebody should know. */
+function sayDiagnostic(diagnostic: Diagnostic, { schema }: ProjectOptions, { progress, say }: Run): void {
+  const retrying = (reason: string): void => {
+    if (progress.trouble === undefined) say(`retrying: ${reason}`);
+    progress.trouble = reason;
+  };
+  switch (diagnostic._tag) {
+    case 'SnapshotStarted':
+      Object.assign(progress, { received: 0, loaded: 0, isLoading: true });
+      break;
+    case 'SnapshotPageReceived':
+      progress.received = diagnostic.total;
+      progress.trouble = undefined;
+      break;
+    case 'SnapshotCompleted':
+      // after a restart the contracts are only read, not written
+      progress.isLoading = (progress.status?.offset ?? 0) === 0;
+      break;
+    case 'PageReceived':
+      progress.trouble = undefined;
+      break;
+    case 'GapFound':
+      say(`${messageOf(diagnostic.cause)}: loading all contracts again`);
+      break;
+    case 'RetryScheduled': {
+      const { cause } = diagnostic;
+      retrying(isStoreError(cause) ? (troubleOfDatabase(cause, schema)?.text ?? cause.reason) : shortReason(cause));
+      break;
+    }
+    case 'HandlerFailed':
+      retrying(troubleOfDatabase(diagnostic.cause, schema)?.text ?? 'the database');
+      break;
+    case 'NameLost':
+      say('another process writes the schema now');
+      break;
+    default:
+  }
+}
+
+/** How long nothing is committed before it is said why, in milliseconds. */
+const silenceMs = 2_000;
+
+/** Says which process writes the schema, if another one does: this one waits until it ends. */
+const sayHolder = (pool: Pool, { schema }: ProjectOptions, { say }: Run): Observable<unknown> =>
+  timer(silenceMs).pipe(
+    switchMap(() => holderOf(pool, schema)),
+    // the projection reports what fails
+    catchError(() => of(undefined)),
+    tap((holder) => {
+      if (holder !== undefined)
+        say(`waiting: another process writes the schema ${schema} (${holder}); this one continues when it ends`);
+    }),
+  );
