@@ -33,7 +33,9 @@ const maxAgeMs = 15_000;
 function lagOf({ status, trouble }: ProjectProgress, now: number): { readonly end?: Offset; readonly lag?: number } {
   const { ledgerEnd, offset, seenAt = 0 } = status ?? {};
   if (ledgerEnd === undefined || trouble !== undefined || now - seenAt > maxAgeMs) return {};
-  return { end: ledgerEnd, ...(offset !== undefined && { lag: Math.max(0, ledgerEnd - offset) }) };
+  // the offset may be later than the last reading of the ledger end
+  const end = Math.max(ledgerEnd, offset ?? 0);
+  return { end, ...(offset !== undefined && { lag: end - offset }) };
 }
 
 /** Formats the status line: `12 345 / 12 345  ·  lag 0  ·  5/s  ·  caught up`, and before it `loading: …`. */

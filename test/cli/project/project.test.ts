@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { lastValueFrom, of, throwError } from 'rxjs';
+import { withPool } from '../../../src/cli/project/database.js';
+import { cantonError } from '../../../src/sandbox/index.js';
+import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
+import { until } from '../../helpers/time.js';
+import { cliWorld } from '../cliWorld.js';
+import { type Capture, capture, type CliRun, parseLines, runCli } from '../runCli.js';
+
+let server: PostgresServer;
+let admin: pg.Pool;
+let database: string;
+let count = 0;
+
+describeWithPostgres('canton-rx project', () => {
+  const world = cliWorld();
+  beforeAll(async () => {
+    server = await postgresServer();
+    admin = new pg.Pool({ connectionString: server.url });
+  }, 60_000);
+  afterAll(async () => {
+    await admin.end();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    count += 1;
+    await admin.query(`CREATE DATABASE d${count}`);
+    database = server.url.replace(/\/postgres$/, `/d${count}`);
+  });
+
+  const project = (...options: readonly string[]): CliRun => projectTo(capture(), ...options);
+  const projectTo = (err: Capture, ...options: readonly string[]): CliRun =>
+    runCli(['project', '--ledger', world.sandbox.url, '--database', database, '--log-every', '0', ...options], { err });
+  const caughtUp = (run: CliRun): Promise<void> => until(() => run.err.text().includes('caught up at offset'));
+  const stop = async (run: CliRun): Promise<number> => {
+    run.signals.emit('SIGTERM');
+    return run.code;
+  };
+  /** Runs the projection until it has caught up, and stops it. */
+  const projectAll = async (...options: readonly string[]): Promise<CliRun> => {
+    const run = project(...options);
+    await caughtUp(run);
+    expect(await stop(run)).toBe(0);
+    return run;
+  };
+  const sql = async (text: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    const client = new pg.Client({ connectionString: database });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const activeIds = async (schema = 'contracts'): Promise<readonly unknown[]> =>
+    (await sql(`SELECT contract_id FROM ${schema}.active() ORDER BY 1`)).map(({ contract_id }) => contract_id);
+  const ledgerIds = async (...options: readonly string[]): Promise<readonly unknown[]> => {
+    const run = runCli(['contracts', '--ledger', world.sandbox.url, ...options]);
+    await run.code;
+    return parseLines(run.out.text())
+      .map(({ contractId }) => String(contractId))
+      .sort();
+  };
+
+  it('loads all contracts, follows the ledger, and continues after a stop', async () => {
+    const run = project();
+    await caughtUp(run);
+    expect(await activeIds()).toStrictEqual(await ledgerIds());
+    world.sandbox.generate(50);
+    const end = world.sandbox.ledgerEnd;
+    await until(async () => Number((await sql('SELECT contracts.latest_offset() AS o'))[0]?.['o']) >= end - 5);
+    run.signals.emit('SIGINT');
+
+    expect(await run.code).toBe(0);
+    expect(run.err.text()).toMatch(
+      /^loading all contracts into the schema contracts\ncaught up at offset \d+; .*\nstopped\nthe same command continues after offset \d+\n$/,
+    );
+    expect(run.signals.listenerCount('SIGINT')).toBe(0);
+    world.sandbox.generate(50);
+    const again = await projectAll();
+    expect(again.err.text()).toMatch(/^the schema contracts has the contracts at offset \d+; reading on from there\n/);
+    expect(await activeIds()).toStrictEqual(await ledgerIds());
+  });
+
+  it('has the contracts and the exercises that the arguments select, in a schema of its own', async () => {
+    const [alice = ''] = world.sandbox.parties;
+    const selection = ['--template', '#sandbox-tasks:Tasks.Model:Task', '--party', alice];
+    const run = project(...selection, '--schema', 'tasks', '--exercises');
+    await caughtUp(run);
+    expect(await activeIds('tasks')).toStrictEqual(await ledgerIds(...selection));
+    world.sandbox.generate(100);
+    await until(async () => (await sql("SELECT * FROM tasks.exercises('')")).length > 0);
+
+    expect(await stop(run)).toBe(0);
+  });
+
+  it('prints lines of metrics where stderr is no terminal', async () => {
+    const run = project('--log-every', '1');
+    const lines = await run.err.lines(4);
+    expect(await stop(run)).toBe(0);
+
+    expect(lines.at(-1)).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z state=caughtUp offset=\d+ end=\d+ lag=0 handled=\d+/);
+  });
+
+  it('shows its progress on a terminal', async () => {
+    const err = capture({ isTTY: true, columns: 120 });
+    const run = projectTo(err);
+    await until(() => /\d+ \/ \d+ {2}· {2}lag 0 {2}· {2}.*caught up/.test(err.text()));
+
+    expect(await stop(run)).toBe(0);
+  });
+
+  it('waits while another process writes the schema, and says which; then it continues', async () => {
+    const first = project();
+    await caughtUp(first);
+    const second = project();
+    await until(() => second.err.text().includes('waiting: another process writes the schema contracts'));
+    expect(second.err.text()).toContain('(canton-rx project, connected since 20');
+    expect(await stop(first)).toBe(0);
+    await caughtUp(second);
+
+    expect(await stop(second)).toBe(0);
+  });
+
+  it('stops while it waits', async () => {
+    const first = project();
+    await caughtUp(first);
+    const second = project();
+    await until(() => second.err.text().includes('waiting: '));
+
+    expect(await stop(second)).toBe(0);
+    expect(await stop(first)).toBe(0);
+  });
+
+  it('says that it retries while the ledger or the database fails, and goes on', async () => {
+    const run = project('--log-every', '1');
+    await caughtUp(run);
+    world.sandbox.fault({ kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') }, { times: 3 });
+    await until(() => run.err.text().includes('\nretrying: SERVICE_NOT_RUNNING\n'));
+    await server.crash();
+    world.sandbox.generate(5);
+    await until(() => run.err.text().match(/\nretrying: /g)?.length === 2);
+    await server.start();
+    world.sandbox.generate(5);
+    const end = world.sandbox.ledgerEnd;
+    await until(async () => Number((await sql('SELECT contracts.latest_offset() AS o'))[0]?.['o']) >= end - 3);
+
+    expect(await stop(run)).toBe(0);
+  });
+
+  const failure = async (run: CliRun): Promise<{ readonly code: number; readonly text: string }> => {
+    const code = await run.code;
+    return { code, text: run.err.text() };
+  };
+
+  it('refuses the contracts of another query', async () => {
+    await projectAll();
+    const { code, text } = await failure(project('--template', '#sandbox-tasks:Tasks.Model:Task'));
+
+    expect(code).toBe(6);
+    expect(text).toMatch(
+      /^✗ database {2}the schema contracts has other contracts: .*\n[^]*→ choose another schema with --schema, or begin/m,
+    );
+  });
+
+  it('refuses tables of a later version, and those that another program writes', async () => {
+    await projectAll();
+    await sql('INSERT INTO contracts.projection_versions (version) VALUES (99)');
+    const later = await failure(project());
+    expect(later.code).toBe(6);
+    expect(later.text).toMatch(
+      /^✗ schema {2}the schema contracts is of a later version of canton-rx \(tables of version 99\)\n/,
+    );
+    await sql('DELETE FROM contracts.projection_versions WHERE version = 99; DROP TABLE contracts.canton_rx_cursors');
+
+    const { code, text } = await failure(project());
+    expect(code).toBe(6);
+    expect(text).toMatch(
+      /^✗ schema {2}another program has written the schema contracts, and keeps its place elsewhere\n/,
+    );
+  });
+
+  it.each([
+    ['a port on which nothing listens', (url: string) => url.replace(/:\d+\//, ':1/'), 'connection refused'],
+    ['a database that does not exist', (url: string) => `${url}x`, 'the database does not exist'],
+    ['an unknown user', (url: string) => url.replace('postgres@', 'nobody@'), 'does not admit this user'],
+    ['a server without TLS', (url: string) => `${url}?sslmode=verify-full`, 'the server has no TLS'],
+    ['another server', () => world.sandbox.url.replace('http', 'postgres'), 'the connection was closed'],
+  ])('explains %s', async (_, change, expected) => {
+    database = change(database);
+    const { code, text } = await failure(project());
+
+    expect(code).toBe(6);
+    expect(text).toContain(`✗ database  ${expected}`);
+    expect(text).toMatch(/^ {12}→ /m);
+  });
+
+  it('explains that the user may not create the schema', async () => {
+    await admin.query('DROP ROLE IF EXISTS reader');
+    await admin.query('CREATE ROLE reader LOGIN');
+    database = database.replace('postgres@', 'reader@');
+    const { code, text } = await failure(project());
+
+    expect(code).toBe(6);
+    expect(text).toContain('CREATE SCHEMA contracts AUTHORIZATION');
+  });
+
+  it('warns of a password in the arguments, and never prints it', async () => {
+    const visible = database.replace('postgres@', 'postgres:s3cret@');
+    const run = runCli(['project', '--ledger', world.sandbox.url, '--database', visible]);
+    await caughtUp(run);
+    expect(await stop(run)).toBe(0);
+    expect(run.err.text()).toMatch(/^! other users of this machine can see a password in --database/);
+    const hidden = runCli(['project', '--ledger', world.sandbox.url], { env: { CANTON_RX_DATABASE_URL: visible } });
+    await caughtUp(hidden);
+    expect(await stop(hidden)).toBe(0);
+
+    expect(hidden.err.text()).toMatch(/^the schema contracts has/);
+    expect(run.err.text() + hidden.err.text()).not.toContain('s3cret');
+  });
+
+  it('explains a ledger that cannot be read, as check does', async () => {
+    await world.restart({ checkToken: () => false });
+    const refused = await failure(project());
+    expect(refused.code).toBe(5);
+    expect(refused.text).toContain('✗ token  a token is required (401)\n');
+    await world.sandbox.close();
+    const down = await failure(project());
+
+    expect(down.code).toBe(3);
+    expect(down.text).toContain('✗ reachable  connection refused');
+  });
+
+  it('names a template that the participant does not know', async () => {
+    const { code, text } = await failure(project('--template', '#sandbox-tasks:Tasks.Model:Tusk'));
+
+    expect(code).toBe(1);
+    expect(text).toMatch(/\n→ the participant does not know the template: check the spelling of --template/);
+  });
+
+  it('requires the package pg', async () => {
+    const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+    const opened = lastValueFrom(withPool(database, of, () => Promise.reject(missing)));
+
+    await expect(opened).rejects.toMatchObject({ label: 'package pg', trouble: { next: 'npm install pg' } });
+    const failed = lastValueFrom(withPool(database, () => throwError(() => new Error('work'))));
+    await expect(failed).rejects.toThrow('work');
+  });
+
+  it.each([
+    [[], 'no database: use --database URL or set CANTON_RX_DATABASE_URL'],
+    [['--database', 'localhost:5432'], '--database must be a URL such as postgres://'],
+    [['--database', 'mysql://u:s3cret@x/y'], '--database must be a URL such as postgres://'],
+    [['--database', 'postgres://x/y', '--schema', 'My Schema'], '--schema must be lower-case letters'],
+    [['--database', 'postgres://x/y', '--log-every', '-1'], '--log-every'],
+    [['--database', 'postgres://x/y', '--at', '7'], "unknown option '--at'"],
+  ])('refuses %j in one line', async (options, message) => {
+    const run = runCli(['project', '--ledger', world.sandbox.url, ...options]);
+
+    expect(await run.code).toBe(2);
+    expect(run.err.text()).toMatch(/^canton-rx: .*\n$/);
+    expect(run.err.text()).toContain(message);
+    expect(run.err.text()).not.toContain('s3cret');
+  });
+});
