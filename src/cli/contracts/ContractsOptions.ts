@@ -2,6 +2,7 @@ import * as t from 'io-ts';
 import { contractType, type ContractType } from '../../codecs/ContractType.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { ContractQuery } from '../../contracts/ContractQuery.js';
+import { isApiError } from '../../errors/ApiError.js';
 import { parseOptions, readInteger, UsageError, type Values } from '../arguments.js';
 import { type Connection, connectionOptions, readConnection } from '../Connection.js';
 import { readParties, readTemplates } from '../Selection.js';
@@ -62,3 +63,11 @@ export function readQuery(values: Values<typeof queryOptions>): ContractQuery {
   const types = templates.map((id): readonly [string, ContractType] => [id, contractType(id, t.unknown)]);
   return { parties: readParties(values.party), ...(types.length > 0 && { types: Object.fromEntries(types) }) };
 }
+
+const unknownNames = /^(?:PACKAGE_NAMES_NOT_FOUND|NO_TEMPLATES_FOR|TEMPLATES_OR_INTERFACES_NOT_FOUND)/;
+
+/** The next step for an error about a template of the query; `undefined` for any other error. */
+export const unknownTemplateAdvice = (error: unknown): string | undefined =>
+  isApiError(error) && unknownNames.test(error.code ?? '')
+    ? '→ the participant does not know the template: check the spelling of --template, and that its package is uploaded\n'
+    : undefined;

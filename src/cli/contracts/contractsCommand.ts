@@ -23,7 +23,7 @@ import { showProgress } from '../progress.js';
 import { loadTransport } from '../tail/loadTransport.js';
 import { paintFor, statusLine } from '../terminal.js';
 import { gapAdvice, messageOf, type World } from '../World.js';
-import { type ContractsOptions, readContractsOptions } from './ContractsOptions.js';
+import { type ContractsOptions, readContractsOptions, unknownTemplateAdvice } from './ContractsOptions.js';
 import { printContracts } from './print.js';
 import {
   type ContractsProgress,
@@ -124,12 +124,10 @@ function absenceAdvice({ types }: ContractsProgress, { query: { parties } }: Con
   return '→ a party that the participant does not host has no contracts: check the spelling of --party\n';
 }
 
-const unknownNames = /^(?:PACKAGE_NAMES_NOT_FOUND|NO_TEMPLATES_FOR|TEMPLATES_OR_INTERFACES_NOT_FOUND)/;
-
 /** The next step for an error after which the same command fails again. */
 function adviceFor(error: unknown): string {
-  if (isApiError(error) && unknownNames.test(error.code ?? ''))
-    return '→ the participant does not know the template: check the spelling of --template, and that its package is uploaded\n';
+  const unknownTemplate = unknownTemplateAdvice(error);
+  if (unknownTemplate !== undefined) return unknownTemplate;
   if (isSnapshotLimitError(error))
     return '→ --websocket has no limit; or choose fewer contracts with --template and --party\n';
   const advice = gapAdvice(error, {

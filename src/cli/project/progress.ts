@@ -12,8 +12,9 @@ export interface ProjectProgress {
   received: number;
   loaded: number;
   isLoading: boolean;
-  /** Why something is tried again, in a word or two; absent while nothing is. */
-  trouble: string | undefined;
+  /** Why the ledger, and why the database is tried again, in a few words; absent while it is not. */
+  ledgerTrouble: string | undefined;
+  databaseTrouble: string | undefined;
 }
 
 /** The progress at the beginning. */
@@ -23,30 +24,30 @@ export const startProgress = (): ProjectProgress => ({
   received: 0,
   loaded: 0,
   isLoading: false,
-  trouble: undefined,
+  ledgerTrouble: undefined,
+  databaseTrouble: undefined,
 });
+
+const troubleOf = ({ ledgerTrouble, databaseTrouble }: ProjectProgress): string | undefined =>
+  databaseTrouble ?? ledgerTrouble;
 
 /** How old a ledger end may be that is shown, in milliseconds: three times as old as it gets. */
 const maxAgeMs = 15_000;
 
 /** The ledger end and the lag behind it, as far as they are known now. */
-function lagOf({ status, trouble }: ProjectProgress, now: number): { readonly end?: Offset; readonly lag?: number } {
-  const { ledgerEnd, offset, seenAt = 0 } = status ?? {};
-  if (ledgerEnd === undefined || trouble !== undefined || now - seenAt > maxAgeMs) return {};
+function lagOf(progress: ProjectProgress, now: number): { readonly end?: Offset; readonly lag?: number } {
+  const { ledgerEnd, offset, seenAt = 0 } = progress.status ?? {};
+  if (ledgerEnd === undefined || progress.ledgerTrouble !== undefined || now - seenAt > maxAgeMs) return {};
   // the offset may be later than the last reading of the ledger end
   const end = Math.max(ledgerEnd, offset ?? 0);
   return { end, ...(offset !== undefined && { lag: end - offset }) };
 }
 
 /** Formats the status line: `12 345 / 12 345  ·  lag 0  ·  5/s  ·  caught up`, and before it `loading: …`. */
-export function formatProjectProgress(
-  samples: readonly Sample<ProjectProgress>[],
-  { trouble: feedTrouble }: Pace,
-  paint: Paint,
-): string {
+export function formatProjectProgress(samples: readonly Sample<ProjectProgress>[], _: Pace, paint: Paint): string {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) return '';
-  const trouble = last.trouble ?? feedTrouble;
+  const trouble = troubleOf(last);
   const seconds = (last.at - first.at) / 1_000;
   const rateOf = (read: (progress: ProjectProgress) => number): string =>
     paint('dim', `${groupDigits(seconds > 0 ? Math.round((read(last) - read(first)) / seconds) : undefined)}/s`);
@@ -59,7 +60,7 @@ export function formatProjectProgress(
       ...(trouble === undefined ? [] : [state]),
     ].join('  ·  ');
   }
-  const { end, lag } = lagOf({ ...last, trouble }, last.at);
+  const { end, lag } = lagOf(last, last.at);
   const position = `${groupDigits(last.status?.offset)} / ${groupDigits(end)}  ·  lag ${groupDigits(lag)}`;
   return [position, rateOf(({ status }) => status?.handled ?? 0), state].join('  ·  ');
 }
@@ -76,7 +77,8 @@ function stateOf({ status }: ProjectProgress, paint: Paint): string {
  * @param before - the progress at the last line
  */
 export function metricsLine(before: Sample<ProjectProgress> | undefined, now: Sample<ProjectProgress>): string {
-  const { status, isLoading, received, loaded, trouble, at } = now;
+  const { status, isLoading, received, loaded, at } = now;
+  const trouble = troubleOf(now);
   const { end, lag } = lagOf(now, at);
   const handled = status?.handled ?? 0;
   const seconds = before === undefined ? 0 : (at - before.at) / 1_000;

@@ -19,11 +19,13 @@ import {
   timer,
 } from 'rxjs';
 import { isApiError } from '../../errors/ApiError.js';
-import { isCursorError } from '../../errors/process.js';
+import { isLedgerError } from '../../errors/LedgerError.js';
+import { type CursorError, isCursorError, isHandlerError, isStoreError } from '../../errors/process.js';
 import { createLedger } from '../../ledger/createLedger.js';
 import { explain } from '../check/explain.js';
-import { findings } from '../check/Finding.js';
+import { findings, type Trouble } from '../check/Finding.js';
 import { formatFindings } from '../check/report.js';
+import { unknownTemplateAdvice } from '../contracts/ContractsOptions.js';
 import { firstAnswer } from '../firstAnswer.js';
 import { help } from '../help.js';
 import { type Sample, showProgress } from '../progress.js';
@@ -130,31 +132,32 @@ function reportEnd(
   world: World,
 ): Observable<number> {
   const { stderr, env } = world;
-  const resume = status?.offset === undefined ? '' : `the same command continues after offset ${status.offset}\n`;
+  const resume = (status?.offset ?? 0) === 0 ? '' : `the same command continues after offset ${status?.offset ?? 0}\n`;
   if (ended.kind === 'stopped') {
     stderr.write(`stopped\n${resume}`);
     return of(0);
   }
   const { error } = ended;
   const { label, trouble } =
-    error instanceof DatabaseError
-      ? error
-      : {
-          label: 'database',
-          trouble: troubleOfDatabase(error, options.schema) ?? cursorTrouble(error, options.schema),
-        };
+    error instanceof DatabaseError ? error : { label: 'database', trouble: troubleOf(error, options) };
   if (trouble !== undefined) {
     const finding = findings('database', label).failed(trouble);
     stderr.write(`${formatFindings([finding], columnsOf(stderr, 100), paintFor(stderr, env)).join('\n')}\n${resume}`);
     return of(databaseCode);
   }
-  stderr.write(`${messageOf(error)}\n${resume}`);
+  stderr.write(`${messageOf(error)}\n${unknownTemplateAdvice(error) ?? resume}`);
   return explain(error, { ...options, parties: options.query.parties }, world);
 }
 
+/** What is wrong with the database; `undefined` for an error of the ledger, which may have the same codes. */
+function troubleOf(error: unknown, { schema }: ProjectOptions): Trouble | undefined {
+  if (isCursorError(error)) return cursorTrouble(error, schema);
+  const isOfDatabase = !isLedgerError(error) || isStoreError(error) || isHandlerError(error);
+  return isOfDatabase ? troubleOfDatabase(error, schema) : undefined;
+}
+
 /** What to do about a place that is not one of this ledger and these contracts. */
-function cursorTrouble(error: unknown, schema: string) {
-  if (!isCursorError(error)) return undefined;
+function cursorTrouble({ reason }: CursorError, schema: string): Trouble {
   const texts = {
     selection: `the schema ${schema} has other contracts: it was written with other --party, --template or --exercises`,
     participant: `the schema ${schema} has the contracts of another participant`,
@@ -164,7 +167,7 @@ function cursorTrouble(error: unknown, schema: string) {
   } as const;
   return {
     kind: 'other',
-    text: texts[error.reason],
+    text: texts[reason],
     next: `choose another schema with --schema, or begin again after DROP SCHEMA ${schema} CASCADE`,
-  } as const;
+  };
 }

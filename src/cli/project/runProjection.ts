@@ -93,7 +93,7 @@ function countWork(progress: ProjectProgress, work: ContractsWork): void {
 
 /** Says where the projection begins, and when it has caught up for the first time. */
 function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions, { progress, say }: Run): void {
-  progress.trouble = undefined;
+  progress.databaseTrouble = undefined;
   if (progress.stage === 'starting') {
     progress.stage = 'running';
     say(
@@ -109,9 +109,10 @@ function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions
 
 /** Keeps what the diagnostics tell, and says what somebody should know. */
 function sayDiagnostic(diagnostic: Diagnostic, { schema }: ProjectOptions, { progress, say }: Run): void {
-  const retrying = (reason: string): void => {
-    if (progress.trouble === undefined) say(`retrying: ${reason}`);
-    progress.trouble = reason;
+  const retry = (of: 'ledgerTrouble' | 'databaseTrouble', reason: string): void => {
+    // once, not at every attempt
+    if (progress[of] !== reason) say(`retrying: ${reason}`);
+    progress[of] = reason;
   };
   switch (diagnostic._tag) {
     case 'SnapshotStarted':
@@ -119,25 +120,26 @@ function sayDiagnostic(diagnostic: Diagnostic, { schema }: ProjectOptions, { pro
       break;
     case 'SnapshotPageReceived':
       progress.received = diagnostic.total;
-      progress.trouble = undefined;
+      progress.ledgerTrouble = undefined;
       break;
     case 'SnapshotCompleted':
       // after a restart the contracts are only read, not written
       progress.isLoading = (progress.status?.offset ?? 0) === 0;
       break;
     case 'PageReceived':
-      progress.trouble = undefined;
+      progress.ledgerTrouble = undefined;
       break;
     case 'GapFound':
       say(`${messageOf(diagnostic.cause)}: loading all contracts again`);
       break;
     case 'RetryScheduled': {
       const { cause } = diagnostic;
-      retrying(isStoreError(cause) ? (troubleOfDatabase(cause, schema)?.text ?? cause.reason) : shortReason(cause));
+      if (isStoreError(cause)) retry('databaseTrouble', troubleOfDatabase(cause, schema)?.text ?? cause.reason);
+      else retry('ledgerTrouble', shortReason(cause));
       break;
     }
     case 'HandlerFailed':
-      retrying(troubleOfDatabase(diagnostic.cause, schema)?.text ?? 'the database');
+      retry('databaseTrouble', troubleOfDatabase(diagnostic.cause, schema)?.text ?? 'the database fails');
       break;
     case 'NameLost':
       say('another process writes the schema now');

@@ -62,7 +62,7 @@ describe('a snapshot printed by contracts', () => {
     const { out, err } = await contracts('--at', '100');
 
     expect(err.text()).toContain(' at offset 100: ');
-    const active = parseLines(out.text()).filter(({ location }) => Object.hasOwn(Object(location), 'synchronizerId'));
+    const active = parseLines(out.text()).filter(({ location }) => !JSON.stringify(location).includes('inFlight'));
     expect(active.length).toBeGreaterThan(5);
     expect(active.every(({ contractId }) => ids.has(String(contractId)))).toBe(true);
     expect((await contracts('--at', '0')).err.text()).toBe('no contracts at offset 0\n');
@@ -110,7 +110,7 @@ describe('a snapshot printed by contracts', () => {
   });
 
   it('begins again, with nothing printed twice, if it cannot be continued', async () => {
-    world.sandbox.generate(6_000);
+    world.sandbox.generate(2_000);
     world.sandbox.fault(
       { kind: 'status', status: 400, body: cantonError('INVALID_ACS_PAGE_TOKEN') },
       { path: /active-contracts-page/, times: 1, after: 1 },

@@ -18,6 +18,8 @@ describeWithPostgres('canton-rx project', () => {
   beforeAll(async () => {
     server = await postgresServer();
     admin = new pg.Pool({ connectionString: server.url });
+    // a test crashes the server
+    admin.on('error', () => undefined);
   }, 60_000);
   afterAll(async () => {
     await admin.end();
@@ -140,8 +142,11 @@ describeWithPostgres('canton-rx project', () => {
     await until(() => run.err.text().includes('\nretrying: SERVICE_NOT_RUNNING\n'));
     await server.crash();
     world.sandbox.generate(5);
-    await until(() => run.err.text().match(/\nretrying: /g)?.length === 2);
-    await server.start();
+    try {
+      await until(() => run.err.text().includes('\nretrying: the connection was closed\n'));
+    } finally {
+      await server.start();
+    }
     world.sandbox.generate(5);
     const end = world.sandbox.ledgerEnd;
     await until(async () => Number((await sql('SELECT contracts.latest_offset() AS o'))[0]?.['o']) >= end - 3);
@@ -151,7 +156,8 @@ describeWithPostgres('canton-rx project', () => {
 
   const failure = async (run: CliRun): Promise<{ readonly code: number; readonly text: string }> => {
     const code = await run.code;
-    return { code, text: run.err.text() };
+    // without the line breaks
+    return { code, text: run.err.text().replaceAll(/\n {10,}/g, ' ') };
   };
 
   it('refuses the contracts of another query', async () => {
@@ -160,7 +166,7 @@ describeWithPostgres('canton-rx project', () => {
 
     expect(code).toBe(6);
     expect(text).toMatch(
-      /^✗ database {2}the schema contracts has other contracts: .*\n[^]*→ choose another schema with --schema, or begin/m,
+      /^✗ database {2}the schema contracts has other contracts: .* → choose another schema with --schema, or begin/,
     );
   });
 
@@ -170,21 +176,21 @@ describeWithPostgres('canton-rx project', () => {
     const later = await failure(project());
     expect(later.code).toBe(6);
     expect(later.text).toMatch(
-      /^✗ schema {2}the schema contracts is of a later version of canton-rx \(tables of version 99\)\n/,
+      /^✗ schema {2}the schema contracts is of a later version of canton-rx \(tables of version 99\) → /,
     );
     await sql('DELETE FROM contracts.projection_versions WHERE version = 99; DROP TABLE contracts.canton_rx_cursors');
 
     const { code, text } = await failure(project());
     expect(code).toBe(6);
     expect(text).toMatch(
-      /^✗ schema {2}another program has written the schema contracts, and keeps its place elsewhere\n/,
+      /^✗ schema {2}another program has written the schema contracts, and keeps its place elsewhere → /,
     );
   });
 
   it.each([
     ['a port on which nothing listens', (url: string) => url.replace(/:\d+\//, ':1/'), 'connection refused'],
     ['a database that does not exist', (url: string) => `${url}x`, 'the database does not exist'],
-    ['an unknown user', (url: string) => url.replace('postgres@', 'nobody@'), 'does not admit this user'],
+    ['an unknown user', (url: string) => url.replace('postgres@', 'nobody@'), 'the server does not admit this user'],
     ['a server without TLS', (url: string) => `${url}?sslmode=verify-full`, 'the server has no TLS'],
     ['another server', () => world.sandbox.url.replace('http', 'postgres'), 'the connection was closed'],
   ])('explains %s', async (_, change, expected) => {
@@ -192,8 +198,7 @@ describeWithPostgres('canton-rx project', () => {
     const { code, text } = await failure(project());
 
     expect(code).toBe(6);
-    expect(text).toContain(`✗ database  ${expected}`);
-    expect(text).toMatch(/^ {12}→ /m);
+    expect(text).toMatch(new RegExp(`^✗ database  ${expected}.* → `));
   });
 
   it('explains that the user may not create the schema', async () => {
@@ -224,7 +229,7 @@ describeWithPostgres('canton-rx project', () => {
     await world.restart({ checkToken: () => false });
     const refused = await failure(project());
     expect(refused.code).toBe(5);
-    expect(refused.text).toContain('✗ token  a token is required (401)\n');
+    expect(refused.text).toContain('✗ token  a token is required (401)');
     await world.sandbox.close();
     const down = await failure(project());
 
@@ -241,7 +246,13 @@ describeWithPostgres('canton-rx project', () => {
 
   it('requires the package pg', async () => {
     const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-    const opened = lastValueFrom(withPool(database, of, () => Promise.reject(missing)));
+    const opened = lastValueFrom(
+      withPool(
+        database,
+        () => of(1),
+        () => Promise.reject(missing),
+      ),
+    );
 
     await expect(opened).rejects.toMatchObject({ label: 'package pg', trouble: { next: 'npm install pg' } });
     const failed = lastValueFrom(withPool(database, () => throwError(() => new Error('work'))));
