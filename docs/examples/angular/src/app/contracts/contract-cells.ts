@@ -1,23 +1,24 @@
 import { Component, computed, inject, input } from '@angular/core';
 import { Identities } from '../submit/identities';
-import { Screen } from '../shell/screen';
+import { localTime } from '../shell/times';
 import { shortId } from '../updates/names';
 import type { Column } from './column';
 import type { ContractRow } from './contract-row';
 import { kindOf } from './field-kind';
-import { fractionOf, showValue } from './show-value';
+import { fractionOf, showRecentTime, showValue } from './show-value';
 
 /** The cells of a contract: one for each column, or two lines on a phone. */
 @Component({
   selector: 'app-contract-cells',
   templateUrl: './contract-cells.html',
   styleUrl: './contract-cells.css',
-  host: { '[class.is-card]': 'screen.isNarrow()', '[class.is-in-flight]': 'row().isInFlight' },
+  host: { '[class.is-card]': 'isCard()', '[class.is-in-flight]': 'row().isInFlight' },
 })
 export class ContractCells {
   readonly row = input.required<ContractRow>();
   readonly columns = input.required<readonly Column[]>();
-  protected readonly screen = inject(Screen);
+  /** Whether there is no room for columns. */
+  readonly isCard = input(false);
   readonly #identities = inject(Identities);
   protected readonly cells = computed(() => {
     const row = this.row();
@@ -29,13 +30,14 @@ export class ContractCells {
         kind,
         text,
         // what the cell shortens
-        title: kind === 'contents' ? '' : titleOf(content, text),
+        title: titleOf(kind, content, text),
         isAbsent: text === '–',
         isMine: kind === 'party' && typeof content === 'string' && this.#identities.isOurs(content),
       };
     });
   });
-  protected readonly created = computed(() => showValue(this.row().createdAt, 'time'));
+  protected readonly localTime = localTime;
+  protected readonly created = computed(() => showRecentTime(this.row().createdAt));
   protected readonly place = computed(() => this.row().synchronizers.map(shortId).join(' → '));
   /** The first fields, for where they have no columns. */
   protected readonly pairs = computed(() =>
@@ -48,7 +50,9 @@ export class ContractCells {
   );
 }
 
-function titleOf(content: unknown, text: string): string {
-  const full = typeof content === 'string' ? content : JSON.stringify(content ?? '');
-  return full === text ? text : `${full}`;
+function titleOf(kind: Column['kind'], content: unknown, text: string): string {
+  if (kind === 'contents') return '';
+  if (kind === 'template') return text;
+  if (kind === 'time' && typeof content === 'string') return `${content}\n${localTime(content)}`;
+  return typeof content === 'string' ? content : JSON.stringify(content ?? null);
 }

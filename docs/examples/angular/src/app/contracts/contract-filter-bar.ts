@@ -1,5 +1,5 @@
 import { DecimalPipe } from '@angular/common';
-import { Component, computed, type ElementRef, inject, output, viewChild } from '@angular/core';
+import { Component, computed, type ElementRef, inject, output, signal, viewChild } from '@angular/core';
 import { longId, shortId } from '../updates/names';
 import { ContractFilters } from './contract-filters';
 import { ContractList } from './contract-list';
@@ -18,6 +18,8 @@ export class ContractFilterBar {
   readonly left = output();
   protected readonly filters = inject(ContractFilters);
   protected readonly list = inject(ContractList);
+  /** Whether a narrow page shows the filters other than the text and the template. */
+  protected readonly isOpen = signal(false);
   protected readonly shortId = shortId;
   protected readonly parties = computed(() => {
     const parties = this.list.parties();

@@ -18,6 +18,11 @@ export class ContractFilters {
     () => this.isInFlight() || [this.text(), this.party(), this.synchronizer()].some((value) => value !== ''),
   );
 
+  /** The number of filters that are set, apart from the text and the template. */
+  readonly chosen = computed(
+    () => Number(this.isInFlight()) + [this.party(), this.synchronizer()].filter((value) => value !== '').length,
+  );
+
   /** Whether a row passes the filters; a new function when a filter changes. */
   readonly predicate = computed((): ((row: ContractRow) => boolean) => {
     const [template, party, synchronizer] = [this.template(), this.party(), this.synchronizer()];

@@ -1,9 +1,13 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
+import { toObservable, toSignal } from '@angular/core/rxjs-interop';
+import { injectContracts } from 'canton-rx/angular';
+import type { AnyContract } from 'canton-rx/contracts';
+import { asyncScheduler, throttleTime } from 'rxjs';
+import { CONNECTION } from '../connection/connection';
 import { columnsOf } from './column';
 import { ContractFilters } from './contract-filters';
 import { ContractIndex } from './contract-index';
 import type { ContractRow } from './contract-row';
-import { injectLiveContracts } from './live-contracts';
 import { newestFirst, orderBy, type Sort, SortedRows } from './sort-order';
 
 /** The active contracts, as rows, and those of them that pass the filters, in order. */
@@ -12,10 +16,30 @@ export class ContractList {
   readonly #filters = inject(ContractFilters);
   readonly #index = new ContractIndex();
   readonly #sorted = new SortedRows();
-  readonly live = injectLiveContracts();
+  readonly live = injectContracts({ parties: inject(CONNECTION).parties });
+  /** Why a request is repeated, while it is. */
+  readonly trouble = computed(() => {
+    const connection = this.live.connection();
+    return connection?.status === 'retrying' ? connection.cause : undefined;
+  });
   readonly sort = signal<Sort>(newestFirst);
 
-  readonly #indexed = computed(() => this.#index.read(this.live.value()));
+  readonly #shown = toSignal(
+    toObservable(
+      computed((): Shown => ({
+        isKnown: this.live.hasValue(),
+        contracts: this.live.value(),
+        offset: this.live.offset(),
+      })),
+      // nobody reads faster, and a table that changes with each frame leaves no time for anything else
+    ).pipe(throttleTime(100, asyncScheduler, { leading: true, trailing: true })),
+    { initialValue: { isKnown: false, contracts: [], offset: undefined } },
+  );
+  /** Whether the contracts are known: without that, no contracts say nothing. */
+  readonly isKnown = computed(() => this.#shown().isKnown);
+  readonly offset = computed(() => this.#shown().offset);
+  readonly #contracts = computed(() => this.#shown().contracts);
+  readonly #indexed = computed(() => this.#index.read(this.#contracts()));
   readonly count = computed(() => this.#indexed().rows.length);
   readonly inFlight = computed(() => this.#indexed().inFlight);
   /** The templates by name. */
@@ -56,6 +80,13 @@ export class ContractList {
   find(contractId: string): ContractRow | undefined {
     return this.#indexed().rows.find((row) => row.contractId === contractId);
   }
+}
+
+/** What is known at one time. */
+interface Shown {
+  readonly isKnown: boolean;
+  readonly contracts: readonly AnyContract[];
+  readonly offset: number | undefined;
 }
 
 const sorted = (values: ReadonlySet<string>): readonly string[] => [...values].sort();

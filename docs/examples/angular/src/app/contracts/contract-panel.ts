@@ -1,15 +1,19 @@
-import { Component, computed, inject, input, linkedSignal, signal } from '@angular/core';
+import { Component, computed, inject, input, linkedSignal } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
 import { injectLedger } from 'canton-rx/angular';
 import { CONNECTION } from '../connection/connection';
 import { ContractDetail } from '../detail/contract-detail';
 import { EventCard } from '../detail/event-card';
+import type { ShownEvent } from '../detail/shown-event';
+import { TemplateName } from '../detail/template-name';
 import { reasonOf } from '../detail/reason-of';
+import { CopyButton } from '../shell/copy-button';
+import { numeral } from '../shell/numbers';
 import { Panels } from '../shell/panels';
+import { localTime } from '../shell/times';
 import { Submissions } from '../submit/submissions';
 import { shortId } from '../updates/names';
 import type { ContractRow } from './contract-row';
-import { CopyText } from './copy-text';
 import { OpenContracts } from './open-contracts';
 import { PayloadView } from './payload-view';
 import { readHistory } from './read-history';
@@ -18,7 +22,7 @@ import { showValue } from './show-value';
 /** A contract of the table: what it is, where it is, its arguments, and its history as the ledger has it. */
 @Component({
   selector: 'app-contract-panel',
-  imports: [ContractDetail, CopyText, EventCard, PayloadView],
+  imports: [ContractDetail, CopyButton, EventCard, PayloadView, TemplateName],
   templateUrl: './contract-panel.html',
   styleUrl: './contract-panel.css',
 })
@@ -27,6 +31,8 @@ export class ContractPanel {
   protected readonly panels = inject(Panels);
   protected readonly shortId = shortId;
   protected readonly reasonOf = reasonOf;
+  protected readonly numeral = numeral;
+  protected readonly localTime = localTime;
   readonly #list = inject(OpenContracts).list;
   readonly #ledger = injectLedger();
   readonly #submissions = inject(Submissions);
@@ -40,12 +46,10 @@ export class ContractPanel {
     computation: ({ id, now }, previous) => now ?? (previous?.source.id === id ? previous.value : undefined),
   });
   protected readonly isGone = computed(() => this.#active() === undefined);
-  protected readonly templateId = computed(() => this.row()?.contract.templateId ?? '');
-  protected readonly packageId = computed(() => this.templateId().split(':')[0] ?? '');
-  protected readonly qualifiedName = computed(() => this.templateId().slice(this.packageId().length + 1));
-  protected readonly isPackageShown = signal(false);
   protected readonly created = computed(() => showValue(this.row()?.createdAt, 'time'));
   protected readonly json = computed(() => JSON.stringify(this.row()?.fields, null, 2));
+
+  protected readonly isDown = computed(() => this.#list()?.trouble() !== undefined);
 
   /** The last submission of this page that was committed, which may have exercised the contract without changing it. */
   readonly #committed = computed(() =>
@@ -60,12 +64,8 @@ export class ContractPanel {
     stream: ({ params: { row } }) => readHistory(this.#ledger, row, this.#parties),
   });
   protected readonly read = computed(() => (this.history.hasValue() ? this.history.value() : undefined));
-  /** The events, without the arguments and the parties of the contract, which are above. */
-  protected readonly events = computed(() =>
-    (this.read()?.events ?? []).map((event) =>
-      event.effect.kind === 'exercised' || event.effect.kind === 'archived' ? event : { ...event, roles: [], values: [] },
-    ),
-  );
+  /** The events, without what all of them have in common, which is above. */
+  protected readonly events = computed(() => (this.read()?.events ?? []).map(ofOneContract));
   protected readonly archivedAt = computed(
     () => this.read()?.events.findLast(({ effect }) => effect.kind === 'archived')?.offset,
   );
@@ -76,4 +76,16 @@ export class ContractPanel {
     const seen = (this.read()?.events ?? []).flatMap(({ effect }) => effect.label.split('.').slice(1));
     this.panels.push({ kind: 'exercise', contract: row.contract, choices: [...new Set(['Archive', ...seen])] });
   }
+}
+
+/** An event in the history of its contract. */
+function ofOneContract({ effect, ...event }: ShownEvent): ShownEvent {
+  const [, arrow, synchronizer] = / ([←→]) (.*)$/.exec(effect.label) ?? [];
+  const plain = { ...event, templateId: undefined };
+  if (effect.kind === 'created') return { ...plain, roles: [], values: [], effect: { ...effect, label: 'Created' } };
+  if (effect.kind === 'moved') {
+    const label = arrow === '→' ? `Left for ${synchronizer}` : `Arrived from ${synchronizer}`;
+    return { ...plain, roles: [], values: [], effect: { ...effect, label } };
+  }
+  return { ...plain, effect: { ...effect, label: effect.label.replace(/^.*\./, '') } };
 }

@@ -4,6 +4,7 @@ import {
   CdkVirtualScrollableElement,
   CdkVirtualScrollViewport,
 } from '@angular/cdk/scrolling';
+import { DecimalPipe } from '@angular/common';
 import {
   afterNextRender,
   Component,
@@ -16,9 +17,10 @@ import {
   signal,
   viewChild,
 } from '@angular/core';
-import { reasonOf } from '../detail/reason-of';
+import { CONNECTION } from '../connection/connection';
 import { Panels } from '../shell/panels';
 import { Screen } from '../shell/screen';
+import { explain } from '../status/explain';
 import { stepOf } from '../updates/step-of';
 import type { Column } from './column';
 import { ContractCells } from './contract-cells';
@@ -37,6 +39,7 @@ import { RowAnchor } from './row-anchor';
     CdkVirtualScrollableElement,
     CdkVirtualScrollViewport,
     ContractCells,
+    DecimalPipe,
   ],
   templateUrl: './contract-table.html',
   styleUrl: './contract-table.css',
@@ -44,18 +47,21 @@ import { RowAnchor } from './row-anchor';
 export class ContractTable {
   protected readonly list = inject(ContractList);
   protected readonly filters = inject(ContractFilters);
-  protected readonly screen = inject(Screen);
-  protected readonly reasonOf = reasonOf;
-  readonly #panels = inject(Panels);
+  protected readonly connection = inject(CONNECTION);
+  protected readonly panels = inject(Panels);
+  protected readonly explain = explain;
+  readonly #screen = inject(Screen);
   readonly #injector = inject(Injector);
   private readonly grid = viewChild.required<ElementRef<HTMLElement>>('grid');
   private readonly viewport = viewChild.required(CdkVirtualScrollViewport);
 
-  /** The height of the row of heads, which stays above the rows. */
-  readonly #headHeight = computed(() => (this.screen.isNarrow() ? 0 : 29));
-  protected readonly rowHeight = computed(() => (this.screen.isNarrow() ? 58 : 32));
-  protected readonly isScrolled = signal(false);
   readonly #width = signal(0);
+  /** Whether there is no room for columns; the style sheet of the filters has the same limit. */
+  protected readonly isCompact = computed(() => (this.#width() === 0 ? this.#screen.isNarrow() : this.#width() < 700));
+  /** The height of the row of heads, which stays above the rows. */
+  readonly #headHeight = computed(() => (this.isCompact() ? 0 : 29));
+  protected readonly rowHeight = computed(() => (this.isCompact() ? 58 : 32));
+  protected readonly isScrolled = signal(false);
   protected readonly layout = computed(() => layOut(this.list.columns(), this.#width()));
   protected readonly anchor = new RowAnchor(this.rowHeight);
   protected readonly activeIndex = computed(() => {
@@ -122,7 +128,7 @@ export class ContractTable {
   protected open(row: ContractRow | undefined): void {
     if (row === undefined) return;
     this.#activate(row);
-    this.#panels.show({ kind: 'contract', contractId: row.contractId });
+    this.panels.show({ kind: 'contract', contractId: row.contractId });
   }
 
   protected clear(): void {
@@ -144,7 +150,7 @@ export class ContractTable {
       event.preventDefault();
       return this.open(this.list.rows()[this.activeIndex()]);
     }
-    if (event.key === 'Escape' && this.#panels.current() === undefined) return this.toTop();
+    if (event.key === 'Escape' && this.panels.current() === undefined) return this.toTop();
     const rows = this.list.rows();
     const pageRows = Math.floor(this.#visibleHeight / this.rowHeight()) - 1;
     const at = this.activeIndex() < 0 ? this.#lastIndex : this.activeIndex();
@@ -165,7 +171,7 @@ export class ContractTable {
     this.#activate(row);
     this.#reveal(index);
     // an open panel follows the selection
-    if (this.#panels.current()?.kind === 'contract') this.open(row);
+    if (this.panels.current()?.kind === 'contract') this.open(row);
   }
 
   #reveal(index: number): void {

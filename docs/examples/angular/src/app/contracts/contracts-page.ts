@@ -6,15 +6,17 @@ import { ContractList } from './contract-list';
 import { ContractTable } from './contract-table';
 import { ContractsStrip } from './contracts-strip';
 import { OpenContracts } from './open-contracts';
+import { StaleNotice } from './stale-notice';
 import { TemplateRail } from './template-rail';
 
 /** The active contracts of the ledger, as they are now. */
 @Component({
   selector: 'app-contracts-page',
-  imports: [ContractFilterBar, ContractTable, ContractsStrip, TemplateRail],
+  imports: [ContractFilterBar, ContractTable, ContractsStrip, StaleNotice, TemplateRail],
   template: `
     <app-contracts-strip />
     <app-contract-filter-bar (left)="enterTable()" />
+    <app-stale-notice />
     <div class="body">
       <app-template-rail />
       <app-contract-table />
@@ -24,7 +26,6 @@ import { TemplateRail } from './template-rail';
     :host {
       display: flex;
       flex-direction: column;
-      container: contracts / inline-size;
     }
     .body {
       flex: 1;
@@ -34,7 +35,7 @@ import { TemplateRail } from './template-rail';
     app-contract-table {
       flex: 1;
     }
-    @container contracts (max-width: 1000px) {
+    @container page (max-width: 1000px) {
       app-template-rail {
         display: none;
       }

@@ -1,6 +1,7 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, inject } from '@angular/core';
-import { reasonOf } from '../detail/reason-of';
+import { numeral } from '../shell/numbers';
+import { explain, nameOf } from '../status/explain';
 import { ContractList } from './contract-list';
 
 const words = {
@@ -18,11 +19,8 @@ const words = {
   template: `
     <div class="state" [attr.data-phase]="phase()">
       <span class="word" role="status"><i aria-hidden="true"></i>{{ word() }}</span>
-      <small class="reason" [title]="reason()">{{ reason() }}</small>
+      <small class="reason" [title]="explanation()">{{ reason() }}</small>
     </div>
-    @if (phase() === 'failed') {
-      <button type="button" (click)="list.live.reload()">Try again</button>
-    }
     <dl>
       <div>
         <dt>Active contracts</dt>
@@ -38,7 +36,7 @@ const words = {
       </div>
       <div>
         <dt>At offset</dt>
-        <dd>{{ (list.live.offset() | number) ?? '–' }}</dd>
+        <dd>{{ (list.offset() | number) ?? '–' }}</dd>
       </div>
     </dl>
   `,
@@ -48,22 +46,25 @@ const words = {
 export class ContractsStrip {
   protected readonly list = inject(ContractList);
   protected readonly phase = computed((): keyof typeof words => {
-    const { error, trouble, hasValue, isLive } = this.list.live;
+    const { error, isLive } = this.list.live;
     if (error() !== undefined) return 'failed';
-    if (trouble() !== undefined) return 'retrying';
-    if (!hasValue()) return 'loading';
+    if (this.list.trouble() !== undefined) return 'retrying';
+    if (!this.list.isKnown()) return 'loading';
     return isLive() ? 'live' : 'behind';
   });
   protected readonly word = computed(() => words[this.phase()]);
   protected readonly reason = computed(() => {
-    const { error, trouble, hasValue } = this.list.live;
-    const cause = error() ?? trouble();
-    if (cause !== undefined) return reasonOf(cause);
-    if (!hasValue()) return 'All contracts at the end of the ledger';
+    const { error } = this.list.live;
+    const cause = error() ?? this.list.trouble();
+    if (cause !== undefined) return error() === undefined ? nameOf(cause) : explain(cause);
+    if (!this.list.isKnown()) return 'All contracts at the end of the ledger';
     return this.phase() === 'live' ? 'As the ledger is now' : 'As the ledger was at this offset';
   });
-  readonly #format = new Intl.NumberFormat('en');
+  protected readonly explanation = computed(() => {
+    const cause = this.list.live.error() ?? this.list.trouble();
+    return cause === undefined ? this.reason() : explain(cause);
+  });
 
   /** A number, which is not 0 while it is not known. */
-  protected readonly known = (count: number): string => (this.list.live.hasValue() ? this.#format.format(count) : '–');
+  protected readonly known = (count: number): string => (this.list.isKnown() ? numeral(count) : '–');
 }

@@ -5,13 +5,16 @@ import { IdentityForm } from '../submit/identity-form';
 import { notTwice } from '../submit/not-twice';
 import { RunView } from '../submit/run-view';
 import { Submissions } from '../submit/submissions';
-import { shortId } from '../updates/names';
+import { head, shortId } from '../updates/names';
 
 /** Exercises a choice of a contract, with a key of this browser. */
 @Component({
   selector: 'app-exercise-panel',
   imports: [IdentityForm, RunView],
   template: `
+    <p class="contract" [title]="contract().contractId">
+      <b>{{ entity() }}</b> {{ contract().packageName }} · <code>{{ head(contract().contractId, 14) }}</code>
+    </p>
     <app-identity-form />
     @if (identities.current(); as identity) {
       <form (submit)="submit($event)">
@@ -67,6 +70,8 @@ export class ExercisePanel {
   protected readonly identities = inject(Identities);
   readonly #submissions = inject(Submissions);
   protected readonly runs = this.#submissions.runs;
+  protected readonly head = head;
+  protected readonly entity = computed(() => this.contract().templateId.replace(/^.*:/, ''));
   protected readonly notTwice = notTwice;
   protected readonly choice = signal('Archive');
   protected readonly argument = signal('{}');
@@ -86,9 +91,8 @@ export class ExercisePanel {
     if (identity === undefined || problem !== undefined) return;
     const { contractId, templateId } = this.contract();
     const choice = this.choice();
-    const entity = templateId.slice(templateId.lastIndexOf(':') + 1);
     const exercise = { templateId, contractId, choice, choiceArgument: value };
-    this.#submissions.submit(`${entity}.${choice}`, { ExerciseCommand: exercise }, identity);
+    this.#submissions.submit(`${this.entity()}.${choice}`, { ExerciseCommand: exercise }, identity);
   }
 }
 

@@ -3,6 +3,9 @@ import { JsonView } from '../detail/json-view';
 import { kindOf } from './field-kind';
 import { fractionOf, showValue } from './show-value';
 
+/** The length up to which a value with parts stands in one line. */
+const maxInline = 40;
+
 /** The arguments of a contract: a line for each, in full, and JSON for those that have parts. */
 @Component({
   selector: 'app-payload-view',
@@ -37,7 +40,7 @@ export class PayloadView {
       return {
         name,
         value,
-        isJson: kind === 'json',
+        isJson: kind === 'json' && showValue(value, kind).length > maxInline,
         text: isId ? String(value) : showValue(value, kind, fractionOf(value)),
         title: typeof value === 'string' ? value : '',
         // the start of the fingerprint, to tell parties of one name apart

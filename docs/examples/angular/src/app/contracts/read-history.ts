@@ -1,4 +1,13 @@
-import { isOrderError, isPrunedError, ledgerEffects, type Ledger, type Update, type UpdateFormat } from 'canton-rx';
+import {
+  isLedgerError,
+  isOrderError,
+  isPrunedError,
+  isTransient,
+  type Ledger,
+  ledgerEffects,
+  type Update,
+  type UpdateFormat,
+} from 'canton-rx';
 import {
   catchError,
   concat,
@@ -10,9 +19,12 @@ import {
   map,
   type Observable,
   of,
+  retry,
   scan,
   startWith,
   takeWhile,
+  throwError,
+  timer,
 } from 'rxjs';
 import { type ShownEvent, shownEvents } from '../detail/shown-event';
 import type { ContractRow } from './contract-row';
@@ -34,6 +46,7 @@ export function readHistory(ledger: Ledger, row: ContractRow, parties: readonly 
   const updateFormat = ledgerEffects({ parties, templates: [`#${template}`], topology: false });
   const later$ = ledger
     .ledgerEnd()
+    .pipe(retry({ delay: whenItAnswers }))
     .pipe(concatMap((end) => forward(ledger, { beginExclusive: offset - 1, endInclusive: end, updateFormat })));
   const earlier$ = contract.reassignmentCounter > 0 ? backward(ledger, offset - 1, updateFormat) : EMPTY;
   const isOurs = (event: ShownEvent): boolean => event.contractId === contractId;
@@ -95,5 +108,9 @@ const backward = (ledger: Ledger, endInclusive: number, updateFormat: UpdateForm
       }),
     );
   });
+
+/** Retries a single request, which the library does not retry by itself, unlike a feed. */
+const whenItAnswers = (error: unknown): Observable<unknown> =>
+  isLedgerError(error) && isTransient(error) ? timer(1_000) : throwError(() => error);
 
 const prunedUpTo = (offset: number): Step => ({ gap: `Events up to offset ${offset} have been pruned.` });

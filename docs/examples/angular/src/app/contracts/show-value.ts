@@ -47,6 +47,12 @@ function showDate(date: string): string {
 /** `3 Dec 2026, 14:03:07` in UTC, as the ledger has it. */
 const showTime = (time: string): string => `${showDate(time)}, ${time.slice(11, 19)}`;
 
+/** `3 Dec, 14:03`, with the year if it is not this one. */
+export function showRecentTime(time: string): string {
+  const date = showDate(time).replace(` ${new Date().getUTCFullYear()}`, '');
+  return `${date}, ${time.slice(11, 16)}`;
+}
+
 /** JSON in one line, with the parties shortened. A variant without a value is its name. */
 function compact(value: unknown): string {
   if (isVariant(value)) {

@@ -11,14 +11,9 @@ import { ContractList } from './contract-list';
     <fieldset>
       <legend>Templates</legend>
       <label>
-        <input
-          type="radio"
-          name="template"
-          [checked]="filters.template() === ''"
-          (change)="filters.template.set('')"
-        />
+        <input type="radio" name="template" [checked]="filters.template() === ''" (change)="filters.template.set('')" />
         <b>All</b>
-        <span>{{ list.live.hasValue() ? (list.count() | number) : '–' }}</span>
+        <span>{{ list.isKnown() ? (list.count() | number) : '–' }}</span>
       </label>
       @for (item of list.templates(); track item.template) {
         <label [title]="item.template" [class.is-none]="item.count === 0">
