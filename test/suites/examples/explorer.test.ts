@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import { itInChromium } from '../../helpers/browser.js';
+import { describeAccessibility } from './explorer/accessibility.js';
+import { describeContracts } from './explorer/contracts.js';
+import { describeContractPanels } from './explorer/contractsPanel.js';
+import { describeContractStates } from './explorer/contractsStates.js';
+import { describeDetails } from './explorer/details.js';
 import { builtFolder, installation, start, useExplorer } from './explorer/explorer.js';
 import { describeFeed } from './explorer/feed.js';
 import { describeGaps } from './explorer/gaps.js';
 import { describeNavigation } from './explorer/navigation.js';
 import { describePanels } from './explorer/panel.js';
+import { describeScreens } from './explorer/screens.js';
 import { describeSettings } from './explorer/settings.js';
+import { describeStatus } from './explorer/status.js';
 import { describeSubmissions } from './explorer/submission.js';
 import { describeTable } from './explorer/table.js';
 import { takeScreenshots } from './explorer/takeScreenshots.js';
@@ -75,10 +82,17 @@ describe('the explorer', () => {
   describeTable();
   describeNavigation();
   describePanels();
+  describeDetails();
   describeSubmissions();
   describeFeed();
   describeGaps();
   describeSettings();
+  describeStatus();
+  describeScreens();
+  describeAccessibility();
+  describeContracts();
+  describeContractPanels();
+  describeContractStates();
 
   const itDraws = process.env['CANTON_RX_SCREENSHOTS'] === undefined ? it.skip : itInChromium;
   itDraws(

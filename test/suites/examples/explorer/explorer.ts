@@ -205,6 +205,13 @@ export async function makeKey(page: Page, algorithm = 'Ed25519'): Promise<void> 
 export const submit = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Prepare, verify, sign and submit' }).click();
 
+/** Opens a ledger in the form of connections. */
+export async function connectTo(page: Page, address: string): Promise<void> {
+  await page.getByTitle('Connection').click();
+  await page.getByLabel('Address of the JSON Ledger API').fill(address);
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+}
+
 /** Waits for the outcome of the latest submission. */
 export const outcome = (page: Page, word: string): Promise<void> =>
   page.getByRole('log').first().getByText(word, { exact: true }).waitFor();

@@ -102,7 +102,7 @@ export function describeFeed(): void {
       sandbox.generate(30);
       const page = await open(url);
       await waitForStatus(page, 'Retrying');
-      await page.getByText('No updates yet.').waitFor();
+      await page.getByRole('alert').getByText('answered 503').waitFor();
     });
 
     itInChromium('resumes where it was paused', async () => {
@@ -162,7 +162,7 @@ export function describeFeed(): void {
         }
       });
       await row(page, sandbox.ledgerEnd).waitFor();
-      await page.getByText('4,000 here').waitFor();
+      await page.getByText('4,000 in the table').waitFor();
     });
 
     itInChromium('resumes at its position after a reload, and loads earlier updates on demand', async () => {
@@ -229,7 +229,7 @@ export function describeFeed(): void {
       });
       await first.bringToFront();
       await first.getByRole('button', { name: 'Resume' }).click();
-      await first.getByText('600 here').waitFor();
+      await first.getByText('600 in the table').waitFor();
       // it has saved its position by then
       await first.getByText('Catching up').waitFor();
       await expectSaved(first, sandbox.ledgerEnd);

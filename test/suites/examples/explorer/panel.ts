@@ -2,8 +2,7 @@ import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { itInChromium } from '../../../helpers/browser.js';
 import { until } from '../../../helpers/time.js';
-import { caughtUp, expectShown, makeKey, offsetsOf, open, outcome, row, start, submit } from './explorer.js';
-import { findAccessibilityViolations } from './screen.js';
+import { caughtUp, expectShown, offsetsOf, open, row, start } from './explorer.js';
 
 /** Tests of the explorer's panels, its keyboard, and its accessibility. */
 export function describePanels(): void {
@@ -114,25 +113,6 @@ export function describePanels(): void {
       expect(await panel.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
       await panel.getByRole('button', { name: 'Close' }).click();
       await panel.waitFor({ state: 'detached' });
-    });
-
-    itInChromium.each(['light', 'dark'] as const)('has no accessibility violations: %s', async (colorScheme) => {
-      const { sandbox, url } = await start();
-      sandbox.generate(300);
-      const page = await open(url);
-      await page.emulateMedia({ colorScheme });
-      await caughtUp(page);
-      await row(page, sandbox.ledgerEnd).click();
-      await page.getByText('Update id').waitFor();
-      expect(await findAccessibilityViolations(page)).toEqual([]);
-      await makeKey(page);
-      await submit(page);
-      await outcome(page, 'committed');
-      expect(await findAccessibilityViolations(page)).toEqual([]);
-      await page.setViewportSize({ width: 390, height: 844 });
-      expect(await findAccessibilityViolations(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Close' }).click();
-      expect(await findAccessibilityViolations(page)).toEqual([]);
     });
   });
 }

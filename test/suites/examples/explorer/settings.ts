@@ -1,7 +1,7 @@
 import { describe, expect } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
 import { eventually } from '../../../helpers/time.js';
-import { caughtUp, cutOff, expectShown, offsetsOf, open, start, waitForStatus } from './explorer.js';
+import { caughtUp, connectTo, cutOff, expectShown, offsetsOf, open, start, waitForStatus } from './explorer.js';
 
 /** Tests of the explorer's theme, its form of connections, and the sandbox's traffic. */
 export function describeSettings(): void {
@@ -50,6 +50,19 @@ export function describeSettings(): void {
       await waitForStatus(page, 'Stopped');
     });
 
+    itInChromium('opens the same ledger after a reload, also one of this machine', async () => {
+      const other = await start({}, () => ({}));
+      other.sandbox.generate(40);
+      const { url } = await start();
+      const page = await open(url);
+      await caughtUp(page);
+      await connectTo(page, other.sandbox.url);
+      await expectShown(page, offsetsOf(other.sandbox));
+      await page.reload();
+      await page.getByText(other.sandbox.url.slice('http://'.length), { exact: true }).waitFor();
+      await expectShown(page, offsetsOf(other.sandbox));
+    });
+
     itInChromium('begins at the ledger end on demand, with the latest updates before it', async () => {
       const { sandbox, url } = await start({}, () => ({}));
       sandbox.generate(500);
@@ -58,7 +71,7 @@ export function describeSettings(): void {
       await page.getByRole('combobox').selectOption('end');
       await page.getByRole('button', { name: 'Open' }).click();
       await caughtUp(page);
-      await page.getByText('200 here').waitFor();
+      await page.getByText('200 in the table').waitFor();
       sandbox.generate(10);
       await expectShown(page, offsetsOf(sandbox).slice(0, 210));
     });
@@ -71,7 +84,8 @@ export function describeSettings(): void {
       await page.getByLabel('Address of the JSON Ledger API').fill(sandbox.url);
       await page.getByRole('combobox').selectOption('end');
       await page.getByRole('button', { name: 'Open' }).click();
-      await waitForStatus(page, 'Connecting');
+      await waitForStatus(page, 'Retrying');
+      await page.getByRole('alert').getByText('Nothing answers there').waitFor();
       await reconnect();
       await caughtUp(page);
       await expectShown(page, offsetsOf(sandbox));
@@ -98,7 +112,7 @@ export function describeSettings(): void {
       const traffic = page.getByLabel('Traffic');
       await eventually(() => traffic.inputValue(), '5');
       await traffic.selectOption('20');
-      await page.getByRole('button', { name: '+ 1 000' }).click();
+      await page.getByRole('button', { name: 'Add 1,000' }).click();
       await page.reload();
       await page.getByRole('option', { name: '20/s', selected: true }).waitFor({ state: 'attached' });
     });

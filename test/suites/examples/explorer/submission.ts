@@ -79,7 +79,7 @@ export function describeSubmissions(): void {
       sandbox.fault({ kind: 'status', status: 404, body }, { path: /executeAndWaitForTransaction$/ });
       await submit(page);
       await outcome(page, 'rejected');
-      await page.getByText('The ledger refused it: LOCAL_VERDICT_INACTIVE_CONTRACTS.').waitFor();
+      await page.getByText('The ledger refused it: LOCAL_VERDICT_INACTIVE_CONTRACTS. Nothing was done.').waitFor();
       expect(sandbox.updates).toHaveLength(0);
     });
 
@@ -93,6 +93,43 @@ export function describeSubmissions(): void {
       await submit(page);
       await outcome(page, 'failed');
       await page.getByText('CONTRACT_NOT_FOUND. Nothing was done.').waitFor();
+    });
+
+    itInChromium.each([1280, 320])('shows why it failed within a screen of %i pixels', async (width) => {
+      const { sandbox, url } = await start();
+      const page = await open(url);
+      await page.setViewportSize({ width, height: 800 });
+      await caughtUp(page);
+      await makeKey(page);
+      const cause = `The template is not known: ${'0123456789abcdef'.repeat(20)}:Main:Asset`;
+      const body = cantonError('INVALID_ARGUMENT', { cause });
+      sandbox.fault({ kind: 'status', status: 400, body }, { path: /prepare$/ });
+      await submit(page);
+      await outcome(page, 'failed');
+      const run = page.getByRole('log').first();
+      for (const text of ['failed', 'The ledger refused it: INVALID_ARGUMENT. Nothing was done.', cause]) {
+        const box = await run.getByText(text, { exact: true }).boundingBox();
+        expect((box?.x ?? 0) + (box?.width ?? Infinity)).toBeLessThanOrEqual(width);
+      }
+    });
+
+    itInChromium('says what it waits for, and that the ledger does not answer', async () => {
+      const { url } = await start();
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const page = await open(url);
+      await caughtUp(page);
+      await makeKey(page);
+      await page.getByRole('button', { name: 'New key' }).waitFor();
+      await page.route(/prepare$/, (route) => released.then(() => route.continue()));
+      await submit(page);
+      const run = page.getByRole('log').first();
+      await run.getByText('Preparing…').waitFor();
+      await page.route('**/v2/updates**', (route) => route.abort());
+      await run.getByText('The ledger does not answer.').waitFor();
+      await page.unroute('**/v2/updates**');
+      release();
+      await outcome(page, 'committed');
     });
 
     itInChromium('submits once on a double click', async () => {

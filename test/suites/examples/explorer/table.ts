@@ -38,7 +38,7 @@ export function describeTable(): void {
       );
       await page.getByRole('button', { name: 'Clear' }).click();
 
-      await page.getByLabel('Template').selectOption('Tasks.Model:Task');
+      await page.getByLabel('Template').selectOption('sandbox-tasks:Tasks.Model:Task');
       await page.getByRole('button', { name: 'Transactions' }).click();
       const tasks = wanted((text, variant) => variant === 'Transaction' && text.includes(':Tasks.Model:Task"'));
       expect(tasks.length).toBeGreaterThan(0);
@@ -102,7 +102,7 @@ export function describeTable(): void {
           }).observe({ entryTypes: ['longtask'] });
         });
       });
-      await page.getByText('5,000 here').waitFor();
+      await page.getByText('5,000 in the table').waitFor();
       await row(page, sandbox.ledgerEnd).waitFor();
       // comparing each party with all others took twenty seconds; this takes a tenth of one
       const busyMs = await page.evaluate(() =>

@@ -6,15 +6,10 @@ import type { Sandbox } from '../../../../src/sandbox/index.js';
 
 const docs = join(import.meta.dirname, '..', '..', '..', '..', 'docs');
 const images = join(docs, 'images');
-const example = join(docs, 'examples', 'angular');
 
 /** The pictures of the documentation: a submission whose answer was lost, an update in full, and a phone. */
 export async function takeScreenshots(browser: Browser, sandbox: Sandbox, url: string): Promise<void> {
   await mkdir(images, { recursive: true });
-  const { beginNow } = (await import(join(example, 'server', 'begin-now.mjs'))) as {
-    beginNow: (sandbox: Sandbox) => void;
-  };
-  beginNow(sandbox);
   sandbox.generate(2_400);
   let owed = 0;
   const traffic = setInterval(() => {

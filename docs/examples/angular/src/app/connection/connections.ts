@@ -10,7 +10,12 @@ export class Connections {
   readonly #settings = inject(SETTINGS);
   readonly current = signal<Connection | undefined>(this.#remembered() ?? this.#served());
 
+  /** The connection before this one, to go back to after a wrong address. */
+  readonly previous = signal<Connection | undefined>(undefined);
+
   open(connection: Omit<Connection, 'isSandbox'>): void {
+    const before = this.current();
+    if (before?.baseUrl !== connection.baseUrl) this.previous.set(before);
     const { token: _, ...rest } = this.#marked(connection);
     sessionStorage.setItem(key, JSON.stringify(rest));
     this.current.set(this.#marked(connection));

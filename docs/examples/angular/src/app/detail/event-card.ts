@@ -20,20 +20,18 @@ import { TemplateName } from './template-name';
         <button type="button" class="link where" (click)="panels.push({ kind: 'update', offset: event().offset })">
           {{ numeral(event().offset) }} · {{ timeOfDay(event().recordTime) }} UTC
         </button>
-      } @else if (event().contractId; as contractId) {
-        <button
-          type="button"
-          class="link where id"
-          [title]="contractId"
-          (click)="panels.push({ kind: 'contract', contractId })"
-        >
-          Contract {{ head(contractId, 8) }}
-        </button>
-        <app-copy-button [text]="contractId" label="contract id" />
       }
     </div>
     @if (event().templateId; as templateId) {
       <app-template-name [templateId]="templateId" [packageName]="event().packageName" />
+    }
+    @if (!isOfContract() && event().contractId; as contractId) {
+      <p>
+        <button type="button" class="link" [title]="contractId" (click)="panels.push({ kind: 'contract', contractId })">
+          Contract {{ head(contractId) }}
+        </button>
+        <app-copy-button [text]="contractId" label="contract id" />
+      </p>
     }
     @for (role of event().roles; track role[0]) {
       <p>

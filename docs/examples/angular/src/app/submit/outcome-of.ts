@@ -3,10 +3,7 @@ import type { Outcome } from './run';
 
 /** The outcome of a submission that failed: it was not committed, or its outcome is unknown. */
 export function outcomeOf(error: unknown): Outcome {
-  if (!isLedgerError(error)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'failed', text: 'Nothing was done.', reason };
-  }
+  if (!isLedgerError(error)) return { kind: 'failed', text: error instanceof Error ? error.message : String(error) };
   switch (error._tag) {
     case 'SubmissionRejectedError':
       return {
@@ -30,6 +27,6 @@ export function outcomeOf(error: unknown): Outcome {
         reason: error.reason,
       };
     default:
-      return { kind: 'failed', text: 'Nothing was done.', reason: error.message.split('\n')[0] ?? error.name };
+      return { kind: 'failed', text: 'Nothing was done.', reason: error.message };
   }
 }

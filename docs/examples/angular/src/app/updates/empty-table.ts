@@ -1,6 +1,7 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, computed, inject } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
+import { Connections } from '../connection/connections';
 import { Feed } from '../feed/feed';
 import { Panels } from '../shell/panels';
 import { Health } from '../status/health';
@@ -29,7 +30,7 @@ import { Filters } from './filters';
           <p>No updates yet.</p>
         }
         @default {
-          <h2>{{ isFailed() ? 'The updates cannot be read' : 'No answer yet' }}</h2>
+          <h2>{{ isFailed() ? 'The ledger cannot be read' : 'The ledger cannot be read yet' }}</h2>
           <p class="address">{{ connection.baseUrl }}</p>
           <p role="alert">{{ health.explanation() }}</p>
           <div class="row">
@@ -39,6 +40,9 @@ import { Filters } from './filters';
             <button type="button" class="primary" (click)="panels.show({ kind: 'connection' })">
               Change the address
             </button>
+            @if (connections.previous(); as previous) {
+              <button type="button" (click)="connections.open(previous)">Back to {{ previous.baseUrl }}</button>
+            }
           </div>
         }
       }
@@ -74,6 +78,7 @@ import { Filters } from './filters';
 })
 export class EmptyTable {
   protected readonly connection = inject(CONNECTION);
+  protected readonly connections = inject(Connections);
   protected readonly feed = inject(Feed);
   protected readonly filters = inject(Filters);
   protected readonly health = inject(Health);
