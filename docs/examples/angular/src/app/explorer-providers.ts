@@ -8,6 +8,7 @@ import { Feed } from './feed/feed';
 import { Panels } from './shell/panels';
 import { Health } from './status/health';
 import { Samples } from './status/samples';
+import { Troubles } from './status/troubles';
 import { Identities } from './submit/identities';
 import { Submissions } from './submit/submissions';
 import { Facets } from './updates/facets';
@@ -25,5 +26,5 @@ export const explorerProviders = (connection: Connection): (Provider | Environme
     retry: { maxDelayMs: 3_000, giveUpAfterMs: 24 * 3_600_000 },
   }),
   [ContractFilters, OpenContracts],
-  [Facets, Filters, UpdateList, TableView, Feed, Earlier, Health, Samples, Panels, Identities, Submissions],
+  [Facets, Filters, UpdateList, TableView, Feed, Earlier, Troubles, Health, Samples, Panels, Identities, Submissions],
 ];

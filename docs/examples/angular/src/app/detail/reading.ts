@@ -1,6 +1,6 @@
-import { Component, computed, inject, input, output } from '@angular/core';
+import { Component, inject, input, output } from '@angular/core';
 import { isPrunedError } from 'canton-rx';
-import { Health } from '../status/health';
+import { Troubles } from '../status/troubles';
 import { reasonOf } from './reason-of';
 
 /** What stands in a panel until what it shows is read: that it is read, that the ledger does not answer, or an error. */
@@ -29,8 +29,7 @@ export class Reading {
   readonly error = input<Error | undefined>();
   /** Emits when it is to be read again. */
   readonly again = output();
-  readonly #health = inject(Health);
-  protected readonly isDown = computed(() => this.#health.phase() === 'retrying');
+  protected readonly isDown = inject(Troubles).isDown;
   protected readonly isGone = isPrunedError;
   protected readonly reasonOf = reasonOf;
 }

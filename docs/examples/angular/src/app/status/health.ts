@@ -1,16 +1,11 @@
-import { computed, inject, Injectable, signal } from '@angular/core';
+import { computed, inject, Injectable } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
-import type { Diagnostic } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { Feed } from '../feed/feed';
 import { explain, nameOf } from './explain';
+import { Troubles } from './troubles';
 
 export type Phase = 'connecting' | 'catchingUp' | 'caughtUp' | 'retrying' | 'paused' | 'failed';
-
-type Retry = Extract<Diagnostic, { _tag: 'RetryScheduled' }>;
-
-/** The diagnostics that end the retries of a feed. */
-const isOver: ReadonlySet<Diagnostic['_tag']> = new Set(['PageReceived', 'CaughtUp', 'FeedEnded'] as const);
 
 const words: Readonly<Record<Phase, string>> = {
   connecting: 'Connecting',
@@ -25,9 +20,7 @@ const words: Readonly<Record<Phase, string>> = {
 @Injectable()
 export class Health {
   readonly #feed = inject(Feed);
-  /** The pending retry of each feed. An update that is read for a panel is a feed as well. */
-  readonly #troubles = signal<ReadonlyMap<number, Retry>>(new Map());
-  readonly #trouble = computed(() => [...this.#troubles().values()].at(0));
+  readonly #trouble = inject(Troubles).first;
 
   readonly phase = computed((): Phase => {
     if (!this.#feed.isRunning()) return 'paused';
@@ -61,11 +54,6 @@ export class Health {
       .subscribe((event) => {
         if (event._tag === 'UpdateSkipped')
           this.#feed.notice.set(`Update ${event.offset} cannot be read, and is not in the table.`);
-        const { feed } = event;
-        if (feed === undefined) return;
-        if (event._tag === 'RetryScheduled') this.#troubles.update((troubles) => new Map(troubles).set(feed, event));
-        if (isOver.has(event._tag) && this.#troubles().has(feed))
-          this.#troubles.update((troubles) => new Map([...troubles].filter(([of]) => of !== feed)));
       });
   }
 }

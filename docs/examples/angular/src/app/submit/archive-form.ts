@@ -3,7 +3,7 @@ import { Component, computed, inject, input } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
 import { injectLedger } from 'canton-rx/angular';
 import { reasonOf } from '../detail/reason-of';
-import { Health } from '../status/health';
+import { Troubles } from '../status/troubles';
 import { head, templateName } from '../updates/names';
 import { activeContracts } from './active-contracts';
 import type { Identity } from './identity';
@@ -44,7 +44,7 @@ export class ArchiveForm {
   protected readonly notTwice = notTwice;
   protected readonly head = head;
   protected readonly templateName = templateName;
-  readonly #health = inject(Health);
+  readonly #troubles = inject(Troubles);
   readonly #ended = computed(() => this.#submissions.runs().filter(({ outcome }) => outcome !== undefined).length);
   protected readonly read = rxResource({
     // read again after each submission
@@ -56,7 +56,7 @@ export class ArchiveForm {
   protected readonly nothing = computed(() => {
     const error = this.read.error();
     if (error !== undefined) return reasonOf(error);
-    if (this.#health.phase() === 'retrying') return 'The ledger does not answer';
+    if (this.#troubles.isDown()) return 'The ledger does not answer';
     return this.read.isLoading() ? 'Reading…' : 'None is active';
   });
 

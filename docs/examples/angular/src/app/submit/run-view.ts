@@ -1,7 +1,7 @@
 import { DecimalPipe } from '@angular/common';
 import { Component, inject, input } from '@angular/core';
 import { Panels } from '../shell/panels';
-import { Health } from '../status/health';
+import { Troubles } from '../status/troubles';
 import type { Run } from './run';
 
 /** The steps of a submission. */
@@ -34,7 +34,7 @@ import type { Run } from './run';
       } @else {
         <li class="waiting">
           <span>{{ run().steps.at(-1)?.next ?? 'Preparing…' }}</span>
-          @if (health.phase() === 'retrying') {
+          @if (isDown()) {
             <small>The ledger does not answer.</small>
           }
         </li>
@@ -46,6 +46,6 @@ import type { Run } from './run';
 })
 export class RunView {
   readonly run = input.required<Run>();
-  protected readonly health = inject(Health);
+  protected readonly isDown = inject(Troubles).isDown;
   protected readonly panels = inject(Panels);
 }
