@@ -1,0 +1,60 @@
+import type { Locator, Page } from 'playwright-core';
+import type { Sandbox } from '../../../../src/sandbox/index.js';
+import { open } from './explorer.js';
+
+/** Opens the page of contracts. */
+export const openContracts = (url: string, before?: (page: Page) => Promise<void>): Promise<Page> =>
+  open(`${url}/#contracts`, before);
+
+export const contractRow = (page: Page, contractId: string): Locator => page.locator(`#contract-${contractId}`);
+
+export const chooseTemplate = (page: Page, entity: string): Promise<void> =>
+  page.locator('app-template-rail').getByText(entity, { exact: true }).click();
+
+/** A number of the status of the contracts. */
+export const count = (page: Page, name: string): Promise<string> =>
+  page.locator('app-contracts-strip div').filter({ hasText: name }).locator('dd').innerText();
+
+/** The texts of the cells of a row. */
+export const textsOf = async (row: Locator): Promise<readonly string[]> =>
+  (await row.getByRole('gridcell').allInnerTexts()).map((text) => text.trim());
+
+let made = 0;
+const newId = (): string => `00c0ffeeab${(made += 1).toString(16).padStart(70, '0')}`;
+
+interface AssetOptions {
+  readonly owner?: string;
+  readonly amount?: string;
+  readonly tag?: string | null;
+  readonly serial?: string;
+}
+
+export const assetTemplate = '#sandbox-assets:Main:Asset';
+
+/** Creates an asset. Returns its id. */
+export function asset(sandbox: Sandbox, options: AssetOptions = {}): string {
+  const { owner = sandbox.parties[0] ?? '', amount = '1.0', tag = 'gold', serial = '1' } = options;
+  const contractId = newId();
+  const createArgument = { owner, amount, tag, serial };
+  const event = { contractId, templateId: assetTemplate, signatories: [owner], createArgument };
+  sandbox.append({
+    Transaction: { value: { synchronizerId: sandbox.synchronizers[0] ?? '', events: [{ CreatedEvent: event }] } },
+  });
+  return contractId;
+}
+
+/** Creates a contract with a field of each kind. */
+export function sample(sandbox: Sandbox) {
+  const [owner = ''] = sandbox.parties;
+  const contractId = newId();
+  const createArgument = {
+    ...{ owner, active: true, count: '977', amount: '1234567.2500000000', note: 'a note' },
+    ...{ day: '2026-12-03', at: '2026-11-22T14:03:07.25Z', contract: newId() },
+    ...{ limits: ['1.0', '2.5'], lock: { holder: owner, reason: null }, price: { tag: 'Fixed', value: '10.0' } },
+    nothing: null,
+  };
+  const templateId = '#sandbox-values:Values:Sample';
+  const event = { contractId, templateId, signatories: [owner], createArgument };
+  sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: event }] } } });
+  return event;
+}
