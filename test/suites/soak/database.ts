@@ -38,20 +38,20 @@ async function time(pool: Pool, what: string, sql: string): Promise<void> {
   print(`${what}: ${median.toFixed(1)} ms, ${found} rows`);
 }
 
-/** The statements that took most of the time of the database since the last reset of their counts. */
+/** The statements that took most of the time of the database, without those that make tables. */
 export async function topStatements(pool: Pool, what: string): Promise<string> {
   const { rows } = await pool.query<Record<'calls' | 'mean' | 'total' | 'rows' | 'query', string>>(
     `SELECT calls, round(mean_exec_time::numeric, 3) AS mean, round(total_exec_time::numeric, 1) AS total, rows,
       regexp_replace(query, '\\s+', ' ', 'g') AS query
       FROM pg_stat_statements JOIN pg_database ON dbid = oid
-      WHERE datname = current_database() AND query !~ 'pg_stat_statements' ORDER BY total_exec_time DESC LIMIT 25`,
+      WHERE datname = current_database() AND query !~ 'pg_stat_statements|^\\s*(CREATE|DO|ALTER|COMMENT) ' ORDER BY total_exec_time DESC LIMIT 16`,
   );
   const lines = rows.map(({ calls, mean, total, rows: count, query }) => [
     calls,
     mean,
     total,
     count,
-    query.length > 150 ? `${query.slice(0, 150)}...` : query,
+    query.length > 200 ? `${query.slice(0, 200)}...` : query,
   ]);
   return `\nthe statements of ${what}\n${columns([['calls', 'mean ms', 'total ms', 'rows', 'statement'], ...lines])}\n`;
 }

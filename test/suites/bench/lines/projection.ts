@@ -31,13 +31,13 @@ export const projection: Line = {
               {
                 id: 'projection-load',
                 figure:
-                  'a snapshot of 100 000 contracts, projected / read with fetch, and the same rows inserted by a loop',
+                  'a snapshot of 100 000 contracts, projected / read with fetch, and the same rows copied by a loop',
                 ratios: speedRatios(load, loop),
                 note: `${rateOf(load)} contracts/s, the loop ${rateOf(loop)}`,
               },
               {
                 id: 'projection-write',
-                figure: 'the same without the reading / the inserts of the loop',
+                figure: 'the same without the reading / the copying of the loop',
                 ratios: speedRatios(writing(load), writing(loop)),
                 goal: { atLeast: 0.8 },
                 note: `${rateOf(writing(load))} contracts/s, the loop ${rateOf(writing(loop))}`,

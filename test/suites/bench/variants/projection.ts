@@ -1,6 +1,8 @@
 import { Pool, type PoolClient } from 'pg';
 import { filter, firstValueFrom, lastValueFrom } from 'rxjs';
-import { acsDelta } from '../../../../src/index.js';
+import { acsDelta, type CreatedEvent } from '../../../../src/index.js';
+import { contractColumns } from '../../../../src/postgres/projection/columns.js';
+import { copyRows } from '../../../../src/postgres/projection/copyRows.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../../../src/postgres/index.js';
 import { contractsFeed, type ContractsWork, processFeed } from '../../../../src/process/index.js';
 import { type Load, type Outcome, stopwatch } from '../Load.js';
@@ -8,6 +10,8 @@ import { origin } from '../ledgerText.js';
 import { ledgerOf } from './feed.js';
 
 const query = { parties: 'any' } as const;
+
+const columns = { generation: 'int', ...contractColumns } as const;
 
 /** The number of contracts in a transaction. */
 const batchSize = 500;
@@ -44,7 +48,7 @@ export const loadProjection = (load: Load): Promise<Outcome> =>
     return outcome(count, startedAt, writingSince);
   });
 
-/** Reads the same snapshot with fetch, and inserts the same rows in a loop. Nothing else can be read from it. */
+/** Reads the same snapshot with fetch, and copies the same rows into the same table in a loop. */
 export const loopProjection = (load: Load): Promise<Outcome> =>
   withProjection(load, async (pool) => {
     const startedAt = performance.now();
@@ -56,7 +60,9 @@ export const loopProjection = (load: Load): Promise<Outcome> =>
     for (let first = 0; first < contracts.length; first += batchSize) {
       const batch = contracts.slice(first, first + batchSize).map((entry) => rowOf(entry, templatePk));
       await client.query('BEGIN');
-      await client.query(insertRows, [JSON.stringify(batch)]);
+      await lastValueFrom(copyRows(client, 'contracts.projection_contracts', columns, batch), {
+        defaultValue: undefined,
+      });
       await client.query('COMMIT');
     }
     client.release();
@@ -90,7 +96,7 @@ const outcome = (count: number, startedAt: number, writingSince: number): Outcom
 
 /** An active contract, as the ledger sends it. */
 interface Entry {
-  readonly createdEvent: Readonly<Record<string, unknown>> & { readonly createdEventBlob: string };
+  readonly createdEvent: CreatedEvent;
   readonly synchronizerId: string;
   readonly reassignmentCounter: number;
 }
@@ -118,29 +124,21 @@ interface Page {
 }
 
 const insertTemplate = `INSERT INTO contracts.projection_templates
-  (payload_type, template_id, template_fqn, module_entity, entity, package_id)
-  VALUES ('template', 'p:Main:Asset', 'main:Main:Asset', 'Main:Asset', 'Asset', 'p') RETURNING template_pk AS pk`;
+  (payload_type, template_id, template_fqn, module, entity, package_id, choice)
+  VALUES ('template', 'p:Main:Asset', 'main:Main:Asset', 'Main', 'Asset', 'p', '') RETURNING template_pk AS pk`;
 
-const columns = `template_pk, contract_id, created_at_offset, created_node_id, created_effective_at, synchronizer_id,
-  reassignment_counter, payload, signatories, observers, witnesses, metadata`;
-const insertRows = `INSERT INTO contracts.projection_contracts (generation, ${columns})
-  SELECT 1, template_pk, contract_id, created_at_offset, created_node_id, created_effective_at, synchronizer_id,
-    reassignment_counter, payload, signatories, observers, witnesses, decode(metadata, 'base64')
-  FROM json_to_recordset($1) AS r(template_pk int, contract_id text, created_at_offset bigint, created_node_id bigint,
-    created_effective_at timestamptz, synchronizer_id text, reassignment_counter bigint, payload jsonb,
-    signatories text[], observers text[], witnesses text[], metadata text)`;
-
-const rowOf = ({ createdEvent, synchronizerId, reassignmentCounter }: Entry, template_pk: number): object => ({
+const rowOf = ({ createdEvent, synchronizerId, reassignmentCounter }: Entry, template_pk: number) => ({
+  generation: 1,
   template_pk,
-  contract_id: createdEvent['contractId'],
-  created_at_offset: createdEvent['offset'],
-  created_node_id: createdEvent['nodeId'],
-  created_effective_at: createdEvent['createdAt'],
+  contract_id: createdEvent.contractId,
+  created_at_offset: createdEvent.offset,
+  created_node_id: createdEvent.nodeId,
+  created_effective_at: createdEvent.createdAt,
   synchronizer_id: synchronizerId,
   reassignment_counter: reassignmentCounter,
-  payload: createdEvent['createArgument'],
-  signatories: createdEvent['signatories'],
-  observers: createdEvent['observers'],
-  witnesses: createdEvent['witnessParties'],
-  metadata: createdEvent.createdEventBlob === '' ? null : createdEvent.createdEventBlob,
+  payload: JSON.stringify(createdEvent.createArgument),
+  signatories: createdEvent.signatories,
+  observers: createdEvent.observers,
+  witnesses: createdEvent.witnessParties,
+  metadata: createdEvent.createdEventBlob === '' ? undefined : createdEvent.createdEventBlob,
 });
