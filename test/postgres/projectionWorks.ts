@@ -1,0 +1,52 @@
+import type { Pool } from 'pg';
+import { lastValueFrom } from 'rxjs';
+import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js';
+import { ContractsFold } from '../../src/contracts/ContractsFold.js';
+import { makeContract } from '../../src/contracts/makeContract.js';
+import type { ProjectionHandler } from '../../src/postgres/index.js';
+import type { ContractsWork, ResetBatch } from '../../src/process/index.js';
+import { decodeUpdate } from '../helpers/foldLaw.js';
+
+/** Runs a handler as a processor does, in transactions of some works. */
+export async function write(
+  pool: Pool,
+  handler: ProjectionHandler,
+  works: readonly ContractsWork[],
+  perCommit = works.length,
+): Promise<void> {
+  const client = await pool.connect();
+  try {
+    for (let first = 0; first < works.length; first += perCommit) {
+      await client.query('BEGIN');
+      await lastValueFrom(handler(works.slice(first, first + perCommit), client), { defaultValue: undefined });
+      await client.query('COMMIT');
+    }
+  } finally {
+    // closes it, with what a failed handler has left open
+    client.release(true);
+  }
+}
+
+/** The batches of a reset. */
+export function batchesOf(
+  reason: ResetBatch['reason'],
+  offset: number,
+  contracts: readonly AnyContract[],
+  size = 500,
+): readonly ResetBatch[] {
+  const count = Math.max(1, Math.ceil(contracts.length / size));
+  return Array.from({ length: count }, (_, index) => ({
+    _tag: 'ResetBatch',
+    reason,
+    offset,
+    contracts: contracts.slice(index * size, (index + 1) * size),
+    isFirst: index === 0,
+    isLast: index === count - 1,
+  }));
+}
+
+/** An empty snapshot at offset 0, and the changes of updates in their wire form. */
+export function worksOf(elements: readonly object[], types?: ContractTypes): readonly ContractsWork[] {
+  const fold = new ContractsFold(makeContract(types));
+  return [...batchesOf('start', 0, []), ...elements.flatMap((element) => fold.apply(decodeUpdate(element)) ?? [])];
+}
