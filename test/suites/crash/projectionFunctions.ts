@@ -79,7 +79,7 @@ async function checkOffsets(checked: Checked): Promise<void> {
   await read(checked, 'SELECT validate_offset_exists($1)', [end]);
   await expect(read(checked, 'SELECT validate_offset_exists($1)', [end + 1])).rejects.toThrow();
   const changes = history.filter(({ isChange }) => isChange);
-  const transactions = await read(checked, 'SELECT "offset"::text AS "offset" FROM transactions ORDER BY "offset"');
+  const transactions = await read(checked, 'SELECT "offset" FROM transactions ORDER BY "offset"');
   expect(transactions.map((row) => Number(row['offset']))).toEqual(changes.map(({ offset }) => offset));
 }
 
