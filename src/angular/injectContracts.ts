@@ -94,26 +94,24 @@ function requestOf<M extends ContractTypes>(
   }
 }
 
-/** Whether requests are the same, so that a view goes on. Ledgers are compared by identity. */
+/** Whether requests are the same, so that a view goes on. Ledgers and types are compared by identity. */
 function isSame(a: Requested<ContractTypes>, b: Requested<ContractTypes>): boolean {
   if (a === undefined || b === undefined || 'failure' in a || 'failure' in b) return a === b;
-  return a.ledger === b.ledger && isEqual(a.query, b.query);
+  // parties and types are parts in turn
+  return a.ledger === b.ledger && hasSameParts(a.query, b.query, (x, y) => hasSameParts(x, y, Object.is));
 }
 
-/** Whether values are equal in all parts. Functions, and objects of classes, are equal only to themselves. */
-function isEqual(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  const [ofA, ofB] = [entriesOf(a), entriesOf(b)];
-  // the order of types matters
-  return ofA.length === ofB.length && ofA.every(([key, value], i) => key === ofB[i]?.[0] && isEqual(value, ofB[i][1]));
+/** Whether objects or lists have the same parts in the same order, which matters for types; or values are the same. */
+function hasSameParts(a: unknown, b: unknown, isSamePart: (a: unknown, b: unknown) => boolean): boolean {
+  if (!isObject(a) || !isObject(b)) return Object.is(a, b);
+  const [ofA, ofB] = [partsOf(a), partsOf(b)];
+  return ofA.length === ofB.length && ofA.every(([key, part], i) => key === ofB[i]?.[0] && isSamePart(part, ofB[i][1]));
 }
 
-const entriesOf = (object: object): [string, unknown][] =>
-  Object.entries(object).filter(([, value]) => value !== undefined);
+const isObject = (u: unknown): u is object => typeof u === 'object' && u !== null;
 
-const isPlain = (u: unknown): u is object =>
-  typeof u === 'object' && u !== null && [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(u) as []);
+const partsOf = (object: object): [string, unknown][] =>
+  Object.entries(object).filter(([, part]) => part !== undefined);
 
 const idle: Reading<never> = { request: undefined, isReloading: false };
 

@@ -36,7 +36,7 @@ const contractsScript = `
       document: '<app-root></app-root>', url: '/',
     });
   };
-  const shown = (html) => /\\[(.*)\\]/.exec(html.replaceAll(/<!--.*?-->/g, ''))?.[1];
+  const shown = (html) => /\\[(.*?)\\]/.exec(html.replaceAll(/<!--.*?-->/g, ''))?.[1];
   const waiting = await render(withPendingTasks(PendingTasks));
   const state = JSON.parse(/<script id="ng-state" type="application\\/json">(.*?)<\\/script>/.exec(waiting)?.[1] ?? '{}');
   const open = () => sandbox.requests.filter(({ status, aborted }) => status === undefined && !aborted).length;
