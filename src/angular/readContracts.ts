@@ -73,7 +73,7 @@ export function contractsReader<M extends ContractTypes>(
       const view = liveContracts(request.ledger, request.query, options);
       return readingsOf(request, isConflated ? conflate(view, 'animationFrame') : view, compare);
     }).pipe(untilLedgerDestroyed(request.ledger), endStale(request));
-    const reading$ = isServer ? snapshotOf(view$, request, transferred) : continueFrom(view$, request, transferred);
+    const reading$ = defer(() => (isServer ? snapshotOf : continueFrom)(view$, transferred(request)));
     return reading$.pipe(
       catchError((error: unknown) => of(failed(request, error))),
       outsideZone(zone),
@@ -85,13 +85,12 @@ export function contractsReader<M extends ContractTypes>(
 /** The first contracts, for the page that is rendered. */
 const snapshotOf = <M extends ContractTypes>(
   view$: Observable<Reading<ContractOf<M>>>,
-  request: ContractsRequest<M>,
   transferred: TransferredContracts<M>,
 ): Observable<Reading<ContractOf<M>>> =>
   view$.pipe(
     takeWhile(({ known }) => known === undefined, true),
     tap(({ known }) => {
-      if (known !== undefined) transferred.keep(request, known);
+      if (known !== undefined) transferred.keep(known);
     }),
     takeUntil(timer(maxWaitMs)),
   );
@@ -99,16 +98,13 @@ const snapshotOf = <M extends ContractTypes>(
 /** Begins with the contracts of the page, if it has any, until others are known. */
 const continueFrom = <M extends ContractTypes>(
   view$: Observable<Reading<ContractOf<M>>>,
-  request: ContractsRequest<M>,
   transferred: TransferredContracts<M>,
 ): Observable<Reading<ContractOf<M>>> =>
-  defer(() =>
-    view$.pipe(
-      tap(({ known }) => {
-        if (known !== undefined) transferred.drop(request);
-      }),
-      startWith(...transferred.read(request)),
-    ),
+  view$.pipe(
+    tap(({ known }) => {
+      if (known !== undefined) transferred.drop();
+    }),
+    startWith(...transferred.read()),
   );
 
 /** The readings of a view. Each has the contracts of its offset. */

@@ -1,7 +1,8 @@
-import { ApplicationRef, inject, makeStateKey, type StateKey, TransferState } from '@angular/core';
+import { ApplicationRef, inject, makeStateKey, TransferState } from '@angular/core';
+import { asyncScheduler, noop } from 'rxjs';
 import { CreatedEvent } from '../codecs/Event.js';
 import type { Int64, Offset } from '../codecs/scalars.js';
-import type { ContractLocation, ContractOf, ContractTypes } from '../contracts/Contract.js';
+import type { AnyContract, ContractLocation, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import { eventFormatOf } from '../contracts/ContractQuery.js';
 import { makeContract } from '../contracts/makeContract.js';
 import type { KnownContracts, Reading } from './ContractsResource.js';
@@ -24,59 +25,59 @@ interface Transferred {
 const maxContracts = 500;
 
 /**
- * Passes contracts from the server that rendered a page to the browser that shows it.
+ * Passes the contracts of a request from the server that rendered a page to the browser that shows it.
  *
  * @internal
  */
 export interface TransferredContracts<M extends ContractTypes> {
   /** Puts contracts into the page, unless they are too many. */
-  keep(request: ContractsRequest<M>, known: KnownContracts<ContractOf<M>>): void;
+  keep(known: KnownContracts<ContractOf<M>>): void;
   /** The contracts in the page as a first reading, if there are any. */
-  read(request: ContractsRequest<M>): readonly Reading<ContractOf<M>>[];
+  read(): readonly Reading<ContractOf<M>>[];
   /** Forgets the contracts: newer ones are known. */
-  drop(request: ContractsRequest<M>): void;
+  drop(): void;
 }
 
 /**
- * The contracts that are transferred for queries to the application's ledger; others cannot be told apart in a page. Must be
- * called in an injection context.
+ * The contracts that are transferred for requests to the application's ledger; those of others cannot be told apart in a page.
+ * Must be called in an injection context. What it returns throws for an invalid query.
  *
  * @internal
  */
-export function transferredContracts<M extends ContractTypes>(): TransferredContracts<M> {
+export function transferredContracts<M extends ContractTypes>(): (
+  request: ContractsRequest<M>,
+) => TransferredContracts<M> {
   const state = inject(TransferState);
   const { injector } = inject(ApplicationRef);
-  const keyOf = ({ query, ledger }: ContractsRequest<M>): StateKey<Transferred | null> | undefined =>
-    ledger === injector.get(LEDGER, null)
-      ? makeStateKey(`canton-rx ${JSON.stringify(eventFormatOf(query))}`)
-      : undefined;
-  return {
-    keep: (request, known) => {
-      const key = keyOf(request);
-      if (key === undefined || known.contracts.length > maxContracts) return;
-      const contracts = known.contracts.map(({ createdEvent, location, reassignmentCounter }) => ({
-        created: CreatedEvent.encode(createdEvent),
-        location,
-        counter: reassignmentCounter,
-      }));
-      state.set(key, { offset: known.offset, readAt: known.staleSince ?? Date.now(), contracts });
-    },
-    read: (request) => {
-      const key = keyOf(request);
-      const transferred = key && state.get(key, null);
-      if (transferred === null || transferred === undefined) return [];
-      const contracts = decodeAll(request, transferred);
-      if (contracts === undefined) return [];
-      const { offset, readAt } = transferred;
-      const known = { contracts, offset, staleSince: readAt };
-      return [{ request, isReloading: true, connection: { status: 'connecting' }, known }];
-    },
-    drop: (request) => {
-      const key = keyOf(request);
-      if (key !== undefined) state.remove(key);
-    },
+  return (request) => {
+    if (request.ledger !== injector.get(LEDGER, null)) return { keep: noop, read: () => [], drop: noop };
+    const key = makeStateKey<Transferred | null>(`canton-rx ${JSON.stringify(eventFormatOf(request.query))}`);
+    return {
+      keep: ({ contracts, offset, staleSince }) => {
+        if (contracts.length > maxContracts) return;
+        const readAt = staleSince ?? asyncScheduler.now();
+        state.set(key, { offset, readAt, contracts: contracts.map(encode) });
+      },
+      read: () => {
+        const transferred = state.get(key, null);
+        if (transferred === null) return [];
+        const contracts = decodeAll(request, transferred);
+        if (contracts === undefined) return [];
+        const known = { contracts, offset: transferred.offset, staleSince: transferred.readAt };
+        return [{ request, isReloading: true, connection: { status: 'connecting' }, known }];
+      },
+      drop: () => {
+        state.remove(key);
+      },
+    };
   };
 }
+
+const encode = ({ createdEvent, location, reassignmentCounter }: AnyContract): Transferred['contracts'][number] => ({
+  created: CreatedEvent.encode(createdEvent),
+  location,
+  counter: reassignmentCounter,
+});
 
 /** `undefined` if one of them does not decode: the page is of another release, for example. */
 function decodeAll<M extends ContractTypes>(

@@ -66,7 +66,7 @@ const apps: readonly {
     imports: "import { injectContracts, provideLedger } from 'canton-rx/angular';",
     value: "injectContracts({ parties: 'any' }).value()",
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 40_000,
+    budget: 45_500,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
