@@ -11,7 +11,7 @@ export interface Expected {
   readonly active: ReadonlyMap<string, { payload: unknown; counter: number; inFlightTo: string | null }>;
   /** The archived contracts, with the offsets of their archivals. */
   readonly archived: readonly string[];
-  /** The exercises, by offset and node. */
+  /** The exercises, by the ids of their events. */
   readonly exercises: readonly string[];
 }
 
@@ -40,10 +40,7 @@ export async function readExpected(baseUrl: string, end: number, oldest = 0): Pr
   if (change._tag !== 'Reset') throw new Error('the contracts come first');
   const active = change.contracts.map(({ contractId, createdEvent, reassignmentCounter, location }) => {
     const inFlightTo = 'inFlight' in location ? location.inFlight.target : null;
-    return [
-      contractId,
-      { payload: createdEvent.createArgument, counter: reassignmentCounter, inFlightTo },
-    ] as const;
+    return [contractId, { payload: createdEvent.createArgument, counter: reassignmentCounter, inFlightTo }] as const;
   });
   const events = (await readUpdates(baseUrl, end, oldest, 'reader', ledgerEffects)).flatMap((update) =>
     update._tag === 'Transaction' ? update.events : [],
@@ -55,7 +52,7 @@ export async function readExpected(baseUrl: string, end: number, oldest = 0): Pr
       .filter(({ consuming, acsDelta: isStored }) => consuming && isStored)
       .map(({ contractId, offset }) => `${contractId} ${offset}`)
       .sort(),
-    exercises: exercised.map(({ offset, nodeId }) => `${offset}:${nodeId}`).sort(),
+    exercises: exercised.map(({ offset, nodeId }) => `(${offset},${nodeId})`).sort(),
   };
 }
 
@@ -68,7 +65,7 @@ export async function readStored(pool: Pool): Promise<Expected & { readonly olde
   const archived = await pool.query<{ key: string }>(
     `SELECT contract_id || ' ' || archived_at_offset AS key FROM contracts.archives()`,
   );
-  const exercises = await pool.query<{ id: string }>('SELECT exercise_event_id AS id FROM contracts.exercises()');
+  const exercises = await pool.query<{ id: string }>('SELECT exercise_event_id::text AS id FROM contracts.exercises()');
   const oldest = await pool.query<{ oldest: number }>('SELECT contracts.oldest_offset()::int AS oldest');
   return {
     active: new Map(active.rows.map(({ id, ...rest }) => [id, rest])),

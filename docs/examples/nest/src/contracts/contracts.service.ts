@@ -91,7 +91,10 @@ export class ContractsService {
       contractId,
     ]);
     if (row === undefined) return undefined;
-    const exercises = await this.rows<ExerciseRow>('SELECT * FROM contracts.lookup_exercises($1)', [contractId]);
+    const exercises = await this.rows<ExerciseRow>(
+      'SELECT * FROM contracts.lookup_exercises($1) ORDER BY exercise_event_id',
+      [contractId],
+    );
     return { ...contractOf(row), history: historyOf(row, exercises) };
   }
 

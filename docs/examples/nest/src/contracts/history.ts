@@ -44,7 +44,7 @@ export function historyOf(contract: ContractRow, exercises: readonly ExerciseRow
   }));
   return [
     { event: 'created', offset: Number(offset), at },
-    ...exercised.sort((a, b) => a.offset - b.offset),
+    ...exercised,
     ...(archivedOffset !== null && archivedAt !== null
       ? [{ event: 'archived' as const, offset: Number(archivedOffset), at: archivedAt }]
       : []),
