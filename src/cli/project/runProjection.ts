@@ -104,7 +104,7 @@ function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions
   }
   if (!isCaughtUp || progress.stage === 'caughtUp') return;
   progress.stage = 'caughtUp';
-  say(`caught up at offset ${offset}; read it with: SELECT * FROM ${schema}.summary_active()`);
+  say(`caught up at offset ${offset}; read it with: SELECT * FROM ${schema}.active()`);
 }
 
 /** Keeps what the diagnostics tell, and says what somebody should know. */

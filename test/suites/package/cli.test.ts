@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { root } from './project.js';
 import { until } from '../../helpers/time.js';
 
@@ -83,6 +84,78 @@ describe('canton-rx tail', () => {
       expect(stderr[0]).not.toContain('secret');
     },
   );
+});
+
+describe('canton-rx contracts', () => {
+  it('prints contracts to a pipe as JSON, and their number to stderr', async () => {
+    const { stdout, stderr } = await bash('node "$BIN" contracts --ledger "$LEDGER"', url);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(50);
+    expect(lines.every((line) => line.startsWith('{"_tag":"Contract","type":"#sandbox-'))).toBe(true);
+    expect(stderr).toContain(`${lines.length} contracts`);
+  });
+
+  it('ends without an error when its reader ends', async () => {
+    for (const options of ['', '--follow', '--pretty']) {
+      const { stdout, stderr } = await bash(`node "$BIN" contracts ${options} --ledger "$LEDGER" | head -1`, url);
+      expect(stdout).not.toBe('');
+      expect(stderr.replace(/^\d+ contracts.*\n$/, '')).toBe('');
+    }
+  }, 60_000);
+
+  it('ends with 0 on Ctrl-C while it follows', async () => {
+    const child = spawn('node', [bin, 'contracts', '--follow', '--ledger', url]);
+    child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), 300));
+    const { code, stdout, stderr } = await ended(child);
+    expect(code).toBe(0);
+    expect(stdout[0]).toMatch(/^\{"_tag":"Reset","reason":"start",/);
+    expect(stderr.at(-1)).toMatch(/^\d+ contracts at offset \d+$/);
+  });
+});
+
+describeWithPostgres('canton-rx project', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await postgresServer();
+  });
+  afterAll(() => server.stop());
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s, and the same command continues', async (signal) => {
+    const child = spawn('node', [
+      bin,
+      'project',
+      '--ledger',
+      url,
+      '--database',
+      server.url,
+      '--schema',
+      signal.toLowerCase(),
+    ]);
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (String(chunk).includes('caught up')) child.kill(signal);
+    });
+    const { code, stdout, stderr } = await ended(child);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: [] });
+    expect(stderr.at(-1)).toMatch(/^the same command continues after offset \d+$/);
+  });
+});
+
+/** Prints to stderr each module that Node.js loads. */
+const printLoads = (() => {
+  const hook = `import { writeSync } from 'node:fs'; export const load = (url, context, next) => { writeSync(2, url + '\\n'); return next(url, context); };`;
+  const url = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;
+  return url(`import { register } from 'node:module'; register(${JSON.stringify(url(hook))});`);
+})();
+
+describe('--help', () => {
+  it('loads neither the code of contracts and project nor the package pg', async () => {
+    const { code, stdout, stderr } = await ended(spawn('node', ['--import', printLoads, bin, '--help']));
+    expect(code).toBe(0);
+    expect(stdout.join('\n')).toContain('canton-rx contracts');
+    expect(stderr.filter((line) => line.endsWith('/dist/cli/run.js'))).toHaveLength(1);
+    const others = /\/(?:dist\/(?:contracts|postgres|process|cli\/contracts|cli\/project)|node_modules\/pg)\//;
+    expect(stderr.filter((line) => others.test(line))).toEqual([]);
+  });
 });
 
 describe('canton-rx demo', () => {
