@@ -6,7 +6,7 @@ const ledger = ['--ledger', 'http://127.0.0.1:9'];
 
 describe('bad arguments', () => {
   it.each([
-    [[], 'no command: use one of check, tail, replay, sandbox, demo'],
+    [[], 'no command: use one of check, contracts, tail, replay, project, sandbox, demo'],
     [['tial'], "unknown command 'tial'"],
     [['constructor'], "unknown command 'constructor'"],
     [['__proto__'], "unknown command '__proto__'"],

@@ -1,4 +1,5 @@
 import { defer, EMPTY, map, merge, type Observable, of, switchMap } from 'rxjs';
+import { isLedgerError } from '../../errors/LedgerError.js';
 import { createLedger } from '../../ledger/createLedger.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { LedgerOptions } from '../../ledger/LedgerOptions.js';
@@ -64,7 +65,8 @@ const showTailProgress = (
     : EMPTY;
 
 /** The next step for a failure before the first answer. */
-const checkAdvice = "'canton-rx check' with the same --ledger tells why\n";
+const checkAdvice = (error: unknown): string =>
+  isLedgerError(error) ? "'canton-rx check' with the same --ledger tells why\n" : '';
 
 /** Reports the end on stderr and returns the exit code. */
 function reportEnd(outcome: Outcome, { cursor }: TailProgress, stderr: Output): number {
@@ -77,7 +79,7 @@ function reportEnd(outcome: Outcome, { cursor }: TailProgress, stderr: Output): 
       stderr.write(resume);
       return 0;
     case 'failed':
-      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? (resume || checkAdvice)}`);
+      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? (resume || checkAdvice(outcome.error))}`);
       return 1;
     case 'unwritable':
       // without the cursor: it is unknown how much was written

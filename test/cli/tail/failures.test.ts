@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { cantonError } from '../../../src/sandbox/index.js';
+import { until } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
 import { parseLines, runCli } from '../runCli.js';
 
@@ -85,6 +86,15 @@ describe('a failure of the ledger in tail', () => {
     expect(code).toBe(1);
     expect(err.text()).toMatch(/^The ledger service .*\n(.*\n)*Code: ECONNREFUSED\n/);
     expect(err.text()).not.toContain('resume');
+  });
+
+  it('is announced if there is no answer for some seconds: a wrong port may be silent', async () => {
+    world.sandbox.fault({ kind: 'hang' }, { path: /ledger-end/ });
+    const run = runCli(['tail', '--ledger', world.sandbox.url]);
+    await until(() => run.err.text() === "no answer yet: 'canton-rx check' with the same --ledger tells why\n");
+    run.signals.emit('SIGINT');
+
+    expect(await run.code).toBe(0);
   });
 
   it('is not reported if only the ledger end is missing', async () => {

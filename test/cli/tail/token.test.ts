@@ -57,6 +57,8 @@ describe('the token of tail', () => {
 
     expect(await code).toBe(1);
     expect(out.text()).toBe('');
-    expect(err.text()).toBe('The ledger service refuses the token.\nPath: /v2/state/ledger-end\n');
+    expect(err.text()).toBe(
+      "The ledger service refuses the token.\nPath: /v2/state/ledger-end\n'canton-rx check' with the same --ledger tells why\n",
+    );
   });
 });
