@@ -79,7 +79,9 @@ function reportEnd(outcome: Outcome, { cursor }: TailProgress, stderr: Output): 
       stderr.write(resume);
       return 0;
     case 'failed':
-      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? (resume || checkAdvice(outcome.error))}`);
+      stderr.write(
+        `${messageOf(outcome.error)}\n${adviceFor(outcome.error) ?? (resume || checkAdvice(outcome.error))}`,
+      );
       return 1;
     case 'unwritable':
       // without the cursor: it is unknown how much was written
