@@ -58,5 +58,35 @@ export function describeAccessibility(): void {
           await expectNone('a wrong address');
         });
       }
+
+    itInChromium.each([1280, 320])('leads through a submission by keyboard alone: %i pixels', async (width) => {
+      const { sandbox, url } = await start();
+      sandbox.generate(30);
+      const page = await open(url);
+      await page.setViewportSize({ width, height: 700 });
+      await caughtUp(page);
+      const press = async (name: string): Promise<void> => {
+        const button = page.getByRole('button', { name });
+        await button.waitFor();
+        for (let tabs = 0; tabs < 60; tabs += 1) {
+          if (await button.evaluate((element) => element === document.activeElement)) break;
+          await page.keyboard.press('Tab');
+        }
+        await page.keyboard.press('Enter');
+      };
+      await press('Submit…');
+      await press('Make a key and host the party');
+      await press('Prepare, verify, sign and submit');
+      await outcome(page, 'committed');
+      await press('Show');
+      await page.getByRole('heading', { name: `Update ${sandbox.ledgerEnd}` }).waitFor();
+      await press('Older update');
+      await page.getByRole('heading', { name: `Update ${sandbox.ledgerEnd}` }).waitFor({ state: 'detached' });
+      await press('Back');
+      await page.getByRole('heading', { name: 'Submit' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('heading', { name: 'Submit' }).waitFor({ state: 'detached' });
+      await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'grid');
+    });
   });
 }

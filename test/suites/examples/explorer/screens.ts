@@ -100,5 +100,5 @@ const findOverflows = (page: Page): Promise<readonly string[]> =>
           right > innerWidth + 1 || (element.matches('.content, html') && element.scrollWidth > element.clientWidth)
         );
       })
-      .map(({ tagName, className }) => `${tagName} ${String(className)}`),
+      .map((element) => `${element.tagName} ${element.getAttribute('class') ?? ''}`),
   );

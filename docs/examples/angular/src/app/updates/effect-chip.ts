@@ -29,7 +29,7 @@ const marks = { created: '+', archived: '−', exercised: '›', moved: '⇄', h
       font-weight: 700;
     }
     small {
-      color: var(--muted);
+      color: color-mix(in srgb, var(--muted) 50%, var(--text));
     }
   `,
   host: { '[style.--tone]': "'var(--' + effect().kind + ')'", '[title]': "effect().template ?? ''" },
