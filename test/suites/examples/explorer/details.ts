@@ -1,6 +1,6 @@
 import { describe, expect } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
-import { eventually } from '../../../helpers/time.js';
+import { eventually, until } from '../../../helpers/time.js';
 import { caughtUp, cutOff, offsetsOf, open, row, start, valueOf, waitForStatus } from './explorer.js';
 
 /** Tests of what the explorer shows of one update and of one contract. */
@@ -43,6 +43,23 @@ export function describeDetails(): void {
       const reached = offsetsOf(sandbox)[40] ?? 0;
       await eventually(() => heading.innerText(), `Update ${reached}`);
       await eventually(() => page.getByRole('row', { selected: true }).getAttribute('id'), `row-${reached}`);
+    });
+
+    itInChromium('keeps the selected row visible when the panel makes the table narrow', async () => {
+      const { sandbox, url } = await start();
+      sandbox.generate(200);
+      const page = await open(url);
+      await page.setViewportSize({ width: 1024, height: 768 });
+      await caughtUp(page);
+      const offset = offsetsOf(sandbox)[14] ?? 0;
+      await row(page, offset).click();
+      await page.getByText('Update id').waitFor();
+      const table = await page.getByRole('grid').boundingBox();
+      await until(async () => {
+        const box = await row(page, offset).boundingBox();
+        const bottom = (table?.y ?? 0) + (table?.height ?? 0);
+        return box !== null && box.height > 40 && box.y >= (table?.y ?? 0) && box.y + box.height <= bottom;
+      });
     });
 
     itInChromium('copies ids', async () => {

@@ -6,6 +6,7 @@ import { CONNECTION } from '../connection/connection';
 import { formatOf } from '../feed/format-of';
 import { readUpdate } from '../feed/read-update';
 import { CopyButton } from '../shell/copy-button';
+import { numeral } from '../shell/numbers';
 import { localTime } from '../shell/times';
 import { EventCard } from './event-card';
 import { Reading } from './reading';
@@ -75,6 +76,7 @@ function factsOf(update: Update): readonly (readonly [name: string, value: strin
   const fields = new Map<string, unknown>(Object.entries(update));
   return names.flatMap(([name, field]) => {
     const value = fields.get(field) ?? '';
-    return value === '' ? [] : [[name, String(value)] as const];
+    if (value === '') return [];
+    return [[name, field === 'paidTrafficCost' ? numeral(Number(value)) : String(value)] as const];
   });
 }

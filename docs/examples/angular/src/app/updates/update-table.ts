@@ -42,7 +42,8 @@ export class UpdateTable {
       this.viewport().scrollToIndex(0);
     });
     effect(() => {
-      // also where a panel has chosen it
+      // also where a panel has chosen it, or has changed the height of the rows by opening
+      this.rowHeight();
       if (this.view.activeOffset() !== undefined) untracked(() => this.#reveal(this.view.activeIndex()));
     });
     effect(() => {
