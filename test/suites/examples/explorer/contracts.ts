@@ -147,7 +147,7 @@ export function describeContracts(): void {
       for (let serial = 101; serial < 111; serial += 1) asset(sandbox, { serial: String(serial) });
       await eventually(() => count(page, 'Active contracts'), '111');
       await until(async () => (await contractRow(page, newest).boundingBox())?.y === box?.y);
-      await page.getByRole('button', { name: 'Top' }).click();
+      await page.getByRole('button', { name: '↑ Top', exact: true }).click();
       await until(async () => (await page.getByRole('grid').evaluate(({ scrollTop }) => scrollTop)) === 0);
     });
   });
@@ -158,10 +158,14 @@ const contractsOf = (sandbox: Sandbox) =>
   firstValueFrom(liveContracts(createLedger({ baseUrl: sandbox.url }), { parties: 'any' }).all$());
 
 const railCount = (page: Page, entity: string): Promise<string> =>
-  page.locator('app-template-rail label').filter({ hasText: entity }).locator('span').innerText();
+  page
+    .locator('app-template-rail label')
+    .filter({ has: page.getByText(entity, { exact: true }) })
+    .locator('span')
+    .innerText();
 
 /** The ids of all rows, as a user sees them who scrolls from the top to the bottom. */
-const readIds = (page: Page): Promise<ReadonlySet<string>> =>
+const readIds = (page: Page): Promise<readonly string[]> =>
   page.getByRole('grid').evaluate(async (grid) => {
     const rendered = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20)));
     const seen = new Set<string>();
@@ -169,6 +173,6 @@ const readIds = (page: Page): Promise<ReadonlySet<string>> =>
       grid.scrollTop = top;
       await rendered();
       for (const { id } of grid.querySelectorAll('app-contract-cells')) seen.add(id.slice('contract-'.length));
-      if (top + grid.clientHeight >= grid.scrollHeight) return seen;
+      if (top + grid.clientHeight >= grid.scrollHeight) return [...seen];
     }
   });

@@ -50,7 +50,7 @@ export function describeContractPanels(): void {
       sandbox.append({
         Transaction: { value: { synchronizerId: target, events: [{ ExercisedEvent: archive }, archived] } },
       });
-      await panel.getByText(/^Archived/).waitFor();
+      await panel.locator('.state').filter({ hasText: 'Archived' }).waitFor();
       await eventually(events, ['Created', 'Touch', 'Left for sync2', 'Arrived from sync1', 'Archive']);
       expect(await panel.getByRole('button', { name: 'Exercise a choice…' }).count()).toBe(0);
     });
@@ -105,15 +105,12 @@ export function describeContractPanels(): void {
         expect(await send.isDisabled()).toBe(true);
       }
       await argument.fill('{}');
-      expect(await page.getByLabel('Choice').inputValue()).toBe('Archive');
+      expect(await page.getByRole('combobox', { name: 'Choice', exact: true }).inputValue()).toBe('Archive');
       await send.click();
-      await page.getByRole('log').first().getByText(`Committed at ${sandbox.ledgerEnd}`).waitFor();
+      await eventually(() => page.getByRole('log').getByText('committed', { exact: true }).count(), 2);
       await eventually(() => count(page, 'Active contracts'), '1');
       await page.getByRole('button', { name: 'Back' }).click();
-      await page
-        .getByRole('complementary')
-        .getByText(/^Archived/)
-        .waitFor();
+      await page.locator('.state').filter({ hasText: 'Archived' }).waitFor();
     });
 
     itInChromium('warns of a party that has nothing to do with it, and shows why the ledger refused', async () => {

@@ -1,4 +1,4 @@
-import { Component, computed, inject, input, linkedSignal } from '@angular/core';
+import { Component, computed, effect, inject, input } from '@angular/core';
 import { rxResource } from '@angular/core/rxjs-interop';
 import { injectLedger } from 'canton-rx/angular';
 import { CONNECTION } from '../connection/connection';
@@ -13,7 +13,6 @@ import { Panels } from '../shell/panels';
 import { localTime } from '../shell/times';
 import { Submissions } from '../submit/submissions';
 import { shortId } from '../updates/names';
-import type { ContractRow } from './contract-row';
 import { OpenContracts } from './open-contracts';
 import { PayloadView } from './payload-view';
 import { readHistory } from './read-history';
@@ -33,7 +32,8 @@ export class ContractPanel {
   protected readonly reasonOf = reasonOf;
   protected readonly numeral = numeral;
   protected readonly localTime = localTime;
-  readonly #list = inject(OpenContracts).list;
+  readonly #open = inject(OpenContracts);
+  readonly #list = this.#open.list;
   readonly #ledger = injectLedger();
   readonly #submissions = inject(Submissions);
   readonly #parties = inject(CONNECTION).parties;
@@ -41,10 +41,7 @@ export class ContractPanel {
   /** The contract, if it is active. */
   readonly #active = computed(() => this.#list()?.find(this.contractId()));
   /** The contract; its last value if it is not active any more. */
-  protected readonly row = linkedSignal<{ id: string; now: ContractRow | undefined }, ContractRow | undefined>({
-    source: () => ({ id: this.contractId(), now: this.#active() }),
-    computation: ({ id, now }, previous) => now ?? (previous?.source.id === id ? previous.value : undefined),
-  });
+  protected readonly row = computed(() => this.#active() ?? this.#open.seen.get(this.contractId()));
   protected readonly isGone = computed(() => this.#active() === undefined);
   protected readonly created = computed(() => showValue(this.row()?.createdAt, 'time'));
   protected readonly json = computed(() => JSON.stringify(this.row()?.fields, null, 2));
@@ -69,6 +66,13 @@ export class ContractPanel {
   protected readonly archivedAt = computed(
     () => this.read()?.events.findLast(({ effect }) => effect.kind === 'archived')?.offset,
   );
+
+  constructor() {
+    effect(() => {
+      const row = this.#active();
+      if (row !== undefined) this.#open.seen.set(row.contractId, row);
+    });
+  }
 
   protected exercise(): void {
     const row = this.row();

@@ -57,7 +57,8 @@ export function showRecentTime(time: string): string {
 function compact(value: unknown): string {
   if (isVariant(value)) {
     const isUnit = typeof value.value === 'object' && value.value !== null && Object.keys(value.value).length === 0;
-    return isUnit ? value.tag : `${value.tag} ${compact(value.value)}`;
+    if (isUnit) return value.tag;
+    return `${value.tag} ${typeof value.value === 'string' ? value.value : compact(value.value)}`;
   }
   return JSON.stringify(value)
     .replace(/::[0-9a-f]{16,}"/g, '::…"')

@@ -1,3 +1,5 @@
-/** Whether a key event belongs to an input field. */
+/** Whether a key event belongs to a field in which one types. */
 export const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+  (target instanceof HTMLInputElement && target.type !== 'radio') ||
+  target instanceof HTMLTextAreaElement ||
+  target instanceof HTMLSelectElement;
