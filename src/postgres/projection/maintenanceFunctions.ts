@@ -48,7 +48,7 @@ BEGIN
   END IF;
   -- raises an error for a name that is unknown
   PERFORM ${schema}.projection_find_templates(name);
-  EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON ${contracts} USING %I (%s(%s))', index_name, kind,
+  EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON ${contracts} USING %I (%s%s)', index_name, kind,
     CASE WHEN kind = 'btree' AND coalesce(name, '') <> '' THEN 'template_pk, ' ELSE '' END, expression);
 END $body$;
 `;

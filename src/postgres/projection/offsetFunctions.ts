@@ -12,8 +12,11 @@ DECLARE
   saved bigint;
 BEGIN
   SELECT * INTO s FROM ${state};
-  cursors := to_regclass(s.cursor_at ->> 0);
-  IF s.latest_offset IS NULL OR s.loading IS NOT NULL OR cursors IS NULL OR NOT has_table_privilege(cursors, 'SELECT') THEN
+  -- not by to_regclass, which fails for a schema that the reader may not use
+  SELECT c.oid INTO cursors FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = split_part(s.cursor_at ->> 0, '.', 1) AND c.relname = split_part(s.cursor_at ->> 0, '.', 2)
+      AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT');
+  IF s.latest_offset IS NULL OR s.loading IS NOT NULL OR cursors IS NULL THEN
     RETURN s.latest_offset;
   END IF;
   -- the cursor of the processor is ahead of the last change while nothing changes
