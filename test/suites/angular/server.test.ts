@@ -81,6 +81,8 @@ const script = `
   const without = await render();
   const pollsWithout = polls().length;
   const feeds = await render(withServerFeeds());
+  // a request of the page may arrive after it is rendered
+  for (let waited = 0; polls().length === 0 && waited < 5_000; waited += 50) await new Promise((resolve) => setTimeout(resolve, 50));
   while (polls().some(({ status, aborted }) => status === undefined && !aborted)) await new Promise(setImmediate);
   const pollsWith = polls().length;
   await new Promise((resolve) => setTimeout(resolve, 300));
