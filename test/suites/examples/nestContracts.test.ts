@@ -1,16 +1,20 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
 import { expect, it } from '@jest/globals';
 import type { Sandbox } from '../../../src/sandbox/index.js';
 import { sandboxes } from '../../helpers/localServers.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
+import { freePort } from '../../helpers/servers.js';
 import { until } from '../../helpers/time.js';
 import { becomes, type Database, nestExample, statusOf } from './nest/example.js';
 import { readExpected } from './nest/expected.js';
 import type { Service } from './nest/service.js';
 
-const { folder, newDatabase, start } = nestExample();
+const { folder, installedAt, newDatabase, start } = nestExample();
 const newSandbox = sandboxes();
 
 /** A contract in an answer. */
@@ -48,7 +52,7 @@ const post = async (
   { url }: Service,
   path: string,
   body: unknown = {},
-  headers: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = { 'idempotency-key': randomUUID() },
 ): Promise<{ readonly status: number; readonly body: unknown; readonly location: string | null }> => {
   const init = {
     method: 'POST',
@@ -168,7 +172,6 @@ describeWithPostgres('the list of contracts', () => {
 
   it('is empty for a type without contracts, and not available before the contracts are loaded', async () => {
     const { one, sandbox } = await given({}, 0);
-    await becomes(one, '/contracts', 200);
     expect((await read<Page>(one, '/contracts?type=asset')).contracts).toEqual([]);
     sandbox.fault({ kind: 'hang' }, { path: /active-contracts/, times: 100 });
     const other = await start({ LEDGER_URL: sandbox.url, DATABASE_URL: (await newDatabase()).url });
@@ -273,8 +276,38 @@ describeWithPostgres('a submission', () => {
     expect((await read<Page>(one, '/contracts?payload.tag=once')).contracts).toHaveLength(1);
   });
 
-  it('is not possible without a key', async () => {
+  it('is not possible without an Idempotency-Key, which pages of other origins cannot send, nor without a key', async () => {
     const { one } = await given({ PARTY: '', PARTY_KEY_FILE: '' });
-    expect(await post(one, '/contracts/assets', { amount: '1.0' })).toMatchObject({ status: 501 });
+    const asset = { amount: '1.0' };
+    expect(await post(one, '/contracts/assets', asset, {})).toMatchObject({ status: 400 });
+    expect(await post(one, '/contracts/assets', asset)).toMatchObject({ status: 501 });
+  });
+
+  it('is possible with the ledger, the database and the key of the example', async () => {
+    const cwd = await mkdtemp(join(folder(), 'playground-'));
+    const [ledgerPort, databasePort] = [String(await freePort()), String(await freePort())];
+    const env = { ...process.env, SANDBOX_PORT: ledgerPort, DATABASE_PORT: databasePort };
+    const run = (script: string) =>
+      spawn(process.execPath, [join(installedAt(), script)], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [ledger, database] = [run('sandbox.mjs'), run('database.mjs')];
+    try {
+      await Promise.all([once(ledger.stdout, 'data'), once(database.stdout, 'data')]);
+      const settings = Object.fromEntries(
+        (await readFile(join(cwd, '.env'), 'utf8')).split('\n').map((line) => line.split('=', 2)),
+      ) as { PARTY: string; PARTY_KEY_FILE: string };
+      const one = await start({
+        LEDGER_URL: `http://127.0.0.1:${ledgerPort}`,
+        DATABASE_URL: `postgres://postgres:password@127.0.0.1:${databasePort}/postgres`,
+        PARTY: settings.PARTY,
+        PARTY_KEY_FILE: join(cwd, settings.PARTY_KEY_FILE),
+      });
+      await becomes(one, '/ready', 200);
+      expect(await post(one, '/contracts/assets', { amount: '1.0' })).toMatchObject({ status: 201 });
+    } finally {
+      const over = [ledger, database].map((child) => once(child, 'exit'));
+      ledger.kill('SIGINT');
+      database.kill('SIGINT');
+      await Promise.all(over);
+    }
   });
 });

@@ -33,12 +33,18 @@ export class ProjectionHealth {
     return isUp ? indicator.up({ ...report }) : indicator.down({ ...report });
   }
 
-  /** Checks the database: by its status, a standby cannot be distinguished from a process that waits for the database. */
+  /**
+   * Up while the tables can be read, and the contracts have been loaded. By its status, a standby cannot be distinguished
+   * from a process that waits for the database, or for the first load by another process.
+   */
   async database(): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check('database');
     try {
-      await this.pool.query({ text: 'SELECT 1', query_timeout: 2_000 } as { text: string });
-      return indicator.up();
+      const text = 'SELECT contracts.latest_offset() AS latest';
+      const { rows } = await this.pool.query<{ latest: string | null }>({ text, query_timeout: 2_000 } as {
+        text: string;
+      });
+      return rows[0]?.latest == null ? indicator.down('the contracts are not loaded yet') : indicator.up();
     } catch {
       return indicator.down();
     }

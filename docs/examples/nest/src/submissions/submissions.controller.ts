@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { BadGatewayException, BadRequestException, ConflictException } from '@nestjs/common';
 import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { Transaction } from 'canton-rx';
@@ -66,5 +65,12 @@ export class SubmissionsController {
   }
 }
 
-/** The client's, so that a request that it repeats is the same command. */
-const commandId = (key: string | undefined): string => (key === undefined || key === '' ? randomUUID() : key);
+/**
+ * The id of the command is the client's: a request that it repeats is the same command, which the ledger commits once. No page
+ * of another origin can send this header unasked, so that none can submit through the browser of somebody who may.
+ */
+function commandId(key: string | undefined): string {
+  if (key === undefined || !/^[\w.:-]{1,100}$/.test(key))
+    throw new BadRequestException('the header Idempotency-Key is missing: up to 100 letters, digits, and . : _ -');
+  return key;
+}
