@@ -83,15 +83,18 @@ export function metricsLine(before: Sample<ProjectProgress> | undefined, now: Sa
   const handled = status?.handled ?? 0;
   const seconds = before === undefined ? 0 : (at - before.at) / 1_000;
   const fields: Readonly<Record<string, string | number | undefined>> = {
-    state: isLoading ? 'loading' : (status?.state ?? 'waiting'),
+    state: trouble === undefined ? stateName(now) : 'retrying',
     offset: status?.offset,
     end,
     lag,
     handled,
     rate: seconds > 0 ? ((handled - (before?.status?.handled ?? 0)) / seconds).toFixed(1) : undefined,
     ...(isLoading && { received, loaded }),
-    retrying: trouble === undefined ? undefined : JSON.stringify(trouble),
+    cause: trouble === undefined ? undefined : JSON.stringify(trouble),
   };
   const texts = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return `${new Date(at).toISOString()} ${texts.join(' ')}`;
 }
+
+const stateName = ({ isLoading, status }: ProjectProgress): string =>
+  isLoading ? 'loading' : (status?.state ?? 'waiting');

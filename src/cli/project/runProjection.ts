@@ -104,7 +104,7 @@ function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions
   }
   if (!isCaughtUp || progress.stage === 'caughtUp') return;
   progress.stage = 'caughtUp';
-  say(`caught up at offset ${offset}; read it with: SELECT * FROM ${schema}.active()`);
+  say(`caught up at offset ${offset}; read it with: SELECT * FROM ${schema}.summary_active()`);
 }
 
 /** Keeps what the diagnostics tell, and says what somebody should know. */
@@ -134,13 +134,16 @@ function sayDiagnostic(diagnostic: Diagnostic, { schema }: ProjectOptions, { pro
       break;
     case 'RetryScheduled': {
       const { cause } = diagnostic;
-      if (isStoreError(cause)) retry('databaseTrouble', troubleOfDatabase(cause, schema)?.text ?? cause.reason);
-      else retry('ledgerTrouble', shortReason(cause));
+      if (isStoreError(cause))
+        retry('databaseTrouble', `the database fails (${troubleOfDatabase(cause, schema)?.text ?? cause.reason})`);
+      else retry('ledgerTrouble', `the ledger fails (${shortReason(cause)})`);
       break;
     }
-    case 'HandlerFailed':
-      retry('databaseTrouble', troubleOfDatabase(diagnostic.cause, schema)?.text ?? 'the database fails');
+    case 'HandlerFailed': {
+      const { text = 'a statement failed' } = troubleOfDatabase(diagnostic.cause, schema) ?? {};
+      retry('databaseTrouble', `the database fails (${text})`);
       break;
+    }
     case 'NameLost':
       say('another process writes the schema now');
       break;

@@ -139,11 +139,11 @@ describeWithPostgres('canton-rx project', () => {
     const run = project('--log-every', '1');
     await caughtUp(run);
     world.sandbox.fault({ kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') }, { times: 3 });
-    await until(() => run.err.text().includes('\nretrying: SERVICE_NOT_RUNNING\n'));
+    await until(() => run.err.text().includes('\nretrying: the ledger fails (SERVICE_NOT_RUNNING)\n'));
     await server.crash();
     world.sandbox.generate(5);
     try {
-      await until(() => run.err.text().includes('\nretrying: the connection was closed\n'));
+      await until(() => run.err.text().includes('\nretrying: the database fails ('));
     } finally {
       await server.start();
     }
