@@ -15,6 +15,7 @@ import {
   inject,
   Injector,
   signal,
+  untracked,
   viewChild,
 } from '@angular/core';
 import { CONNECTION } from '../connection/connection';
@@ -72,6 +73,7 @@ export class ContractTable {
   protected readonly byId = (_: number, { contractId }: ContractRow): string => contractId;
   /** Where the selection was, for when its contract is gone. */
   #lastIndex = -1;
+  #lastHeight = this.rowHeight();
 
   constructor() {
     effect(() => {
@@ -84,6 +86,15 @@ export class ContractTable {
     effect(() => {
       const scrollTop = this.anchor.keep(this.list.rows(), this.filters.activeId(), this.#visibleHeight);
       if (scrollTop !== undefined) this.#scrollTo(scrollTop);
+    });
+    effect(() => {
+      // where columns become cards, because a panel has opened, the same rows stay in view
+      const height = this.rowHeight();
+      const scrollTop = (this.#scroller.scrollTop * height) / this.#lastHeight;
+      if (height === this.#lastHeight) return;
+      this.#lastHeight = height;
+      const active = untracked(this.activeIndex);
+      this.#scrollTo(active < 0 ? scrollTop : this.#revealing(active, scrollTop));
     });
     const destroyed = inject(DestroyRef);
     afterNextRender(() => {
@@ -175,10 +186,15 @@ export class ContractTable {
   }
 
   #reveal(index: number): void {
-    const top = index * this.rowHeight();
     const { scrollTop } = this.#scroller;
-    const wanted = Math.max(Math.min(scrollTop, top), top + this.rowHeight() - this.#visibleHeight);
+    const wanted = this.#revealing(index, scrollTop);
     if (wanted !== scrollTop) this.#scrollTo(wanted);
+  }
+
+  /** How far to scroll from somewhere until a row is in view. */
+  #revealing(index: number, scrollTop: number): number {
+    const top = index * this.rowHeight();
+    return Math.max(Math.min(scrollTop, top), top + this.rowHeight() - this.#visibleHeight);
   }
 
   get #scroller(): HTMLElement {
