@@ -44,3 +44,10 @@ export function projectionSchema(name: string): ProjectionSchema {
     exercises: `${schema}.projection_exercises`,
   };
 }
+
+/**
+ * Whether readers see a row `c` of contracts, as nearly all are. The sum keeps the planner from the statistics of the column,
+ * by which it would expect hardly any.
+ */
+export const isVisibleIn = ({ state }: ProjectionSchema): string =>
+  `c.generation + 0 <> ALL ((SELECT array_remove(s.garbage || s.loading, NULL) FROM ${state} s)::int[])`;

@@ -2,7 +2,7 @@ import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import { concatMap, defer, EMPTY, map, type Observable, of } from 'rxjs';
 import { type Columns, contractColumns, editColumns, namesOf, rowsFrom, templateColumns } from './columns.js';
 import { canCopy, copyRows } from './copyRows.js';
-import type { ProjectionSchema } from './projectionSchema.js';
+import { isVisibleIn, type ProjectionSchema } from './projectionSchema.js';
 import type { ContractEdit, ContractRow } from './rows.js';
 import type { NameTemplate, TemplateList } from './TemplateList.js';
 import { toJsonParameter } from './toJson.js';
@@ -109,7 +109,7 @@ export const editContracts = ({ tx, names }: Writing, edits: readonly ContractEd
             archived_node_id = e.archived_node_id, archived_effective_at = e.archived_effective_at
           FROM ${rowsFrom('$1', editColumns)} AS e
           WHERE c.contract_id = e.contract_id AND c.archived_at_offset IS NULL
-            AND c.generation = ANY ((SELECT visible FROM ${names.state})::int[])
+            AND ${isVisibleIn(names)}
           RETURNING c.contract_id
         )
         SELECT count(DISTINCT contract_id) AS count FROM edited`,

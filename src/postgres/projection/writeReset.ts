@@ -1,6 +1,7 @@
 import { concat, concatMap, defer, EMPTY, map, type Observable } from 'rxjs';
 import type { AnyContract } from '../../contracts/Contract.js';
 import type { ResetBatch } from '../../process/ContractsWork.js';
+import { isVisibleIn } from './projectionSchema.js';
 import { rowsOf } from './rows.js';
 import { contractColumns, namesOf, rowsFrom } from './columns.js';
 import { cursorAt, removeGarbage } from './history.js';
@@ -27,7 +28,7 @@ const beginLoad = (writing: Writing, { reason, offset }: ResetBatch): Observable
     run(
       tx,
       `UPDATE ${names.state} SET generation = generation + 1, loading = generation + 1,
-        garbage = garbage || loading,
+        garbage = array_remove(garbage || loading, NULL),
         replaces = NOT ($1 AND cardinality(visible) > 0 AND coalesce(latest_offset <= $2, false))
       RETURNING cardinality(garbage) > 0 AS "hasGarbage"`,
       [reason === 'pruned' || reason === 'packageFound', offset],
@@ -60,7 +61,7 @@ WITH r AS (SELECT * FROM ${rowsFrom('$1', contractColumns)} AS r), known AS (
   SELECT r.contract_id, r.template_pk, r.synchronizer_id, r.in_flight_to, r.reassignment_counter,
     CASE WHEN c.payload IS DISTINCT FROM r.payload THEN r.payload END AS payload
   FROM r JOIN ${names.contracts} c ON c.contract_id = r.contract_id AND c.template_pk = r.template_pk
-  WHERE c.archived_at_offset IS NULL AND c.generation = ANY ((SELECT visible FROM ${names.state})::int[])
+  WHERE c.archived_at_offset IS NULL AND ${isVisibleIn(names)}
 ), noted AS (
   INSERT INTO ${names.kept} (contract_id, template_pk, synchronizer_id, in_flight_to, reassignment_counter, payload)
   SELECT * FROM known
@@ -80,7 +81,7 @@ const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observ
             latest_offset = $1, oldest_offset = $1, cursor_at = ${cursorAt}`,
           [offset],
         );
-      const isVisible = `c.archived_at_offset IS NULL AND c.generation = ANY ((SELECT visible FROM ${names.state})::int[])`;
+      const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
       return concat(
         run(
           tx,
