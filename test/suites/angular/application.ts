@@ -44,7 +44,7 @@ const compiler = {
 };
 
 /** An application of Angular with the packed library. */
-export interface Application extends Pick<Project, 'remove'> {
+export interface Application extends Pick<Project, 'folder' | 'remove'> {
   /** Builds it for production, with other files beside `main.ts`. */
   readonly build: (main: string, files?: Readonly<Record<string, string>>) => Promise<Built>;
 }
@@ -62,6 +62,7 @@ export async function application(): Promise<Application> {
   await consumer.write('angular.json', JSON.stringify(workspace));
   await consumer.write('tsconfig.json', JSON.stringify(compiler));
   return {
+    folder: consumer.folder,
     remove: consumer.remove,
     build: async (main, files = {}) => {
       for (const [file, source] of Object.entries({ ...files, 'main.ts': main })) await consumer.write(file, source);
