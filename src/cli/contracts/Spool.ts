@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 
 /** How many characters are held in memory. */
-const maxHeld = 2 ** 24;
+const maxHeld = 2 ** 22;
 
 /** How much is read from the file at once, in bytes. */
 const readSize = 2 ** 20;

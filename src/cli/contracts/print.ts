@@ -13,7 +13,7 @@ import { type ContractLine, toChangeLine, toContractLine } from './ContractLine.
 import type { ContractsOptions } from './ContractsOptions.js';
 import type { ContractsProgress } from './progress.js';
 import { contractHeading, contractRows, type Mark } from './rows.js';
-import { type ContractText, readLines } from './snapshot.js';
+import { type ContractText, printLines, type Snapshot } from './snapshot.js';
 
 /** Where contracts are printed, and the progress that is kept. */
 interface Printer {
@@ -36,22 +36,21 @@ function printSnapshot(source: ContractsSource, options: ContractsOptions, print
   const onProgress = (count: number): void => {
     progress.read = count;
   };
-  return readLines(source, options, onProgress).pipe(
-    concatMap(({ offset, contracts }) => {
-      status.clear();
-      progress.state = 'printing';
-      const texts = function* (): Generator<string, void> {
-        yield form.heading();
-        for (const text of contracts()) {
-          countContract(progress, text);
-          yield form.snapshotLine(text);
-        }
-        // not before: an output that fails has not all contracts
-        progress.offset = offset;
-      };
-      return writeAll(world.stdout, texts());
-    }),
-  );
+  const print = ({ offset, contracts }: Snapshot): Observable<never> => {
+    status.clear();
+    progress.state = 'printing';
+    const texts = function* (): Generator<string, void> {
+      yield form.heading();
+      for (const text of contracts()) {
+        countContract(progress, text);
+        yield form.snapshotLine(text);
+      }
+      // not before: an output that fails has not all contracts
+      progress.offset = offset;
+    };
+    return writeAll(world.stdout, texts());
+  };
+  return printLines(source, options, onProgress, print);
 }
 
 function countContract({ types }: ContractsProgress, { type, isInFlight }: ContractText): void {

@@ -27,18 +27,20 @@ export interface ContractText {
 }
 
 /**
- * Reads a snapshot, and emits it when nothing is missing. Its contracts can be read until then unsubscribes.
+ * Reads a snapshot, and prints it when nothing is missing.
  *
  * Memory stays flat: most contracts are spooled as they come. Only those that are being reassigned are held, because the
  * ledger lists at the end what has become of their entries.
  *
  * @param onProgress - called with the number of entries so far
+ * @param print - prints the snapshot. Its contracts can be read until that completes
  */
-export const readLines = (
+export const printLines = (
   source: ContractsSource,
   { query, at }: Pick<ContractsOptions, 'query' | 'at'>,
   onProgress: (count: number) => void,
-): Observable<Snapshot> =>
+  print: (snapshot: Snapshot) => Observable<never>,
+): Observable<never> =>
   defer(() => {
     const make = makeContract(query.types);
     const spool = new Spool();
@@ -80,6 +82,7 @@ export const readLines = (
         onProgress(count);
         return [];
       }),
+      concatMap(print),
       finalize(() => {
         spool.clear();
       }),

@@ -100,6 +100,20 @@ describe('a snapshot printed by contracts', () => {
     expect(printed((await contracts('--websocket')).out.text()).size).toBe(all.size);
   });
 
+  it('may be larger than what is held in memory', async () => {
+    const all = await expected();
+    const body = (answer: unknown): string =>
+      JSON.stringify(answer).replaceAll('"title":"', `"title":"${'é'.repeat(100_000)}`);
+    world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/ });
+    const { code, out } = await contracts();
+
+    expect(code).toBe(0);
+    expect(out.text().length).toBeGreaterThan(5_000_000);
+    const ids = parseLines(out.text()).map(({ contractId }) => contractId);
+    expect(new Set(ids)).toStrictEqual(new Set(all.keys()));
+    expect(ids).toHaveLength(all.size);
+  });
+
   it('says why there may be none', async () => {
     const { code, out, err } = await contracts('--party', 'nobody::1220aa');
 
