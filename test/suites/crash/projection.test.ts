@@ -62,7 +62,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
             start: (life) => programs.start('projection', { ...orders, life }),
             afterKill: (killed) => {
               const restoredAt = Math.ceil(one.kills / 3);
-              if (killed === restoredAt && isLong) former = restore(sandbox);
+              if (killed === restoredAt && isLong) former = restore(sandbox, one.seed);
               // what is pruned meanwhile cannot be compared with what the processor has
               const isKnown = killed < restoredAt || killed > restoredAt + 10;
               if (isKnown && one.random() < 0.25)
@@ -118,11 +118,15 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
   );
 });
 
-/** Restores a ledger to an earlier end, and returns the updates that it had. */
-function restore(sandbox: Sandbox): readonly WireUpdate[] {
+/**
+ * Restores a ledger to an earlier end, from which it goes on in another way, and returns the updates that it had. It grows
+ * beyond its former end at once: a processor whose cursor is beyond the end would wait some seconds for the ledger.
+ */
+function restore(sandbox: Sandbox, seed: number): readonly WireUpdate[] {
   const updates = [...sandbox.updates];
   const { offset } = updateValue(updates[updates.length - 60] ?? raise());
   sandbox.restore(offset);
+  sandbox.generate(90, { seed: seed + 1 });
   return updates;
 }
 
