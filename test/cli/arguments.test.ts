@@ -124,7 +124,12 @@ describe('options that need no ledger', () => {
   it.each([
     ['check', ['ledger', 'token-file', 'party', 'json']],
     ['tail', [...updateOptions, 'json', 'pretty', 'websocket']],
+    ['contracts', ['ledger', 'token-file', 'party', 'template', 'at', 'follow', 'json', 'pretty', 'websocket']],
     ['replay', [...updateOptions, 'out']],
+    [
+      'project',
+      ['ledger', 'token-file', 'party', 'template', 'database', 'schema', 'exercises', 'keep-archived', 'log-every'],
+    ],
     ['sandbox', ['port', 'profile', 'updates', 'rate', 'seed', 'cors']],
   ])('the help of %s has every option, in lines of at most 96 columns', async (command, options) => {
     const { code, out } = runCli([command, '--help']);
