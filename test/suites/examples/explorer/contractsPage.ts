@@ -3,7 +3,7 @@ import type { Sandbox } from '../../../../src/sandbox/index.js';
 import { open } from './explorer.js';
 
 /** Opens the page of contracts. */
-export const openContracts = (url: string, before?: (page: Page) => Promise<void>): Promise<Page> =>
+export const openContracts = (url: string, before?: (page: Page) => Promise<unknown>): Promise<Page> =>
   open(`${url}/#contracts`, before);
 
 export const contractRow = (page: Page, contractId: string): Locator => page.locator(`#contract-${contractId}`);

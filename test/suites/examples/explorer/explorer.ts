@@ -120,7 +120,7 @@ async function serve(sandbox: Sandbox, settings: ExplorerSettings): Promise<Expl
 }
 
 /** Opens a page that must not log errors or warnings. */
-export async function open(url: string, before?: (page: Page) => Promise<void>): Promise<Page> {
+export async function open(url: string, before?: (page: Page) => Promise<unknown>): Promise<Page> {
   const page = await context?.newPage();
   if (page === undefined) throw new Error('there is no browser');
   page.setDefaultTimeout(60_000);
