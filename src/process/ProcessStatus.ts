@@ -31,7 +31,10 @@ export interface ProcessStatus {
   readonly offset?: Offset;
   /** The last known ledger end; absent until it was read. */
   readonly ledgerEnd?: Offset;
-  /** The number of offsets between `offset` and `ledgerEnd`; not each of them is an update, or one that the request selects. */
+  /**
+   * The number of offsets between `offset` and `ledgerEnd`; not each of them is an update, or one that the request selects.
+   * Absent while it is not known: before the ledger end was read, and while it cannot be read.
+   */
   readonly lagOffsets?: number;
   /** Since when the ledger end is known to be after `offset`, in milliseconds since the epoch; absent while it is not. */
   readonly behindSince?: number;
@@ -137,13 +140,13 @@ export const toStatus =
  * ```
  */
 export function isReady(
-  { state, lagOffsets = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
+  { state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
   { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
 ): boolean {
   const now = asyncScheduler.now();
   if (now - seenAt > maxAgeMs) return false;
   if (state === 'waiting') return isStandbyReady;
-  const isNear = lagOffsets <= maxLagOffsets;
+  const isNear = ledgerEnd - offset <= maxLagOffsets;
   return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
 }
 
@@ -156,6 +159,8 @@ interface Tally {
   readonly bySecond: ReadonlyMap<number, number>;
   readonly ledgerEnd?: Offset;
   readonly seenAt?: number;
+  /** Whether the last attempt to read the ledger end failed. */
+  readonly isEndUnknown?: boolean;
   /** A ledger end that is not handled yet, and since when it is known. */
   readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
 }
@@ -183,19 +188,20 @@ function withCommit(tally: Tally, last: Committed): Tally {
 const secondOf = (ms: number): number => Math.floor(ms / 1_000);
 
 function withLedgerEnd(tally: Tally, ledgerEnd: Offset | undefined): Tally {
-  if (ledgerEnd === undefined) return tally;
+  if (ledgerEnd === undefined) return { ...tally, isEndUnknown: true };
   const now = asyncScheduler.now();
   const isBehind = tally.last !== undefined && ledgerEnd > tally.last.offset;
   return {
     ...tally,
     ledgerEnd,
     seenAt: now,
+    isEndUnknown: false,
     behind: isBehind ? (tally.behind ?? { end: ledgerEnd, since: now }) : undefined,
   };
 }
 
 function toProcessStatus(tally: Tally): ProcessStatus {
-  const { last, committedAt, handled, bySecond, ledgerEnd, seenAt, behind } = tally;
+  const { last, committedAt, handled, bySecond, ledgerEnd, seenAt, isEndUnknown = false, behind } = tally;
   const at = asyncScheduler.now();
   const recent = [...bySecond].filter(([second]) => second > secondOf(at) - rateSeconds);
   const [recordTime] = Object.values(last?.recordTimes ?? {}).sort((a, b) => (isLater(a, b) ? -1 : 1));
@@ -204,7 +210,9 @@ function toProcessStatus(tally: Tally): ProcessStatus {
     ...(last !== undefined && { offset: last.offset }),
     ...(ledgerEnd !== undefined && { ledgerEnd }),
     ...(seenAt !== undefined && { seenAt }),
-    ...(last !== undefined && ledgerEnd !== undefined && { lagOffsets: Math.max(0, ledgerEnd - last.offset) }),
+    ...(last !== undefined &&
+      ledgerEnd !== undefined &&
+      !isEndUnknown && { lagOffsets: Math.max(0, ledgerEnd - last.offset) }),
     ...(behind !== undefined && { behindSince: behind.since }),
     ...(recordTime !== undefined && { recordTime, recordTimeLagMs: Math.max(0, at - Date.parse(recordTime)) }),
     handled,

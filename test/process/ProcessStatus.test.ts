@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { distinctUntilChanged, ignoreElements, map, of, tap } from 'rxjs';
+import { defer, distinctUntilChanged, ignoreElements, map, of, tap, throwError } from 'rxjs';
 import type { Committed } from '../../src/process/ProcessOptions.js';
 import { isReady, type ProcessStatus, toStatus } from '../../src/process/ProcessStatus.js';
+import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 
 const recordTimes = { a: '1970-01-01T00:00:01Z', b: '1970-01-01T00:00:00.5Z' };
@@ -73,6 +74,19 @@ describe('toStatus', () => {
     });
   });
 
+  it('has no lag while the ledger end cannot be read: the last one may be wrong', () => {
+    marbles(({ cold, flush }) => {
+      let readings = 0;
+      const end$ = defer(() => (readings++ === 1 ? throwError(() => new Error('down')) : of(7)));
+      const committed$ = cold<Committed>('a 12ms |', { a: commit(7, 1, true) });
+      const seen = observe(committed$.pipe(toStatus(end$, { everyMs: 5 })));
+      flush();
+      const last = seen.values.filter(({ state }) => state === 'caughtUp');
+      expect(last.map(({ lagOffsets }) => lagOffsets)).toEqual([0, undefined, 0]);
+      expect(last.map(({ ledgerEnd }) => ledgerEnd)).toEqual([7, 7, 7]);
+    });
+  });
+
   it('errors with its processor', () => {
     marbles(({ cold, expectObservable }) => {
       const status$ = cold<Committed>('-#').pipe(toStatus(cold('-----(e|)', { e: 7 })));
@@ -113,22 +127,28 @@ describe('isReady', () => {
   const now = Date.now();
   const status: ProcessStatus = { state: 'caughtUp', seenAt: now, handled: 0, updatesPerSecond: 0, at: now };
 
+  const lag = (lagOffsets: number) => ({ offset: 100, ledgerEnd: 100 + lagOffsets, lagOffsets });
+
+  it('stays true for a moment while the ledger end cannot be read', () => {
+    expect(isReady({ ...status, offset: 100, ledgerEnd: 100 })).toBe(true);
+  });
+
   it('is false for a processor that has just started', () => {
     expect(isReady({ state: 'waiting', handled: 0, updatesPerSecond: 0, at: now })).toBe(false);
   });
 
   it.each<[string, Partial<ProcessStatus>, Parameters<typeof isReady>[1], boolean]>([
     ['has caught up', {}, {}, true],
-    ['is catching up', { state: 'catchingUp', lagOffsets: 1 }, {}, false],
-    ['lags within the limit', { state: 'catchingUp', lagOffsets: 10 }, { maxLagOffsets: 10 }, true],
-    ['lags beyond the limit', { state: 'catchingUp', lagOffsets: 11 }, { maxLagOffsets: 10 }, false],
+    ['is catching up', { state: 'catchingUp', ...lag(1) }, {}, false],
+    ['lags within the limit', { state: 'catchingUp', ...lag(10) }, { maxLagOffsets: 10 }, true],
+    ['lags beyond the limit', { state: 'catchingUp', ...lag(11) }, { maxLagOffsets: 10 }, false],
     ['lags by an unknown number of offsets', { state: 'catchingUp' }, { maxLagOffsets: 10 }, false],
     ['is a standby', { state: 'waiting' }, {}, true],
     ['is a standby, if that is not enough', { state: 'waiting' }, { isStandbyReady: false }, false],
     ['has not read the ledger end for a while', { seenAt: now - 61_000 }, {}, false],
     ['is a standby and has not read the ledger end', { state: 'waiting', seenAt: now - 61_000 }, {}, false],
-    ['has caught up and been behind for a short time', { lagOffsets: 5, behindSince: now - 50_000 }, {}, true],
-    ['has caught up and been behind for a long time', { lagOffsets: 5, behindSince: now - 61_000 }, {}, false],
+    ['has caught up and been behind for a short time', { ...lag(5), behindSince: now - 50_000 }, {}, true],
+    ['has caught up and been behind for a long time', { ...lag(5), behindSince: now - 61_000 }, {}, false],
   ])('of a processor that %s', (_, changes, options, expected) => {
     expect(isReady({ ...status, ...changes }, options)).toBe(expected);
   });
