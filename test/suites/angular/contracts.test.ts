@@ -91,7 +91,7 @@ describe('the guide to live contracts in Angular', () => {
         const created = { ...task, contractId, createArgument, signatories: [owner] };
         sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: created }] } } });
         await page.getByText('Buy milk').waitFor();
-        expect(await texts()).toEqual(['Buy milk', '2026-12-31', owner]);
+        expect(await texts()).toEqual(['Buy milk', '2026-12-31', owner.split('::')[0]]);
         sandbox.append({ Transaction: { value: { events: [{ ArchivedEvent: { contractId } }] } } });
         await page.getByText('No tasks').waitFor();
       });
