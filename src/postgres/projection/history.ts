@@ -1,9 +1,6 @@
 import { asyncScheduler, concatMap, defer, EMPTY, type Observable, tap } from 'rxjs';
 import { run, type Writing } from './statements.js';
 
-/** Where the cursor of the processor is, as its store says in its transactions: the table, and the name of the processor. */
-export const cursorAt = `nullif(current_setting('canton_rx.cursor', true), '')::json`;
-
 /** How many rows of a table are removed at once, so that no statement takes long. */
 const maxRows = 20_000;
 

@@ -8,6 +8,7 @@ import { choiceNameFunction, nameFunctions } from './nameFunctions.js';
 import { offsetFunctions } from './offsetFunctions.js';
 import { currentVersion, type ProjectionSchema, projectionSchema } from './projectionSchema.js';
 import { migrations } from './tables.js';
+import { writeFunctions } from './writeFunctions.js';
 
 /** The default schema of a projection. */
 export const defaultSchema = 'contracts';
@@ -127,7 +128,7 @@ const functionsOf = (names: ProjectionSchema, version: number): string =>
     offsetFunctions,
     nameFunctions,
     contractFunctions,
-    ...(version < 2 ? [] : [choiceNameFunction, exerciseFunctions, maintenanceFunctions]),
+    ...(version < 2 ? [] : [choiceNameFunction, exerciseFunctions, maintenanceFunctions, writeFunctions]),
   ]
     .map((functions) => functions(names))
     .join('\n');

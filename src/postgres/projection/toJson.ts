@@ -20,8 +20,8 @@ export function toStorableJson(values: readonly unknown[]): StorableJson {
     : { texts: storable, asSent: `[${texts.map((text) => text ?? 'null').join(',')}]` };
 }
 
-/** JSON of the rows of a statement. */
-export const toJsonParameter = (rows: readonly object[]): string => {
+/** JSON of the rows of a statement, whose JSON is text. */
+export const toJsonParameter = (rows: object): string => {
   const text = JSON.stringify(rows);
   return mayBeUnstorable(text) ? JSON.stringify(rows, cleanKeysAndTexts) : text;
 };

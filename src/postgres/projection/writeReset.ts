@@ -1,13 +1,12 @@
-import { concat, concatMap, defer, EMPTY, map, type Observable } from 'rxjs';
+import { concat, concatMap, EMPTY, map, type Observable } from 'rxjs';
 import type { AnyContract } from '../../contracts/Contract.js';
 import type { ResetBatch } from '../../process/ContractsWork.js';
 import { isVisibleIn } from './projectionSchema.js';
 import { rowsOf } from './rows.js';
-import { contractColumns, namesOf, rowsFrom } from './columns.js';
-import { cursorAt, removeGarbage } from './history.js';
-import { loadContracts, run, withKeys, type Writing, writeTemplates } from './statements.js';
+import { removeGarbage } from './history.js';
+import { loadContracts, loadNewContracts, run, withKeys, type Writing, writeTemplates } from './statements.js';
 import { TemplateList } from './TemplateList.js';
-import { toJsonParameter } from './toJson.js';
+import { cursorAt } from './writeFunctions.js';
 
 /**
  * Writes a batch of a snapshot, into a generation that nobody sees. The last batch makes it visible, in the same transaction.
@@ -17,7 +16,7 @@ export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unkn
   concat(
     batch.isFirst ? beginLoad(writing, batch) : EMPTY,
     batch.contracts.length === 0 ? EMPTY : load(writing, batch.contracts),
-    batch.isLast ? defer(() => endLoad(writing, batch)) : EMPTY,
+    batch.isLast ? concat(endLoad(writing, batch), analyze(writing)) : EMPTY,
   );
 
 /** Begins a load. What another one has left is of a generation that never becomes visible. */
@@ -48,27 +47,12 @@ const load = (writing: Writing, contracts: readonly AnyContract[]): Observable<u
           const { loading, replaces } = state as { readonly loading: number; readonly replaces: boolean };
           return replaces
             ? loadContracts(writing, loading, withKeys(rows, keys))
-            : run(tx, insertNew(writing), [toJsonParameter(withKeys(rows, keys)), loading]);
+            : loadNewContracts(writing, loading, withKeys(rows, keys));
         }),
       ),
     ),
   );
 };
-
-/** Inserts what is not in the projection, and keeps a note of what is. */
-const insertNew = ({ names }: Writing): string => `
-WITH r AS (SELECT * FROM ${rowsFrom('$1', contractColumns)} AS r), known AS (
-  SELECT r.contract_id, r.template_pk, r.synchronizer_id, r.in_flight_to, r.reassignment_counter,
-    CASE WHEN c.payload IS DISTINCT FROM r.payload THEN r.payload END AS payload
-  FROM r JOIN ${names.contracts} c ON c.contract_id = r.contract_id AND c.template_pk = r.template_pk
-  WHERE c.archived_at_offset IS NULL AND ${isVisibleIn(names)}
-), noted AS (
-  INSERT INTO ${names.kept} (contract_id, template_pk, synchronizer_id, in_flight_to, reassignment_counter, payload)
-  SELECT * FROM known
-)
-INSERT INTO ${names.contracts} (generation, ${namesOf(contractColumns)})
-SELECT $2, ${namesOf(contractColumns)} FROM r
-WHERE NOT EXISTS (SELECT FROM known WHERE known.contract_id = r.contract_id AND known.template_pk = r.template_pk)`;
 
 const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
   run(tx, `SELECT replaces FROM ${names.state}`).pipe(
@@ -114,3 +98,6 @@ const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observ
       );
     }),
   );
+
+/** Tells the planner what is in the table, as it would find out by itself within minutes. */
+const analyze = ({ tx, names }: Writing): Observable<unknown> => run(tx, `ANALYZE (SKIP_LOCKED) ${names.contracts}`);
