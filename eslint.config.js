@@ -120,7 +120,7 @@ export default defineConfig(
     'docs/examples',
     'eslint.config.js',
     'test/*.config.js',
-    'test/fixtures/codegen*',
+    'test/fixtures/{codegen,tasks}*',
   ]),
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
