@@ -6,7 +6,7 @@ import { toStorableJson } from '../../src/postgres/projection/toJson.js';
 import type { ContractsWork } from '../../src/process/index.js';
 import { archived, created, exercised, transactionOf } from '../helpers/contractEvents.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
-import { batchesOf, worksOf, write } from './projectionWorks.js';
+import { batchesOf, withoutCopy, worksOf, write } from './projectionWorks.js';
 import { withDatabase } from './support.js';
 
 const sync = 'sync-a::1220ab';
@@ -92,7 +92,7 @@ describeWithPostgres("a projection's functions", () => {
     await expect(ids('contracts.active($1)', ['iou'])).rejects.toThrow();
   });
 
-  it.each(['in a snapshot', 'in a snapshot after pruning', 'in a change'])(
+  it.each(['in a snapshot', 'in a snapshot without COPY', 'in a snapshot after pruning', 'in a change'])(
     'keep every payload as it is, %s',
     async (where) => {
       const odd = { ...texts, [texts.quotes]: texts.lines, deep: [{ list: [null, true, 1.5, [texts.unicode]] }] };
@@ -105,7 +105,10 @@ describeWithPostgres("a projection's functions", () => {
       });
       const works = worksOf([transactionOf(1, sync, [event])]);
       const contracts = works.flatMap((work) => (work._tag === 'ContractsChanged' ? work.added : []));
+      const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });
       if (where === 'in a change') await project(works);
+      else if (where === 'in a snapshot without COPY')
+        await write(database.pool, handler, batchesOf('start', 1, contracts), 1, withoutCopy);
       else if (where === 'in a snapshot') await project(batchesOf('start', 1, contracts));
       else await project([...batchesOf('start', 0, []), ...batchesOf('pruned', 1, contracts)]);
       expect(await read('SELECT payload, contract_key, signatories, as_sent FROM contracts.active()')).toEqual([

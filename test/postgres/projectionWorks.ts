@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { lastValueFrom } from 'rxjs';
 import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
@@ -13,12 +13,15 @@ export async function write(
   handler: ProjectionHandler,
   works: readonly ContractsWork[],
   perCommit = works.length,
+  clientOf = (client: PoolClient): PoolClient => client,
 ): Promise<void> {
   const client = await pool.connect();
   try {
     for (let first = 0; first < works.length; first += perCommit) {
       await client.query('BEGIN');
-      await lastValueFrom(handler(works.slice(first, first + perCommit), client), { defaultValue: undefined });
+      await lastValueFrom(handler(works.slice(first, first + perCommit), clientOf(client)), {
+        defaultValue: undefined,
+      });
       await client.query('COMMIT');
     }
   } finally {
@@ -50,3 +53,7 @@ export function worksOf(elements: readonly object[], types?: ContractTypes): rea
   const fold = new ContractsFold(makeContract(types));
   return [...batchesOf('start', 0, []), ...elements.flatMap((element) => fold.apply(decodeUpdate(element)) ?? [])];
 }
+
+/** A client that cannot copy, as that of `pg-native`. */
+export const withoutCopy = (client: PoolClient): PoolClient =>
+  ({ query: client.query.bind(client) }) as unknown as PoolClient;
