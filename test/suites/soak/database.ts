@@ -40,18 +40,20 @@ async function time(pool: Pool, what: string, sql: string): Promise<void> {
 
 /** The statements that took most of the time of the database, without those that make tables. */
 export async function topStatements(pool: Pool, what: string): Promise<string> {
-  const { rows } = await pool.query<Record<'calls' | 'mean' | 'total' | 'rows' | 'query', string>>(
+  const { rows } = await pool.query<Record<'calls' | 'mean' | 'total' | 'rows' | 'within' | 'query', string>>(
     `SELECT calls, round(mean_exec_time::numeric, 3) AS mean, round(total_exec_time::numeric, 1) AS total, rows,
+      CASE WHEN toplevel THEN '' ELSE 'yes' END AS within,
       regexp_replace(query, '\\s+', ' ', 'g') AS query
       FROM pg_stat_statements JOIN pg_database ON dbid = oid
       WHERE datname = current_database() AND query !~ 'pg_stat_statements|^\\s*(CREATE|DO|ALTER|COMMENT) ' ORDER BY total_exec_time DESC LIMIT 16`,
   );
-  const lines = rows.map(({ calls, mean, total, rows: count, query }) => [
+  const lines = rows.map(({ calls, mean, total, rows: count, within, query }) => [
     calls,
     mean,
     total,
     count,
+    within,
     query.length > 200 ? `${query.slice(0, 200)}...` : query,
   ]);
-  return `\nthe statements of ${what}\n${columns([['calls', 'mean ms', 'total ms', 'rows', 'statement'], ...lines])}\n`;
+  return `\nthe statements of ${what}\n${columns([['calls', 'mean ms', 'total ms', 'rows', 'in a function', 'statement'], ...lines])}\n`;
 }

@@ -104,7 +104,8 @@ async function checkSize(pool: Pool): Promise<void> {
   if (Number(count) !== contracts) complaints.push(`${count} of ${contracts} contracts are there`);
 }
 
-const settings = { shared_preload_libraries: 'pg_stat_statements' };
+// with the statements of functions
+const settings = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' };
 await withPostgres(async (databaseUrl) => {
   const pool = new Pool({ connectionString: databaseUrl });
   try {
