@@ -10,7 +10,10 @@ import {
   postgresStore,
   projectionTables,
 } from '../../src/postgres/index.js';
-import { projectionScript } from '../../src/postgres/projection/migrateProjection.js';
+import { migrations } from '../../src/postgres/projection/tables.js';
+import { contractFunctions } from '../../src/postgres/projection/contractFunctions.js';
+import { nameFunctions } from '../../src/postgres/projection/nameFunctions.js';
+import { offsetFunctions } from '../../src/postgres/projection/offsetFunctions.js';
 import { projectionSchema } from '../../src/postgres/projection/projectionSchema.js';
 import { contractsFeed, processFeed, type ProcessOptions } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
@@ -257,8 +260,11 @@ describeWithPostgres('contractsProjection', () => {
   it('upgrades tables of the version before, which keep what is in them', async () => {
     const { service, ledger } = await world(80);
     const names = projectionSchema('contracts');
-    await database.pool.query(projectionScript(names, 1));
-    expect(await value('SELECT max(version) FROM contracts.projection_versions')).toBe(1);
+    const [first] = migrations(names);
+    await database.pool.query(`CREATE SCHEMA contracts;
+      CREATE TABLE contracts.projection_versions (version int PRIMARY KEY, migrated_at timestamptz DEFAULT now());
+      ${first?.sql ?? ''}; INSERT INTO contracts.projection_versions VALUES (1);
+      ${[offsetFunctions, nameFunctions, contractFunctions].map((functionsOf) => functionsOf(names)).join('')}`);
     const contracts = await contractsOf(ledger);
     await database.pool.query(`INSERT INTO contracts.projection_templates
       (payload_type, template_id, template_fqn, module, entity, package_id)

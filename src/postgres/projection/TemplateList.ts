@@ -3,10 +3,10 @@ import { matchId } from '../../codecs/decodePayload.js';
 import type { ContractTypes } from '../../contracts/Contract.js';
 
 /** Whether a payload is the arguments of a template, the view of an interface, or the argument of a choice. */
-export type PayloadType = 'template' | 'interface' | 'choice';
+type PayloadType = 'template' | 'interface' | 'choice';
 
 /** A template, an interface or a choice of a template, as a row. */
-export interface TemplateRow {
+interface TemplateRow {
   /** How the rows of a batch refer to it. */
   readonly number: number;
   readonly payload_type: PayloadType;

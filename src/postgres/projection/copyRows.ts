@@ -4,7 +4,7 @@ import { type Columns, type ColumnType, namesOf } from './columns.js';
 import { toStorableText } from './toJson.js';
 
 /** A row of a table. JSON in it is text. */
-export type Row = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+type Row = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Whether rows can be copied over a connection: those of `pg` in JavaScript can, unless they send several queries at once. */
 export const canCopy = (db: ClientBase | Pool): boolean => {

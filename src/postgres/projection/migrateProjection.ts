@@ -4,7 +4,7 @@ import { query } from '../connection.js';
 import { contractFunctions } from './contractFunctions.js';
 import { exerciseFunctions } from './exerciseFunctions.js';
 import { maintenanceFunctions } from './maintenanceFunctions.js';
-import { choiceNameFunction, nameFunctions } from './nameFunctions.js';
+import { nameFunctions } from './nameFunctions.js';
 import { offsetFunctions } from './offsetFunctions.js';
 import { currentVersion, type ProjectionSchema, projectionSchema } from './projectionSchema.js';
 import { migrations } from './tables.js';
@@ -99,19 +99,18 @@ export function assertVersion(version: number): void {
  * console.log(projectionTables('ledger').includes('FUNCTION "ledger".active(')); // true
  * ```
  */
-export const projectionTables = (schema = defaultSchema): string => projectionScript(projectionSchema(schema));
-
-/** The SQL that brings a projection to a version. */
-export const projectionScript = (names: ProjectionSchema, version = currentVersion): string => `
-SELECT pg_advisory_xact_lock(hashtextextended('canton_rx projection ${names.name}', 1));
+export const projectionTables = (schema = defaultSchema): string => {
+  const names = projectionSchema(schema);
+  return `
+SELECT pg_advisory_xact_lock(hashtextextended('canton_rx projection ${schema}', 1));
 CREATE SCHEMA IF NOT EXISTS ${names.schema};
 CREATE TABLE IF NOT EXISTS ${names.versions} (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
 ${migrations(names)
-  .filter((step) => step.version <= version)
-  .map((step) => onceOnly(names, step.version, step.sql))
+  .map(({ version, sql }) => onceOnly(names, version, sql))
   .join('\n')}
-${functionsOf(names, version)}
+${functions.map((functionsOf) => functionsOf(names)).join('\n')}
 `;
+};
 
 /** A step that does nothing where it was made before. */
 const onceOnly = ({ versions }: ProjectionSchema, version: number, sql: string): string => `
@@ -122,13 +121,12 @@ DO $step$ BEGIN
   END IF;
 END $step$;`;
 
-/** The functions over the tables of a version. */
-const functionsOf = (names: ProjectionSchema, version: number): string =>
-  [
-    offsetFunctions,
-    nameFunctions,
-    contractFunctions,
-    ...(version < 2 ? [] : [choiceNameFunction, exerciseFunctions, maintenanceFunctions, writeFunctions]),
-  ]
-    .map((functions) => functions(names))
-    .join('\n');
+/** The functions, over the tables of the last version. */
+const functions = [
+  offsetFunctions,
+  nameFunctions,
+  contractFunctions,
+  exerciseFunctions,
+  maintenanceFunctions,
+  writeFunctions,
+];

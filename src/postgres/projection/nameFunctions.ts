@@ -41,10 +41,6 @@ BEGIN
         ELSE 'Known so far are, among others: ' || array_to_string(known, ', ') END;
   END IF;
 END $body$;
-`;
-
-/** The function that finds the keys of choices, which the first version of the tables does not have. */
-export const choiceNameFunction = ({ schema, templates }: ProjectionSchema): string => `
 CREATE OR REPLACE FUNCTION ${schema}.projection_find_choices(name text) RETURNS int[] LANGUAGE plpgsql STABLE AS $body$
 DECLARE
   found_pks int[];

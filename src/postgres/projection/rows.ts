@@ -5,7 +5,7 @@ import type { TemplateList } from './TemplateList.js';
 import { toStorableJson } from './toJson.js';
 
 /** Where a contract is, in columns. */
-export interface LocationColumns {
+interface LocationColumns {
   readonly synchronizer_id: string;
   readonly in_flight_to: string | undefined;
   readonly reassignment_counter: number;

@@ -1,7 +1,7 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
 /** One step from a version of the tables to the next. */
-export interface Migration {
+interface Migration {
   /** The version that the tables have after it. */
   readonly version: number;
   /** The SQL that makes the tables, or changes those of the version before. */

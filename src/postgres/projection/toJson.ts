@@ -1,5 +1,5 @@
 /** What `jsonb` stores of some values, and what they were where that is not the same. */
-export interface StorableJson {
+interface StorableJson {
   /** JSON of each value that `jsonb` accepts; `undefined` for a value that is absent. */
   readonly texts: readonly (string | undefined)[];
   /** JSON of the list of values as they are, for a column of the type `json`; absent if `jsonb` stores them as they are. */
