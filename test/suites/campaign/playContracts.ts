@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { asyncScheduler, map, NEVER, type Observable, of, takeUntil, tap, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { contractChanges } from '../../../src/contracts/contractChanges.js';
@@ -171,7 +172,10 @@ const replies: Readonly<Record<RequestFault, () => Reply | Observable<Reply>>> =
 
 const unavailable = errorReply(503, 'The server was not able to produce a timely response to your request.');
 
-/** Runs something in virtual time, with random numbers of its own. */
+/**
+ * Runs something in virtual time, with random numbers of its own. RxJS's TestScheduler fails where one of two timers that are
+ * due at once cancels the other, which timers of the machine may do: such a schedule is left out.
+ */
 function runVirtually(seed: number, run: () => void): void {
   const { random } = Math;
   Math.random = randomFrom(seed);
@@ -180,6 +184,9 @@ function runVirtually(seed: number, run: () => void): void {
       run();
       flush();
     });
+  } catch (error) {
+    fc.pre(!(error instanceof Error && error.message === 'Expected a due immediate or interval'));
+    throw error;
   } finally {
     Math.random = random;
   }
