@@ -37,7 +37,7 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
   /**
    * Reads all contracts anew, after an error for example. A view follows its changes without it.
    *
-   * @returns whether it does: not while the status is `'idle'` or `'loading'`
+   * @returns whether it does: not while the status is `'idle'` or `'loading'`, and not once the injector is destroyed
    */
   reload(): boolean;
   /** Everything up to here is applied to `value`; `undefined` unless `hasValue()`. */
@@ -84,11 +84,13 @@ export interface KnownContracts<C extends AnyContract> {
 /**
  * The resource of the latest reading. One of another request is out of date from the moment on in which the request changes.
  *
+ * @param endedAt - when the view has ended for good; `undefined` until then
  * @internal
  */
 export function contractsResource<C extends AnyContract>(
   request: Signal<object | undefined>,
   latest: Signal<Reading<C>>,
+  endedAt: Signal<number | undefined>,
   name: string,
   reload: () => void,
 ): ContractsResource<C> {
@@ -96,7 +98,9 @@ export function contractsResource<C extends AnyContract>(
   const reading = derived('reading', (): Reading<C> => {
     const current = request();
     const read = latest();
-    return read.request === current ? read : { request: current, isReloading: false, connection: connecting };
+    const now = read.request === current ? read : { request: current, isReloading: false, connection: connecting };
+    const at = endedAt();
+    return at === undefined ? now : ended(now, at);
   });
   const known = derived('known', () => reading().known);
   const status = derived('status', () => statusOf(reading()));
@@ -107,7 +111,7 @@ export function contractsResource<C extends AnyContract>(
     error: derived('error', () => reading().error),
     hasValue: () => known() !== undefined,
     reload: () => {
-      const isPossible = untracked(() => !['idle', 'loading'].includes(status()));
+      const isPossible = untracked(() => endedAt() === undefined && !['idle', 'loading'].includes(status()));
       if (isPossible) reload();
       return isPossible;
     },
@@ -128,6 +132,17 @@ export const failed = (request: object, error: unknown): Reading<never> => ({
   isReloading: false,
   error: error instanceof Error ? error : new Error(String(error)),
 });
+
+/**
+ * A reading of a view that has ended without an error: its contracts are stale from then on.
+ *
+ * @internal
+ */
+export const ended = <C extends AnyContract>(reading: Reading<C>, at: number): Reading<C> => {
+  const { known } = reading;
+  const stale = known && { ...known, staleSince: known.staleSince ?? at };
+  return { ...reading, isReloading: false, connection: undefined, known: stale };
+};
 
 const connecting: LiveConnection = { status: 'connecting' };
 

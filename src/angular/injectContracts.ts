@@ -1,4 +1,13 @@
-import { computed, inject, Injector, NgZone, runInInjectionContext } from '@angular/core';
+import {
+  computed,
+  DestroyRef,
+  inject,
+  Injector,
+  NgZone,
+  runInInjectionContext,
+  signal,
+  untracked,
+} from '@angular/core';
 import { toObservable, toSignal } from '@angular/core/rxjs-interop';
 import { asyncScheduler, type Observable, of, scan, startWith, Subject, switchMap } from 'rxjs';
 import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
@@ -54,6 +63,13 @@ export function injectContracts<M extends ContractTypes>(
 ): ContractsResource<ContractOf<M>> {
   const { compare, ledger, debugName = 'contracts', injector = inject(Injector), ...contractsOptions } = options;
   return runInInjectionContext(injector, () => {
+    const endedAt = signal<number | undefined>(undefined);
+    // throws where the component is destroyed already: nothing would end the view
+    inject(DestroyRef).onDestroy(() => {
+      untracked(() => {
+        endedAt.set(asyncScheduler.now());
+      });
+    });
     const source = ledger ?? inject(LEDGER);
     const read = contractsReader(compare, contractsOptions);
     const request = computed(() => requestOf(query, source), { equal: isSame });
@@ -71,7 +87,7 @@ export function injectContracts<M extends ContractTypes>(
       insideZone(inject(NgZone)),
     );
     const latest = toSignal(reading$, { injector, initialValue: idle });
-    return contractsResource(request, latest, debugName, () => {
+    return contractsResource(request, latest, endedAt, debugName, () => {
       reload$.next();
     });
   });

@@ -24,7 +24,7 @@ import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
 import { type LiveContracts, liveContracts, toLiveContracts } from '../contracts/liveContracts.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { failed, type Reading } from './ContractsResource.js';
+import { ended, failed, type Reading } from './ContractsResource.js';
 import { PENDING_TASKS } from './provideLedger.js';
 import { type TransferredContracts, transferredContracts } from './transferredContracts.js';
 import { outsideZone, trackPendingTask, untilLedgerDestroyed } from './zone.js';
@@ -143,14 +143,10 @@ const endStale =
   (source: Observable<Reading<ContractOf<M>>>): Observable<Reading<ContractOf<M>>> =>
     defer(() => {
       let last: Reading<ContractOf<M>> = { request, isReloading: false };
-      const end$ = defer(() => {
-        const { known } = last;
-        return of({ ...last, connection: undefined, known: known && { ...known, staleSince: asyncScheduler.now() } });
-      });
       return source.pipe(
         tap((reading) => {
           last = reading;
         }),
-        concatWith(end$),
+        concatWith(defer(() => of(ended(last, asyncScheduler.now())))),
       );
     });

@@ -1,15 +1,19 @@
 import '@angular/compiler';
 import {
+  Component,
+  createComponent,
   createEnvironmentInjector,
   EnvironmentInjector,
+  inject as injectToken,
   Injector,
   provideZonelessChangeDetection,
+  RendererFactory2,
   signal,
   TransferState,
 } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { NEVER } from 'rxjs';
+import { NEVER, noop } from 'rxjs';
 import { injectContracts, type ContractsResource, LEDGER, provideLedger } from '../../src/angular/index.js';
 import { archive, create, marbles } from '../contracts/joinSupport.js';
 import { until } from '../helpers/time.js';
@@ -109,6 +113,18 @@ describe('injectContracts', () => {
     expect(service.open).toBe(1);
     child.destroy();
     expect(service.open).toBe(0);
+    expect(brief(resource)).toBe('resolved, known x');
+    expect(resource.staleSince()).toBeLessThanOrEqual(Date.now());
+    expect(resource.connection()).toBeUndefined();
+    expect(resource.reload()).toBe(false);
+  });
+
+  it('begins nothing with the injector of a component that is destroyed', () => {
+    const { service } = application();
+    const injector = injectorOfDestroyedComponent();
+    for (const query of [marbles, () => marbles]) expect(() => injectContracts(query, { injector })).toThrow(/NG0?911/);
+    TestBed.tick();
+    expect(service.requests).toEqual([]);
   });
 
   it('is stale for good when the injector of its ledger is destroyed', async () => {
@@ -318,6 +334,20 @@ describe('injectContracts when something goes wrong', () => {
     expect(world.service.open).toBe(1);
   });
 });
+
+/** A component without a page. */
+function injectorOfDestroyedComponent(): Injector {
+  class Page {
+    readonly injector = injectToken(Injector);
+  }
+  Component({ selector: 'app-page', template: '' })(Page);
+  const hostElement = {} as Element;
+  const renderer = { selectRootElement: () => hostElement, setAttribute: noop, destroy: noop };
+  TestBed.overrideProvider(RendererFactory2, { useValue: { createRenderer: () => renderer } });
+  const page = createComponent(Page, { environmentInjector: TestBed.inject(EnvironmentInjector), hostElement });
+  page.destroy();
+  return page.instance.injector;
+}
 
 const retrying = ({ connection }: ContractsResource): { readonly attempt: number } => {
   const current = connection();
