@@ -104,7 +104,8 @@ function requestOf<M extends ContractTypes>(
   try {
     const current = typeof query === 'function' ? query() : query;
     const source = typeof ledger === 'function' ? ledger() : ledger;
-    return current && source && { query: current, ledger: source };
+    // JavaScript may return null
+    return current && source ? { query: current, ledger: source } : undefined;
   } catch (failure) {
     return { failure };
   }

@@ -174,6 +174,13 @@ describe('injectContracts with a query by signals', () => {
     expect(brief(resource)).toBe('idle, unknown');
   });
 
+  it('is idle with null, which JavaScript may return', () => {
+    application();
+    const noQuery = inject(() => injectContracts(() => JSON.parse('null') as typeof marbles));
+    TestBed.tick();
+    expect(brief(noQuery)).toBe('idle, unknown');
+  });
+
   it('is a new view for another query, empty from the moment of the change', async () => {
     const world = application();
     const party = signal(alice);
