@@ -7,6 +7,7 @@ import { firstValueFrom, map, take, toArray } from 'rxjs';
 import { injectContracts, injectLedger } from '../../src/angular/index.js';
 import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
+import { acsDelta } from '../../src/codecs/formats.js';
 import { all } from './support.js';
 
 afterEach(() => {
@@ -14,6 +15,7 @@ afterEach(() => {
 });
 
 const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+const Loan = contractType('#finance:Main:Loan', t.type({ owner: t.string, amount: t.string }));
 const Asset = interfaceType('#finance-api:Api:Asset', t.type({ owner: t.string }));
 const [alice, bob] = ['alice::1220ab', 'bob::1220ab'];
 const iou = (amount: string) => ({ owner: alice, amount });
@@ -50,12 +52,11 @@ describe('the contracts of a component test', () => {
 
   it('are those that the parties see, of the types that are asked for', () => {
     const contracts = controller();
-    const other = contractType('#finance:Main:Loan', t.type({ owner: t.string, amount: t.string }));
     contracts.create(Iou, iou('1'), { signatories: [alice] });
     const ofBob = inject(() => injectContracts({ types: { iou: Iou }, parties: [bob] }));
     const ofAlice = inject(() => injectContracts({ types: { iou: Iou }, parties: [alice] }));
     contracts.create(Iou, iou('2'), { signatories: [alice], observers: [bob] });
-    contracts.create(other, iou('3'), { signatories: [alice, bob] });
+    contracts.create(Loan, iou('3'), { signatories: [alice, bob] });
     expect(ofBob.value().map(({ payload }) => payload?.amount)).toEqual(['2']);
     expect(ofAlice.value().map(({ payload }) => payload?.amount)).toEqual(['1', '2']);
     expect([ofBob.isLive(), ofBob.offset()]).toEqual([true, 3]);
@@ -66,6 +67,20 @@ describe('the contracts of a component test', () => {
     contracts.create(Asset, { owner: alice });
     const resource = inject(() => injectContracts({ types: { asset: Asset }, parties: 'any' }));
     expect(resource.value().map(({ type, payload }) => [type, payload?.owner])).toEqual([['asset', alice]]);
+  });
+
+  it('have the interface of one package, and not that of another with the same module and entity', () => {
+    const contracts = controller();
+    const Other = interfaceType('#other-api:Api:Asset', t.type({ owner: t.string }));
+    contracts.create(Asset, { owner: alice });
+    const ofOther = inject(() => injectContracts({ types: { other: Other }, parties: 'any' }));
+    const ofBoth = inject(() => injectContracts({ types: { other: Other, asset: Asset }, parties: 'any' }));
+    contracts.create(Asset, { owner: bob });
+    expect(ofOther.value()).toEqual([]);
+    expect(ofBoth.value()).toHaveLength(2);
+    contracts.create(Other, { owner: bob });
+    expect(ofOther.value().map(({ type }) => type)).toEqual(['other']);
+    expect([ofOther.isLive(), ofOther.offset()]).toEqual([true, 3]);
   });
 
   it('are loading while the ledger does not answer, and come when it does', () => {
@@ -102,5 +117,24 @@ describe('the contracts of a component test', () => {
       toArray(),
     );
     expect(await firstValueFrom(offsets$)).toEqual([1, 2]);
+  });
+
+  it('are in the updates of the types that are asked for, and in no others', async () => {
+    const contracts = controller();
+    contracts.archive(contracts.create(Iou, iou('1')));
+    contracts.create(Asset, { owner: alice });
+    contracts.archive(contracts.create(Loan, iou('2'), { signatories: [alice] }));
+    const ledger = inject(injectLedger);
+    const offsetsFor = async (parties: readonly string[] | 'any') => {
+      const updateFormat = acsDelta({ parties, templates: [Loan.templateId], interfaces: ['#other-api:Api:Asset'] });
+      const updates$ = ledger.updates({ beginExclusive: 0, updateFormat }).pipe(
+        map(({ offset }) => offset),
+        take(2),
+        toArray(),
+      );
+      return firstValueFrom(updates$);
+    };
+    expect(await offsetsFor('any')).toEqual([4, 5]);
+    expect(await offsetsFor([bob, alice])).toEqual([4, 5]);
   });
 });

@@ -6,9 +6,9 @@ import {
   answer,
   archivedOf,
   checkpointOf,
-  type Created,
   createdOf,
   type RequestBody,
+  type TestContract,
   transactionOf,
   viewerOf,
 } from './wire.js';
@@ -33,7 +33,7 @@ export interface TestContractOptions {
 export class ContractsTestingController {
   readonly #updates: Update[] = [];
   readonly #appended$ = new Subject<void>();
-  readonly #active = new Map<string, Created>();
+  readonly #active = new Map<string, TestContract>();
   readonly #isHeld$ = new BehaviorSubject(false);
   #refusal: HttpResponse | undefined;
 
@@ -59,8 +59,9 @@ export class ContractsTestingController {
     { signatories = ['test::1220'], observers = [] }: TestContractOptions = {},
   ): string {
     const created = createdOf(this.#updates.length + 1, type, payload, { signatories, observers });
-    this.#active.set(created.contractId, created);
-    this.#append({ CreatedEvent: created }, created);
+    const contract = { typeId: type.templateId, created };
+    this.#active.set(created.contractId, contract);
+    this.#append({ ...contract, event: { CreatedEvent: created } });
     return created.contractId;
   }
 
@@ -70,10 +71,10 @@ export class ContractsTestingController {
    * @throws Error if there is no such contract
    */
   archive(contractId: string): void {
-    const created = this.#active.get(contractId);
-    if (created === undefined) throw new Error(`There is no contract ${contractId}.`);
+    const contract = this.#active.get(contractId);
+    if (contract === undefined) throw new Error(`There is no contract ${contractId}.`);
     this.#active.delete(contractId);
-    this.#append({ ArchivedEvent: archivedOf(this.#updates.length + 1, created) }, created);
+    this.#append({ ...contract, event: { ArchivedEvent: archivedOf(this.#updates.length + 1, contract.created) } });
   }
 
   /** From now on requests are not answered, as by a slow ledger: what is not known yet stays `'loading'`. */
@@ -108,8 +109,8 @@ export class ContractsTestingController {
     );
   }
 
-  #append(event: object, { witnessParties }: Created): void {
-    this.#updates.push({ event, witnessParties });
+  #append(update: Update): void {
+    this.#updates.push(update);
     this.#appended$.next();
   }
 
@@ -131,7 +132,9 @@ export class ContractsTestingController {
   }
 
   #snapshot({ eventFormat }: RequestBody): HttpResponse {
-    const activeContracts = [...this.#active.values()].filter(viewerOf(eventFormat)).map(activeOf);
+    const activeContracts = [...this.#active.values()]
+      .filter(viewerOf(eventFormat))
+      .map(({ created }) => activeOf(created));
     return answer({ activeContracts, activeAtOffset: this.#updates.length, nextPageToken: null });
   }
 
@@ -144,14 +147,13 @@ export class ContractsTestingController {
       .filter(sees)
       .slice(0, limit)
       .map(({ offset, event }) => transactionOf(offset, event));
-    // updates that the parties do not see
+    // updates of other parties or types
     const isBehind = transactions.length === 0 && endInclusive === undefined && beginExclusive < end;
     return answer(isBehind ? [checkpointOf(end)] : transactions);
   }
 }
 
-/** An update, which has one event. Its offset is its place in the list of updates. */
-interface Update {
+/** An update, which has one event of a contract. Its offset is its place in the list of updates. */
+interface Update extends TestContract {
   readonly event: object;
-  readonly witnessParties: readonly string[];
 }

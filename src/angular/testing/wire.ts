@@ -9,6 +9,13 @@ export interface Created {
   readonly witnessParties: readonly string[];
 }
 
+/** A contract of a test. */
+export interface TestContract {
+  /** The template or the interface with which it was created, which has the name of the package. */
+  readonly typeId: string;
+  readonly created: Created;
+}
+
 /** What a request may have, of those that are served. */
 export interface RequestBody {
   readonly beginExclusive: number;
@@ -19,8 +26,17 @@ export interface RequestBody {
 }
 
 interface PartyFilters {
-  readonly filtersByParty?: object;
-  readonly filtersForAnyParty?: unknown;
+  readonly filtersByParty?: Readonly<Record<string, Filters>>;
+  readonly filtersForAnyParty?: Filters | null;
+}
+
+interface Filters {
+  readonly cumulative?: readonly {
+    readonly identifierFilter: {
+      readonly TemplateFilter?: { readonly value: { readonly templateId: string } };
+      readonly InterfaceFilter?: { readonly value: { readonly interfaceId: string } };
+    };
+  }[];
 }
 
 const packageId = 'package-of-tests';
@@ -79,13 +95,22 @@ export const checkpointOf = (offset: number): object => ({
   update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: [] } } },
 });
 
-/** Whether parties of a request see something. */
-export function viewerOf({ filtersByParty = {}, filtersForAnyParty }: PartyFilters = {}): (seen: {
-  readonly witnessParties: readonly string[];
-}) => boolean {
-  const isAny = filtersForAnyParty !== undefined && filtersForAnyParty !== null;
-  return ({ witnessParties }) => isAny || witnessParties.some((party) => party in filtersByParty);
+/** Whether parties of a request see a contract, and ask for its type. */
+export function viewerOf({ filtersByParty = {}, filtersForAnyParty }: PartyFilters = {}): (
+  contract: TestContract,
+) => boolean {
+  const ofAny = filtersForAnyParty ? [filtersForAnyParty] : [];
+  return ({ typeId, created: { templateId, witnessParties } }) =>
+    [...ofAny, ...witnessParties.flatMap((party) => filtersByParty[party] ?? [])]
+      .map(({ cumulative = [] }) => cumulative.map(typeOf))
+      .some(
+        (types) => types.length === 0 || types.some((id) => id === undefined || id === typeId || id === templateId),
+      );
 }
+
+/** The template or the interface that a filter selects; `undefined` if it selects all. */
+const typeOf = ({ identifierFilter }: NonNullable<Filters['cumulative']>[number]): string | undefined =>
+  identifierFilter.TemplateFilter?.value.templateId ?? identifierFilter.InterfaceFilter?.value.interfaceId;
 
 /** An answer in JSON. */
 export const answer = (body: object, status = 200): HttpResponse => ({
