@@ -107,6 +107,27 @@ describe('the contracts of a component test', () => {
     expect(resource.error()).toMatchObject({ _tag: 'ApiError', code: 'PERMISSION_DENIED' });
   });
 
+  it('come again after a refusal, when the ledger is released and they are reloaded', () => {
+    const contracts = controller();
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    contracts.refuse();
+    contracts.create(Iou, iou('1'));
+    expect(resource.reload()).toBe(true);
+    expect(resource.status()).toBe('error');
+    contracts.release();
+    expect(resource.reload()).toBe(true);
+    expect([resource.status(), resource.value().length]).toEqual(['resolved', 1]);
+  });
+
+  it('are refused in requests that were held, too', () => {
+    const contracts = controller();
+    contracts.hold();
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    expect(resource.status()).toBe('loading');
+    contracts.refuse();
+    expect(resource.status()).toBe('error');
+  });
+
   it('are in the updates of the ledger, too', async () => {
     const contracts = controller();
     contracts.archive(contracts.create(Iou, iou('1')));

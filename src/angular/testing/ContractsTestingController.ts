@@ -82,15 +82,19 @@ export class ContractsTestingController {
     this.#isHeld$.next(true);
   }
 
-  /** Answers the requests that were held, and later ones. */
+  /** Answers the requests that are held, and later ones; also after `refuse`, where `reload` shows the contracts again. */
   release(): void {
+    this.#refusal = undefined;
     this.#isHeld$.next(false);
   }
 
-  /** Refuses all requests from now on for lack of rights, which ends each view with an error. */
+  /**
+   * Refuses all requests for lack of rights until `release`, also those that are held, which ends each view with an error.
+   */
   refuse(): void {
     const error = { code: 'PERMISSION_DENIED', cause: 'refused by the test', errorCategory: 7, context: {} };
     this.#refusal = answer(error, 403);
+    this.#isHeld$.next(false);
     this.#appended$.next();
   }
 
