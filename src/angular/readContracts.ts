@@ -95,14 +95,17 @@ const snapshotOf = <M extends ContractTypes>(
     takeUntil(timer(maxWaitMs)),
   );
 
-/** Begins with the contracts of the page, if it has any, until others are known. */
+/** Begins with the contracts of the page, if it has any, until others are known, or the ledger refuses them. */
 const continueFrom = <M extends ContractTypes>(
   view$: Observable<Reading<ContractOf<M>>>,
   transferred: TransferredContracts<M>,
 ): Observable<Reading<ContractOf<M>>> =>
   view$.pipe(
-    tap(({ known }) => {
-      if (known !== undefined) transferred.drop();
+    tap({
+      next: ({ known }) => {
+        if (known !== undefined) transferred.drop();
+      },
+      error: transferred.drop,
     }),
     startWith(...transferred.read()),
   );

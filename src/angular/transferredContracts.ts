@@ -34,8 +34,8 @@ export interface TransferredContracts<M extends ContractTypes> {
   keep(known: KnownContracts<ContractOf<M>>): void;
   /** The contracts in the page as a first reading, if there are any. */
   read(): readonly Reading<ContractOf<M>>[];
-  /** Forgets the contracts: newer ones are known. */
-  drop(): void;
+  /** Forgets the contracts: newer ones are known, or they may no longer be shown. */
+  readonly drop: () => void;
 }
 
 /**

@@ -177,6 +177,20 @@ describe('injectContracts in a browser after that', () => {
     expect(resource.value()[0]?._tag).toBe('UndecodedContract');
   });
 
+  it('does not show it once the ledger has refused the contracts', async () => {
+    const state = await rendered('x');
+    const refusal = errorReply(403, errorBody('PERMISSION_DENIED', 7));
+    let isHeld = false;
+    application('browser', contractsWorld({ fault: () => (isHeld ? NEVER : refusal) }), state);
+    const resource = inject(() => injectContracts(marbles));
+    await until(() => resource.status() === 'error');
+    isHeld = true;
+    resource.reload();
+    const later = inject(() => injectContracts(marbles));
+    expect([resource.status(), idsOf(resource)]).toEqual(['loading', '']);
+    expect([later.status(), idsOf(later)]).toEqual(['loading', '']);
+  });
+
   it('is given no more than 500 contracts of a query', async () => {
     const state = await rendered(...Array.from({ length: 501 }, (_, i) => `c${i}`));
     expect(state.isEmpty).toBe(true);
