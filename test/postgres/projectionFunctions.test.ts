@@ -108,7 +108,7 @@ describeWithPostgres("a projection's functions", () => {
       const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });
       if (where === 'in a change') await project(works);
       else if (where === 'in a snapshot without COPY')
-        await write(database.pool, handler, batchesOf('start', 1, contracts), 1, withoutCopy);
+        await write(database.pool, handler, batchesOf('start', 1, contracts), 1, { clientOf: withoutCopy });
       else if (where === 'in a snapshot') await project(batchesOf('start', 1, contracts));
       else await project([...batchesOf('start', 0, []), ...batchesOf('pruned', 1, contracts)]);
       expect(await read('SELECT payload, contract_key, signatories, as_sent FROM contracts.active()')).toEqual([

@@ -7,18 +7,27 @@ import type { ProjectionHandler } from '../../src/postgres/index.js';
 import type { ContractsWork, ResetBatch } from '../../src/process/index.js';
 import { decodeUpdate } from '../helpers/foldLaw.js';
 
-/** Runs a handler as a processor does, in transactions of some works. */
+/** How a handler is run. */
+interface WriteOptions {
+  /** The name of the processor; by default the store says none. */
+  readonly processor?: string;
+  readonly clientOf?: (client: PoolClient) => PoolClient;
+}
+
+/** Runs a handler as a processor does, in transactions of some works. The store says in them which processor it is. */
 export async function write(
   pool: Pool,
   handler: ProjectionHandler,
   works: readonly ContractsWork[],
   perCommit = works.length,
-  clientOf = (client: PoolClient): PoolClient => client,
+  { processor = '', clientOf = (client) => client }: WriteOptions = {},
 ): Promise<void> {
   const client = await pool.connect();
   try {
     for (let first = 0; first < works.length; first += perCommit) {
       await client.query('BEGIN');
+      const cursor = processor === '' ? '' : JSON.stringify(['"public".canton_rx_cursors', processor]);
+      await client.query(`SELECT set_config('canton_rx.cursor', $1, true)`, [cursor]);
       await lastValueFrom(handler(works.slice(first, first + perCommit), clientOf(client)), {
         defaultValue: undefined,
       });
@@ -57,3 +66,7 @@ export function worksOf(elements: readonly object[], types?: ContractTypes): rea
 /** A client that cannot copy, as that of `pg-native`. */
 export const withoutCopy = (client: PoolClient): PoolClient =>
   ({ query: client.query.bind(client) }) as unknown as PoolClient;
+
+/** The contracts that updates in their wire form create. */
+export const contractsOf = (elements: readonly object[], types?: ContractTypes): readonly AnyContract[] =>
+  worksOf(elements, types).flatMap((work) => (work._tag === 'ContractsChanged' ? work.added : []));

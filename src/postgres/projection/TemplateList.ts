@@ -83,9 +83,24 @@ export function nameTemplates(types: ContractTypes = {}): NameTemplate {
 const packageNameIn = (templateId: string): string | undefined =>
   templateId.startsWith('#') ? templateId.slice(1, templateId.indexOf(':')) : undefined;
 
-/** The templates and interfaces of a query, so that readers may name them before there is a contract. */
-export function listTypes(nameTemplate: NameTemplate, types: ContractTypes = {}): TemplateList {
+/** What a projection has of a template, of an interface or of a choice, whatever it was called. */
+export type KnownTemplate = Pick<TemplateRow, 'payload_type' | 'template_id' | 'choice'> & {
+  readonly package_name: string | null;
+};
+
+/**
+ * What a projection has, under the names of a query, and the templates and interfaces of the query, so that readers may name
+ * them before there is a contract.
+ */
+export function listTemplates(
+  nameTemplate: NameTemplate,
+  known: readonly KnownTemplate[],
+  types: ContractTypes = {},
+): TemplateList {
   const list = new TemplateList(nameTemplate);
+  for (const { payload_type, template_id, package_name, choice } of known) {
+    list.numberOf(payload_type, template_id, package_name ?? undefined, choice);
+  }
   for (const type of Object.values(types)) {
     list.numberOf(isInterfaceType(type) ? 'interface' : 'template', type.templateId);
   }

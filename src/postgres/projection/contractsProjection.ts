@@ -6,8 +6,8 @@ import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
 import { assertVersion, defaultSchema, migrateProjection, readVersion } from './migrateProjection.js';
 import { retainFor } from './history.js';
 import { projectionSchema } from './projectionSchema.js';
-import { type Writing, writeTemplates } from './statements.js';
-import { listTypes, nameTemplates } from './TemplateList.js';
+import { readTemplates, type Writing, writeTemplates } from './statements.js';
+import { listTemplates, nameTemplates } from './TemplateList.js';
 import { writeChanges } from './writeChanges.js';
 import { writeReset } from './writeReset.js';
 
@@ -80,7 +80,8 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
       isReady
         ? of(true)
         : tables$.pipe(
-            concatMap(() => writeTemplates(pool, names, listTypes(nameTemplate, query.types))),
+            concatMap(() => readTemplates(pool, names)),
+            concatMap((known) => writeTemplates(pool, names, listTemplates(nameTemplate, known, query.types))),
             tap(() => {
               isReady = true;
             }),

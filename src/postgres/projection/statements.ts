@@ -1,10 +1,11 @@
 import type { ClientBase, Pool, QueryResultRow } from 'pg';
-import { defer, map, type Observable, of } from 'rxjs';
+import { concat, defer, map, type Observable, of } from 'rxjs';
 import { type Columns, contractColumns, namesOf, rowsFrom } from './columns.js';
 import { canCopy, copyRows } from './copyRows.js';
+import { partsOf } from './parts.js';
 import type { ProjectionSchema } from './projectionSchema.js';
 import type { ContractRow } from './rows.js';
-import type { NameTemplate, TemplateList } from './TemplateList.js';
+import type { KnownTemplate, NameTemplate, TemplateList } from './TemplateList.js';
 import { toJsonParameter } from './toJson.js';
 
 /** Where to write, and how to name templates. */
@@ -22,7 +23,16 @@ export const run = (
 ): Observable<readonly QueryResultRow[]> =>
   defer(() => db.query<QueryResultRow>(sql, [...values])).pipe(map(({ rows }) => rows));
 
-/** Inserts templates that are new, and emits the keys of all in the order of the list. */
+/** Reads what the projection has of templates, interfaces and choices. */
+export const readTemplates = (
+  db: ClientBase | Pool,
+  { templates }: ProjectionSchema,
+): Observable<readonly KnownTemplate[]> =>
+  run(db, `SELECT payload_type, template_id, choice, package_name FROM ${templates}`).pipe(
+    map((rows) => rows as readonly KnownTemplate[]),
+  );
+
+/** Inserts templates that are new, gives others the names of the list, and emits the keys of all in the order of the list. */
 export const writeTemplates = (
   db: ClientBase | Pool,
   { schema }: ProjectionSchema,
@@ -57,7 +67,7 @@ export function loadContracts(
   }
   const insert = `INSERT INTO ${names.contracts} (generation, ${namesOf(contractColumns)})
     SELECT $2, ${namesOf(contractColumns)} FROM ${rowsFrom('$1', contractColumns)} AS r`;
-  return run(tx, insert, [toJsonParameter(rows), generation]);
+  return runInParts(tx, insert, generation, rows);
 }
 
 /** Inserts contracts of a snapshot that are not active in the table, and notes those that are. */
@@ -65,5 +75,12 @@ export const loadNewContracts = (
   { tx, names }: Writing,
   generation: number,
   rows: readonly ContractRow[],
+): Observable<unknown> => runInParts(tx, `SELECT ${names.schema}.projection_load($1, $2)`, generation, rows);
+
+const runInParts = (
+  tx: ClientBase,
+  sql: string,
+  generation: number,
+  rows: readonly ContractRow[],
 ): Observable<unknown> =>
-  run(tx, `SELECT ${names.schema}.projection_load($1, $2)`, [toJsonParameter(rows), generation]);
+  concat(...partsOf(rows).map((part) => defer(() => run(tx, sql, [toJsonParameter(part), generation]))));

@@ -13,6 +13,9 @@ import { isVisibleIn, type ProjectionSchema } from './projectionSchema.js';
 /** Where the cursor of the processor is, as its store says in its transactions: the table, and the name of the processor. */
 export const cursorAt = `nullif(current_setting('canton_rx.cursor', true), '')::json`;
 
+/** Whether the projection is written by the processor of this transaction, as the one that began the last load is. */
+export const isOwner = `cursor_at::text IS NOT DISTINCT FROM ${cursorAt}::text`;
+
 /**
  * The functions by which the processor writes. Their statements are planned once, for few rows of input: each contract is
  * found by its id, whatever the planner believes of a table that has just been loaded, or was empty.
@@ -23,6 +26,9 @@ ${changesFunction(names)}
 ${loadFunction(names)}
 `;
 
+/** Why a processor may not continue. */
+export const replaced = 'another processor writes it, or it was replaced since the cursor was saved';
+
 const byId = 'SET jit = off SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off';
 
 /** Whether a contract is active. Written such that only the index by id is of use. */
@@ -32,8 +38,9 @@ const isActive = (names: ProjectionSchema): string =>
 /** Inserts templates that are new, renames those whose types have other names now, and returns the keys of all. */
 const templatesFunction = ({ schema, templates }: ProjectionSchema): string => {
   const isSame = 't.payload_type = n.payload_type AND t.template_id = n.template_id AND t.choice = n.choice';
-  const isOther =
-    '(t.type_name, t.template_fqn, t.package_name) IS DISTINCT FROM (n.type_name, n.template_fqn, n.package_name)';
+  // a package name that is known stays where the query or the wire has none
+  const isOther = `(t.type_name IS DISTINCT FROM n.type_name
+    OR n.package_name IS NOT NULL AND t.package_name IS DISTINCT FROM n.package_name)`;
   const input = rowsFrom('list', { number: 'int', ...templateColumns });
   return `
 CREATE OR REPLACE FUNCTION ${schema}.projection_templates_of(list jsonb) RETURNS int[] LANGUAGE plpgsql SET jit = off AS $body$
@@ -41,7 +48,8 @@ BEGIN
   IF NOT EXISTS (SELECT FROM ${input} AS n LEFT JOIN ${templates} t ON ${isSame} WHERE t.template_pk IS NULL OR ${isOther}) THEN
     RETURN ARRAY(SELECT t.template_pk FROM ${input} AS n JOIN ${templates} t ON ${isSame} ORDER BY n.number);
   END IF;
-  UPDATE ${templates} t SET type_name = n.type_name, template_fqn = n.template_fqn, package_name = n.package_name
+  UPDATE ${templates} t SET type_name = n.type_name, package_name = coalesce(n.package_name, t.package_name),
+    template_fqn = CASE WHEN n.package_name IS NULL THEN t.template_fqn ELSE n.template_fqn END
     FROM ${input} AS n WHERE ${isSame} AND ${isOther};
   INSERT INTO ${templates} (${namesOf(templateColumns)})
     SELECT ${namesOf(templateColumns)} FROM ${input} AS n WHERE NOT EXISTS (SELECT FROM ${templates} t WHERE ${isSame});
@@ -70,12 +78,11 @@ DECLARE
   keys int[];
   missing bigint;
 BEGIN
-  UPDATE ${state} SET latest_offset = (work ->> 'last')::bigint, cursor_at = ${cursorAt}
-    WHERE loading IS NULL AND latest_offset < (work ->> 'first')::bigint
+  UPDATE ${state} SET latest_offset = (work ->> 'last')::bigint
+    WHERE ${isOwner} AND loading IS NULL AND latest_offset < (work ->> 'first')::bigint
     RETURNING visible[cardinality(visible)], cardinality(garbage) > 0 INTO current_generation, has_garbage;
   IF NOT FOUND THEN
-    RAISE EXCEPTION 'the projection in the schema ${name} does not end before offset %: another processor writes it, '
-      'or it was replaced since the cursor was saved', work ->> 'first';
+    RAISE EXCEPTION 'the projection in the schema ${name} does not end before offset %: ${replaced}', work ->> 'first';
   END IF;
   IF work -> 'templates' <> '[]' THEN
     keys := ${schema}.projection_templates_of(work -> 'templates');

@@ -6,7 +6,7 @@ import { rowsOf } from './rows.js';
 import { removeGarbage } from './history.js';
 import { loadContracts, loadNewContracts, run, withKeys, type Writing, writeTemplates } from './statements.js';
 import { TemplateList } from './TemplateList.js';
-import { cursorAt } from './writeFunctions.js';
+import { cursorAt, isOwner, replaced } from './writeFunctions.js';
 
 /**
  * Writes a batch of a snapshot, into a generation that nobody sees. The last batch makes it visible, in the same transaction.
@@ -15,89 +15,111 @@ import { cursorAt } from './writeFunctions.js';
 export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unknown> =>
   concat(
     batch.isFirst ? beginLoad(writing, batch) : EMPTY,
-    batch.contracts.length === 0 ? EMPTY : load(writing, batch.contracts),
-    batch.isLast ? concat(endLoad(writing, batch), analyze(writing)) : EMPTY,
+    readState(writing).pipe(
+      concatMap((state) =>
+        concat(
+          state.hasGarbage ? removeGarbage(writing) : EMPTY,
+          batch.contracts.length === 0 ? EMPTY : load(writing, state, batch.contracts),
+          batch.isLast ? concat(endLoad(writing, state, batch), analyze(writing)) : EMPTY,
+        ),
+      ),
+    ),
   );
 
-/** Begins a load. What another one has left is of a generation that never becomes visible. */
-const beginLoad = (writing: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
-  const { tx, names } = writing;
-  return concat(
-    run(tx, `DELETE FROM ${names.kept}`),
+/** A load, as the first batch has begun it. */
+interface LoadState {
+  /** The generation of its rows. */
+  readonly loading: number;
+  /** Whether its contracts replace the others, or add to them. */
+  readonly replaces: boolean;
+  /** Whether there are rows to remove that nobody sees. */
+  readonly hasGarbage: boolean;
+}
+
+/** Reads the state of a load, and locks it until the end of the transaction: no other processor takes over meanwhile. */
+const readState = ({ tx, names }: Writing): Observable<LoadState> =>
+  run(
+    tx,
+    `SELECT loading, replaces, cardinality(garbage) > 0 AS "hasGarbage" FROM ${names.state}
+    WHERE loading IS NOT NULL AND ${isOwner} FOR UPDATE`,
+  ).pipe(
+    map(([state]) => {
+      if (state === undefined) throw new Error(`the load into the schema ${names.name} cannot continue: ${replaced}`);
+      return state as LoadState;
+    }),
+  );
+
+/**
+ * Begins a load. What another one has left is of a generation that never becomes visible. From now on the processor of this
+ * load is the only one that can write; what another one has written is replaced.
+ */
+const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
+  concat(
     run(
       tx,
       `UPDATE ${names.state} SET generation = generation + 1, loading = generation + 1,
         garbage = array_remove(garbage || loading, NULL),
-        replaces = NOT ($1 AND cardinality(visible) > 0 AND coalesce(latest_offset <= $2, false))
-      RETURNING cardinality(garbage) > 0 AS "hasGarbage"`,
+        replaces = NOT ($1 AND cardinality(visible) > 0 AND coalesce(latest_offset <= $2, false) AND ${isOwner}),
+        cursor_at = ${cursorAt}`,
       [reason === 'pruned' || reason === 'packageFound', offset],
-    ).pipe(concatMap(([row]) => (row?.['hasGarbage'] === true ? removeGarbage(writing) : EMPTY))),
+    ),
+    // after the lock on the state, so that it removes what a concurrent load has noted
+    run(tx, `DELETE FROM ${names.kept}`),
   );
-};
 
-const load = (writing: Writing, contracts: readonly AnyContract[]): Observable<unknown> => {
+const load = (
+  writing: Writing,
+  { loading, replaces }: LoadState,
+  contracts: readonly AnyContract[],
+): Observable<unknown> => {
   const { tx, names } = writing;
   const templates = new TemplateList(writing.nameTemplate);
   const rows = contracts.flatMap((contract) => rowsOf(contract, templates));
-  return writeTemplates(tx, names, templates).pipe(
-    concatMap((keys) =>
-      run(tx, `SELECT loading, replaces FROM ${names.state} WHERE loading IS NOT NULL`).pipe(
-        concatMap(([state]) => {
-          if (state === undefined) throw new Error(`no load has begun in the schema ${names.name}`);
-          const { loading, replaces } = state as { readonly loading: number; readonly replaces: boolean };
-          return replaces
-            ? loadContracts(writing, loading, withKeys(rows, keys))
-            : loadNewContracts(writing, loading, withKeys(rows, keys));
-        }),
-      ),
-    ),
-  );
+  const write = replaces ? loadContracts : loadNewContracts;
+  return writeTemplates(tx, names, templates).pipe(concatMap((keys) => write(writing, loading, withKeys(rows, keys))));
 };
 
-const endLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
-  run(tx, `SELECT replaces FROM ${names.state}`).pipe(
-    map(([state]) => state?.['replaces'] !== false),
-    concatMap((replaces) => {
-      if (replaces)
-        return run(
-          tx,
-          `UPDATE ${names.state} SET garbage = garbage || visible, visible = ARRAY[loading], loading = NULL,
-            latest_offset = $1, oldest_offset = $1, cursor_at = ${cursorAt}`,
-          [offset],
-        );
-      const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
-      return concat(
-        run(
-          tx,
-          `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
-          WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
-            WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)`,
-          [offset],
-        ),
-        run(
-          tx,
-          `UPDATE ${names.contracts} c SET synchronizer_id = k.synchronizer_id, in_flight_to = k.in_flight_to,
-            reassignment_counter = k.reassignment_counter, payload = coalesce(k.payload, c.payload)
-          FROM ${names.kept} k WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk AND ${isVisible}
-            AND (k.payload IS NOT NULL OR (k.synchronizer_id, k.in_flight_to, k.reassignment_counter)
-              IS DISTINCT FROM (c.synchronizer_id, c.in_flight_to, c.reassignment_counter))`,
-        ),
-        run(
-          tx,
-          `INSERT INTO ${names.gaps} (generation, after_offset, until_offset, reason)
-          SELECT loading, latest_offset, $1, $2 FROM ${names.state} WHERE latest_offset < $1`,
-          [offset, reason],
-        ),
-        run(
-          tx,
-          `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1,
-            cursor_at = ${cursorAt}`,
-          [offset],
-        ),
-        run(tx, `DELETE FROM ${names.kept}`),
-      );
-    }),
+const endLoad = (writing: Writing, { replaces }: LoadState, batch: ResetBatch): Observable<unknown> =>
+  replaces ? replace(writing, batch) : extend(writing, batch);
+
+/** Makes the contracts of the load visible in place of all others. */
+const replace = ({ tx, names }: Writing, { offset }: ResetBatch): Observable<unknown> =>
+  run(
+    tx,
+    `UPDATE ${names.state} SET garbage = garbage || visible, visible = ARRAY[loading], loading = NULL,
+      latest_offset = $1, oldest_offset = $1`,
+    [offset],
   );
+
+/** Ends the contracts that are not in the load, moves those that are elsewhere now, and makes the others of it visible. */
+const extend = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
+  const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
+  return concat(
+    run(
+      tx,
+      `UPDATE ${names.contracts} c SET archived_at_offset = $1, archived_in_gap = true
+      WHERE ${isVisible} AND NOT EXISTS (SELECT FROM ${names.kept} k
+        WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk)`,
+      [offset],
+    ),
+    run(
+      tx,
+      `UPDATE ${names.contracts} c SET synchronizer_id = k.synchronizer_id, in_flight_to = k.in_flight_to,
+        reassignment_counter = k.reassignment_counter, payload = coalesce(k.payload, c.payload)
+      FROM ${names.kept} k WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk AND ${isVisible}
+        AND (k.payload IS NOT NULL OR (k.synchronizer_id, k.in_flight_to, k.reassignment_counter)
+          IS DISTINCT FROM (c.synchronizer_id, c.in_flight_to, c.reassignment_counter))`,
+    ),
+    run(
+      tx,
+      `INSERT INTO ${names.gaps} (generation, after_offset, until_offset, reason)
+      SELECT loading, latest_offset, $1, $2 FROM ${names.state} WHERE latest_offset < $1`,
+      [offset, reason],
+    ),
+    run(tx, `UPDATE ${names.state} SET visible = visible || loading, loading = NULL, latest_offset = $1`, [offset]),
+    run(tx, `DELETE FROM ${names.kept}`),
+  );
+};
 
 /** Tells the planner what is in the table, as it would find out by itself within minutes. */
 const analyze = ({ tx, names }: Writing): Observable<unknown> => run(tx, `ANALYZE (SKIP_LOCKED) ${names.contracts}`);

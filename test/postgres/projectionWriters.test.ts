@@ -1,0 +1,128 @@
+import { beforeEach, expect, it, jest } from '@jest/globals';
+import * as t from 'io-ts';
+import { Client } from 'pg';
+import { contractType, interfaceType } from '../../src/index.js';
+import type { ContractTypes } from '../../src/contracts/Contract.js';
+import { contractsProjection } from '../../src/postgres/index.js';
+import type { ContractsWork } from '../../src/process/index.js';
+import { created, transactionOf } from '../helpers/contractEvents.js';
+import { describeWithPostgres } from '../helpers/postgresServer.js';
+import { batchesOf, contractsOf, worksOf, write } from './projectionWorks.js';
+import { withDatabase } from './support.js';
+
+const sync = 'sync-a::1220ab';
+
+describeWithPostgres('a projection', () => {
+  const database = withDatabase();
+  beforeEach(async () => {
+    await database.pool.query('DROP SCHEMA IF EXISTS contracts CASCADE');
+  });
+  const read = async (sql: string, values: readonly unknown[] = []) =>
+    (await database.pool.query<Record<string, unknown>>(sql, [...values])).rows;
+  const ids = async (sql: string, values: readonly unknown[] = []): Promise<readonly unknown[]> =>
+    (await read(`SELECT contract_id FROM ${sql} ORDER BY 1`, values)).map((row) => row['contract_id']);
+  /** A processor of a name, as if it had just been started. */
+  const start = (processor: string, types?: ContractTypes) => {
+    const handler = contractsProjection({ pool: database.pool, query: { parties: 'any', types } });
+    return (works: readonly ContractsWork[]): Promise<void> => write(database.pool, handler, works, 1, { processor });
+  };
+  const one = (contractId: string, offset: number, more: object = {}): object =>
+    transactionOf(offset, sync, [created({ contractId, offset, ...more })]);
+  const many = (prefix: string, count: number, more: object = {}): readonly object[] =>
+    Array.from({ length: count }, (_, index) => one(`${prefix}${index}`, index + 1, more));
+
+  it('has one writer: each other one ends, whoever begins to load last', async () => {
+    const [a, b] = [start('a'), start('b')];
+    const load = (prefix: string) => batchesOf('start', 10, contractsOf(many(prefix, 6)), 2);
+    const change = (contractId: string, offset: number) => worksOf([one(contractId, offset)]).slice(1);
+    const isEnded = /another processor writes it/;
+
+    await a(load('a').slice(0, 1));
+    await b(load('b').slice(0, 2));
+    await expect(a(load('a').slice(1, 2))).rejects.toThrow(isEnded);
+    await expect(a(load('a').slice(2))).rejects.toThrow(isEnded);
+    await b(load('b').slice(2));
+    expect(await ids('contracts.active()')).toEqual(['b0', 'b1', 'b2', 'b3', 'b4', 'b5']);
+    await expect(a(change('a11', 11))).rejects.toThrow(isEnded);
+
+    // a whole load takes over, and changes of the former writer do not follow
+    await a(load('a'));
+    await expect(b(change('b11', 11))).rejects.toThrow(isEnded);
+    await a(change('a11', 11));
+    expect(await ids('contracts.active()')).toEqual(['a0', 'a1', 'a11', 'a2', 'a3', 'a4', 'a5']);
+
+    // the history of another one is not continued
+    await b(batchesOf('pruned', 20, contractsOf(many('b', 1))));
+    expect(await ids('contracts.creates()')).toEqual(['b0']);
+    expect(await read('SELECT contracts.oldest_offset() AS o')).toEqual([{ o: '20' }]);
+  });
+
+  it('names what is in it as the query does that its processor has now', async () => {
+    const iou = contractType('#finance:Main:Iou', t.unknown);
+    const holding = interfaceType('#holdings:Api:Holding', t.unknown);
+    const finance = { packageName: 'finance', interfaceViews: [] };
+    const view = { interfaceId: 'ii:Api:Holding', viewStatus: { code: 0 }, viewValue: { owner: 'alice' } };
+    const elements = [
+      one('001', 1, { ...finance, templateId: 'v1:Main:Iou', interfaceViews: [view] }),
+      one('002', 2, { ...finance, templateId: 'v2:Main:Iou' }),
+    ];
+    const first = { token: iou, held: holding };
+    await start('a', first)(batchesOf('start', 10, contractsOf(elements, first)));
+    expect(await ids('contracts.active($1)', ['token'])).toEqual(['001', '002']);
+    const second = { coin: iou, kept: holding };
+    await start('a', second)(worksOf([one('011', 11, { ...finance, templateId: 'v2:Main:Iou' })], second).slice(1));
+    expect(await ids('contracts.active($1)', ['coin'])).toEqual(['001', '002', '011']);
+    expect(await ids('contracts.active($1)', ['kept'])).toEqual(['001']);
+    expect(await ids(`contracts.active() WHERE type_name IN ('token', 'held')`)).toEqual([]);
+    for (const name of ['token', 'held'])
+      await expect(ids('contracts.active($1)', [name])).rejects.toThrow('no template');
+    // types of the query, where there were none
+    await start('a')(worksOf([one('012', 12)]).slice(1));
+    expect(await ids('contracts.active($1)', ['finance:Main:Iou'])).toEqual(['001', '002', '011']);
+    await start('a', first)(worksOf([one('013', 13)]).slice(1));
+    expect(await ids('contracts.active($1)', ['token'])).toEqual(['001', '002', '011']);
+    expect(await ids('contracts.active($1)', ['holdings:Api:Holding'])).toEqual(['001']);
+  });
+
+  it('learns the package names of types that the query names by package id', async () => {
+    const types = { token: contractType('v1:Main:Iou', t.unknown) };
+    const iou = { packageName: 'finance', templateId: 'v1:Main:Iou' };
+    await start('a', types)(batchesOf('start', 10, contractsOf([one('001', 1, iou)], types)));
+    await start('a', types)(worksOf([one('002', 11, { ...iou, templateId: 'v2:Main:Iou' })]).slice(1));
+    for (const name of ['finance:Main:Iou', 'Main:Iou', 'Iou'])
+      expect(await ids('contracts.active($1)', [name])).toEqual(['001', '002']);
+    expect(await ids('contracts.active($1)', ['token'])).toEqual(['001']);
+  });
+
+  it('sends no statement larger than the database can read, after pruning and in changes', async () => {
+    const big = { createArgument: { text: 'x'.repeat(1_000_000) } };
+    const works = worksOf(many('c', 20, big)).slice(1);
+    const others = contractsOf(many('d', 20, big));
+    const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });
+    await write(database.pool, handler, batchesOf('start', 0, []));
+    const queries = jest.spyOn(Client.prototype, 'query');
+    await write(database.pool, handler, [...works, ...batchesOf('pruned', 50, others)]);
+    const sizes = queries.mock.calls.map(([, values]) => String(Array.isArray(values) ? values[0] : '').length);
+    queries.mockRestore();
+    expect(sizes.filter((size) => size > 2_000_000)).toHaveLength(4);
+    expect(Math.max(...sizes)).toBeLessThan(17_000_000);
+    expect(await read('SELECT count(*)::int AS n FROM contracts.active()')).toEqual([{ n: 20 }]);
+    expect(await read('SELECT count(*)::int AS n FROM contracts.archives()')).toEqual([{ n: 20 }]);
+  });
+
+  it('does not pile up what loads have left that were not completed', async () => {
+    const contracts = contractsOf(many('c', 30)).concat([]);
+    const count = async (): Promise<unknown> =>
+      (await read('SELECT count(*)::int AS n FROM contracts.projection_contracts'))[0]?.['n'];
+    const a = start('a');
+    await a(batchesOf('start', 10, contracts, 15).slice(0, 1));
+    // more than one statement removes
+    await read(`INSERT INTO contracts.projection_contracts (generation, template_pk, created_at_offset, created_node_id,
+        created_effective_at, reassignment_counter, contract_id, signatories, observers, witnesses)
+      SELECT 1, 1, 1, 0, now(), 0, 'left ' || n, '{}', '{}', '{}' FROM generate_series(1, 50000) AS n`);
+    const [first, second] = batchesOf('start', 10, contracts, 5);
+    if (first === undefined || second === undefined) throw new Error('no batches');
+    await a([first, second, second]);
+    expect(await count()).toBe(15);
+  });
+});
