@@ -212,6 +212,43 @@ describeWithPostgres("a projection's functions", () => {
     ).toEqual([{ ix: '10', transaction_id: '122010', workflow_id: 'flow 10', synchronizer_id: sync }]);
   });
 
+  it('read at an offset until a transaction ends, and then at the latest again', async () => {
+    const at = (offset: number): object =>
+      transactionOf(offset, sync, [created({ contractId: `00${offset}`, offset })]);
+    await project(worksOf([at(1), at(2)]));
+    await withSession(async (run) => {
+      const one = async (sql: string): Promise<unknown> => Object.values((await run(sql))[0] ?? {})[0];
+      await run('BEGIN');
+      expect(await one('SELECT contracts.set_latest(1, true)')).toBe('1');
+      expect(await one('SELECT contracts.set_oldest(1, true)')).toBe('1');
+      expect(await one('SELECT count(*) FROM contracts.active()')).toBe('1');
+      await run('COMMIT');
+      expect(await one('SELECT contracts.latest_offset()')).toBe('2');
+      expect(await one('SELECT contracts.oldest_offset()')).toBe('0');
+      expect(await one('SELECT count(*) FROM contracts.active()')).toBe('2');
+      // a session that reads an older offset moves on
+      expect(await one('SELECT contracts.set_latest(1)')).toBe('1');
+      expect(await one('SELECT contracts.set_latest(contracts.set_latest(NULL))')).toBe('2');
+    });
+  });
+
+  it('remove what ended in a gap once updates after the gap are older than history must be kept', async () => {
+    const hour = (offset: number, time: string, events: readonly object[] = []): object =>
+      transactionAt(offset, `2026-01-01T${time}:00Z`, [created({ contractId: `00${offset}`, offset }), ...events]);
+    const elements = [hour(1, '00:00'), hour(2, '00:01'), hour(50, '09:00'), hour(51, '09:30'), hour(52, '10:30')];
+    const [empty, first, second, ...later] = worksOf(elements);
+    if (empty === undefined || first?._tag !== 'ContractsChanged' || second === undefined) throw new Error('no change');
+    await project([empty, first, second]);
+    await project([...batchesOf('pruned', 20, first.added), ...batchesOf('pruned', 40, [])]);
+    expect(await ids('contracts.archives()')).toEqual(['001', '002']);
+    const keep = { keepArchivedMs: 3_600_000 };
+    for (const work of later.slice(0, 2)) await project([work], keep);
+    // what ended in the first gap may have ended just before the second reload
+    expect(await ids('contracts.archives()')).toEqual(['001', '002']);
+    await project(later.slice(2), keep);
+    expect(await ids('contracts.archives()')).toEqual([]);
+  });
+
   it('remove history: as it becomes older than it must be kept, and by hand', async () => {
     const elements = Array.from({ length: 9 }, (_, index) => {
       const offset = index + 1;

@@ -1,7 +1,7 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
 /** The functions that remove history, which need the tables of all versions, and those that make indexes. */
-export function maintenanceFunctions({ schema, state, contracts, exercises, updates }: ProjectionSchema): string {
+export function maintenanceFunctions({ schema, state, contracts, exercises, updates, gaps }: ProjectionSchema): string {
   const visible = `generation = ANY ((SELECT s.visible FROM ${state} s)::int[])`;
   const remove = (table: string, offset: string): string => `
   DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
@@ -31,13 +31,26 @@ END $body$;
 CREATE OR REPLACE FUNCTION ${schema}.projection_retain(since timestamptz, max_rows bigint) RETURNS bigint LANGUAGE plpgsql AS $body$
 DECLARE
   first_kept bigint;
+  first_gap bigint;
 BEGIN
   SELECT min(first."offset") INTO first_kept
     FROM ${state} s CROSS JOIN unnest(s.visible) AS v(generation) CROSS JOIN LATERAL (
       SELECT u."offset" FROM ${updates} u
       WHERE u.generation = v.generation AND u.record_time >= since ORDER BY u."offset" LIMIT 1
     ) AS first;
-  RETURN CASE WHEN first_kept IS NULL THEN 0 ELSE ${schema}.projection_prune(first_kept - 1, max_rows) END;
+  IF first_kept IS NULL THEN
+    RETURN 0;
+  END IF;
+  -- what ended in a gap may have ended just before the reload: it is as old as the first update after that
+  SELECT min(g.until_offset) INTO first_gap
+    FROM ${state} s JOIN ${gaps} g ON g.generation = ANY (s.visible) AND g.until_offset > s.oldest_offset
+    WHERE coalesce((
+      SELECT first.record_time FROM unnest(s.visible) AS v(generation) CROSS JOIN LATERAL (
+        SELECT u."offset", u.record_time FROM ${updates} u
+        WHERE u.generation = v.generation AND u."offset" > g.until_offset ORDER BY u."offset" LIMIT 1
+      ) AS first ORDER BY first."offset" LIMIT 1
+    ) >= since, true);
+  RETURN ${schema}.projection_prune(least(first_kept, first_gap) - 1, max_rows);
 END $body$;
 CREATE OR REPLACE FUNCTION ${schema}.create_index_for_contract(index_name text, name text, expression text, kind text DEFAULT 'btree')
 RETURNS void LANGUAGE plpgsql AS $body$
@@ -48,7 +61,7 @@ BEGIN
   END IF;
   -- raises an error for a name that is unknown
   PERFORM ${schema}.projection_find_templates(name);
-  EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON ${contracts} USING %I (%s%s)', index_name, kind,
+  EXECUTE pg_catalog.format('CREATE INDEX IF NOT EXISTS %I ON ${contracts} USING %I (%s%s)', index_name, kind,
     CASE WHEN kind = 'btree' AND coalesce(name, '') <> '' THEN 'template_pk, ' ELSE '' END, expression);
 END $body$;
 `;

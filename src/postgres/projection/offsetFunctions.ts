@@ -20,7 +20,7 @@ BEGIN
     RETURN s.latest_offset;
   END IF;
   -- the cursor of the processor is ahead of the last change while nothing changes
-  EXECUTE format('SELECT (cursor ->> ''offset'')::bigint FROM %s WHERE name = $1 AND cursor ->> ''loading'' IS NULL', cursors)
+  EXECUTE pg_catalog.format('SELECT (cursor ->> ''offset'')::bigint FROM %s WHERE name = $1 AND cursor ->> ''loading'' IS NULL', cursors)
     INTO saved USING s.cursor_at ->> 1;
   RETURN greatest(s.latest_offset, saved);
 END $body$;
@@ -64,16 +64,16 @@ $body$;
 CREATE OR REPLACE FUNCTION ${schema}.projection_scope_to(to_offset bigint) RETURNS bigint LANGUAGE sql STABLE AS $body$
   SELECT coalesce(to_offset, ${session('latest')}, 9223372036854775807)
 $body$;
-CREATE OR REPLACE FUNCTION ${schema}.set_latest(at bigint) RETURNS bigint LANGUAGE plpgsql AS $body$
+CREATE OR REPLACE FUNCTION ${schema}.set_latest(at bigint, is_local boolean DEFAULT false) RETURNS bigint LANGUAGE plpgsql AS $body$
 BEGIN
   PERFORM set_config('${setting('latest')}',
-    CASE WHEN at IS NULL THEN '' ELSE ${schema}.validate_offset_exists(at)::text END, false);
+    CASE WHEN at IS NULL THEN '' ELSE ${schema}.validate_offset_exists(at)::text END, coalesce(is_local, false));
   RETURN ${schema}.latest_offset();
 END $body$;
-CREATE OR REPLACE FUNCTION ${schema}.set_oldest(at bigint) RETURNS bigint LANGUAGE plpgsql AS $body$
+CREATE OR REPLACE FUNCTION ${schema}.set_oldest(at bigint, is_local boolean DEFAULT false) RETURNS bigint LANGUAGE plpgsql AS $body$
 BEGIN
   PERFORM set_config('${setting('oldest')}',
-    CASE WHEN at IS NULL THEN '' ELSE ${schema}.validate_offset_exists(at)::text END, false);
+    CASE WHEN at IS NULL THEN '' ELSE ${schema}.validate_offset_exists(at)::text END, coalesce(is_local, false));
   RETURN ${schema}.oldest_offset();
 END $body$;
 CREATE OR REPLACE FUNCTION ${schema}.nearest_offset("time" timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $body$

@@ -104,11 +104,11 @@ CREATE TABLE ${kept} (
   reassignment_counter bigint NOT NULL,
   payload jsonb
 );
-COMMENT ON SCHEMA ${schema} IS 'Contracts of a Canton ledger, by canton-rx. Read them by the functions, not from the tables.';
 `;
 
 /** A choice is named as templates are: in their table, with the template that is exercised. */
-const exercisesTables = ({ exercises, templates }: ProjectionSchema): string => `
+const exercisesTables = ({ schema, exercises, templates }: ProjectionSchema): string => `
+DROP FUNCTION IF EXISTS ${schema}.set_latest(bigint), ${schema}.set_oldest(bigint);
 ALTER TABLE ${templates} ADD COLUMN choice text NOT NULL DEFAULT '',
   DROP CONSTRAINT projection_templates_once,
   ADD CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id, choice);
