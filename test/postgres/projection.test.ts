@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { beforeEach, expect, it } from '@jest/globals';
+import { Pool } from 'pg';
 import { firstValueFrom, lastValueFrom, takeWhile, toArray } from 'rxjs';
 import { createLedger, type Ledger } from '../../src/index.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
@@ -10,11 +12,6 @@ import {
   postgresStore,
   projectionTables,
 } from '../../src/postgres/index.js';
-import { migrations } from '../../src/postgres/projection/tables.js';
-import { contractFunctions } from '../../src/postgres/projection/contractFunctions.js';
-import { nameFunctions } from '../../src/postgres/projection/nameFunctions.js';
-import { offsetFunctions } from '../../src/postgres/projection/offsetFunctions.js';
-import { projectionSchema } from '../../src/postgres/projection/projectionSchema.js';
 import { contractsFeed, processFeed, type ProcessOptions } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
@@ -201,9 +198,9 @@ describeWithPostgres('contractsProjection', () => {
     const { pool } = database;
     await project(ledger, { batchSize: 10 });
     const seen: { at: number; n: number }[] = [];
-    const over = new AbortController();
+    let isOver = false;
     const reading = (async () => {
-      while (!over.signal.aborted) {
+      while (!isOver) {
         const [row] = await read(
           'SELECT (SELECT latest_offset FROM contracts.projection_state) AS at, count(*) AS n FROM contracts.active()',
         );
@@ -220,7 +217,7 @@ describeWithPostgres('contractsProjection', () => {
       );
       for (const row of rows) counts.set(Number(row['at']) * 100 + seed, Number(row['n']));
     }
-    over.abort();
+    isOver = true;
     await reading;
     expect(pool.totalCount).toBeGreaterThan(1);
     const known = (at: number): readonly (number | undefined)[] =>
@@ -259,12 +256,8 @@ describeWithPostgres('contractsProjection', () => {
 
   it('upgrades tables of the version before, which keep what is in them', async () => {
     const { service, ledger } = await world(80);
-    const names = projectionSchema('contracts');
-    const [first] = migrations(names);
-    await database.pool.query(`CREATE SCHEMA contracts;
-      CREATE TABLE contracts.projection_versions (version int PRIMARY KEY, migrated_at timestamptz DEFAULT now());
-      ${first?.sql ?? ''}; INSERT INTO contracts.projection_versions VALUES (1);
-      ${[offsetFunctions, nameFunctions, contractFunctions].map((functionsOf) => functionsOf(names)).join('')}`);
+    await database.pool.query(await readFile(new URL('projectionVersion1.sql', import.meta.url), 'utf8'));
+    expect(await value('SELECT max(version) FROM contracts.projection_versions')).toBe(1);
     const contracts = await contractsOf(ledger);
     await database.pool.query(`INSERT INTO contracts.projection_templates
       (payload_type, template_id, template_fqn, module, entity, package_id)
@@ -288,5 +281,24 @@ describeWithPostgres('contractsProjection', () => {
       { contract_id: '00old', archived_in_gap: true },
     ]);
     await checkActive(ledger);
+    expect(await value('SELECT contracts.set_latest(NULL)')).toBe(await value('SELECT contracts.latest_offset()'));
+  });
+
+  it('is migrated by several at once, whatever the isolation, and without the right to create schemas', async () => {
+    const { pool } = database;
+    const pools = [1, 2, 3].map(
+      () =>
+        new Pool({
+          connectionString: database.server.url,
+          options: String.raw`-c default_transaction_isolation=repeatable\ read`,
+        }),
+    );
+    const versions = await Promise.all(pools.map((each) => lastValueFrom(migrateProjection({ pool: each }))));
+    expect(versions.map(({ version }) => version)).toEqual([2, 2, 2]);
+    await pool.query('CREATE ROLE reader LOGIN; CREATE SCHEMA other; GRANT USAGE, CREATE ON SCHEMA other TO reader');
+    const owner = new Pool({ connectionString: database.server.url.replace('postgres@', 'reader@') });
+    expect(await lastValueFrom(migrateProjection({ pool: owner, schema: 'other' }))).toEqual({ version: 2 });
+    await Promise.all([...pools, owner].map((each) => each.end()));
+    await pool.query('DROP OWNED BY reader');
   });
 });

@@ -57,8 +57,10 @@ export function migrateProjection(options: MigrateProjectionOptions): Observable
   return readVersion(pool, names, timeoutMs).pipe(
     concatMap((version) => {
       if (version === currentVersion) return of(version);
-      // several statements in one request are one transaction
-      return defer(() => pool.query(projectionTables(schema))).pipe(timeout(timeoutMs));
+      // several statements in one request are one transaction, which must see what another migration did before it got the lock
+      return defer(() => pool.query(`SET TRANSACTION ISOLATION LEVEL READ COMMITTED;${projectionTables(schema)}`)).pipe(
+        timeout(timeoutMs),
+      );
     }),
     concatMap(() => readVersion(pool, names, timeoutMs)),
     map((version) => {
@@ -99,18 +101,24 @@ export function assertVersion(version: number): void {
  * console.log(projectionTables('ledger').includes('FUNCTION "ledger".active(')); // true
  * ```
  */
-export const projectionTables = (schema = defaultSchema): string => {
+export function projectionTables(schema = defaultSchema): string {
   const names = projectionSchema(schema);
   return `
-SELECT pg_advisory_xact_lock(hashtextextended('canton_rx projection ${schema}', 1));
-CREATE SCHEMA IF NOT EXISTS ${names.schema};
+SELECT pg_advisory_xact_lock(hashtextextended('canton_rx projection ${names.name}', 1));
+DO $schema$ BEGIN
+  -- where the schema exists, the right to create schemas is not needed
+  IF to_regnamespace('${names.schema}') IS NULL THEN
+    CREATE SCHEMA ${names.schema};
+    COMMENT ON SCHEMA ${names.schema} IS 'Contracts of a Canton ledger, by canton-rx. Read them by the functions, not from the tables.';
+  END IF;
+END $schema$;
 CREATE TABLE IF NOT EXISTS ${names.versions} (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
 ${migrations(names)
   .map(({ version, sql }) => onceOnly(names, version, sql))
   .join('\n')}
-${functions.map((functionsOf) => functionsOf(names)).join('\n')}
+${functionsOf(names)}
 `;
-};
+}
 
 /** A step that does nothing where it was made before. */
 const onceOnly = ({ versions }: ProjectionSchema, version: number, sql: string): string => `
@@ -121,12 +129,7 @@ DO $step$ BEGIN
   END IF;
 END $step$;`;
 
-/** The functions, over the tables of the last version. */
-const functions = [
-  offsetFunctions,
-  nameFunctions,
-  contractFunctions,
-  exerciseFunctions,
-  maintenanceFunctions,
-  writeFunctions,
-];
+const functionsOf = (names: ProjectionSchema): string =>
+  [offsetFunctions, nameFunctions, contractFunctions, exerciseFunctions, maintenanceFunctions, writeFunctions]
+    .map((functions) => functions(names))
+    .join('\n');
