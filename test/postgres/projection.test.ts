@@ -198,9 +198,9 @@ describeWithPostgres('contractsProjection', () => {
     const { pool } = database;
     await project(ledger, { batchSize: 10 });
     const seen: { at: number; n: number }[] = [];
-    let isOver = false;
+    const over = new AbortController();
     const reading = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const [row] = await read(
           'SELECT (SELECT latest_offset FROM contracts.projection_state) AS at, count(*) AS n FROM contracts.active()',
         );
@@ -217,7 +217,7 @@ describeWithPostgres('contractsProjection', () => {
       );
       for (const row of rows) counts.set(Number(row['at']) * 100 + seed, Number(row['n']));
     }
-    isOver = true;
+    over.abort();
     await reading;
     expect(pool.totalCount).toBeGreaterThan(1);
     const known = (at: number): readonly (number | undefined)[] =>

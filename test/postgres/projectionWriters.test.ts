@@ -102,7 +102,7 @@ describeWithPostgres('a projection', () => {
     await write(database.pool, handler, batchesOf('start', 0, []));
     const queries = jest.spyOn(Client.prototype, 'query');
     await write(database.pool, handler, [...works, ...batchesOf('pruned', 50, others)]);
-    const sizes = queries.mock.calls.map(([, values]) => String(Array.isArray(values) ? values[0] : '').length);
+    const sizes = queries.mock.calls.map(([, values]) => (Array.isArray(values) ? String(values[0]) : '').length);
     queries.mockRestore();
     expect(sizes.filter((size) => size > 2_000_000)).toHaveLength(4);
     expect(Math.max(...sizes)).toBeLessThan(17_000_000);
@@ -111,7 +111,7 @@ describeWithPostgres('a projection', () => {
   });
 
   it('does not pile up what loads have left that were not completed', async () => {
-    const contracts = contractsOf(many('c', 30)).concat([]);
+    const contracts = contractsOf(many('c', 30));
     const count = async (): Promise<unknown> =>
       (await read('SELECT count(*)::int AS n FROM contracts.projection_contracts'))[0]?.['n'];
     const a = start('a');
