@@ -28,7 +28,8 @@ const noTokenOption =
 
 /** The first sentence of Node.js's message: the second one is advice about positional arguments, which no command has. */
 function parseErrorMessage(error: unknown): string {
-  const [message = ''] = types.isNativeError(error) ? error.message.split(/\. |\n/) : [];
+  // before the split: a secret may have a full stop
+  const [message = ''] = types.isNativeError(error) ? redactSecrets(error.message).split(/\. |\n/) : [];
   if (message.startsWith("Unknown option '--token'")) return noTokenOption;
   const option = /^Option '(?:-\w, )?(--[\w-]+).*(?:ambiguous\.?|missing)$/.exec(message)?.[1];
   if (option !== undefined) return `${option} requires a value; write ${option}=-… if it starts with a dash`;
@@ -72,5 +73,14 @@ export function readValues<A>(
 /** JSON Web Tokens start like this, and hardly anything else does. */
 const tokens = /\beyJ[\w-]{8,}(?:\.[\w-]*)*/g;
 
-/** Removes tokens from a message that quotes arguments: a token may be in the wrong place. */
-export const redactTokens = (message: string): string => message.replaceAll(tokens, '(a token)');
+/** The password of a URL. User and password may themselves have the `@` that ends them. */
+const urlPasswords = /(\/\/[^\s:/]*):.*@/gs;
+
+const passwordParameters = /\b(password=)[^\s&]*/gi;
+
+/** Removes tokens and passwords from a message that quotes arguments: they may be in the wrong place. */
+export const redactSecrets = (message: string): string =>
+  message
+    .replaceAll(tokens, '(a token)')
+    .replaceAll(urlPasswords, '$1:(password)@')
+    .replaceAll(passwordParameters, '$1(password)');

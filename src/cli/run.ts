@@ -1,5 +1,5 @@
 import { catchError, defer, type Observable, of, switchMap, throwError } from 'rxjs';
-import { redactTokens, UsageError } from './arguments.js';
+import { redactSecrets, UsageError } from './arguments.js';
 import { checkCommand } from './check/checkCommand.js';
 import { demoCommand } from './demo/demoCommand.js';
 import { help } from './help.js';
@@ -21,7 +21,7 @@ export const run = (world: World): Observable<number> =>
   }).pipe(
     catchError((error: unknown) => {
       if (!(error instanceof UsageError)) return throwError(() => error);
-      world.stderr.write(`canton-rx: ${redactTokens(error.message)}\n`);
+      world.stderr.write(`canton-rx: ${redactSecrets(error.message)}\n`);
       return of(2);
     }),
   );

@@ -67,11 +67,25 @@ describe('bad arguments', () => {
     [['check', ...ledger, 'eyJhbGciOiJub25lIn0.s3cret.']],
     [['eyJhbGciOiJub25lIn0.s3cret.']],
     [['check', ...ledger, '--party', 'Bearer eyJhbGciOiJub25lIn0.s3cret.']],
+    [['project', ...ledger, 'postgres://user:s3cret@host/db']],
+    [['project', ...ledger, 'postgres://user:p/w@ s. s3cret@host/db']],
+    [['project', ...ledger, 'postgres://host/db?user=me&password=s3cret']],
+    [['project', ...ledger, '--database', 'postgres://x/y', '--schema', "postgres://:it's3cret@host/db"]],
+    [['postgres://user:s3cret@host/db']],
+    [['postgres://user@server:s3cret@host/db']],
+    [['host=127.0.0.1 password=s3cret']],
   ])('do not show a secret in them: %j', async (line) => {
     const { code, out, err } = runCli(line);
 
     expect(await code).toBe(2);
     expect(out.text() + err.text()).not.toContain('s3cret');
+  });
+
+  it('show what else is in the URL of a database', async () => {
+    const { code, err } = runCli(['project', ...ledger, 'postgres://user:s3cret@host:5432/db']);
+
+    expect(await code).toBe(2);
+    expect(err.text()).toBe("canton-rx: unexpected argument 'postgres://user:(password)@host:5432/db'\n");
   });
 
   it.each(['', '  ', 's3cret with blanks', 's3cret\nmore'])('refuse an invalid token: %j', async (token) => {

@@ -54,8 +54,12 @@ function readDatabase(
   const url = URL.canParse(database) ? new URL(database) : undefined;
   if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
     throw new UsageError('--database must be a URL such as postgres://user@127.0.0.1:5432/database');
-  return { database, isPasswordVisible: argument !== undefined && url.password !== '' };
+  return { database, isPasswordVisible: argument !== undefined && hasPassword(url) };
 }
+
+/** The package `pg` also takes a password as a parameter. */
+const hasPassword = ({ password, searchParams }: URL): boolean =>
+  password !== '' || (searchParams.get('password') ?? '') !== '';
 
 function readSchema(schema = 'contracts'): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))

@@ -211,8 +211,11 @@ describeWithPostgres('canton-rx project', () => {
     expect(text).toContain('CREATE SCHEMA contracts AUTHORIZATION');
   });
 
-  it('warns of a password in the arguments, and never prints it', async () => {
-    const visible = database.replace('postgres@', 'postgres:s3cret@');
+  it.each([
+    ['of the user', (url: string) => url.replace('postgres@', 'postgres:s3cret@')],
+    ['as a parameter', (url: string) => `${url}?password=s3cret`],
+  ])('warns of a password in the arguments, %s, and never prints it', async (_, change) => {
+    const visible = change(database);
     const run = runCli(['project', '--ledger', world.sandbox.url, '--database', visible]);
     await caughtUp(run);
     expect(await stop(run)).toBe(0);
