@@ -48,11 +48,11 @@ export function wrap(text: string, columns: number): readonly string[] {
 export const escapeText = (text: string): string =>
   text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (match) => `\\u{${(match.codePointAt(0) ?? 0).toString(16)}}`);
 
-/** Escapes in a line of JSON what JSON allows and a terminal obeys: C1 controls, and changes of the direction of writing. */
+/** Escapes in a line of JSON what a terminal obeys: controls, of which JSON allows some, and changes of the direction of writing. */
 export const escapeJsonLine = (line: string): string =>
   line.replaceAll(
     // JSON itself escapes every line feed but the last one
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
     (match) => `\\u${match.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 

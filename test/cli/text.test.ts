@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { escapeText, formatDuration, formatSize, truncate, wrap } from '../../src/cli/text.js';
+import { escapeJsonLine, escapeText, formatDuration, formatSize, truncate, wrap } from '../../src/cli/text.js';
 
 describe('escapeText', () => {
   it('escapes characters that control a terminal, are invisible or change the direction of writing', () => {
@@ -7,6 +7,14 @@ describe('escapeText', () => {
       'a\\u{1b}[1mb\\u{85}c\\u{202e}d\\u{200b}e\\u{e0041}f',
     );
     expect(escapeText('Zürich, 漢字 😀')).toBe('Zürich, 漢字 😀');
+  });
+});
+
+describe('escapeJsonLine', () => {
+  it('leaves no control character but the line feed at the end', () => {
+    expect(escapeJsonLine('{"a\u001b[1m\u0000\t\u0085\u202e":"漢字"}\n')).toBe(
+      String.raw`{"a\u001b[1m\u0000\u0009\u0085\u202e":"漢字"}` + '\n',
+    );
   });
 });
 

@@ -65,7 +65,11 @@ function printChanges(source: ContractsSource, options: ContractsOptions, printe
   const form = formOf(options, world);
   const textsOf = function* ({ changes, fold, offset, isCaughtUp }: JoinStep<AnyContract>): Generator<string, void> {
     for (const change of changes) {
-      if (change._tag === 'Reset') yield* form.reset(change);
+      if (change._tag === 'Reset') {
+        // until all of them are printed again, they are not complete
+        progress.offset = undefined;
+        yield* form.reset(change);
+      }
       if (change._tag === 'ContractsChanged') yield form.change(change);
     }
     progress.state = isCaughtUp ? 'live' : 'following';

@@ -9,7 +9,7 @@ export interface ContractsProgress {
   state: 'reading' | 'printing' | 'following' | 'live';
   /** How many entries of the snapshot were received. */
   read: number;
-  /** The offset up to which everything is printed; absent before the snapshot is. */
+  /** The offset up to which everything is printed; absent before all contracts are, also when they are printed again. */
   offset: Offset | undefined;
   /** How many contracts are active, if they are followed. */
   active: number;

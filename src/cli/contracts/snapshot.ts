@@ -89,8 +89,12 @@ export const printLines = (
     );
   });
 
-/** The id and the type in front of the line itself, so that most lines need not be parsed again. */
-const toSpooled = (line: ContractLine): string => `${line.contractId}\t${line.type}\t${JSON.stringify(line)}`;
+/**
+ * The id and the type in front of the line itself, so that most lines need not be parsed again. As JSON they have no tab and no
+ * line feed, whatever the ledger sent.
+ */
+const toSpooled = (line: ContractLine): string =>
+  [line.contractId, line.type, line].map((part) => JSON.stringify(part)).join('\t');
 
 /** The contracts of a spool. Those that are being reassigned come last, from the fold. */
 function* contractsOf(
@@ -98,12 +102,12 @@ function* contractsOf(
   reassigned: readonly ContractEntry[],
   fold: ContractsFold<ReturnType<ReturnType<typeof makeContract>> & object>,
 ): Generator<ContractText, void> {
-  const ids = new Set(reassigned.map(contractIdOf));
+  const ids = new Set(reassigned.map((entry) => JSON.stringify(contractIdOf(entry))));
   for (const spooled of spool.lines()) {
     const [contractId = '', type = ''] = spooled.split('\t', 2);
     const json = spooled.slice(contractId.length + type.length + 2);
     if (!ids.has(contractId)) {
-      yield { type, json, isInFlight: false };
+      yield { type: JSON.parse(type) as string, json, isInFlight: false };
       continue;
     }
     // written by this process

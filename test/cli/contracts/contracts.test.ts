@@ -114,6 +114,19 @@ describe('a snapshot printed by contracts', () => {
     expect(ids).toHaveLength(all.size);
   });
 
+  it('has lines of JSON that are safe for a terminal, whatever the ledger sends', async () => {
+    const name = 'a\t\u001b]0;b\u0007';
+    const body = (answer: unknown): string =>
+      JSON.stringify(answer).replaceAll('"packageName":"sandbox-tasks"', `"packageName":${JSON.stringify(name)}`);
+    world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/ });
+    const out = capture({ isTTY: true });
+    const { code, err } = runCli(['contracts', '--ledger', world.sandbox.url, '--json'], { out });
+
+    expect(await code).toBe(0);
+    expect(parseLines(out.text()).some(({ type }) => type === `#${name}:Tasks.Model:Task`)).toBe(true);
+    expect(out.text() + err.text()).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
   it('says why there may be none', async () => {
     const { code, out, err } = await contracts('--party', 'nobody::1220aa');
 
@@ -218,6 +231,35 @@ describe('the end of contracts', () => {
     expect([await code, out.text()]).toStrictEqual([130, '']);
     expect(err.text()).toBe('interrupted: the contracts are not complete\n');
     expect(signals.listenerCount('SIGINT')).toBe(0);
+  });
+
+  it('is 130 if it is interrupted while --follow prints all contracts again', async () => {
+    const body = (answer: unknown): string =>
+      JSON.stringify(answer).replaceAll('"title":"', `"title":"${'x'.repeat(100_000)}`);
+    world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/, times: Infinity });
+    let isSlow = false;
+    let read = (): void => undefined;
+    const out = capture({
+      take: (text, done) => {
+        isSlow ||= text.includes('"reason":"pruned"');
+        read = done;
+        if (!isSlow) done();
+      },
+    });
+    const run = runCli(['contracts', '--ledger', world.sandbox.url, '--follow'], { out });
+    await until(() => out.text().includes('"_tag":"Contract"'));
+    world.sandbox.fault(
+      { kind: 'status', status: 400, body: cantonError('PARTICIPANT_PRUNED_DATA_ACCESSED') },
+      { path: /updates/, times: 1 },
+    );
+    world.startTraffic();
+    await until(() => isSlow && out.output.writableLength > 2 ** 20);
+    run.signals.emit('SIGINT');
+    isSlow = false;
+    read();
+
+    expect(await run.code).toBe(130);
+    expect(run.err.text()).toBe('interrupted: the contracts are not complete\n');
   });
 
   it('has the next step for an offset that cannot be read', async () => {
