@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import type { PoolClient } from 'pg';
 import { concat, concatMap, defer, finalize, ignoreElements, map, type Observable, of, switchMap, tap } from 'rxjs';
 import { hasCode } from '../../file/durable.js';
 import { mapError } from '../../http/retry.js';
@@ -26,6 +27,12 @@ const connectTimeoutMs = 10_000;
 
 /** Connections to a database. */
 export type Pool = PostgresStoreOptions['pool'];
+
+/** A connection of a pool of the package `pg`. */
+type Client = PoolClient & {
+  /** Lets the program end while the connection is open. The types of the package lack it. */
+  readonly unref: () => void;
+};
 
 /** The part of the package `pg` that is used. */
 interface PgModule {
@@ -57,7 +64,16 @@ export const withPool = <A>(
       });
       // an idle connection that breaks would end the program; the next query reports it
       pool.on('error', () => undefined);
-      return work(pool).pipe(finalize(() => void pool.end()));
+      const clients = new Set<Client>();
+      pool.on('connect', (client) => clients.add(client as Client));
+      pool.on('remove', (client) => clients.delete(client as Client));
+      return work(pool).pipe(
+        finalize(() => {
+          void pool.end();
+          // a connection on which the database does not answer would keep the program alive
+          for (const client of clients) client.unref();
+        }),
+      );
     }),
   );
 

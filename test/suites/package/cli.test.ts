@@ -138,6 +138,21 @@ describeWithPostgres('canton-rx project', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: [] });
     expect(stderr.at(-1)).toMatch(/^the same command continues after offset \d+$/);
   });
+
+  it('ends on SIGTERM while the database does not answer', async () => {
+    const child = spawn('node', [bin, 'project', '--ledger', url, '--database', server.url, '--schema', 'silent']);
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (String(chunk).includes('caught up')) void server.pause().then(() => child.kill('SIGTERM'));
+    });
+    try {
+      const { code, stderr } = await ended(child);
+      expect(code).toBe(0);
+      expect(stderr.at(-2)).toBe('stopped');
+    } finally {
+      child.kill('SIGKILL');
+      await server.resume();
+    }
+  }, 30_000);
 });
 
 /** Prints to stderr each module that Node.js loads. */
