@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { types } from 'node:util';
 
 /** How many characters are held in memory. */
 const maxHeld = 2 ** 22;
@@ -18,6 +19,11 @@ export class Spool {
   #held: string[] = [];
   #heldSize = 0;
   #file: number | undefined;
+  readonly #folder: string;
+
+  constructor(folder = tmpdir()) {
+    this.#folder = folder;
+  }
 
   /** Adds a line, which must have no line feed. */
   add(line: string): void {
@@ -41,7 +47,7 @@ export class Spool {
   }
 
   #flush(): void {
-    this.#file ??= openNameless();
+    this.#file ??= openNameless(this.#folder);
     const bytes = Buffer.from(`${this.#held.join('\n')}\n`);
     for (let written = 0; written < bytes.length;) written += writeSync(this.#file, bytes, written);
     this.#held = [];
@@ -49,11 +55,17 @@ export class Spool {
   }
 }
 
-function openNameless(): number {
-  const path = join(tmpdir(), `canton-rx-${randomUUID()}`);
-  const file = openSync(path, 'wx+', 0o600);
-  unlinkSync(path);
-  return file;
+function openNameless(folder: string): number {
+  const path = join(folder, `canton-rx-${randomUUID()}`);
+  try {
+    const file = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+    return file;
+  } catch (cause) {
+    const [reason] = types.isNativeError(cause) ? cause.message.split(', ') : [];
+    const text = `no temporary file can be created in ${folder}, the folder of TMPDIR`;
+    throw new Error(`${text}: ${reason ?? 'unknown error'}`, { cause });
+  }
 }
 
 function* linesOf(file: number): Generator<string, void> {

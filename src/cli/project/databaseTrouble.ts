@@ -26,6 +26,11 @@ type Advice = Pick<Trouble, 'text' | 'next'>;
 
 function known(error: Error, schema: string): Advice | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code === 'ENOENT' && 'path' in error && 'syscall' in error && error.syscall === 'open')
+    return {
+      text: `there is no file ${escapeText(String(error.path))}`,
+      next: 'check sslrootcert, sslcert and sslkey',
+    };
   const advice = byCode(schema)[code] ?? byMessage.find(([pattern]) => pattern.test(error.message))?.[1];
   if (advice !== undefined) return advice;
   // the message names tables and columns; values are in the details of the error

@@ -26,4 +26,12 @@ describe('Spool', () => {
     expect([...spool.lines()]).toStrictEqual(['again']);
     spool.clear();
   });
+
+  it('names TMPDIR when it cannot be used', () => {
+    const spool = new Spool('/nonexistent');
+
+    expect(() => {
+      spool.add('x'.repeat(5_000_000));
+    }).toThrow('no temporary file can be created in /nonexistent, the folder of TMPDIR: ENOENT');
+  });
 });
