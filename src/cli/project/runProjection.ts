@@ -35,8 +35,8 @@ interface Run {
 /** How changes are grouped into transactions. */
 const batch = { size: 200, withinMs: 10 };
 
-/** How many contracts of a snapshot are written in a transaction. */
-const batchSize = 1_000;
+/** How many contracts of a snapshot are written together: 200 times as many are a transaction. */
+const batchSize = 50;
 
 /** Runs the projection until it is stopped, and keeps its progress; completes then. */
 export function runProjection(ledger: Ledger, pool: Pool, options: ProjectOptions, run: Run): Observable<never> {

@@ -85,6 +85,28 @@ describeWithPostgres('canton-rx project', () => {
     expect(await activeIds()).toStrictEqual(await ledgerIds());
   });
 
+  it('loads many contracts in several transactions', async () => {
+    const body = (answer: unknown): unknown => {
+      const { activeContracts, ...others } = answer as { readonly activeContracts: readonly unknown[] };
+      const [first = ''] = activeContracts.map((entry) => JSON.stringify(entry));
+      const { contractId = '' } = /"contractId":"(?<contractId>\w+)"/.exec(first)?.groups ?? {};
+      const copies = Array.from({ length: 12_000 }, (_, index): unknown =>
+        JSON.parse(first.replaceAll(contractId, `${contractId}${index}`)),
+      );
+      return { ...others, activeContracts: copies };
+    };
+    world.sandbox.fault({ kind: 'rewrite', body }, { path: /active-contracts-page/ });
+    const run = project();
+    await caughtUp(run);
+    const [row] = await sql(
+      'SELECT count(*)::int, count(DISTINCT xmin::text)::int AS t FROM contracts.projection_contracts',
+    );
+
+    expect(await stop(run)).toBe(0);
+    expect(Number(row?.['count'])).toBeGreaterThanOrEqual(12_000);
+    expect(Number(row?.['t'])).toBeGreaterThan(1);
+  }, 30_000);
+
   it('has the contracts and the exercises that the arguments select, in a schema of its own', async () => {
     const [alice = ''] = world.sandbox.parties;
     const selection = ['--template', '#sandbox-tasks:Tasks.Model:Task', '--party', alice];
@@ -192,6 +214,11 @@ describeWithPostgres('canton-rx project', () => {
     ['a database that does not exist', (url: string) => `${url}x`, 'the database does not exist'],
     ['an unknown user', (url: string) => url.replace('postgres@', 'nobody@'), 'the server does not admit this user'],
     ['a server without TLS', (url: string) => `${url}?sslmode=verify-full`, 'the server has no TLS'],
+    [
+      'a certificate that is missing',
+      (url: string) => `${url}?sslrootcert=/nonexistent/ca.pem`,
+      'there is no file /nonexistent/ca.pem',
+    ],
     ['another server', () => world.sandbox.url.replace('http', 'postgres'), 'the connection was closed'],
   ])('explains %s', async (_, change, expected) => {
     database = change(database);
