@@ -1,5 +1,4 @@
 import { types } from 'node:util';
-import type { PoolClient } from 'pg';
 import { concat, concatMap, defer, finalize, ignoreElements, map, type Observable, of, switchMap, tap } from 'rxjs';
 import { hasCode } from '../../file/durable.js';
 import { mapError } from '../../http/retry.js';
@@ -29,10 +28,10 @@ const connectTimeoutMs = 10_000;
 export type Pool = PostgresStoreOptions['pool'];
 
 /** A connection of a pool of the package `pg`. */
-type Client = PoolClient & {
+interface Client {
   /** Lets the program end while the connection is open. The types of the package lack it. */
   readonly unref: () => void;
-};
+}
 
 /** The part of the package `pg` that is used. */
 interface PgModule {
@@ -64,14 +63,14 @@ export const withPool = <A>(
       });
       // an idle connection that breaks would end the program; the next query reports it
       pool.on('error', () => undefined);
-      const clients = new Set<Client>();
-      pool.on('connect', (client) => clients.add(client as Client));
-      pool.on('remove', (client) => clients.delete(client as Client));
+      const clients = new Set<object>();
+      pool.on('connect', (client) => clients.add(client));
+      pool.on('remove', (client) => clients.delete(client));
       return work(pool).pipe(
         finalize(() => {
           void pool.end();
           // a connection on which the database does not answer would keep the program alive
-          for (const client of clients) client.unref();
+          for (const client of clients) (client as Client).unref();
         }),
       );
     }),
