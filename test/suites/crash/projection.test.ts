@@ -47,7 +47,7 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
   it(
     'its processor and the database at any moment, while others read it, the ledger is pruned now and then, and once restored',
     async () => {
-      const given = await world({ ...one, updates: one.updates / 10 });
+      const given = await world({ ...one, updates: one.updates / 14 });
       const { sandbox } = given;
       const notes = join(folder, 'observations');
       const orders = { ledgerUrl: sandbox.url, storeUrl: server.url, commitEvery };

@@ -1,5 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
-import { concat, defer, filter, ignoreElements, type Observable, takeWhile } from 'rxjs';
+import { concat, defer, EMPTY, filter, ignoreElements, type Observable, takeWhile, timer } from 'rxjs';
 import { contractsProjection, postgresStore } from '../../../../src/postgres/index.js';
 import { contractsFeed, type ContractsWork, processFeed } from '../../../../src/process/index.js';
 import { markCommits, openLedger, orders } from './child.js';
@@ -12,6 +12,9 @@ pool.on('error', () => undefined);
 const query = { parties: 'any', includeExercises: true } as const;
 const project = contractsProjection({ pool, query });
 
+/** What is new after a gap is at the end of a snapshot: in small batches it is in several transactions. */
+const isSmall = life % 3 === 0;
+
 /** Where the contracts are loaded again: between these offsets the table knows no updates. */
 const insertLoad = 'INSERT INTO loads (reason, before, "offset") SELECT $1, contracts.latest_offset(), $2';
 
@@ -22,6 +25,8 @@ const handle = (works: readonly ContractsWork[], tx: PoolClient): Observable<unk
   const first = loads.find(({ isFirst }) => isFirst);
   return concat(
     defer(() => (first === undefined ? [] : tx.query(insertLoad, [first.reason, first.offset]))).pipe(ignoreElements()),
+    // time for readers to see what is committed before the last batch
+    defer(() => (isSmall && loads.some(({ isLast }) => isLast) ? timer(40) : EMPTY)).pipe(ignoreElements()),
     defer(() => project(works, tx)),
   );
 };
@@ -34,7 +39,8 @@ ledger.diagnostics$
     mark('p');
   });
 
-const feed = contractsFeed(ledger, query, { batchSize: 40, maxSnapshotPageSize: 200 });
+const batchSize = isSmall ? 5 : 100;
+const feed = contractsFeed(ledger, query, { batchSize, maxSnapshotPageSize: 200 });
 const options = {
   name: 'contracts',
   store: markTransactionalStore(postgresStore({ pool, pollMs: 10 })),

@@ -50,7 +50,8 @@ async function readAtOnce(client: Client): Promise<void> {
     LEFT JOIN contracts.active('') ON true`;
   const { rows } = await client.query<Row>(sql);
   const [first] = rows;
-  if (first !== undefined && first.latest !== null) note('statement', first.latest, stateTokens(rows));
+  // before the contracts are complete for the first time there are none
+  note('statement', first?.latest ?? '0', stateTokens(rows));
 }
 
 /** Several statements of one transaction, of which all have one snapshot of the database. */
@@ -60,7 +61,7 @@ async function readInTransaction(client: Client): Promise<void> {
     const latest = await latestOffset(client);
     await wait(Math.random() * 5);
     const { rows } = await client.query<Row>(`SELECT ${columns} FROM contracts.active('')`);
-    if (latest !== null) note('transaction', latest, stateTokens(rows));
+    note('transaction', latest ?? '0', stateTokens(rows));
   } finally {
     await client.query('COMMIT');
   }
