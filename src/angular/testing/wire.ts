@@ -2,7 +2,7 @@ import { type ContractType, type CreatableType, isInterfaceType } from '../../co
 import type { HttpResponse } from '../../http/HttpPort.js';
 
 /** A created event as it is sent. */
-export interface Created {
+interface Created {
   readonly contractId: string;
   readonly templateId: string;
   readonly packageName: string;
