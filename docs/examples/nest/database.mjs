@@ -13,7 +13,7 @@ const database = new EmbeddedPostgres({
   port,
   initdbFlags: ['--encoding=UTF8'],
   persistent: false,
-  // PostgreSQL does not run as root, as in a container: there it gets a user of its own
+  // PostgreSQL does not run as root, as in a container: there it gets a user of its own, who must be able to read this folder
   createPostgresUser: process.getuid?.() === 0,
   onLog: (line) => lines.push(line),
 });

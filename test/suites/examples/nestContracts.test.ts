@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
@@ -292,7 +292,9 @@ describeWithPostgres('a submission', () => {
       spawn(process.execPath, [join(installedAt(), script)], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
     const [ledger, database] = [run('sandbox.mjs'), run('database.mjs')];
     try {
-      await Promise.all([once(ledger.stdout, 'data'), once(database.stdout, 'data')]);
+      const begun = Promise.all([once(ledger.stdout, 'data'), once(database.stdout, 'data')]);
+      const over = Promise.race([ledger, database].map((child) => once(child, 'exit')));
+      expect(await Promise.race([begun, over.then(() => 'one has ended')])).not.toBe('one has ended');
       const settings = Object.fromEntries(
         (await readFile(join(cwd, '.env'), 'utf8')).split('\n').map((line) => line.split('=', 2)),
       ) as { PARTY: string; PARTY_KEY_FILE: string };
@@ -305,10 +307,15 @@ describeWithPostgres('a submission', () => {
       await becomes(one, '/ready', 200);
       expect(await post(one, '/contracts/assets', { amount: '1.0' })).toMatchObject({ status: 201 });
     } finally {
-      const over = [ledger, database].map((child) => once(child, 'exit'));
-      ledger.kill('SIGINT');
-      database.kill('SIGINT');
-      await Promise.all(over);
+      await Promise.all([ledger, database].map(end));
     }
   });
 });
+
+/** Ends a process that may have ended by itself. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const over = once(child, 'exit');
+  child.kill('SIGINT');
+  await over;
+}

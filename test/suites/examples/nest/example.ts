@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -48,6 +48,8 @@ export function nestExample(): Example {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'canton-rx-nest-'));
+    // the database of the example runs as a user of its own where the tests run as root
+    await chmod(folder, 0o755);
     const install = join(root, 'docs', 'examples', 'install.mjs');
     const env = { ...process.env, npm_config_prefer_offline: 'true' };
     if (installed === undefined) await exec(process.execPath, [install, 'nest', installedAt()], { cwd: root, env });
