@@ -44,8 +44,8 @@ export function readyReport(
   const { seenAt = 0, offset = null, ledgerEnd = null, lagOffsets = null, updatesPerSecond } = status;
   const ageMs = Date.now() - seenAt;
   const isUp = ageMs <= unseenMs && isReady(status, { maxAgeMs: behindMs, isStandbyReady: isStandby });
-  // the status keeps the last reading, which says nothing about now when the next one is overdue
-  const isSeen = ageMs <= 2 * statusEveryMs;
+  // the status keeps the last reading, which says nothing about now when the next one has failed or is overdue
+  const isSeen = ageMs <= 2 * statusEveryMs && (offset === null || lagOffsets !== null);
   const report = {
     state: isSeen ? stateOf(status, isUp) : 'ledgerUnseen',
     offset,
