@@ -35,7 +35,7 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
    */
   hasValue(): boolean;
   /**
-   * Reads all contracts anew, after an error for example. A view follows its changes without it.
+   * Reads all contracts again, for example after an error. A view is current without it.
    *
    * @returns whether it does: not while the status is `'idle'` or `'loading'`, and not once the injector is destroyed
    */
