@@ -110,7 +110,7 @@ ${connection}
   --schema NAME         the schema of its tables and functions; default: contracts
 ${query}
   --exercises           keep exercises, too, for exercises(choice) and lookup_exercises(id)
-  --keep-archived DAYS  how long archived contracts are kept; default: for ever
+  --keep-archived DAYS  how long archived contracts are kept; default: forever
   --log-every SECONDS   the time between two lines of metrics, where stderr is no terminal;
                         0: none; default: 30
   -h, --help            print this help
