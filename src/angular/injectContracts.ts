@@ -40,7 +40,7 @@ export interface InjectContractsOptions<C> extends ContractsOptions {
  *
  * With a function as query the view follows the signals that it reads. Another query is a new view: from then on `value` is
  * empty and the status is `'loading'`, so that contracts of two queries are never mixed. A query that is equal in all its
- * parts to the one before changes nothing; types that are made anew each time are not equal. `undefined` is no query.
+ * parts to the one before changes nothing; types that are created on each call are not equal. `undefined` is no query.
  *
  * @param query - the query, or a function that reads signals and returns it
  * @example

@@ -90,7 +90,7 @@ export function assertVersion(version: number): void {
 
 /**
  * The SQL by which {@link migrateProjection} creates or upgrades a projection, for schemas that are managed by migrations. Run
- * it as one transaction. It makes the steps that are missing, whatever the version, and the functions anew.
+ * it as one transaction. It runs the steps that are missing, whatever the version, and replaces the functions.
  *
  * @param schema - the schema of the projection, `'contracts'` by default
  * @throws TypeError for a schema that is not a plain name

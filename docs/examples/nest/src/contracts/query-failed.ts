@@ -17,7 +17,7 @@ export async function answering<A>(asked: Promise<A>): Promise<A> {
       // numeric_value_out_of_range: an offset of a page that nobody knows about any more
       case '22003':
         throw new GoneException('the contracts at this offset are not known any more: begin with the first page');
-      // the tables are not there yet, or the database is not; what a client is told would help nobody but an attacker
+      // the tables or the database are not available; details would help only an attacker
       default:
         logger.warn(`a query has failed: ${code ?? (error instanceof Error ? error.message : 'unknown')}`);
         throw new ServiceUnavailableException('the contracts cannot be read now', { cause: error });

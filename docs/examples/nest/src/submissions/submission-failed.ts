@@ -5,7 +5,7 @@ import { throwError, type Observable } from 'rxjs';
 export const noKey = (): HttpException => new NotImplementedException('PARTY and PARTY_KEY_FILE are not set');
 
 /**
- * What a client is told about a submission that has failed. `wasCommitted` is what it needs to know most: after `false` the
+ * The response for a failed submission. `wasCommitted` is its most important field: after `false` the
  * request may be sent again, and after `unknown` only with the same Idempotency-Key.
  */
 export const submissionFailed = (error: unknown): Observable<never> =>
