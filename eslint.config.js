@@ -1,8 +1,10 @@
 import js from '@eslint/js';
+import markdown from '@eslint/markdown';
 import prettier from 'eslint-config-prettier';
 import rxjsX from 'eslint-plugin-rxjs-x';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { words } from './eslint.words.js';
 
 /** How packages are imported, everywhere. */
 const forms = [
@@ -110,6 +112,29 @@ const minLines = {
     },
   }),
 };
+
+/** Reports words of the list in the prose of guides, and in the comments and messages of sources. */
+const prose = {
+  meta: { type: 'suggestion', schema: [] },
+  create(context) {
+    const { sourceCode } = context;
+    const check = (node, raw) => {
+      // code keeps its length, so that the column is right
+      const text = raw.replaceAll(/`[^`]*`|\{@link [^}]*\}|^ \* ```[^]*?^ \* ```/gm, (code) => '`'.repeat(code.length));
+      for (const [pattern, instead] of words) {
+        const match = pattern.exec(text);
+        if (match) context.report({ node, message: `'${match[0]}': write ${instead}` });
+      }
+    };
+    const isSentence = (text) => /\w \w/.test(text);
+    return {
+      Program: () => sourceCode.getAllComments().forEach((comment) => check(comment, comment.value)),
+      Literal: (node) => typeof node.value === 'string' && isSentence(node.value) && check(node, node.value),
+      TemplateElement: (node) => isSentence(node.value.raw) && check(node, node.value.raw),
+      text: (node) => check(node, node.value),
+    };
+  },
+};
 const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/cli/demo.ts', 'src/ws/browser.ts'];
 
 export default defineConfig(
@@ -117,16 +142,19 @@ export default defineConfig(
     'dist',
     'site',
     'coverage',
-    'docs/examples',
-    'eslint.config.js',
+    'docs/examples/**/*.{ts,mjs}',
+    'eslint.{config,words}.js',
     'test/*.config.js',
     'test/fixtures/{codegen,tasks}*',
   ]),
-  js.configs.recommended,
-  tseslint.configs.strictTypeChecked,
-  tseslint.configs.stylisticTypeChecked,
-  rxjsX.configs.strict,
   {
+    files: ['**/*.{ts,js}'],
+    extends: [
+      js.configs.recommended,
+      tseslint.configs.strictTypeChecked,
+      tseslint.configs.stylisticTypeChecked,
+      rxjsX.configs.strict,
+    ],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       // a codec and its type share one name
@@ -142,6 +170,18 @@ export default defineConfig(
     },
   },
   { files: ['src/**/*.ts'], rules: { 'rxjs-x/no-ignored-subscription': 'error' } },
+  {
+    files: ['**/*.md'],
+    plugins: { markdown, words: { rules: { prose } } },
+    language: 'markdown/gfm',
+    languageOptions: { frontmatter: 'yaml' },
+    rules: { 'words/prose': 'error' },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { words: { rules: { prose } } },
+    rules: { 'words/prose': 'error' },
+  },
   {
     files: ['src/**/*.ts'],
     ignores: entryPoints,
