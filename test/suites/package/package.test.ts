@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { project, root, type Project } from './project.js';
 
@@ -257,5 +259,33 @@ describe('the packed library', () => {
 
   it('has a command line', async () => {
     expect((await app.run(join('node_modules', '.bin', 'canton-rx'), '--version')).stdout).toMatch(/\d+\.\d+\.\d+/);
+  });
+
+  it('contains the compiled modules, their types and the guides, without source maps', async () => {
+    const folder = join(app.folder, 'node_modules', 'canton-rx');
+    const files = await readdir(folder, { recursive: true, withFileTypes: true });
+    const paths = files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const kinds = paths
+      .map((path) => path.slice(folder.length + 1))
+      .map((path) => path.replace(/.*?((\.d)?\.\w+)$/, '$1'));
+    expect([...new Set(kinds)].sort()).toEqual(['.d.ts', '.js', '.json', '.md', '.png', '.svg', 'LICENSE']);
+    expect(paths.filter((path) => path.startsWith(join(folder, 'src')))).toEqual([]);
+  });
+
+  it('has guides whose pictures and relative links lead into the package', async () => {
+    const folder = join(app.folder, 'node_modules', 'canton-rx');
+    const files = await readdir(folder, { recursive: true });
+    const guides = files.filter((file) => file.endsWith('.md') && !file.includes('node_modules'));
+    const links = guides.map(async (guide) => {
+      const text = await readFile(join(folder, guide), 'utf8');
+      const targets = [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)|src="(?!\w+:)([^"]+)"/g)].map(
+        ([, link, src]) => link ?? src ?? '',
+      );
+      return targets
+        .filter((target) => !existsSync(join(folder, dirname(guide), target)))
+        .map((target) => `${guide}: ${target}`);
+    });
+    expect(guides.length).toBeGreaterThan(20);
+    expect((await Promise.all(links)).flat()).toEqual([]);
   });
 });
