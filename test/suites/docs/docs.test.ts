@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -18,7 +19,9 @@ const examples = compileExamples(
   root,
 );
 /** Examples that end by themselves. Services have tests of their own. */
-const programs = examples.filter(({ code }) => !code.startsWith('// service.ts'));
+const programs = examples.filter(({ code }) => !code.startsWith('// service.ts') && !code.includes('// Ctrl-C'));
+/** Examples without an end. */
+const endless = examples.filter(({ code }) => code.includes('// Ctrl-C'));
 
 afterAll(() => sandbox.close());
 
@@ -34,6 +37,22 @@ const run = (file: string): Promise<string> =>
     });
   });
 
+/** Runs an example without an end until it prints something, and returns that. */
+async function runUntilOutput(file: string): Promise<string> {
+  const program = spawn(process.execPath, [...quiet, file], { timeout: 100_000 });
+  let stderr = '';
+  program.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  const ended = once(program, 'close').then(() => Promise.reject(new Error(`ends\n${stderr}`)));
+  try {
+    const [printed]: unknown[] = await Promise.race([once(program.stdout, 'data'), ended]);
+    return `${String(printed)}${stderr}`;
+  } finally {
+    ended.catch(() => undefined);
+    program.kill();
+    if (program.exitCode === null) await once(program, 'close');
+  }
+}
+
 describe('examples', () => {
   it('are found', () => {
     expect(examples.length).toBeGreaterThan(30);
@@ -47,5 +66,9 @@ describe('examples', () => {
     const printed = await run(file);
     const expected = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, text]) => text);
     if (expected.length > 0) expect(printed.trim().split('\n')).toEqual(expected);
+  });
+
+  it.concurrent.each(endless)('$name runs until it is stopped', async ({ file }) => {
+    expect(await runUntilOutput(file)).toMatch(/^\d+ tasks\n/);
   });
 });
