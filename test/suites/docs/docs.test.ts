@@ -44,8 +44,8 @@ async function runUntilOutput(file: string): Promise<string> {
   program.stderr.on('data', (chunk) => (stderr += String(chunk)));
   const ended = once(program, 'close').then(() => Promise.reject(new Error(`ends\n${stderr}`)));
   try {
-    const [printed]: unknown[] = await Promise.race([once(program.stdout, 'data'), ended]);
-    return `${String(printed)}${stderr}`;
+    const printed = await Promise.race([once(program.stdout, 'data'), ended]);
+    return `${String(printed[0])}${stderr}`;
   } finally {
     ended.catch(() => undefined);
     program.kill();
