@@ -65,6 +65,7 @@ export type {
 
 // Operators
 export { awaitIngested } from './operators/awaitIngested.js';
+export { filterEvents, type FilteredUpdate } from './operators/filterEvents.js';
 export { ofEvent } from './operators/ofEvent.js';
 export { ofTemplate, type TemplateEvent } from './operators/ofTemplate.js';
 export type { AssignedEventOf, ContractEvent, CreatedEventOf, UndecodedEvent } from './operators/ContractEvent.js';

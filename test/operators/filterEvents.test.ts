@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals';
+import * as t from 'io-ts';
+import { filter, mergeMap, of, pipe, take, type Observable } from 'rxjs';
+import { contractType } from '../../src/codecs/ContractType.js';
+import type { Update } from '../../src/codecs/Update.js';
+import { DecodeError } from '../../src/errors/feed.js';
+import type { InvalidUpdate } from '../../src/feed/UpdatesOptions.js';
+import { filterEvents } from '../../src/operators/filterEvents.js';
+import { ofEvent } from '../../src/operators/ofEvent.js';
+import { ofTemplate } from '../../src/operators/ofTemplate.js';
+import {
+  added,
+  archived,
+  assigned,
+  at,
+  checkpoint,
+  created,
+  exercised,
+  GLOBAL,
+  reassignment,
+  topology,
+  transaction,
+  unassigned,
+  unknownUpdate,
+} from './samples.js';
+import { marbles } from '../helpers/time.js';
+
+const other = created({ contractId: '00c2', templateId: '1220f0:Finance.Bonds:Note' });
+
+const updates: Record<string, Update> = {
+  b: transaction({ offset: 1, events: [created(), archived(), other] }),
+  o: transaction({ offset: 2, events: [archived()] }),
+  e: transaction({ offset: 3, events: [] }),
+  s: reassignment({ offset: 4, events: [assigned()] }),
+  u: reassignment({ offset: 5, events: [unassigned()] }),
+  t: topology({ offset: 6, events: [added] }),
+  c: checkpoint({ synchronizerId: GLOBAL, recordTime: at(1) }),
+  k: unknownUpdate({ value: { offset: 8, events: [created()] } }),
+};
+const withEvents = (letter: string, events: readonly unknown[]): object => ({ ...updates[letter], events });
+
+describe('filterEvents', () => {
+  it('emits each transaction with the events that are left, even if none are', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --b-o-e-b--|', updates);
+      const subs = '         ^----------!';
+      const expected = '     --B-O-E-B--|';
+
+      expectObservable(source.pipe(filterEvents(ofEvent('CreatedEvent')))).toBe(expected, {
+        B: withEvents('b', [created(), other]),
+        O: withEvents('o', []),
+        E: updates['e'],
+      });
+      expectSubscriptions(source.subscriptions).toBe(subs);
+    });
+  });
+
+  it('filters the events of reassignments and topology transactions', () => {
+    marbles(({ cold, expectObservable }) => {
+      const source = cold('  --s-u-t--|', updates);
+      const expected = '     --s-U-T--|';
+
+      expectObservable(source.pipe(filterEvents(ofEvent('AssignedEvent')))).toBe(expected, {
+        s: updates['s'],
+        U: withEvents('u', []),
+        T: withEvents('t', []),
+      });
+    });
+  });
+
+  it('passes checkpoints, unknown variants and invalid updates unchanged', () => {
+    const invalid: InvalidUpdate = { _tag: 'InvalidUpdate', offset: 9, problems: [] };
+    const source: Record<string, Update | InvalidUpdate> = { ...updates, i: invalid };
+    marbles(({ cold, expectObservable }) => {
+      expectObservable(cold('--c-k-i--|', source).pipe(filterEvents(ofEvent('CreatedEvent')))).toBe(
+        '                    --c-k-i--|',
+        source,
+      );
+    });
+  });
+
+  it('takes a template, a predicate, or several operators', () => {
+    const bonds = ofTemplate('#finance:Finance.Bonds:Bond');
+    marbles(({ cold, expectObservable }) => {
+      const source = cold('b', updates);
+      expectObservable(source.pipe(filterEvents(bonds))).toBe('B', { B: withEvents('b', [created(), archived()]) });
+      expectObservable(source.pipe(filterEvents(filter((event) => event === other)))).toBe('B', {
+        B: withEvents('b', [other]),
+      });
+      expectObservable(source.pipe(filterEvents(pipe(bonds, ofEvent('ArchivedEvent'))))).toBe('B', {
+        B: withEvents('b', [archived()]),
+      });
+    });
+  });
+
+  it('applies the operator to each update separately', () => {
+    marbles(({ cold, expectObservable }) => {
+      expectObservable(cold('b-o|', updates).pipe(filterEvents(take(1)))).toBe('B-o|', {
+        B: withEvents('b', [created()]),
+        o: updates['o'],
+      });
+    });
+  });
+
+  it('decodes events, and ends before an update with one that does not decode', () => {
+    const Bond = contractType('#finance:Finance.Bonds:Bond', t.type({ owner: t.string }));
+    const good = transaction({ events: [created({ createArgument: { owner: 'alice' } })] });
+    const bad = transaction({ offset: 2, events: [created({ createArgument: {}, offset: 2 })] });
+    const seen: unknown[] = [];
+    of(good, bad)
+      .pipe(filterEvents(ofTemplate(Bond)))
+      .subscribe({
+        next: (update) => {
+          for (const event of update.events) if (event._tag === 'CreatedEvent') seen.push(event.payload.owner);
+        },
+        error: (error: unknown) => seen.push(error),
+      });
+
+    expect(seen).toStrictEqual(['alice', expect.any(DecodeError)]);
+  });
+
+  it('leaves the update of the source as it is', () => {
+    const update = transaction({ events: [created(), exercised()] });
+    const seen: unknown[] = [];
+    of(update)
+      .pipe(filterEvents(ofEvent('ExercisedEvent')))
+      .subscribe({ next: ({ events }) => seen.push(events), error: () => undefined });
+
+    expect(seen).toStrictEqual([[exercised()]]);
+    expect(update.events).toHaveLength(2);
+  });
+
+  it('keeps the order of updates if the operator emits later', () => {
+    marbles(({ cold, expectObservable }) => {
+      const first = (events$: Observable<object>) => events$.pipe(mergeMap((event) => cold('--(e|)', { e: event })));
+      expectObservable(cold('oc|', updates).pipe(filterEvents(first))).toBe('--(oc|)', updates);
+    });
+  });
+
+  it('delivers the error of the source', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --e--#', updates);
+      expectObservable(source.pipe(filterEvents(ofEvent('CreatedEvent')))).toBe('--e--#', updates);
+      expectSubscriptions(source.subscriptions).toBe('^----!');
+    });
+  });
+
+  it('completes if the source is empty', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold<Update>('|');
+      expectObservable(source.pipe(filterEvents(ofEvent('CreatedEvent')))).toBe('|');
+      expectSubscriptions(source.subscriptions).toBe('(^!)');
+    });
+  });
+
+  it('unsubscribes from the source when it is unsubscribed from', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('  --e-e-e--|', updates);
+      const unsub = '        -----!    ';
+      const result = source.pipe(
+        mergeMap((update) => of(update)),
+        filterEvents(ofEvent('CreatedEvent')),
+      );
+      expectObservable(result, unsub).toBe('--e-e-', updates);
+      expectSubscriptions(source.subscriptions).toBe('^----!');
+    });
+  });
+});
