@@ -32,8 +32,8 @@ afterAll(async () => {
 /** The blocks of the guide that are modules with a text in them. */
 async function blockWith(text: string): Promise<string> {
   const guide = await readFile(join(import.meta.dirname, '../../../docs/angular.md'), 'utf8');
-  const blocks = [...guide.matchAll(/^```text\n(.*?)^```$/gms)].map(([, block = '']) => block);
-  const block = blocks.find((each) => each.startsWith('import ') && each.includes(text));
+  const blocks = [...guide.matchAll(/^```ts no-run\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const block = blocks.find((each) => /^import /m.test(each) && each.includes(text));
   if (block === undefined) throw new Error(`the guide has no block with ${text}`);
   return block;
 }

@@ -9,7 +9,10 @@ export interface Example {
   readonly code: string;
 }
 
-/** Every `ts` block of the README, of the guides, and of the comments in the sources. */
+/**
+ * Every `ts` block of the README, of the guides, and of the comments in the sources. A block whose first line says more, such
+ * as `ts no-run`, is highlighted but not run.
+ */
 export const findExamples = (root: string): readonly Example[] =>
   ['README.md', ...filesIn(root, 'docs', '.md'), ...filesIn(root, 'src', '.ts')].flatMap((file) =>
     blocksOf(file, readFileSync(join(root, file), 'utf8')),
