@@ -4,7 +4,11 @@ import { exact } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
 import { TemplateId } from './scalars.js';
 
-/** Creates a contract. */
+/**
+ * Creates a contract.
+ *
+ * @category Commands
+ */
 export interface CreateCommand {
   /** `#package-name:Module:Entity` or with the package id. */
   readonly templateId: TemplateId;
@@ -12,7 +16,11 @@ export interface CreateCommand {
   readonly createArguments: unknown;
 }
 
-/** Exercises a choice of a contract. */
+/**
+ * Exercises a choice of a contract.
+ *
+ * @category Commands
+ */
 export interface ExerciseCommand {
   /** `#package-name:Module:Entity` or with the package id. */
   readonly templateId: TemplateId;
@@ -24,7 +32,11 @@ export interface ExerciseCommand {
   readonly choiceArgument: unknown;
 }
 
-/** Exercises a choice of the contract with a key. */
+/**
+ * Exercises a choice of the contract with a key.
+ *
+ * @category Commands
+ */
 export interface ExerciseByKeyCommand {
   /** `#package-name:Module:Entity` or with the package id. */
   readonly templateId: TemplateId;
@@ -36,7 +48,11 @@ export interface ExerciseByKeyCommand {
   readonly choiceArgument: unknown;
 }
 
-/** Creates a contract and exercises a choice of it. */
+/**
+ * Creates a contract and exercises a choice of it.
+ *
+ * @category Commands
+ */
 export interface CreateAndExerciseCommand {
   /** `#package-name:Module:Entity` or with the package id. */
   readonly templateId: TemplateId;
@@ -48,7 +64,11 @@ export interface CreateAndExerciseCommand {
   readonly choiceArgument: unknown;
 }
 
-/** A command of a submission, in wire format. */
+/**
+ * A command of a submission, in wire format.
+ *
+ * @category Commands
+ */
 export type Command =
   | {
       /** Create a contract. */
@@ -67,7 +87,11 @@ export type Command =
       readonly CreateAndExerciseCommand: CreateAndExerciseCommand;
     };
 
-/** Codec of `Command`. */
+/**
+ * Codec of `Command`.
+ *
+ * @category Commands
+ */
 export const Command: t.Type<Command, unknown> = oneOfKeys<Command>('Command', {
   CreateCommand: exact<CreateCommand>('CreateCommand', { templateId: TemplateId, createArguments: json }),
   ExerciseCommand: exact<ExerciseCommand>('ExerciseCommand', {

@@ -8,7 +8,11 @@ import { oneOf, type UnknownVariant } from './internal/variant.js';
 import { AssignedEvent, UnassignedEvent } from './Reassignment.js';
 import { Int64, Offset } from './scalars.js';
 
-/** A contract is active on a synchronizer. A contract that is being reassigned may be active on several. */
+/**
+ * A contract is active on a synchronizer. A contract that is being reassigned may be active on several.
+ *
+ * @category Contracts
+ */
 export interface ActiveContract {
   /** The kind of entry; `JsActiveContract` on the wire. */
   readonly _tag: 'ActiveContract';
@@ -20,7 +24,11 @@ export interface ActiveContract {
   readonly reassignmentCounter: Int64;
 }
 
-/** A contract was unassigned from a synchronizer, and not yet assigned to another: it is in flight. */
+/**
+ * A contract was unassigned from a synchronizer, and not yet assigned to another: it is in flight.
+ *
+ * @category Contracts
+ */
 export interface IncompleteUnassigned {
   /** The kind of entry; `JsIncompleteUnassigned` on the wire. */
   readonly _tag: 'IncompleteUnassigned';
@@ -33,6 +41,8 @@ export interface IncompleteUnassigned {
 /**
  * A contract was assigned to a synchronizer before its unassignment from the other was seen: its entry on the source is out
  * of date. If it is still active on the target, it has an {@link ActiveContract} there as well.
+ *
+ * @category Contracts
  */
 export interface IncompleteAssigned {
   /** The kind of entry; `JsIncompleteAssigned` on the wire. */
@@ -41,7 +51,11 @@ export interface IncompleteAssigned {
   readonly assignedEvent: AssignedEvent;
 }
 
-/** An entry of a kind that this version does not know, undecoded. `JsEmpty` is one, which means nothing. */
+/**
+ * An entry of a kind that this version does not know, undecoded. `JsEmpty` is one, which means nothing.
+ *
+ * @category Contracts
+ */
 export interface UnknownContractEntry {
   /** The kind of entry. */
   readonly _tag: 'UnknownContractEntry';
@@ -54,7 +68,11 @@ export interface UnknownContractEntry {
 /** @inline */
 type Known = ActiveContract | IncompleteUnassigned | IncompleteAssigned;
 
-/** One entry of a snapshot of the active contracts, a union by `_tag`. */
+/**
+ * One entry of a snapshot of the active contracts, a union by `_tag`.
+ *
+ * @category Contracts
+ */
 export type ContractEntry = Known | UnknownContractEntry;
 
 const unknownEntry: UnknownVariant<UnknownContractEntry> = {
@@ -63,7 +81,11 @@ const unknownEntry: UnknownVariant<UnknownContractEntry> = {
   expected: 'an entry',
 };
 
-/** Codec of `ContractEntry`: `{"JsActiveContract": {...}}` and so on. */
+/**
+ * Codec of `ContractEntry`: `{"JsActiveContract": {...}}` and so on.
+ *
+ * @category Contracts
+ */
 export const ContractEntry: t.Type<ContractEntry, unknown> = oneOf<Known, UnknownContractEntry>(
   'ContractEntry',
   {

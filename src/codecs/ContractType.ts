@@ -2,13 +2,21 @@ import type * as t from 'io-ts';
 import { type Problem, problemsOf } from './Problem.js';
 import { TemplateId } from './scalars.js';
 
-/** Decodes JSON of the ledger. */
+/**
+ * Decodes JSON of the ledger.
+ *
+ * @category Contract types
+ */
 export interface JsonDecoder<T> {
   /** Returns the value, or the reason why the JSON does not decode. */
   readonly run: (json: unknown) => Decoded<T>;
 }
 
-/** The result of a {@link JsonDecoder}. */
+/**
+ * The result of a {@link JsonDecoder}.
+ *
+ * @category Contract types
+ */
 export type Decoded<T> =
   | {
       /** The JSON decodes. */
@@ -23,7 +31,11 @@ export type Decoded<T> =
       readonly error: DecodeFailure;
     };
 
-/** Why JSON does not decode. */
+/**
+ * Why JSON does not decode.
+ *
+ * @category Contract types
+ */
 export interface DecodeFailure {
   /** Where, such as `input.holder`. */
   readonly at?: string;
@@ -39,6 +51,8 @@ export interface DecodeFailure {
  *
  * An object with `encode` is a template, as those of the code generator are. Any other is an interface, whose payload is its
  * view.
+ *
+ * @category Contract types
  */
 export interface ContractType<T = unknown> {
   /** `#package-name:Module:Entity`. */
@@ -47,13 +61,21 @@ export interface ContractType<T = unknown> {
   readonly decoder: JsonDecoder<T>;
 }
 
-/** A template, whose contracts can be created. Structural as {@link ContractType} is. */
+/**
+ * A template, whose contracts can be created. Structural as {@link ContractType} is.
+ *
+ * @category Contract types
+ */
 export interface CreatableType<T = unknown> extends ContractType<T> {
   /** Encodes the arguments as the ledger reads them. */
   encode(payload: T): unknown;
 }
 
-/** A choice of a template or of an interface. Structural as {@link ContractType} is. */
+/**
+ * A choice of a template or of an interface. Structural as {@link ContractType} is.
+ *
+ * @category Contract types
+ */
 export interface ChoiceType<C = unknown, R = unknown> {
   /** Its name. */
   readonly choiceName: string;
@@ -70,19 +92,35 @@ export interface ChoiceType<C = unknown, R = unknown> {
   };
 }
 
-/** The payload of a {@link ContractType}. */
+/**
+ * The payload of a {@link ContractType}.
+ *
+ * @category Contract types
+ */
 export type PayloadOf<C> = C extends ContractType<infer T> ? T : never;
 
-/** The argument of a {@link ChoiceType}. */
+/**
+ * The argument of a {@link ChoiceType}.
+ *
+ * @category Contract types
+ */
 export type ArgumentOf<C> = C extends ChoiceType<infer A> ? A : never;
 
-/** The result of a {@link ChoiceType}. */
+/**
+ * The result of a {@link ChoiceType}.
+ *
+ * @category Contract types
+ */
 export type ResultOf<C> = C extends ChoiceType<unknown, infer R> ? R : never;
 
 /** Whether a type is an interface, whose payload is a view. Interfaces of the code generator have `Archive` too. */
 export const isInterfaceType = (type: ContractType): boolean => !('encode' in type);
 
-/** The codecs of a choice. */
+/**
+ * The codecs of a choice.
+ *
+ * @category Contract types
+ */
 export interface ChoiceCodecs {
   /** Of its argument. */
   readonly argument: t.Mixed;
@@ -90,16 +128,28 @@ export interface ChoiceCodecs {
   readonly result?: t.Mixed;
 }
 
-/** Options of {@link contractType} and {@link interfaceType}. */
+/**
+ * Options of {@link contractType} and {@link interfaceType}.
+ *
+ * @category Contract types
+ */
 export interface TypeOptions<Choices> {
   /** The codecs of the choices, by their names. `Archive` need not be listed. Default: none. */
   readonly choices?: Choices;
 }
 
-/** Codecs of choices, by the names of the choices. */
+/**
+ * Codecs of choices, by the names of the choices.
+ *
+ * @category Contract types
+ */
 export type ChoiceCodecsByName = Readonly<Record<string, ChoiceCodecs>>;
 
-/** The choices that {@link contractType} makes of codecs. */
+/**
+ * The choices that {@link contractType} makes of codecs.
+ *
+ * @category Contract types
+ */
 export type ChoicesOf<Choices extends ChoiceCodecsByName> = {
   readonly [K in keyof Choices]: ChoiceType<
     t.TypeOf<Choices[K]['argument']>,
@@ -107,13 +157,25 @@ export type ChoicesOf<Choices extends ChoiceCodecsByName> = {
   >;
 };
 
-/** A record without fields, which is the argument and the result of `Archive`. */
+/**
+ * A record without fields, which is the argument and the result of `Archive`.
+ *
+ * @category Contract types
+ */
 export type Unit = Readonly<Record<string, never>>;
 
-/** The codecs of a type without choices of its own. */
+/**
+ * The codecs of a type without choices of its own.
+ *
+ * @category Contract types
+ */
 export type ArchiveAlone = Readonly<Record<'Archive', Readonly<Record<'argument' | 'result', t.Type<Unit>>>>>;
 
-/** An interface that {@link interfaceType} has made: its choices are its properties. */
+/**
+ * An interface that {@link interfaceType} has made: its choices are its properties.
+ *
+ * @category Contract types
+ */
 export type InterfaceType<
   T,
   I extends string = string,
@@ -125,7 +187,11 @@ export type InterfaceType<
   readonly Archive: ChoiceType<Unit, Unit>;
 } & ChoicesOf<Choices>;
 
-/** A template that {@link contractType} has made: its choices are its properties. */
+/**
+ * A template that {@link contractType} has made: its choices are its properties.
+ *
+ * @category Contract types
+ */
 export type TemplateType<
   T,
   I extends string = string,
@@ -150,6 +216,7 @@ export type TemplateType<
  * create(Iou, { owner: 'alice::1220ab', amount: '10.0' });
  * exercise(Iou.Transfer, '00ab', { newOwner: 'bob::1220cd' });
  * ```
+ * @category Contract types
  */
 export function contractType<A, I extends string, Choices extends ChoiceCodecsByName = ArchiveAlone>(
   templateId: I,
@@ -180,6 +247,7 @@ export function contractType(templateId: string, codec: t.Mixed, options?: TypeO
  *
  * exercise(Holding.Lock, '00ab', { until: '2026-07-24T10:00:00Z' });
  * ```
+ * @category Contract types
  */
 export function interfaceType<A, I extends string, Choices extends ChoiceCodecsByName = ArchiveAlone>(
   interfaceId: I,

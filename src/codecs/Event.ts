@@ -5,7 +5,11 @@ import { message } from './internal/message.js';
 import { oneOf, type UnknownVariant, unknownWithOffset } from './internal/variant.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
 
-/** A contract was archived. Only in the ACS_DELTA shape; LEDGER_EFFECTS has consuming exercises instead. */
+/**
+ * A contract was archived. Only in the ACS_DELTA shape; LEDGER_EFFECTS has consuming exercises instead.
+ *
+ * @category Events
+ */
 export interface ArchivedEvent {
   /** The kind of event. */
   readonly _tag: 'ArchivedEvent';
@@ -25,7 +29,11 @@ export interface ArchivedEvent {
   readonly implementedInterfaces: readonly string[];
 }
 
-/** Codec of `ArchivedEvent`. */
+/**
+ * Codec of `ArchivedEvent`.
+ *
+ * @category Events
+ */
 export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEvent>('ArchivedEvent', {
   _tag: tag('ArchivedEvent'),
   offset: Offset,
@@ -37,7 +45,11 @@ export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEve
   implementedInterfaces: texts,
 });
 
-/** A message of a gRPC status, packed with its type. */
+/**
+ * A message of a gRPC status, packed with its type.
+ *
+ * @category Events
+ */
 export interface ProtoAny {
   /** The type, such as `type.googleapis.com/google.rpc.ErrorInfo`. */
   readonly typeUrl?: string;
@@ -49,7 +61,11 @@ export interface ProtoAny {
   readonly unknownFields?: unknown;
 }
 
-/** Whether an interface view could be computed. */
+/**
+ * Whether an interface view could be computed.
+ *
+ * @category Events
+ */
 export interface ViewStatus {
   /** A gRPC status code; 0 is success. */
   readonly code: Int64;
@@ -59,7 +75,11 @@ export interface ViewStatus {
   readonly details?: readonly ProtoAny[];
 }
 
-/** The view of a contract by one of the interfaces that its template implements. */
+/**
+ * The view of a contract by one of the interfaces that its template implements.
+ *
+ * @category Events
+ */
 export interface InterfaceView {
   /** `package-id:Module:Entity` of the interface. */
   readonly interfaceId: string;
@@ -84,7 +104,11 @@ const ViewStatus = message<ViewStatus>('ViewStatus', {
   details: optional(list(ProtoAny)),
 });
 
-/** Codec of `InterfaceView`. */
+/**
+ * Codec of `InterfaceView`.
+ *
+ * @category Events
+ */
 export const InterfaceView: t.Type<InterfaceView, unknown> = message<InterfaceView>('InterfaceView', {
   interfaceId: text,
   viewStatus: ViewStatus,
@@ -92,7 +116,11 @@ export const InterfaceView: t.Type<InterfaceView, unknown> = message<InterfaceVi
   implementationPackageId: optional(text),
 });
 
-/** A contract was created, or became visible by an assignment. */
+/**
+ * A contract was created, or became visible by an assignment.
+ *
+ * @category Events
+ */
 export interface CreatedEvent {
   /** The kind of event. */
   readonly _tag: 'CreatedEvent';
@@ -130,7 +158,11 @@ export interface CreatedEvent {
   readonly acsDelta?: boolean;
 }
 
-/** Codec of `CreatedEvent`. */
+/**
+ * Codec of `CreatedEvent`.
+ *
+ * @category Events
+ */
 export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>('CreatedEvent', {
   _tag: tag('CreatedEvent'),
   offset: Offset,
@@ -151,7 +183,11 @@ export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>
   acsDelta: optional(flag),
 });
 
-/** A choice was exercised. Only in the LEDGER_EFFECTS shape; a consuming exercise is the archival of its contract. */
+/**
+ * A choice was exercised. Only in the LEDGER_EFFECTS shape; a consuming exercise is the archival of its contract.
+ *
+ * @category Events
+ */
 export interface ExercisedEvent {
   /** The kind of event. */
   readonly _tag: 'ExercisedEvent';
@@ -187,7 +223,11 @@ export interface ExercisedEvent {
   readonly acsDelta?: boolean;
 }
 
-/** Codec of `ExercisedEvent`. */
+/**
+ * Codec of `ExercisedEvent`.
+ *
+ * @category Events
+ */
 export const ExercisedEvent: t.Type<ExercisedEvent, unknown> = message<ExercisedEvent>('ExercisedEvent', {
   _tag: tag('ExercisedEvent'),
   offset: Offset,
@@ -207,7 +247,11 @@ export const ExercisedEvent: t.Type<ExercisedEvent, unknown> = message<Exercised
   acsDelta: optional(flag),
 });
 
-/** An event of a kind that this version does not know, undecoded. */
+/**
+ * An event of a kind that this version does not know, undecoded.
+ *
+ * @category Events
+ */
 export interface UnknownEvent {
   /** The kind of event. */
   readonly _tag: 'UnknownEvent';
@@ -222,10 +266,18 @@ export interface UnknownEvent {
 /** @internal */
 export const unknownEvent: UnknownVariant<UnknownEvent> = unknownWithOffset('UnknownEvent');
 
-/** An event of one contract in a transaction. */
+/**
+ * An event of one contract in a transaction.
+ *
+ * @category Events
+ */
 export type Event = CreatedEvent | ArchivedEvent | ExercisedEvent | UnknownEvent;
 
-/** Codec of `Event`: `{"CreatedEvent": {...}}` and so on. */
+/**
+ * Codec of `Event`: `{"CreatedEvent": {...}}` and so on.
+ *
+ * @category Events
+ */
 export const Event: t.Type<Event, unknown> = oneOf<CreatedEvent | ArchivedEvent | ExercisedEvent, UnknownEvent>(
   'Event',
   { CreatedEvent, ArchivedEvent, ExercisedEvent },

@@ -10,6 +10,8 @@ import { TransactionFormat } from './UpdateFormat.js';
 /**
  * How far back the ledger looks for another submission of the same change: the same user, acting parties and command id.
  * `Empty` is the longest period that the participant allows, usually seven days.
+ *
+ * @category Submission
  */
 export type DeduplicationPeriod =
   | {
@@ -31,13 +33,21 @@ export type DeduplicationPeriod =
       readonly Empty: Empty;
     };
 
-/** Codec of `DeduplicationPeriod`. */
+/**
+ * Codec of `DeduplicationPeriod`.
+ *
+ * @category Submission
+ */
 export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = oneOfKeys<DeduplicationPeriod>(
   'DeduplicationPeriod',
   { DeduplicationDuration: valueField(Duration), DeduplicationOffset: valueField(Offset), Empty },
 );
 
-/** The format of a signature: `CONCAT` for Ed25519, `DER` for ECDSA; `RAW` is the former name of `CONCAT`. */
+/**
+ * The format of a signature: `CONCAT` for Ed25519, `DER` for ECDSA; `RAW` is the former name of `CONCAT`.
+ *
+ * @category Submission
+ */
 export type SignatureFormat =
   | 'SIGNATURE_FORMAT_UNSPECIFIED'
   | 'SIGNATURE_FORMAT_RAW'
@@ -45,7 +55,11 @@ export type SignatureFormat =
   | 'SIGNATURE_FORMAT_CONCAT'
   | 'SIGNATURE_FORMAT_SYMBOLIC';
 
-/** The algorithm of a signature. ML-DSA-65 since 3.6. */
+/**
+ * The algorithm of a signature. ML-DSA-65 since 3.6.
+ *
+ * @category Submission
+ */
 export type SigningAlgorithmSpec =
   | 'SIGNING_ALGORITHM_SPEC_UNSPECIFIED'
   | 'SIGNING_ALGORITHM_SPEC_ED25519'
@@ -53,7 +67,11 @@ export type SigningAlgorithmSpec =
   | 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_384'
   | 'SIGNING_ALGORITHM_SPEC_ML_DSA_65';
 
-/** A signature over the hash of a prepared transaction. */
+/**
+ * A signature over the hash of a prepared transaction.
+ *
+ * @category Submission
+ */
 export interface Signature {
   /** The format of the bytes. */
   readonly format: SignatureFormat;
@@ -65,7 +83,11 @@ export interface Signature {
   readonly signingAlgorithmSpec: SigningAlgorithmSpec;
 }
 
-/** Codec of `Signature`. */
+/**
+ * Codec of `Signature`.
+ *
+ * @category Submission
+ */
 export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature', {
   format: oneOfStrings<SignatureFormat>(
     'SignatureFormat',
@@ -87,7 +109,11 @@ export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature
   ),
 });
 
-/** The signatures of one party. */
+/**
+ * The signatures of one party.
+ *
+ * @category Submission
+ */
 export interface SinglePartySignatures {
   /** The party. */
   readonly party: Party;
@@ -95,7 +121,11 @@ export interface SinglePartySignatures {
   readonly signatures: readonly Signature[];
 }
 
-/** The signatures that authorize a submission: of exactly one party, with one or more keys. */
+/**
+ * The signatures that authorize a submission: of exactly one party, with one or more keys.
+ *
+ * @category Submission
+ */
 export interface PartySignatures {
   /** One entry per party; the ledger supports one party so far. */
   readonly signatures: readonly SinglePartySignatures[];
@@ -106,12 +136,20 @@ const SinglePartySignatures = exact<SinglePartySignatures>('SinglePartySignature
   signatures: list(Signature, 1, Infinity, 'at least one signature'),
 });
 
-/** Codec of `PartySignatures`. */
+/**
+ * Codec of `PartySignatures`.
+ *
+ * @category Submission
+ */
 export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySignatures>('PartySignatures', {
   signatures: list(SinglePartySignatures, 1, 1, 'exactly one party'),
 });
 
-/** A prepared transaction with the signatures that authorize it, in wire format. */
+/**
+ * A prepared transaction with the signatures that authorize it, in wire format.
+ *
+ * @category Submission
+ */
 export interface ExecuteRequest {
   /** From the answer of `prepare`, unchanged. */
   readonly preparedTransaction: Base64;
@@ -131,7 +169,11 @@ export interface ExecuteRequest {
   readonly transactionFormat?: Opt<TransactionFormat>;
 }
 
-/** Codec of `ExecuteRequest`. */
+/**
+ * Codec of `ExecuteRequest`.
+ *
+ * @category Submission
+ */
 export const ExecuteRequest: t.Type<ExecuteRequest, unknown> = exact<ExecuteRequest>('ExecuteRequest', {
   preparedTransaction: Base64,
   partySignatures: PartySignatures,

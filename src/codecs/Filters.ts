@@ -6,13 +6,21 @@ import { oneOfKeys } from './internal/variant.js';
 import { Empty } from './MinLedgerTime.js';
 import { type Opt, Party, TemplateId } from './scalars.js';
 
-/** Contracts of every template. */
+/**
+ * Contracts of every template.
+ *
+ * @category Requests
+ */
 export interface WildcardFilter {
   /** Whether created events carry the blob for explicit disclosure. Default: false. */
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
-/** Contracts of one template. */
+/**
+ * Contracts of one template.
+ *
+ * @category Requests
+ */
 export interface TemplateFilter {
   /** `#package-name:Module:Entity`. */
   readonly templateId: TemplateId;
@@ -20,7 +28,11 @@ export interface TemplateFilter {
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
-/** Contracts whose template implements an interface. */
+/**
+ * Contracts whose template implements an interface.
+ *
+ * @category Requests
+ */
 export interface InterfaceFilter {
   /** `#package-name:Module:Entity`. */
   readonly interfaceId: TemplateId;
@@ -30,7 +42,11 @@ export interface InterfaceFilter {
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
-/** The contracts of a filter, in wire format. `Empty` is the same as the wildcard without blobs. */
+/**
+ * The contracts of a filter, in wire format. `Empty` is the same as the wildcard without blobs.
+ *
+ * @category Requests
+ */
 export type IdentifierFilter =
   | {
       /** All contracts. */
@@ -60,7 +76,11 @@ export type IdentifierFilter =
 
 const falseByDefault = withDefault(flag, false);
 
-/** Codec of `IdentifierFilter`. */
+/**
+ * Codec of `IdentifierFilter`.
+ *
+ * @category Requests
+ */
 export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<IdentifierFilter>('IdentifierFilter', {
   WildcardFilter: valueField(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: falseByDefault })),
   TemplateFilter: valueField(
@@ -76,13 +96,21 @@ export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<Ide
   Empty,
 });
 
-/** One of the filters of a party. */
+/**
+ * One of the filters of a party.
+ *
+ * @category Requests
+ */
 export interface CumulativeFilter {
   /** The contracts that match. */
   readonly identifierFilter: IdentifierFilter;
 }
 
-/** The filters of a party. A contract matches if any of them matches; an empty list matches everything. */
+/**
+ * The filters of a party. A contract matches if any of them matches; an empty list matches everything.
+ *
+ * @category Requests
+ */
 export interface Filters {
   /** The filters; a contract that matches any of them is selected. Default: none, the same as the wildcard. */
   readonly cumulative?: Opt<readonly CumulativeFilter[]>;
@@ -90,12 +118,20 @@ export interface Filters {
 
 const CumulativeFilter = exact<CumulativeFilter>('CumulativeFilter', { identifierFilter: IdentifierFilter });
 
-/** Codec of `Filters`. */
+/**
+ * Codec of `Filters`.
+ *
+ * @category Requests
+ */
 export const Filters: t.Type<Filters, unknown> = exact<Filters>('Filters', {
   cumulative: withDefault(repeated(CumulativeFilter), []),
 });
 
-/** The filter that preceded `UpdateFormat`; deprecated since 3.4, disabled by default in 3.6. */
+/**
+ * The filter that preceded `UpdateFormat`; deprecated since 3.4, disabled by default in 3.6.
+ *
+ * @category Requests
+ */
 export interface TransactionFilter {
   /** The filters of each party. Default: no party. */
   readonly filtersByParty?: Opt<Readonly<Record<Party, Filters>>>;
@@ -103,7 +139,11 @@ export interface TransactionFilter {
   readonly filtersForAnyParty?: Opt<Filters>;
 }
 
-/** Codec of `TransactionFilter`. */
+/**
+ * Codec of `TransactionFilter`.
+ *
+ * @category Requests
+ */
 export const TransactionFilter: t.Type<TransactionFilter, unknown> = exact<TransactionFilter>('TransactionFilter', {
   filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),

@@ -4,7 +4,11 @@ import { flag, json, lenient, optional, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Int64 } from './scalars.js';
 
-/** The body of the ledger's own errors. */
+/**
+ * The body of the ledger's own errors.
+ *
+ * @category Errors
+ */
 export interface JsCantonError {
   /** The error's id, such as `OFFSET_AFTER_LEDGER_END`; `NA` where the ledger withholds it. */
   readonly code: string;
@@ -39,7 +43,11 @@ const TextValues = new t.Type<Readonly<Record<string, string>>, unknown>(
   t.identity,
 );
 
-/** Codec of `JsCantonError`. */
+/**
+ * Codec of `JsCantonError`.
+ *
+ * @category Errors
+ */
 export const JsCantonError: t.Type<JsCantonError, unknown> = message<JsCantonError>('JsCantonError', {
   code: text,
   cause: text,

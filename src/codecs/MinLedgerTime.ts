@@ -13,7 +13,11 @@ const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
   () => undefined,
 );
 
-/** A length of time in a request. */
+/**
+ * A length of time in a request.
+ *
+ * @category Values
+ */
 export interface Duration {
   /** Whole seconds. */
   readonly seconds: Int64;
@@ -23,20 +27,36 @@ export interface Duration {
   readonly unknownFields?: unknown;
 }
 
-/** Codec of `Duration`. */
+/**
+ * Codec of `Duration`.
+ *
+ * @category Values
+ */
 export const Duration: t.Type<Duration, unknown> = exact<Duration>('Duration', {
   seconds: integer('seconds', 0, Infinity, 'a whole number from 0'),
   nanos: withDefault(integer('nanos', 0, 999_999_999, '0 to 999999999'), 0),
   unknownFields: ignored,
 });
 
-/** `{}`, a variant without content. */
+/**
+ * `{}`, a variant without content.
+ *
+ * @category Values
+ */
 export type Empty = Readonly<Record<string, never>>;
 
-/** Codec of `Empty`. */
+/**
+ * Codec of `Empty`.
+ *
+ * @category Values
+ */
 export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});
 
-/** The earliest ledger time of a transaction: a time, or a duration from now. It does not delay the submission. */
+/**
+ * The earliest ledger time of a transaction: a time, or a duration from now. It does not delay the submission.
+ *
+ * @category Submission
+ */
 export interface MinLedgerTime {
   /** The one-of on the wire. */
   readonly time:
@@ -60,7 +80,11 @@ export interface MinLedgerTime {
       };
 }
 
-/** Codec of `MinLedgerTime`. */
+/**
+ * Codec of `MinLedgerTime`.
+ *
+ * @category Submission
+ */
 export const MinLedgerTime: t.Type<MinLedgerTime, unknown> = exact<MinLedgerTime>('MinLedgerTime', {
   time: oneOfKeys<MinLedgerTime['time']>('time', {
     MinLedgerTimeAbs: valueField(Timestamp),

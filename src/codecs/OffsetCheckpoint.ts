@@ -5,7 +5,11 @@ import { lenient, optional, tag, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Offset, Timestamp } from './scalars.js';
 
-/** The progress of one synchronizer. */
+/**
+ * The progress of one synchronizer.
+ *
+ * @category Updates
+ */
 export interface SynchronizerTime {
   /** The synchronizer. */
   readonly synchronizerId: string;
@@ -13,13 +17,21 @@ export interface SynchronizerTime {
   readonly recordTime: Timestamp;
 }
 
-/** Codec of `SynchronizerTime`. */
+/**
+ * Codec of `SynchronizerTime`.
+ *
+ * @category Updates
+ */
 export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<SynchronizerTime>('SynchronizerTime', {
   synchronizerId: text,
   recordTime: Timestamp,
 });
 
-/** The end of a participant's ledger. */
+/**
+ * The end of a participant's ledger.
+ *
+ * @category Updates
+ */
 export interface LedgerEnd {
   /** The offset of the last update; 0 on an empty ledger. */
   readonly offset: Offset;
@@ -36,7 +48,11 @@ const fields = message<LedgerEnd>('LedgerEnd', {
 const isForeign = (u: unknown): boolean =>
   isRecord(u) && !('offset' in u) && Object.keys(u).some((key) => key !== 'synchronizerTimes');
 
-/** Codec of `LedgerEnd`. */
+/**
+ * Codec of `LedgerEnd`.
+ *
+ * @category Updates
+ */
 export const LedgerEnd: t.Type<LedgerEnd, unknown> = new t.Type(
   fields.name,
   fields.is,
@@ -45,7 +61,11 @@ export const LedgerEnd: t.Type<LedgerEnd, unknown> = new t.Type(
   fields.encode,
 );
 
-/** Everything up to `offset` that matches the request has been sent. A feed can resume from it, even if nothing matched. */
+/**
+ * Everything up to `offset` that matches the request has been sent. A feed can resume from it, even if nothing matched.
+ *
+ * @category Updates
+ */
 export interface OffsetCheckpoint {
   /** The variant. */
   readonly _tag: 'OffsetCheckpoint';
@@ -55,14 +75,22 @@ export interface OffsetCheckpoint {
   readonly synchronizerTimes: readonly SynchronizerTime[];
 }
 
-/** Codec of `OffsetCheckpoint`. */
+/**
+ * Codec of `OffsetCheckpoint`.
+ *
+ * @category Updates
+ */
 export const OffsetCheckpoint: t.Type<OffsetCheckpoint, unknown> = message<OffsetCheckpoint>('OffsetCheckpoint', {
   _tag: tag('OffsetCheckpoint'),
   offset: Offset,
   synchronizerTimes: repeated(SynchronizerTime),
 });
 
-/** The W3C trace context of the submission of an update. */
+/**
+ * The W3C trace context of the submission of an update.
+ *
+ * @category Updates
+ */
 export interface TraceContext {
   /** The `traceparent` header. */
   readonly traceparent?: string;
@@ -70,7 +98,11 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** Codec of `TraceContext`. */
+/**
+ * Codec of `TraceContext`.
+ *
+ * @category Updates
+ */
 export const TraceContext: t.Type<TraceContext, unknown> = message<TraceContext>('TraceContext', {
   traceparent: optional(text),
   tracestate: optional(text),

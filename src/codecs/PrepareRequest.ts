@@ -15,7 +15,11 @@ import {
   UserId,
 } from './scalars.js';
 
-/** A contract that the participant may not know, disclosed to it for one submission. */
+/**
+ * A contract that the participant may not know, disclosed to it for one submission.
+ *
+ * @category Submission
+ */
 export interface DisclosedContract {
   /** The contract's template. */
   readonly templateId?: Opt<TemplateId>;
@@ -27,7 +31,11 @@ export interface DisclosedContract {
   readonly synchronizerId?: Opt<string>;
 }
 
-/** Codec of `DisclosedContract`. */
+/**
+ * Codec of `DisclosedContract`.
+ *
+ * @category Submission
+ */
 export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<DisclosedContract>('DisclosedContract', {
   templateId: nullable(TemplateId),
   contractId: text,
@@ -35,7 +43,11 @@ export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<Discl
   synchronizerId: withDefault(text, ''),
 });
 
-/** A contract key that the submission will look up, prefetched to save time. */
+/**
+ * A contract key that the submission will look up, prefetched to save time.
+ *
+ * @category Submission
+ */
 export interface PrefetchContractKey {
   /** The template of the key. */
   readonly templateId: TemplateId;
@@ -43,13 +55,21 @@ export interface PrefetchContractKey {
   readonly contractKey: unknown;
 }
 
-/** Codec of `PrefetchContractKey`. */
+/**
+ * Codec of `PrefetchContractKey`.
+ *
+ * @category Submission
+ */
 export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<PrefetchContractKey>(
   'PrefetchContractKey',
   { templateId: TemplateId, contractKey: json },
 );
 
-/** Options of the cost estimation by `prepare`. Since 3.4. */
+/**
+ * Options of the cost estimation by `prepare`. Since 3.4.
+ *
+ * @category Submission
+ */
 export interface TrafficEstimation {
   /** Whether to omit the estimation. Default: false. */
   readonly disabled?: Opt<boolean>;
@@ -57,13 +77,21 @@ export interface TrafficEstimation {
   readonly expectedSignatures?: Opt<readonly string[]>;
 }
 
-/** Codec of `TrafficEstimation`. */
+/**
+ * Codec of `TrafficEstimation`.
+ *
+ * @category Submission
+ */
 export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<TrafficEstimation>('TrafficEstimation', {
   disabled: withDefault(flag, false),
   expectedSignatures: withDefault(repeated(text), []),
 });
 
-/** A submission to prepare for signing, in wire format. */
+/**
+ * A submission to prepare for signing, in wire format.
+ *
+ * @category Submission
+ */
 export interface PrepareRequest {
   /** Identifies the change, together with `userId` and `actAs`, for the ledger's deduplication. */
   readonly commandId: LedgerString;
@@ -97,7 +125,11 @@ export interface PrepareRequest {
   readonly hashingSchemeVersion?: Opt<HashingSchemeVersion>;
 }
 
-/** Codec of `PrepareRequest`. */
+/**
+ * Codec of `PrepareRequest`.
+ *
+ * @category Submission
+ */
 export const PrepareRequest: t.Type<PrepareRequest, unknown> = exact<PrepareRequest>('PrepareRequest', {
   commandId: LedgerString,
   commands: list(Command, 1, Infinity, 'at least one command'),

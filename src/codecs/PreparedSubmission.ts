@@ -3,7 +3,11 @@ import { optional, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Base64, HashingSchemeVersion, Int64, Timestamp } from './scalars.js';
 
-/** The estimated cost of a submission, in bytes of traffic. */
+/**
+ * The estimated cost of a submission, in bytes of traffic.
+ *
+ * @category Submission
+ */
 export interface CostEstimation {
   /** The time of the estimation. */
   readonly estimationTimestamp: Timestamp;
@@ -15,7 +19,11 @@ export interface CostEstimation {
   readonly totalTrafficCostEstimation: Int64;
 }
 
-/** A prepared submission, to be signed. */
+/**
+ * A prepared submission, to be signed.
+ *
+ * @category Submission
+ */
 export interface PreparedSubmission {
   /** The transaction; part of the execution request, unchanged. */
   readonly preparedTransaction: Base64;
@@ -36,7 +44,11 @@ const CostEstimation = message<CostEstimation>('CostEstimation', {
   totalTrafficCostEstimation: Int64,
 });
 
-/** Codec of `PreparedSubmission`. */
+/**
+ * Codec of `PreparedSubmission`.
+ *
+ * @category Submission
+ */
 export const PreparedSubmission: t.Type<PreparedSubmission, unknown> = message<PreparedSubmission>(
   'PreparedSubmission',
   {

@@ -3,6 +3,8 @@ import type * as t from 'io-ts';
 /**
  * One reason why a value cannot be decoded. It never contains the value, which may be secret. The decoders of Daml's code
  * generator do not tell the keys of a map from the names of fields, so that their paths contain such keys.
+ *
+ * @category Values
  */
 export interface Problem {
   /** Keys from the outside in, joined by dots; empty for the value itself. A key of a map, `t.record` in io-ts, is `*`. */
@@ -11,7 +13,11 @@ export interface Problem {
   readonly expected: string;
 }
 
-/** The errors of io-ts as problems, without the values. */
+/**
+ * The errors of io-ts as problems, without the values.
+ *
+ * @category Values
+ */
 export const problemsOf = (errors: t.Errors): readonly Problem[] =>
   errors.map(({ context, message }) => ({
     path: context
@@ -35,6 +41,10 @@ const wrappers: readonly (string | undefined)[] = ['RefinementType', 'ReadonlyTy
 const isMap = ({ _tag, type }: Codec = {}): boolean =>
   _tag === 'DictionaryType' || (wrappers.includes(_tag) && isMap(type));
 
-/** A problem on one line. */
+/**
+ * A problem on one line.
+ *
+ * @category Values
+ */
 export const formatProblem = ({ path, expected }: Problem): string =>
   path === '' ? `expected ${expected}` : `${path}: expected ${expected}`;

@@ -7,7 +7,11 @@ import { oneOf } from './internal/variant.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
 
-/** A contract was assigned to the synchronizer `target`. */
+/**
+ * A contract was assigned to the synchronizer `target`.
+ *
+ * @category Events
+ */
 export interface AssignedEvent {
   /** The kind of event; `JsAssignmentEvent` on the wire. */
   readonly _tag: 'AssignedEvent';
@@ -25,7 +29,11 @@ export interface AssignedEvent {
   readonly createdEvent: CreatedEvent;
 }
 
-/** Codec of `AssignedEvent`. 3.3 calls the reassignment id `unassignId`. */
+/**
+ * Codec of `AssignedEvent`. 3.3 calls the reassignment id `unassignId`.
+ *
+ * @category Events
+ */
 export const AssignedEvent: t.Type<AssignedEvent, unknown> = withFormerKey(
   'unassignId',
   'reassignmentId',
@@ -40,7 +48,11 @@ export const AssignedEvent: t.Type<AssignedEvent, unknown> = withFormerKey(
   }),
 );
 
-/** A contract was unassigned from the synchronizer `source`. It is in flight until the assignment with the same reassignment id. */
+/**
+ * A contract was unassigned from the synchronizer `source`. It is in flight until the assignment with the same reassignment id.
+ *
+ * @category Events
+ */
 export interface UnassignedEvent {
   /** The kind of event; `JsUnassignedEvent` on the wire. */
   readonly _tag: 'UnassignedEvent';
@@ -70,7 +82,11 @@ export interface UnassignedEvent {
   readonly nodeId: Int64;
 }
 
-/** Codec of `UnassignedEvent`. 3.3 calls the reassignment id `unassignId`. */
+/**
+ * Codec of `UnassignedEvent`. 3.3 calls the reassignment id `unassignId`.
+ *
+ * @category Events
+ */
 export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = withFormerKey(
   'unassignId',
   'reassignmentId',
@@ -91,10 +107,18 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = withFormerKey(
   }),
 );
 
-/** An event of one contract in a reassignment. */
+/**
+ * An event of one contract in a reassignment.
+ *
+ * @category Events
+ */
 export type ReassignmentEvent = AssignedEvent | UnassignedEvent | UnknownEvent;
 
-/** Codec of `ReassignmentEvent`; on the wire an unassignment is wrapped in a `value`, an assignment is not. */
+/**
+ * Codec of `ReassignmentEvent`; on the wire an unassignment is wrapped in a `value`, an assignment is not.
+ *
+ * @category Events
+ */
 export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
   AssignedEvent | UnassignedEvent,
   UnknownEvent
@@ -103,7 +127,11 @@ export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
   UnassignedEvent: 'JsUnassignedEvent',
 });
 
-/** Contracts were unassigned from a synchronizer, or assigned to one. These are two updates, each with its own offset. */
+/**
+ * Contracts were unassigned from a synchronizer, or assigned to one. These are two updates, each with its own offset.
+ *
+ * @category Updates
+ */
 export interface Reassignment {
   /** The variant. */
   readonly _tag: 'Reassignment';
@@ -127,7 +155,11 @@ export interface Reassignment {
   readonly paidTrafficCost?: Int64;
 }
 
-/** Codec of `Reassignment`, `JsReassignment` in the ledger's documentation. */
+/**
+ * Codec of `Reassignment`, `JsReassignment` in the ledger's documentation.
+ *
+ * @category Updates
+ */
 export const Reassignment: t.Type<Reassignment, unknown> = message<Reassignment>('Reassignment', {
   _tag: tag('Reassignment'),
   updateId: text,

@@ -9,10 +9,18 @@ import { Offset, Timestamp } from './scalars.js';
 
 const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as const;
 
-/** The permission of a participant for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer one. */
+/**
+ * The permission of a participant for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer one.
+ *
+ * @category Events
+ */
 export type ParticipantPermission = string;
 
-/** Codec of `ParticipantPermission`. 3.3 sends the index of the name. */
+/**
+ * Codec of `ParticipantPermission`. 3.3 sends the index of the name.
+ *
+ * @category Events
+ */
 export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new t.Type<
   ParticipantPermission,
   unknown,
@@ -31,7 +39,11 @@ export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new
 /** The party, and the participant that hosts it. */
 const hosting = { partyId: text, participantId: text };
 
-/** A participant started to host a party. */
+/**
+ * A participant started to host a party.
+ *
+ * @category Events
+ */
 export interface ParticipantAuthorizationAdded {
   /** The kind of event. */
   readonly _tag: 'ParticipantAuthorizationAdded';
@@ -43,7 +55,11 @@ export interface ParticipantAuthorizationAdded {
   readonly participantPermission: ParticipantPermission;
 }
 
-/** Codec of `ParticipantAuthorizationAdded`. */
+/**
+ * Codec of `ParticipantAuthorizationAdded`.
+ *
+ * @category Events
+ */
 export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded, unknown> =
   message<ParticipantAuthorizationAdded>('ParticipantAuthorizationAdded', {
     _tag: tag('ParticipantAuthorizationAdded'),
@@ -51,7 +67,11 @@ export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded
     participantPermission: ParticipantPermission,
   });
 
-/** A participant's permission for a party it hosts changed. */
+/**
+ * A participant's permission for a party it hosts changed.
+ *
+ * @category Events
+ */
 export interface ParticipantAuthorizationChanged {
   /** The kind of event. */
   readonly _tag: 'ParticipantAuthorizationChanged';
@@ -63,7 +83,11 @@ export interface ParticipantAuthorizationChanged {
   readonly participantPermission: ParticipantPermission;
 }
 
-/** Codec of `ParticipantAuthorizationChanged`. */
+/**
+ * Codec of `ParticipantAuthorizationChanged`.
+ *
+ * @category Events
+ */
 export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationChanged, unknown> =
   message<ParticipantAuthorizationChanged>('ParticipantAuthorizationChanged', {
     _tag: tag('ParticipantAuthorizationChanged'),
@@ -71,7 +95,11 @@ export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationCha
     participantPermission: ParticipantPermission,
   });
 
-/** A participant is being onboarded for a party: the party's contracts are being copied. Since 3.5. */
+/**
+ * A participant is being onboarded for a party: the party's contracts are being copied. Since 3.5.
+ *
+ * @category Events
+ */
 export interface ParticipantAuthorizationOnboarding {
   /** The kind of event. */
   readonly _tag: 'ParticipantAuthorizationOnboarding';
@@ -83,7 +111,11 @@ export interface ParticipantAuthorizationOnboarding {
   readonly participantPermission: ParticipantPermission;
 }
 
-/** Codec of `ParticipantAuthorizationOnboarding`. */
+/**
+ * Codec of `ParticipantAuthorizationOnboarding`.
+ *
+ * @category Events
+ */
 export const ParticipantAuthorizationOnboarding: t.Type<ParticipantAuthorizationOnboarding, unknown> =
   message<ParticipantAuthorizationOnboarding>('ParticipantAuthorizationOnboarding', {
     _tag: tag('ParticipantAuthorizationOnboarding'),
@@ -91,7 +123,11 @@ export const ParticipantAuthorizationOnboarding: t.Type<ParticipantAuthorization
     participantPermission: ParticipantPermission,
   });
 
-/** A participant no longer hosts a party. */
+/**
+ * A participant no longer hosts a party.
+ *
+ * @category Events
+ */
 export interface ParticipantAuthorizationRevoked {
   /** The kind of event. */
   readonly _tag: 'ParticipantAuthorizationRevoked';
@@ -101,14 +137,22 @@ export interface ParticipantAuthorizationRevoked {
   readonly participantId: string;
 }
 
-/** Codec of `ParticipantAuthorizationRevoked`. */
+/**
+ * Codec of `ParticipantAuthorizationRevoked`.
+ *
+ * @category Events
+ */
 export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRevoked, unknown> =
   message<ParticipantAuthorizationRevoked>('ParticipantAuthorizationRevoked', {
     _tag: tag('ParticipantAuthorizationRevoked'),
     ...hosting,
   });
 
-/** A topology event of a kind that this version does not know, undecoded. It has no offset; its update has one. */
+/**
+ * A topology event of a kind that this version does not know, undecoded. It has no offset; its update has one.
+ *
+ * @category Events
+ */
 export interface UnknownTopologyEvent {
   /** The kind of event. */
   readonly _tag: 'UnknownTopologyEvent';
@@ -125,7 +169,11 @@ type Known =
   | ParticipantAuthorizationOnboarding
   | ParticipantAuthorizationRevoked;
 
-/** A change of the participants that host a party. */
+/**
+ * A change of the participants that host a party.
+ *
+ * @category Events
+ */
 export type TopologyEvent = Known | UnknownTopologyEvent;
 
 const unknownTopologyEvent: UnknownVariant<UnknownTopologyEvent> = {
@@ -159,7 +207,11 @@ const former = anyEvent((content) => content);
 const readCurrent = readerOf(current);
 const readFormer = readerOf(former);
 
-/** Codec of `TopologyEvent`. Decodes both forms of the wire; encodes to the current one. */
+/**
+ * Codec of `TopologyEvent`. Decodes both forms of the wire; encodes to the current one.
+ *
+ * @category Events
+ */
 export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec<TopologyEvent>(
   'TopologyEvent',
   current.is,
@@ -167,7 +219,11 @@ export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec<TopologyE
   current.encode,
 );
 
-/** The participants that host parties changed. */
+/**
+ * The participants that host parties changed.
+ *
+ * @category Updates
+ */
 export interface TopologyTransaction {
   /** The variant. */
   readonly _tag: 'TopologyTransaction';
@@ -185,7 +241,11 @@ export interface TopologyTransaction {
   readonly recordTime: Timestamp;
 }
 
-/** Codec of `TopologyTransaction`, `JsTopologyTransaction` in the ledger's documentation. */
+/**
+ * Codec of `TopologyTransaction`, `JsTopologyTransaction` in the ledger's documentation.
+ *
+ * @category Updates
+ */
 export const TopologyTransaction: t.Type<TopologyTransaction, unknown> = message<TopologyTransaction>(
   'TopologyTransaction',
   {

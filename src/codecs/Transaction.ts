@@ -6,7 +6,11 @@ import { envelope, message } from './internal/message.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
 
-/** A committed transaction, with the events that the request's format selects. */
+/**
+ * A committed transaction, with the events that the request's format selects.
+ *
+ * @category Updates
+ */
 export interface Transaction {
   /** The variant. */
   readonly _tag: 'Transaction';
@@ -39,6 +43,8 @@ export interface Transaction {
 /**
  * Codec of `Transaction`, `JsTransaction` in the ledger's documentation. The list of events is required, because every
  * participant sends it: a transaction without it is from another endpoint, which has the events under another key.
+ *
+ * @category Updates
  */
 export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('Transaction', {
   _tag: tag('Transaction'),
@@ -56,5 +62,9 @@ export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('T
   transactionHash: optional(text),
 });
 
-/** Codec of the answer to a submission, `{"transaction": {...}}`: decodes to the transaction itself. */
+/**
+ * Codec of the answer to a submission, `{"transaction": {...}}`: decodes to the transaction itself.
+ *
+ * @category Submission
+ */
 export const ExecuteResponse: t.Type<Transaction, unknown> = envelope('transaction', Transaction);

@@ -8,7 +8,11 @@ import type { Offset } from './scalars.js';
 import { TopologyTransaction } from './TopologyTransaction.js';
 import { Transaction } from './Transaction.js';
 
-/** An update of a variant that this version does not know, undecoded, so that a newer ledger does not end a feed. */
+/**
+ * An update of a variant that this version does not know, undecoded, so that a newer ledger does not end a feed.
+ *
+ * @category Updates
+ */
 export interface UnknownUpdate {
   /** The variant. */
   readonly _tag: 'UnknownUpdate';
@@ -23,7 +27,11 @@ export interface UnknownUpdate {
 /** @inline */
 type Known = Transaction | Reassignment | TopologyTransaction | OffsetCheckpoint;
 
-/** One element of the ledger's feed, a union by `_tag`. */
+/**
+ * One element of the ledger's feed, a union by `_tag`.
+ *
+ * @category Updates
+ */
 export type Update = Known | UnknownUpdate;
 
 /**
@@ -38,6 +46,7 @@ export type Update = Known | UnknownUpdate;
  * Update.decode(wire); // right({ _tag: 'OffsetCheckpoint', offset: 7, synchronizerTimes: [] })
  * E.isLeft(Update.decode({ OffsetCheckpoint: { value: { offset: -1 } } })); // true
  * ```
+ * @category Updates
  */
 export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
   'Update',
@@ -50,7 +59,11 @@ export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
   unknownWithOffset('UnknownUpdate'),
 );
 
-/** Codec of an element of an answer with updates, `{"update": {...}}`. Decodes to the update itself. */
+/**
+ * Codec of an element of an answer with updates, `{"update": {...}}`. Decodes to the update itself.
+ *
+ * @category Updates
+ */
 export const UpdateElement: t.Type<Update, unknown> = envelope('update', Update);
 
 /** The offset of an element that may be invalid, if it can be read, to report which element failed. */

@@ -5,7 +5,11 @@ import { flag, nullable, oneOfStrings, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { type Opt, Party } from './scalars.js';
 
-/** The parties and the contracts whose events a request selects. */
+/**
+ * The parties and the contracts whose events a request selects.
+ *
+ * @category Requests
+ */
 export interface EventFormat {
   /** The filters by party; the token's user must be allowed to read as each of them. Default: no party. */
   readonly filtersByParty?: Opt<Readonly<Record<Party, Filters>>>;
@@ -15,20 +19,32 @@ export interface EventFormat {
   readonly verbose?: Opt<boolean>;
 }
 
-/** Codec of `EventFormat`. */
+/**
+ * Codec of `EventFormat`.
+ *
+ * @category Requests
+ */
 export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('EventFormat', {
   filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),
   verbose: withDefault(flag, false),
 });
 
-/** The parties whose hosting a request selects. */
+/**
+ * The parties whose hosting a request selects.
+ *
+ * @category Requests
+ */
 export interface ParticipantAuthorizationFormat {
   /** The parties; an empty list is all parties. Default: all. */
   readonly parties?: Opt<readonly Party[]>;
 }
 
-/** The topology events that a request selects. */
+/**
+ * The topology events that a request selects.
+ *
+ * @category Requests
+ */
 export interface TopologyFormat {
   /** Changes of the participants that host a party; absent for none. */
   readonly includeParticipantAuthorizationEvents?: Opt<ParticipantAuthorizationFormat>;
@@ -38,7 +54,11 @@ const ParticipantAuthorizationFormat = exact<ParticipantAuthorizationFormat>('Pa
   parties: withDefault(repeated(Party), []),
 });
 
-/** Codec of `TopologyFormat`. */
+/**
+ * Codec of `TopologyFormat`.
+ *
+ * @category Requests
+ */
 export const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFormat>('TopologyFormat', {
   includeParticipantAuthorizationEvents: nullable(ParticipantAuthorizationFormat),
 });
@@ -46,17 +66,27 @@ export const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFor
 /**
  * `TRANSACTION_SHAPE_ACS_DELTA`: creations and archivals of contracts on which a requesting party is a stakeholder.
  * `TRANSACTION_SHAPE_LEDGER_EFFECTS`: creations and exercises of which a requesting party is an informee.
+ *
+ * @category Requests
  */
 export type TransactionShape = 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
 
-/** Codec of `TransactionShape`. */
+/**
+ * Codec of `TransactionShape`.
+ *
+ * @category Requests
+ */
 export const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneOfStrings<TransactionShape>(
   'TransactionShape',
   'TRANSACTION_SHAPE_ACS_DELTA',
   'TRANSACTION_SHAPE_LEDGER_EFFECTS',
 );
 
-/** The events of transactions that a request selects, and their shape. */
+/**
+ * The events of transactions that a request selects, and their shape.
+ *
+ * @category Requests
+ */
 export interface TransactionFormat {
   /** The parties and the contracts. */
   readonly eventFormat: EventFormat;
@@ -64,13 +94,21 @@ export interface TransactionFormat {
   readonly transactionShape: TransactionShape;
 }
 
-/** Codec of `TransactionFormat`. */
+/**
+ * Codec of `TransactionFormat`.
+ *
+ * @category Requests
+ */
 export const TransactionFormat: t.Type<TransactionFormat, unknown> = exact<TransactionFormat>('TransactionFormat', {
   eventFormat: EventFormat,
   transactionShape: TransactionShape,
 });
 
-/** The updates that a request selects. {@link acsDelta} and {@link ledgerEffects} build one without the nesting. */
+/**
+ * The updates that a request selects. {@link acsDelta} and {@link ledgerEffects} build one without the nesting.
+ *
+ * @category Requests
+ */
 export interface UpdateFormat {
   /** Transactions; absent for none. */
   readonly includeTransactions?: Opt<TransactionFormat>;
@@ -80,7 +118,11 @@ export interface UpdateFormat {
   readonly includeTopologyEvents?: Opt<TopologyFormat>;
 }
 
-/** Codec of `UpdateFormat`. */
+/**
+ * Codec of `UpdateFormat`.
+ *
+ * @category Requests
+ */
 export const UpdateFormat: t.Type<UpdateFormat, unknown> = exact<UpdateFormat>('UpdateFormat', {
   includeTransactions: nullable(TransactionFormat),
   includeReassignments: nullable(EventFormat),

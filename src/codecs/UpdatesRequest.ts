@@ -37,7 +37,11 @@ function withRules<F, A extends F>(
   );
 }
 
-/** A range of offsets. Ascending, it is endless without `endInclusive`; descending, it requires one. */
+/**
+ * A range of offsets. Ascending, it is endless without `endInclusive`; descending, it requires one.
+ *
+ * @category Requests
+ */
 export type UpdatesRange =
   | {
       /** Only updates after this offset; 0 is the beginning of the ledger. Not before the pruned offset. */
@@ -56,7 +60,11 @@ export type UpdatesRange =
       readonly descendingOrder?: Opt<boolean>;
     };
 
-/** The updates that a request selects: by an update format, or by the filter that preceded it. One of the two is required. */
+/**
+ * The updates that a request selects: by an update format, or by the filter that preceded it. One of the two is required.
+ *
+ * @category Requests
+ */
 export type UpdatesSelection =
   | {
       /** The updates to select. */
@@ -84,6 +92,7 @@ export type UpdatesSelection =
  *
  * const request: UpdatesRequest = { beginExclusive: 0, updateFormat: acsDelta({ parties: ['alice::1220ab'] }) };
  * ```
+ * @category Requests
  */
 export type UpdatesRequest = UpdatesRange & UpdatesSelection;
 
@@ -130,7 +139,11 @@ const rules = [
 
 const isPresent = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
 
-/** Codec of `UpdatesRequest`: checks the rules of the request, drops each `null`, and adds the scalars that 3.3 requires. */
+/**
+ * Codec of `UpdatesRequest`: checks the rules of the request, drops each `null`, and adds the scalars that 3.3 requires.
+ *
+ * @category Requests
+ */
 export const UpdatesRequest: t.Type<UpdatesRequest, unknown> = withRules<Fields, UpdatesRequest>(
   Fields,
   rules,

@@ -19,6 +19,7 @@ import type { ArgumentOf, ChoiceType, CreatableType, PayloadOf } from './Contrac
  *   commands: [create(Iou, { owner: 'alice::1220ab', amount: '10.0' })],
  * };
  * ```
+ * @category Commands
  */
 export const create = <C extends CreatableType>(type: C, payload: PayloadOf<C>): Command => ({
   CreateCommand: { templateId: type.templateId, createArguments: type.encode(payload) },
@@ -43,6 +44,7 @@ export const create = <C extends CreatableType>(type: C, payload: PayloadOf<C>):
  * exercise(Iou.Transfer, '00ab', { newOwner: 'bob::1220cd' });
  * exercise(Iou.Archive, '00ab', {});
  * ```
+ * @category Commands
  */
 export const exercise = <C extends ChoiceType>(choice: C, contractId: string, argument: ArgumentOf<C>): Command => ({
   ExerciseCommand: {
@@ -72,6 +74,7 @@ export const exercise = <C extends ChoiceType>(choice: C, contractId: string, ar
  *
  * createAndExercise(Iou, { owner: 'alice::1220ab', amount: '10.0' }, Iou.Transfer, { newOwner: 'bob::1220cd' });
  * ```
+ * @category Commands
  */
 export function createAndExercise<C extends CreatableType, D extends ChoiceType>(
   type: C,

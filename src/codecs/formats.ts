@@ -2,7 +2,11 @@ import type { CumulativeFilter, Filters } from './Filters.js';
 import type { Party, TemplateId } from './scalars.js';
 import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat.js';
 
-/** Options of {@link acsDelta} and {@link ledgerEffects}. */
+/**
+ * Options of {@link acsDelta} and {@link ledgerEffects}.
+ *
+ * @category Requests
+ */
 export interface FormatOptions {
   /** The parties, at least one; `'any'` for every party of the participant, which requires a token that may read as any party. */
   readonly parties: readonly Party[] | 'any';
@@ -34,6 +38,7 @@ export interface FormatOptions {
  * acsDelta({ parties: ['alice::1220ab'], templates: ['#my-pkg:Main:Asset'] });
  * acsDelta({ parties: 'any', topology: false });
  * ```
+ * @category Requests
  */
 export const acsDelta = (options: FormatOptions): UpdateFormat => formatOf('TRANSACTION_SHAPE_ACS_DELTA', options);
 
@@ -48,6 +53,7 @@ export const acsDelta = (options: FormatOptions): UpdateFormat => formatOf('TRAN
  *
  * ledgerEffects({ parties: ['alice::1220ab'], interfaces: ['#my-api:Api:Holding'] });
  * ```
+ * @category Requests
  */
 export const ledgerEffects = (options: FormatOptions): UpdateFormat =>
   formatOf('TRANSACTION_SHAPE_LEDGER_EFFECTS', options);

@@ -13,10 +13,15 @@ import { matching, scalar, integer } from './internal/field.js';
  * Offset.is(42); // true
  * Offset.is(2 ** 53); // false
  * ```
+ * @category Values
  */
 export type Offset = number;
 
-/** Codec of `Offset`. */
+/**
+ * Codec of `Offset`.
+ *
+ * @category Values
+ */
 export const Offset: t.Type<Offset> = /* @__PURE__ */ integer(
   'Offset',
   0,
@@ -24,10 +29,18 @@ export const Offset: t.Type<Offset> = /* @__PURE__ */ integer(
   'a whole number from 0 to 2^53 - 1',
 );
 
-/** An integer, int32 or int64 on the wire, between -(2^53 - 1) and 2^53 - 1. */
+/**
+ * An integer, int32 or int64 on the wire, between -(2^53 - 1) and 2^53 - 1.
+ *
+ * @category Values
+ */
 export type Int64 = number;
 
-/** Codec of `Int64`. A number that `JSON.parse` may have rounded is invalid. */
+/**
+ * Codec of `Int64`. A number that `JSON.parse` may have rounded is invalid.
+ *
+ * @category Values
+ */
 export const Int64: t.Type<Int64> = /* @__PURE__ */ integer(
   'Int64',
   -Infinity,
@@ -38,10 +51,16 @@ export const Int64: t.Type<Int64> = /* @__PURE__ */ integer(
 /**
  * A time in UTC as ISO 8601 text, `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. It stays
  * text, because the ledger has microseconds and `Date` does not.
+ *
+ * @category Values
  */
 export type Timestamp = string;
 
-/** Codec of `Timestamp`. */
+/**
+ * Codec of `Timestamp`.
+ *
+ * @category Values
+ */
 export const Timestamp: t.Type<Timestamp, Timestamp> = /* @__PURE__ */ matching(
   'Timestamp',
   /^[+-]?\d{4,9}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/,
@@ -49,10 +68,18 @@ export const Timestamp: t.Type<Timestamp, Timestamp> = /* @__PURE__ */ matching(
   'ISO 8601 in UTC',
 );
 
-/** A party id, on Canton `hint::fingerprint`: 1 to 255 of the characters `A-Z a-z 0-9 : - _` and space. */
+/**
+ * A party id, on Canton `hint::fingerprint`: 1 to 255 of the characters `A-Z a-z 0-9 : - _` and space.
+ *
+ * @category Values
+ */
 export type Party = string;
 
-/** Codec of `Party`. */
+/**
+ * Codec of `Party`.
+ *
+ * @category Values
+ */
 export const Party: t.Type<Party, Party> = /* @__PURE__ */ matching(
   'Party',
   /^[A-Za-z0-9:\-_ ]+$/,
@@ -60,10 +87,18 @@ export const Party: t.Type<Party, Party> = /* @__PURE__ */ matching(
   '1 to 255 of A-Z a-z 0-9 : - _ and space',
 );
 
-/** An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : - _ /` and space. */
+/**
+ * An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : - _ /` and space.
+ *
+ * @category Values
+ */
 export type LedgerString = string;
 
-/** Codec of `LedgerString`. */
+/**
+ * Codec of `LedgerString`.
+ *
+ * @category Values
+ */
 export const LedgerString: t.Type<LedgerString, LedgerString> = /* @__PURE__ */ matching(
   'LedgerString',
   /^[A-Za-z0-9#:\-_/ ]+$/,
@@ -71,10 +106,18 @@ export const LedgerString: t.Type<LedgerString, LedgerString> = /* @__PURE__ */ 
   '1 to 255 of A-Z a-z 0-9 # : - _ / and space',
 );
 
-/** The name of a Daml package: 1 to 255 of the characters `A-Z a-z 0-9 - _`. */
+/**
+ * The name of a Daml package: 1 to 255 of the characters `A-Z a-z 0-9 - _`.
+ *
+ * @category Values
+ */
 export type PackageName = string;
 
-/** Codec of `PackageName`. */
+/**
+ * Codec of `PackageName`.
+ *
+ * @category Values
+ */
 export const PackageName: t.Type<PackageName, PackageName> = /* @__PURE__ */ matching(
   'PackageName',
   /^[A-Za-z0-9\-_]+$/,
@@ -85,6 +128,8 @@ export const PackageName: t.Type<PackageName, PackageName> = /* @__PURE__ */ mat
 /**
  * A template or an interface in a request: `#package-name:Module.Path:Entity`, or `package-id:Module.Path:Entity`, which
  * 3.5.1 and later reject in the filter of a stream.
+ *
+ * @category Values
  */
 export type TemplateId = string;
 
@@ -92,7 +137,11 @@ export type TemplateId = string;
 const templateId =
   /^(#[A-Za-z0-9\-_]{1,255}|[A-Za-z0-9\-_ ]{1,64})(:[A-Za-z$_][A-Za-z0-9$_]*(\.[A-Za-z$_][A-Za-z0-9$_]*)*){2}$/;
 
-/** Codec of `TemplateId`. */
+/**
+ * Codec of `TemplateId`.
+ *
+ * @category Values
+ */
 export const TemplateId: t.Type<TemplateId> = /* @__PURE__ */ matching(
   'TemplateId',
   templateId,
@@ -100,10 +149,18 @@ export const TemplateId: t.Type<TemplateId> = /* @__PURE__ */ matching(
   '#package-name:Module:Entity or package-id:Module:Entity',
 );
 
-/** A user of the participant, at most 128 characters; empty for the user of the token. */
+/**
+ * A user of the participant, at most 128 characters; empty for the user of the token.
+ *
+ * @category Values
+ */
 export type UserId = string;
 
-/** Codec of `UserId`. */
+/**
+ * Codec of `UserId`.
+ *
+ * @category Values
+ */
 export const UserId: t.Type<UserId, UserId> = /* @__PURE__ */ matching(
   'UserId',
   /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]*$/,
@@ -111,26 +168,44 @@ export const UserId: t.Type<UserId, UserId> = /* @__PURE__ */ matching(
   'at most 128 characters without a space',
 );
 
-/** Bytes as standard, padded base64. */
+/**
+ * Bytes as standard, padded base64.
+ *
+ * @category Values
+ */
 export type Base64 = string;
 
 // without a repeated group in the pattern, which would overflow the stack of the engine on a few megabytes
 const isBase64 = (u: unknown): u is Base64 =>
   typeof u === 'string' && u.length > 0 && u.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(u.replace(/={1,2}$/, ''));
 
-/** Codec of `Base64`. The empty string is invalid: no field of this type may be empty. */
+/**
+ * Codec of `Base64`. The empty string is invalid: no field of this type may be empty.
+ *
+ * @category Values
+ */
 export const Base64: t.Type<Base64> = /* @__PURE__ */ scalar('Base64', isBase64, 'padded Base64');
 
-/** A field that a request may leave out, or set to `null` as the ledger's own examples do. */
+/**
+ * A field that a request may leave out, or set to `null` as the ledger's own examples do.
+ *
+ * @category Values
+ */
 export type Opt<A> = A | null | undefined;
 
 /**
  * The scheme by which the signed hash was computed: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (3.5), or a
  * newer version that `prepare` answered, which is passed on unchanged.
+ *
+ * @category Submission
  */
 export type HashingSchemeVersion = 'HASHING_SCHEME_VERSION_UNSPECIFIED' | `HASHING_SCHEME_VERSION_V${number}`;
 
-/** Codec of `HashingSchemeVersion`. */
+/**
+ * Codec of `HashingSchemeVersion`.
+ *
+ * @category Submission
+ */
 export const HashingSchemeVersion: t.Type<HashingSchemeVersion> = /* @__PURE__ */ scalar(
   'HashingSchemeVersion',
   (u): u is HashingSchemeVersion =>

@@ -15,6 +15,7 @@ import type { Service } from './Service.js';
  * const transport: Transport = webSocketTransport();
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport });
  * ```
+ * @category HTTP
  */
 export interface Transport {
   /** The discriminant. */

@@ -5,7 +5,11 @@ import { isLedgerResetError, isPrunedError, type LedgerResetError, type PrunedEr
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import type { Transport } from './Transport.js';
 
-/** The options of a feed. */
+/**
+ * The options of a feed.
+ *
+ * @category Ledger
+ */
 export interface UpdatesOptions {
   /**
    * The maximum number of updates per request. If the service refuses a page as too large, the limit is halved for all feeds of the
@@ -55,7 +59,11 @@ export interface UpdatesOptions {
   readonly retry?: RetryPolicy | undefined;
 }
 
-/** An update that does not decode, emitted by a feed with `onInvalid: 'emit'`. */
+/**
+ * An update that does not decode, emitted by a feed with `onInvalid: 'emit'`.
+ *
+ * @category Updates
+ */
 export interface InvalidUpdate {
   /** Discriminates it from the updates. */
   readonly _tag: 'InvalidUpdate';
@@ -65,7 +73,11 @@ export interface InvalidUpdate {
   readonly problems: readonly Problem[];
 }
 
-/** A point at which a feed cannot continue without a gap. */
+/**
+ * A point at which a feed cannot continue without a gap.
+ *
+ * @category Ledger
+ */
 export interface Gap {
   /** The cursor of the feed: everything up to here has been emitted, or does not match the request. */
   readonly cursor: Offset;

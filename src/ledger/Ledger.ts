@@ -14,6 +14,8 @@ import type { ExecuteOptions, SubmitOptions } from '../submission/SubmitOptions.
 /**
  * A client that reads a participant's ledger, and does not submit. All Observables are cold: nothing is sent before
  * `subscribe`, and subscriptions share no state.
+ *
+ * @category Ledger
  */
 export interface LedgerReader {
   /**
@@ -50,7 +52,11 @@ export interface LedgerReader {
   readonly diagnostics$: Observable<Diagnostic>;
 }
 
-/** A client of a participant's ledger, which reads and submits. */
+/**
+ * A client of a participant's ledger, which reads and submits.
+ *
+ * @category Ledger
+ */
 export interface Ledger extends LedgerReader {
   /**
    * Executes a prepared and signed submission, and emits the committed transaction once. Its `events` are empty if the format

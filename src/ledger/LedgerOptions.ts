@@ -3,7 +3,11 @@ import type { HttpPort } from '../http/HttpPort.js';
 import type { Token } from '../http/Link.js';
 import type { RetryPolicy } from '../http/retry.js';
 
-/** The address of a ledger service, and how to connect to it. */
+/**
+ * The address of a ledger service, and how to connect to it.
+ *
+ * @category Ledger
+ */
 export interface LedgerOptions {
   /** The address of the JSON Ledger API, including its path prefix if it has one: `https://participant.example:7575`. */
   readonly baseUrl: string;

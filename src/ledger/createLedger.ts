@@ -31,6 +31,7 @@ import type { LedgerOptions } from './LedgerOptions.js';
  *   console.log(`the ledger ends at ${offset}`);
  * });
  * ```
+ * @category Ledger
  */
 export function createLedger(options: LedgerOptions): Ledger {
   return bindLedger(createService(options), options);
@@ -51,6 +52,7 @@ export function createLedger(options: LedgerOptions): Ledger {
  *   console.log(offset);
  * });
  * ```
+ * @category Ledger
  */
 export function createLedgerReader(options: LedgerOptions): LedgerReader {
   return bindReader(createService(options), options);

@@ -3,7 +3,11 @@ import type { ArchivedEvent, CreatedEvent, ExercisedEvent, ViewStatus } from '..
 import type { Problem } from '../codecs/Problem.js';
 import type { AssignedEvent, UnassignedEvent } from '../codecs/Reassignment.js';
 
-/** A contract of the type `C` was created. */
+/**
+ * A contract of the type `C` was created.
+ *
+ * @category Operators
+ */
 export type CreatedEventOf<C extends ContractType> = C extends ContractType
   ? CreatedEvent & {
       /** The `templateId` of the type, which tells several types apart. */
@@ -13,23 +17,39 @@ export type CreatedEventOf<C extends ContractType> = C extends ContractType
     }
   : never;
 
-/** A contract of the type `C` was assigned to a synchronizer. */
+/**
+ * A contract of the type `C` was assigned to a synchronizer.
+ *
+ * @category Operators
+ */
 export type AssignedEventOf<C extends ContractType> = Omit<AssignedEvent, 'createdEvent'> & {
   /** The contract. */
   readonly createdEvent: CreatedEventOf<C>;
 };
 
-/** A choice of a contract of the type `C` was exercised: a union by `choice`, with {@link OtherExercisedEvent}. */
+/**
+ * A choice of a contract of the type `C` was exercised: a union by `choice`, with {@link OtherExercisedEvent}.
+ *
+ * @category Operators
+ */
 export type ExercisedEventOf<C extends ContractType> =
   | OtherExercisedEvent<C['templateId']>
   | (C extends ContractType
       ? { [K in ChoiceNameOf<C>]: ExercisedChoice<C['templateId'], K, C[K]> }[ChoiceNameOf<C>]
       : never);
 
-/** The names of the choices that are properties of a type. */
+/**
+ * The names of the choices that are properties of a type.
+ *
+ * @category Operators
+ */
 export type ChoiceNameOf<C> = { [K in keyof C]: C[K] extends ChoiceType ? K : never }[keyof C] & string;
 
-/** A choice was exercised, with its argument and its result decoded. */
+/**
+ * A choice was exercised, with its argument and its result decoded.
+ *
+ * @category Operators
+ */
 export interface ExercisedChoice<I extends string, N extends string, D> extends Omit<ExercisedEvent, 'choice'> {
   /** The `templateId` of the type. */
   readonly type: I;
@@ -41,7 +61,11 @@ export interface ExercisedChoice<I extends string, N extends string, D> extends 
   readonly result: ResultOf<D>;
 }
 
-/** A choice was exercised that the type does not have: one of an interface, or of a later version. */
+/**
+ * A choice was exercised that the type does not have: one of an interface, or of a later version.
+ *
+ * @category Operators
+ */
 export interface OtherExercisedEvent<I extends string = string> extends Omit<ExercisedEvent, 'choice'> {
   /** The `templateId` of the type. */
   readonly type: I;
@@ -51,7 +75,11 @@ export interface OtherExercisedEvent<I extends string = string> extends Omit<Exe
   readonly otherChoice: string;
 }
 
-/** An event of a contract of a type that does not decode as such. */
+/**
+ * An event of a contract of a type that does not decode as such.
+ *
+ * @category Operators
+ */
 export interface UndecodedEvent<I extends string = string> {
   /** The kind of event. */
   readonly _tag: 'UndecodedEvent';
@@ -65,7 +93,11 @@ export interface UndecodedEvent<I extends string = string> {
   readonly viewStatus?: ViewStatus;
 }
 
-/** The event `A` of a contract of the type `C`. */
+/**
+ * The event `A` of a contract of the type `C`.
+ *
+ * @category Operators
+ */
 export type ContractEvent<A, C extends ContractType> =
   | (A extends CreatedEvent ? CreatedEventOf<C> : never)
   | (A extends AssignedEvent ? AssignedEventOf<C> : never)

@@ -21,6 +21,7 @@ import type { Update } from '../codecs/Update.js';
  *   console.log(`everything up to ${offset} is there`);
  * });
  * ```
+ * @category Operators
  */
 export const awaitIngested =
   (offset: Offset): OperatorFunction<Pick<Update, 'offset'>, Offset> =>

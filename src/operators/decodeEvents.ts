@@ -9,7 +9,11 @@ import { DecodeError } from '../errors/feed.js';
 import type { UndecodedEvent } from './ContractEvent.js';
 import type { EventOf } from './toEvents.js';
 
-/** Options of `ofTemplate` with types. */
+/**
+ * Options of `ofTemplate` with types.
+ *
+ * @category Operators
+ */
 export interface DecodeOptions {
   /**
    * What to do with an event that does not decode: `'fail'` errors with a `DecodeError`; `'emit'` emits an `UndecodedEvent`.

@@ -28,6 +28,7 @@ import type { EventOf } from './toEvents.js';
  *     console.log(partyId); // alice::1220ab
  *   });
  * ```
+ * @category Operators
  */
 export function ofEvent<T extends EventOf<Update>['_tag']>(
   kind: T,

@@ -9,7 +9,11 @@ import type { ContractEvent, UndecodedEvent } from './ContractEvent.js';
 import { decodeEvents, type DecodeOptions } from './decodeEvents.js';
 import type { EventOf } from './toEvents.js';
 
-/** The events of a contract, which has a template. */
+/**
+ * The events of a contract, which has a template.
+ *
+ * @category Operators
+ */
 export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
 
 /**
@@ -42,6 +46,7 @@ export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | Unas
  *     console.log(payload.owner, payload.amount);
  *   });
  * ```
+ * @category Operators
  */
 export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>(
   ...types: T
@@ -90,6 +95,7 @@ export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>
  *     console.log(event._tag, event.packageName); // ArchivedEvent finance
  *   });
  * ```
+ * @category Operators
  */
 export function ofTemplate(
   template: string,

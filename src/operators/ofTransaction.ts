@@ -17,6 +17,7 @@ import type { Update } from '../codecs/Update.js';
  * const asOthersSeeIt = (committed: Transaction): Observable<Transaction> =>
  *   ledger.updates({ beginExclusive: committed.offset - 1, updateFormat }).pipe(ofTransaction(committed));
  * ```
+ * @category Operators
  */
 export const ofTransaction = ({
   updateId,

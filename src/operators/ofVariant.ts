@@ -26,6 +26,7 @@ import type { Update } from '../codecs/Update.js';
  *     console.log(offset, synchronizerTimes.length); // 7 0
  *   });
  * ```
+ * @category Operators
  */
 export function ofVariant<T extends Update['_tag'] | 'InvalidUpdate'>(
   variant: T,

@@ -30,6 +30,7 @@ import { synchronizersOf } from './internal/times.js';
  *     console.log(offset); // 7
  *   });
  * ```
+ * @category Operators
  */
 export function onSynchronizer(
   id: string,

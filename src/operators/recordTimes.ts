@@ -31,6 +31,7 @@ type RecordTimes = ReadonlyMap<string, Timestamp>;
  *     console.log(times.get(synchronizerId)); // 2026-07-24T10:00:00Z, then 2026-07-24T10:00:00.5Z
  *   });
  * ```
+ * @category Operators
  */
 export function recordTimes(): OperatorFunction<Update, ReadonlyMap<string, Timestamp>> {
   return pipe(

@@ -20,6 +20,7 @@ import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
  *     console.log(E.isRight(result)); // true
  *   });
  * ```
+ * @category Operators
  */
 export function toEither<A>(): OperatorFunction<A, E.Either<LedgerError, A>> {
   return pipe(

@@ -4,7 +4,11 @@ import type { ReassignmentEvent } from '../codecs/Reassignment.js';
 import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
 import type { Update } from '../codecs/Update.js';
 
-/** The events of updates of type `U`; of all updates, every kind of event. */
+/**
+ * The events of updates of type `U`; of all updates, every kind of event.
+ *
+ * @category Operators
+ */
 export type EventOf<U extends Update> = Extract<U, { readonly events: readonly unknown[] }>['events'][number];
 
 /**
@@ -38,6 +42,7 @@ export type EventOf<U extends Update> = Extract<U, { readonly events: readonly u
  *     console.log(event._tag); // ParticipantAuthorizationRevoked, twice
  *   });
  * ```
+ * @category Operators
  */
 export function toEvents(): <U extends Update>(source: Observable<U>) => Observable<EventOf<U>>;
 export function toEvents(): (source: Observable<Update>) => Observable<EventOf<Update>> {

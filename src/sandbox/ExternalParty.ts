@@ -1,6 +1,10 @@
 import type { WireSignature } from './wire/WireUpdate.js';
 
-/** A party hosted on the sandbox, with a key pair that the sandbox generated. */
+/**
+ * A party hosted on the sandbox, with a key pair that the sandbox generated.
+ *
+ * @category Sandbox
+ */
 export interface ExternalParty extends HostedParty {
   /**
    * Signs the `preparedTransactionHash` of a prepare response.
@@ -10,7 +14,11 @@ export interface ExternalParty extends HostedParty {
   readonly sign: (preparedTransactionHash: string) => WireSignature;
 }
 
-/** A party hosted on the sandbox that signs its submissions itself. */
+/**
+ * A party hosted on the sandbox that signs its submissions itself.
+ *
+ * @category Sandbox
+ */
 export interface HostedParty {
   /** The party id, `hint::fingerprint`. */
   readonly party: string;
@@ -38,6 +46,7 @@ export interface HostedParty {
  * console.log(party === `alice::${fingerprint}`);
  * await sandbox.close();
  * ```
+ * @category Sandbox
  */
 export type ExternalPartyOptions =
   | {
@@ -58,5 +67,7 @@ export type ExternalPartyOptions =
 /**
  * A public key for Ed25519, or for ECDSA on P-256, P-384 or secp256k1. It is a WebCrypto key, the DER bytes of a
  * SubjectPublicKeyInfo (`spki`), or the 32 raw bytes of an Ed25519 key.
+ *
+ * @category Sandbox
  */
 export type PublicKey = CryptoKey | Uint8Array;

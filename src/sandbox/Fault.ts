@@ -1,6 +1,10 @@
 import type { FaultSocket, FaultStatus } from './FaultSocket.js';
 
-/** A failure of one request, see {@link Sandbox.fault}. */
+/**
+ * A failure of one request, see {@link Sandbox.fault}.
+ *
+ * @category Sandbox
+ */
 export type Fault =
   | FaultStatus
   | FaultReset
@@ -14,7 +18,11 @@ export type Fault =
   | FaultCommitLate
   | FaultSocket;
 
-/** The request is not processed. The response is 200, `application/json` and exactly this body, valid or not. */
+/**
+ * The request is not processed. The response is 200, `application/json` and exactly this body, valid or not.
+ *
+ * @category Sandbox
+ */
 export interface FaultBody {
   /** The kind of the fault. */
   readonly kind: 'body';
@@ -39,6 +47,7 @@ export interface FaultBody {
  * // … the next execution gets a 503, and its transaction is in the feed 300 milliseconds later
  * await sandbox.close();
  * ```
+ * @category Sandbox
  */
 export interface FaultCommitLate {
   /** The kind of the fault. */
@@ -57,6 +66,8 @@ export interface FaultCommitLate {
  * The request is processed at once, and its response is delayed. If the delay exceeds `requestTimeoutMs`, the client gets
  * the 503 of the request timeout although the request was processed. If it exceeds the `stream_idle_timeout_ms` of a request
  * for the active contracts, their list is empty.
+ *
+ * @category Sandbox
  */
 export interface FaultDelay {
   /** The kind of the fault. */
@@ -68,6 +79,8 @@ export interface FaultDelay {
 /**
  * The request, or the upgrade to a WebSocket, is accepted and never gets a response. The connection stays open until the
  * client closes it, or until `restart()` or `close()`.
+ *
+ * @category Sandbox
  */
 export interface FaultHang {
   /** The kind of the fault. */
@@ -90,6 +103,7 @@ export interface FaultHang {
  * sandbox.fault({ kind: 'lie', about: 'both', instead: steal }, where);
  * await sandbox.close();
  * ```
+ * @category Sandbox
  */
 export interface FaultLie {
   /** The kind of the fault. */
@@ -111,7 +125,11 @@ export interface FaultLie {
   readonly instead?: (request: unknown) => unknown;
 }
 
-/** The connection is reset (TCP RST) instead of a response, or instead of an upgrade to a WebSocket. */
+/**
+ * The connection is reset (TCP RST) instead of a response, or instead of an upgrade to a WebSocket.
+ *
+ * @category Sandbox
+ */
 export interface FaultReset {
   /** The kind of the fault. */
   readonly kind: 'reset';
@@ -137,6 +155,7 @@ export interface FaultReset {
  * sandbox.fault({ kind: 'rewrite', body: twice }, { path: '/v2/updates' });
  * await sandbox.close();
  * ```
+ * @category Sandbox
  */
 export interface FaultRewrite {
   /** The kind of the fault. */
@@ -154,6 +173,8 @@ export interface FaultRewrite {
 /**
  * The requests that a {@link Fault} applies to. Faults of the kinds `status`, `reset`, `hang` and `rewrite` apply to
  * requests and to upgrades to a WebSocket, faults of the kind `socket` to upgrades only, and all others to requests only.
+ *
+ * @category Sandbox
  */
 export interface FaultScope {
   /**
@@ -185,6 +206,8 @@ export interface FaultScope {
  * The request is processed. Its response announces the full length, begins, and stalls until the client closes the
  * connection, or until `restart()` or `close()`. The log of requests has its `status`, and `aborted` once the client has
  * closed the connection.
+ *
+ * @category Sandbox
  */
 export interface FaultStall {
   /** The kind of the fault. */
@@ -193,7 +216,11 @@ export interface FaultStall {
   readonly bytes: number;
 }
 
-/** The request is processed. Its response announces the full length and is cut off. */
+/**
+ * The request is processed. Its response announces the full length and is cut off.
+ *
+ * @category Sandbox
+ */
 export interface FaultTruncate {
   /** The kind of the fault. */
   readonly kind: 'truncate';

@@ -15,6 +15,7 @@
  * sandbox.fault({ kind: 'socket', how: 'silence' });
  * await sandbox.close();
  * ```
+ * @category Sandbox
  */
 export type FaultSocket = {
   /** The kind of the fault. */
@@ -69,7 +70,11 @@ export type FaultSocket = {
     ))
 );
 
-/** The request, or the upgrade to a WebSocket, is not processed and gets this response. */
+/**
+ * The request, or the upgrade to a WebSocket, is not processed and gets this response.
+ *
+ * @category Sandbox
+ */
 export interface FaultStatus {
   /** The kind of the fault. */
   readonly kind: 'status';

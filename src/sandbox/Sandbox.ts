@@ -3,7 +3,11 @@ import type { Fault, FaultScope } from './Fault.js';
 import type { GenerateOptions, PackageEntities } from './SandboxContents.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 
-/** A ledger service that runs on this machine, and the means to control it. */
+/**
+ * A ledger service that runs on this machine, and the means to control it.
+ *
+ * @category Sandbox
+ */
 export interface Sandbox {
   /** The base URL, without a trailing slash. */
   readonly url: string;
@@ -82,7 +86,11 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** The options of {@link startSandbox}. */
+/**
+ * The options of {@link startSandbox}.
+ *
+ * @category Sandbox
+ */
 export interface SandboxOptions {
   /**
    * The TCP port on 127.0.0.1. With 0 the system chooses one.
@@ -201,7 +209,11 @@ export interface SandboxOptions {
   readonly participantId?: string;
 }
 
-/** The settings that can be changed on a running {@link Sandbox}. */
+/**
+ * The settings that can be changed on a running {@link Sandbox}.
+ *
+ * @category Sandbox
+ */
 export type SandboxChanges = Partial<
   Pick<
     SandboxOptions,
@@ -223,7 +235,11 @@ export type SandboxChanges = Partial<
   >
 >;
 
-/** The options of {@link Sandbox.restart}. */
+/**
+ * The options of {@link Sandbox.restart}.
+ *
+ * @category Sandbox
+ */
 export interface RestartOptions extends SandboxChanges {
   /**
    * The downtime in milliseconds.
@@ -233,12 +249,18 @@ export interface RestartOptions extends SandboxChanges {
   readonly downMs?: number;
 }
 
-/** The Canton release line that the sandbox behaves as. */
+/**
+ * The Canton release line that the sandbox behaves as.
+ *
+ * @category Sandbox
+ */
 export type SandboxProfile = '3.4' | '3.5' | '3.6';
 
 /**
  * A request in the log of the sandbox. `body`, `status` and `aborted` are updated while the request proceeds. A WebSocket is
  * a `GET` with status 101, and its body is its first message.
+ *
+ * @category Sandbox
  */
 export interface SandboxRequest {
   /** The HTTP method. */

@@ -1,4 +1,8 @@
-/** The options of `Sandbox.generate`. */
+/**
+ * The options of `Sandbox.generate`.
+ *
+ * @category Sandbox
+ */
 export interface GenerateOptions {
   /**
    * The seed. The same seed on the same ledger generates the same traffic, at other times.
@@ -14,7 +18,11 @@ export interface GenerateOptions {
   readonly variants?: readonly UpdateVariant[];
 }
 
-/** The kinds of update that a ledger stores. Checkpoints are not stored: each stream gets its own. */
+/**
+ * The kinds of update that a ledger stores. Checkpoints are not stored: each stream gets its own.
+ *
+ * @category Sandbox
+ */
 export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';
 
 /**
@@ -28,6 +36,7 @@ export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransactio
  * sandbox.uploadPackage('assets', { templates: ['Assets:Iou'], interfaces: ['Assets:Transferable'] });
  * await sandbox.close();
  * ```
+ * @category Sandbox
  */
 export interface PackageEntities {
   /**

@@ -35,6 +35,7 @@ const httpStatusByGrpcCode: Readonly<Record<number, number>> = {
  *
  * @param code - the error code, such as `'SUBMISSION_ALREADY_IN_FLIGHT'`
  * @param overrides - fields that replace the defaults
+ * @category Sandbox
  */
 export function cantonError(code: string, overrides: Partial<WireCantonError> = {}): WireCantonError {
   const category = overrides.errorCategory ?? errorCodes.get(code) ?? 9;

@@ -23,6 +23,7 @@ import { TrafficState } from './traffic/TrafficState.js';
  * // … point a ledger client at sandbox.url
  * await sandbox.close();
  * ```
+ * @category Sandbox
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = new Settings(options);

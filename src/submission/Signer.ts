@@ -31,6 +31,7 @@ import type { Party } from '../codecs/scalars.js';
  *
  * console.log(await lastValueFrom(from(signer.sign(new Uint8Array(32)))));
  * ```
+ * @category Submission
  */
 export interface Signer {
   /** The party that signs. */
@@ -65,5 +66,6 @@ export interface Signer {
  *
  * console.log(typeof onlyV2); // function
  * ```
+ * @category Submission
  */
 export type Verifier = (prepared: PreparedSubmission, request: PrepareRequest) => ObservableInput<unknown>;

@@ -4,7 +4,11 @@ import type { TransactionFormat } from '../codecs/UpdateFormat.js';
 import { checkPositive } from '../http/retry.js';
 import type { Verifier } from './Signer.js';
 
-/** How a submission is verified and executed. */
+/**
+ * How a submission is verified and executed.
+ *
+ * @category Submission
+ */
 export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
   /**
    * Checks what the participant prepared before it is signed: `preparedTransactionVerifier()` of `canton-rx/verify`, or a
@@ -17,13 +21,21 @@ export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
   readonly transactionFormat?: TransactionFormat | undefined;
 }
 
-/** How to recover from a lost response. */
+/**
+ * How to recover from a lost response.
+ *
+ * @category Submission
+ */
 export interface Recovery {
   /** For how long, after the first failure, in milliseconds. */
   readonly withinMs: number;
 }
 
-/** How a submission is executed. */
+/**
+ * How a submission is executed.
+ *
+ * @category Submission
+ */
 export interface ExecuteOptions {
   /**
    * How to find out the outcome of a submission whose response was lost: the same signed bytes are sent again, with a new

@@ -3,7 +3,11 @@ import type { Signature } from '../codecs/ExecuteRequest.js';
 import type { Party } from '../codecs/scalars.js';
 import type { Signer } from './Signer.js';
 
-/** How a WebCrypto key signs for a party. */
+/**
+ * How a WebCrypto key signs for a party.
+ *
+ * @category Submission
+ */
 export interface WebCryptoSignerOptions {
   /** The party that the key signs for. */
   readonly party: Party;
@@ -50,6 +54,7 @@ const signatureForms: Readonly<Record<KeyKind, Pick<Signature, 'format' | 'signi
  *
  * console.log(await lastValueFrom(from(signer.sign(new Uint8Array(32)))));
  * ```
+ * @category Submission
  */
 export function webCryptoSigner({ party, key, fingerprint }: WebCryptoSignerOptions): Signer {
   const { privateKey, publicKey } = key;
@@ -121,6 +126,7 @@ const multihash = '1220';
  *
  * console.log(`alice::${await fingerprintOf(publicKey)}`);
  * ```
+ * @category Submission
  */
 export async function fingerprintOf(publicKey: CryptoKey): Promise<string> {
   const form = keyKind(publicKey) === 'Ed25519' ? 'raw' : 'spki';

@@ -3,7 +3,11 @@ import type { Command, ExerciseCommand } from '../codecs/Command.js';
 import { checkArgument } from './arguments.js';
 import { refusal, type RootNode } from './transaction.js';
 
-/** Options of a verifier. */
+/**
+ * Options of a verifier.
+ *
+ * @category Verification
+ */
 export interface VerifierOptions {
   /**
    * What to do with a submission whose hash has a scheme other than V2, the only one that can be computed here.

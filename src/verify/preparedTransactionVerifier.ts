@@ -49,6 +49,7 @@ import { checkWellFormed } from './wellFormed.js';
  * });
  * // => undecodable
  * ```
+ * @category Verification
  */
 export const preparedTransactionVerifier =
   ({ unknownScheme = 'refuse', packages = {}, maxClockSkewMs = 3_600_000 }: VerifierOptions = {}): Verifier =>

@@ -1,4 +1,8 @@
-/** An event of a transaction. A consuming exercise is stored beside its archive, with the same node id. */
+/**
+ * An event of a transaction. A consuming exercise is stored beside its archive, with the same node id.
+ *
+ * @category Sandbox
+ */
 export type WireEvent =
   | {
       /** A contract is created. */
@@ -13,7 +17,11 @@ export type WireEvent =
       readonly ExercisedEvent: WireExercisedEvent;
     };
 
-/** An event to append. Absent fields get default values, from the contract if it is known. */
+/**
+ * An event to append. Absent fields get default values, from the contract if it is known.
+ *
+ * @category Sandbox
+ */
 export type WireEventInput =
   | {
       /** A contract is created. */
@@ -53,7 +61,11 @@ export interface CreatedFields {
   readonly acsDelta?: boolean;
 }
 
-/** A contract is archived; an event of the ACS-delta shape. */
+/**
+ * A contract is archived; an event of the ACS-delta shape.
+ *
+ * @category Sandbox
+ */
 export interface WireArchivedEvent {
   /** The offset of the update. */
   readonly offset: number;
@@ -71,7 +83,11 @@ export interface WireArchivedEvent {
   readonly implementedInterfaces: readonly string[];
 }
 
-/** A contract is created. The ledger stores every field; responses omit those that the request does not select. */
+/**
+ * A contract is created. The ledger stores every field; responses omit those that the request does not select.
+ *
+ * @category Sandbox
+ */
 export interface WireCreatedEvent {
   /** The offset of the update. */
   readonly offset: number;
@@ -107,7 +123,11 @@ export interface WireCreatedEvent {
   readonly acsDelta: boolean;
 }
 
-/** A choice is exercised; an event of the ledger-effects shape. */
+/**
+ * A choice is exercised; an event of the ledger-effects shape.
+ *
+ * @category Sandbox
+ */
 export interface WireExercisedEvent {
   /** The offset of the update. */
   readonly offset: number;
@@ -141,7 +161,11 @@ export interface WireExercisedEvent {
   readonly acsDelta: boolean;
 }
 
-/** The view of a contract through an interface. */
+/**
+ * The view of a contract through an interface.
+ *
+ * @category Sandbox
+ */
 export interface WireInterfaceView {
   /** The interface, by package id. */
   readonly interfaceId: string;
@@ -153,7 +177,11 @@ export interface WireInterfaceView {
   readonly implementationPackageId: string | null;
 }
 
-/** A gRPC status. */
+/**
+ * A gRPC status.
+ *
+ * @category Sandbox
+ */
 export interface WireStatus {
   /** The gRPC status code, 0 for success. */
   readonly code: number;
@@ -170,7 +198,11 @@ export interface TemplateRef {
   readonly packageName: string;
 }
 
-/** The W3C trace context of an update. */
+/**
+ * The W3C trace context of an update.
+ *
+ * @category Sandbox
+ */
 export interface WireTraceContext {
   /** The `traceparent` header. */
   readonly traceparent: string | null;

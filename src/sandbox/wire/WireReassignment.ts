@@ -1,6 +1,10 @@
 import type { WireCreatedEvent, WireTraceContext } from './WireEvent.js';
 
-/** Contracts are reassigned between synchronizers. */
+/**
+ * Contracts are reassigned between synchronizers.
+ *
+ * @category Sandbox
+ */
 export interface WireReassignment {
   /** The update id, unique on the network. */
   readonly updateId: string;
@@ -22,7 +26,11 @@ export interface WireReassignment {
   readonly paidTrafficCost: number | null;
 }
 
-/** An event of a reassignment. On the wire only the unassignment has a `value` wrapper. */
+/**
+ * An event of a reassignment. On the wire only the unassignment has a `value` wrapper.
+ *
+ * @category Sandbox
+ */
 export type WireReassignmentEvent =
   | {
       /** A contract is unassigned. */
@@ -36,7 +44,11 @@ export type WireReassignmentEvent =
       readonly JsAssignmentEvent: WireAssignedEvent;
     };
 
-/** An event of a reassignment to append. Absent fields get default values. */
+/**
+ * An event of a reassignment to append. Absent fields get default values.
+ *
+ * @category Sandbox
+ */
 export type WireReassignmentEventInput =
   | {
       /** A contract is unassigned. */
@@ -53,7 +65,11 @@ export type WireReassignmentEventInput =
       };
     };
 
-/** A contract is assigned to a synchronizer. */
+/**
+ * A contract is assigned to a synchronizer.
+ *
+ * @category Sandbox
+ */
 export interface WireAssignedEvent {
   /** The synchronizer that the contract left. */
   readonly source: string;
@@ -69,7 +85,11 @@ export interface WireAssignedEvent {
   readonly createdEvent: WireCreatedEvent;
 }
 
-/** A contract is unassigned from a synchronizer. */
+/**
+ * A contract is unassigned from a synchronizer.
+ *
+ * @category Sandbox
+ */
 export interface WireUnassignedEvent {
   /** The id of the reassignment, the same as in the assignment. */
   readonly reassignmentId: string;

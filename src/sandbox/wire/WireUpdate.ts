@@ -1,7 +1,11 @@
 import type { WireEvent, WireEventInput, WireTraceContext } from './WireEvent.js';
 import type { WireReassignment, WireReassignmentEventInput } from './WireReassignment.js';
 
-/** An update in wire form: a one-of with a single key, without the `update` envelope. */
+/**
+ * An update in wire form: a one-of with a single key, without the `update` envelope.
+ *
+ * @category Sandbox
+ */
 export type WireUpdate =
   | {
       /** A transaction. */
@@ -25,7 +29,11 @@ export type WireUpdate =
       };
     };
 
-/** An update to append. Absent fields get default values. Its offset must be greater than the ledger end. */
+/**
+ * An update to append. Absent fields get default values. Its offset must be greater than the ledger end.
+ *
+ * @category Sandbox
+ */
 export type WireUpdateInput =
   | {
       /** A transaction. */
@@ -63,7 +71,11 @@ export type WireUpdateInput =
       };
     };
 
-/** A transaction as the ledger stores it: with the events of both shapes and all fields. */
+/**
+ * A transaction as the ledger stores it: with the events of both shapes and all fields.
+ *
+ * @category Sandbox
+ */
 export interface WireTransaction {
   /** The update id, unique on the network. */
   readonly updateId: string;
@@ -91,7 +103,11 @@ export interface WireTransaction {
   readonly transactionHash: string | null;
 }
 
-/** A signature for the `partySignatures` of an execute request. */
+/**
+ * A signature for the `partySignatures` of an execute request.
+ *
+ * @category Sandbox
+ */
 export interface WireSignature {
   /** The concatenation of r and s. */
   readonly format: 'SIGNATURE_FORMAT_CONCAT';
@@ -103,7 +119,11 @@ export interface WireSignature {
   readonly signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519';
 }
 
-/** The error body of the JSON Ledger API. All ten keys are always present. */
+/**
+ * The error body of the JSON Ledger API. All ten keys are always present.
+ *
+ * @category Sandbox
+ */
 export interface WireCantonError {
   /** The error code, `'NA'` if redacted. */
   readonly code: string;
@@ -127,7 +147,11 @@ export interface WireCantonError {
   readonly definiteAnswer: boolean | null;
 }
 
-/** A transaction that changes the topology. */
+/**
+ * A transaction that changes the topology.
+ *
+ * @category Sandbox
+ */
 export interface WireTopologyTransaction {
   /** The update id, unique on the network. */
   readonly updateId: string;
@@ -143,7 +167,11 @@ export interface WireTopologyTransaction {
   readonly recordTime: string;
 }
 
-/** A change of the authorization of a participant for a party. */
+/**
+ * A change of the authorization of a participant for a party.
+ *
+ * @category Sandbox
+ */
 export interface WireTopologyEvent {
   /** The one-of of its kinds. */
   readonly event:
@@ -177,7 +205,11 @@ export interface WireTopologyEvent {
       };
 }
 
-/** The permission of a participant for a party. */
+/**
+ * The permission of a participant for a party.
+ *
+ * @category Sandbox
+ */
 export interface WireAuthorization {
   /** The party. */
   readonly partyId: string;
@@ -187,7 +219,11 @@ export interface WireAuthorization {
   readonly participantPermission: string;
 }
 
-/** The end of the permission of a participant for a party. */
+/**
+ * The end of the permission of a participant for a party.
+ *
+ * @category Sandbox
+ */
 export interface WireRevocation {
   /** The party. */
   readonly partyId: string;
