@@ -10,57 +10,57 @@ import { TemplateId } from './scalars.js';
  * @category Commands
  */
 export interface CreateCommand {
-  /** `#package-name:Module:Entity` or with the package id. */
+  /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
   readonly templateId: TemplateId;
   /** The contract's fields as Daml JSON, in which `Int` and `Decimal` are strings. */
   readonly createArguments: unknown;
 }
 
 /**
- * Exercises a choice of a contract.
+ * Exercises a choice on a contract.
  *
  * @category Commands
  */
 export interface ExerciseCommand {
-  /** `#package-name:Module:Entity` or with the package id. */
+  /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
   readonly templateId: TemplateId;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** The choice; every template has `Archive`. */
+  /** The name of the choice. Every template has `Archive`. */
   readonly choice: string;
-  /** The argument as Daml JSON; `{}` for none. */
+  /** The argument as Daml JSON; `{}` if the choice has none. */
   readonly choiceArgument: unknown;
 }
 
 /**
- * Exercises a choice of the contract with a key.
+ * Exercises a choice on the contract with a given key.
  *
  * @category Commands
  */
 export interface ExerciseByKeyCommand {
-  /** `#package-name:Module:Entity` or with the package id. */
+  /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
   readonly templateId: TemplateId;
   /** The key as Daml JSON. */
   readonly contractKey: unknown;
-  /** The choice. */
+  /** The name of the choice. */
   readonly choice: string;
-  /** The argument as Daml JSON; `{}` for none. */
+  /** The argument as Daml JSON; `{}` if the choice has none. */
   readonly choiceArgument: unknown;
 }
 
 /**
- * Creates a contract and exercises a choice of it.
+ * Creates a contract and exercises a choice on it.
  *
  * @category Commands
  */
 export interface CreateAndExerciseCommand {
-  /** `#package-name:Module:Entity` or with the package id. */
+  /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
   readonly templateId: TemplateId;
   /** The contract's fields as Daml JSON. */
   readonly createArguments: unknown;
-  /** The choice. */
+  /** The name of the choice. */
   readonly choice: string;
-  /** The argument as Daml JSON; `{}` for none. */
+  /** The argument as Daml JSON; `{}` if the choice has none. */
   readonly choiceArgument: unknown;
 }
 
@@ -79,11 +79,11 @@ export type Command =
       readonly ExerciseCommand: ExerciseCommand;
     }
   | {
-      /** Exercise a choice of the contract with a key. */
+      /** Exercise a choice on the contract with a given key. */
       readonly ExerciseByKeyCommand: ExerciseByKeyCommand;
     }
   | {
-      /** Create a contract and exercise a choice of it. */
+      /** Create a contract and exercise a choice on it. */
       readonly CreateAndExerciseCommand: CreateAndExerciseCommand;
     };
 

@@ -9,38 +9,38 @@ import { AssignedEvent, UnassignedEvent } from './Reassignment.js';
 import { Int64, Offset } from './scalars.js';
 
 /**
- * A contract is active on a synchronizer. A contract that is being reassigned may be active on several.
+ * A contract that is active on a synchronizer. During a reassignment, a contract may be active on several synchronizers.
  *
  * @category Contracts
  */
 export interface ActiveContract {
   /** The kind of entry; `JsActiveContract` on the wire. */
   readonly _tag: 'ActiveContract';
-  /** The contract. Its offset is that of its last activation on this synchronizer. */
+  /** The contract. Its `offset` is the offset of its last activation on this synchronizer. */
   readonly createdEvent: CreatedEvent;
   /** The synchronizer. */
   readonly synchronizerId: string;
-  /** The number of reassignments of the contract at its last activation on this synchronizer; 0 for a creation. */
+  /** How often the contract had been reassigned when it was last activated on this synchronizer; 0 after its creation. */
   readonly reassignmentCounter: Int64;
 }
 
 /**
- * A contract was unassigned from a synchronizer, and not yet assigned to another: it is in flight.
+ * A contract in flight: unassigned from one synchronizer and not yet assigned to another.
  *
  * @category Contracts
  */
 export interface IncompleteUnassigned {
   /** The kind of entry; `JsIncompleteUnassigned` on the wire. */
   readonly _tag: 'IncompleteUnassigned';
-  /** The contract, as it was activated last on the source. */
+  /** The contract, as of its last activation on the source. */
   readonly createdEvent: CreatedEvent;
   /** The unassignment. */
   readonly unassignedEvent: UnassignedEvent;
 }
 
 /**
- * A contract was assigned to a synchronizer before its unassignment from the other was seen: its entry on the source is out
- * of date. If it is still active on the target, it has an {@link ActiveContract} there as well.
+ * A contract that was assigned to a synchronizer before the participant saw its unassignment from the source. Its entry on
+ * the source is out of date. If it is still active on the target, the snapshot also contains its {@link ActiveContract}.
  *
  * @category Contracts
  */
@@ -52,14 +52,14 @@ export interface IncompleteAssigned {
 }
 
 /**
- * An entry of a kind that this version does not know, undecoded. `JsEmpty` is one, which means nothing.
+ * An entry of a kind that this version does not know, undecoded. One example is `JsEmpty`, which you can ignore.
  *
  * @category Contracts
  */
 export interface UnknownContractEntry {
   /** The kind of entry. */
   readonly _tag: 'UnknownContractEntry';
-  /** The name of the kind on the wire. */
+  /** The wire name of the kind. */
   readonly variant: string;
   /** The content, undecoded. */
   readonly value: unknown;
@@ -69,7 +69,7 @@ export interface UnknownContractEntry {
 type Known = ActiveContract | IncompleteUnassigned | IncompleteAssigned;
 
 /**
- * One entry of a snapshot of the active contracts, a union by `_tag`.
+ * An entry in a snapshot of the active contracts: a union, discriminated by `_tag`.
  *
  * @category Contracts
  */
@@ -113,7 +113,7 @@ export const ContractEntry: t.Type<ContractEntry, unknown> = oneOf<Known, Unknow
   },
 );
 
-/** An element of a snapshot as it is sent. */
+/** An element of a snapshot, as the participant sends it. */
 export interface ContractElement {
   /** The entry. */
   readonly contractEntry: ContractEntry;

@@ -3,12 +3,12 @@ import { type Problem, problemsOf } from './Problem.js';
 import { TemplateId } from './scalars.js';
 
 /**
- * Decodes JSON of the ledger.
+ * Decodes JSON from the ledger.
  *
  * @category Contract types
  */
 export interface JsonDecoder<T> {
-  /** Returns the value, or the reason why the JSON does not decode. */
+  /** Returns the decoded value, or the reason why decoding failed. */
   readonly run: (json: unknown) => Decoded<T>;
 }
 
@@ -19,38 +19,38 @@ export interface JsonDecoder<T> {
  */
 export type Decoded<T> =
   | {
-      /** The JSON decodes. */
+      /** Decoding succeeded. */
       readonly ok: true;
       /** The value. */
       readonly result: T;
     }
   | {
-      /** The JSON does not decode. */
+      /** Decoding failed. */
       readonly ok: false;
-      /** Where and why. */
+      /** Where and why it failed. */
       readonly error: DecodeFailure;
     };
 
 /**
- * Why JSON does not decode.
+ * The reason why JSON cannot be decoded.
  *
  * @category Contract types
  */
 export interface DecodeFailure {
-  /** Where, such as `input.holder`. */
+  /** The path of the failure, such as `input.holder`. */
   readonly at?: string;
-  /** Why. What Daml's code generator emits writes the value here, after `got`. */
+  /** The reason. Decoders from Daml's code generator include the value, after `got`. */
   readonly message?: string;
-  /** All reasons, without values. Types of {@link contractType} have them. */
+  /** All reasons, without values. Only types made by {@link contractType} and {@link interfaceType} set it. */
   readonly problems?: readonly Problem[];
 }
 
 /**
- * The type of contracts: a template, or an interface, with the type of its payload. Structural, so that what Daml's code
- * generator emits for JavaScript is one as it stands, of any release. {@link contractType} makes one from an io-ts codec.
+ * A template or an interface, with the type of its payload. The type is structural: the output of Daml's code generator for
+ * JavaScript, of any release, matches it. {@link contractType} creates one from an io-ts codec.
  *
- * An object with `encode` is a template, as those of the code generator are. Any other is an interface, whose payload is its
- * view.
+ * An object with an `encode` method is a template, as in generated code. Any other object is an interface, whose payload is
+ * its view.
  *
  * @category Contract types
  */
@@ -62,30 +62,30 @@ export interface ContractType<T = unknown> {
 }
 
 /**
- * A template, whose contracts can be created. Structural as {@link ContractType} is.
+ * A template whose contracts can be created. Structural, like {@link ContractType}.
  *
  * @category Contract types
  */
 export interface CreatableType<T = unknown> extends ContractType<T> {
-  /** Encodes the arguments as the ledger reads them. */
+  /** Encodes the arguments as Daml JSON. */
   encode(payload: T): unknown;
 }
 
 /**
- * A choice of a template or of an interface. Structural as {@link ContractType} is.
+ * A choice of a template or an interface. Structural, like {@link ContractType}.
  *
  * @category Contract types
  */
 export interface ChoiceType<C = unknown, R = unknown> {
-  /** Its name. */
+  /** The name of the choice. */
   readonly choiceName: string;
-  /** Decodes its argument. */
+  /** Decodes the argument. */
   readonly argumentDecoder: JsonDecoder<C>;
-  /** Encodes its argument as the ledger reads it. */
+  /** Encodes the argument as Daml JSON. */
   argumentEncode(argument: C): unknown;
-  /** Decodes its result. */
+  /** Decodes the result. */
   readonly resultDecoder: JsonDecoder<R>;
-  /** The template or the interface that defines it. */
+  /** Returns the template or the interface that defines the choice. */
   template(): {
     /** `#package-name:Module:Entity`. */
     readonly templateId: string;
@@ -93,27 +93,27 @@ export interface ChoiceType<C = unknown, R = unknown> {
 }
 
 /**
- * The payload of a {@link ContractType}.
+ * The payload type of a {@link ContractType}.
  *
  * @category Contract types
  */
 export type PayloadOf<C> = C extends ContractType<infer T> ? T : never;
 
 /**
- * The argument of a {@link ChoiceType}.
+ * The argument type of a {@link ChoiceType}.
  *
  * @category Contract types
  */
 export type ArgumentOf<C> = C extends ChoiceType<infer A> ? A : never;
 
 /**
- * The result of a {@link ChoiceType}.
+ * The result type of a {@link ChoiceType}.
  *
  * @category Contract types
  */
 export type ResultOf<C> = C extends ChoiceType<unknown, infer R> ? R : never;
 
-/** Whether a type is an interface, whose payload is a view. Interfaces of the code generator have `Archive` too. */
+/** Whether a type is an interface, whose payload is a view. Generated interfaces have `Archive`, too. */
 export const isInterfaceType = (type: ContractType): boolean => !('encode' in type);
 
 /**
@@ -122,9 +122,9 @@ export const isInterfaceType = (type: ContractType): boolean => !('encode' in ty
  * @category Contract types
  */
 export interface ChoiceCodecs {
-  /** Of its argument. */
+  /** The codec of the argument. */
   readonly argument: t.Mixed;
-  /** Of its result. Default: the result stays undecoded. */
+  /** The codec of the result. Default: the result stays undecoded. */
   readonly result?: t.Mixed;
 }
 
@@ -134,19 +134,19 @@ export interface ChoiceCodecs {
  * @category Contract types
  */
 export interface TypeOptions<Choices> {
-  /** The codecs of the choices, by their names. `Archive` need not be listed. Default: none. */
+  /** The codecs of the choices, by choice name. You need not list `Archive`. Default: none. */
   readonly choices?: Choices;
 }
 
 /**
- * Codecs of choices, by the names of the choices.
+ * The codecs of choices, by choice name.
  *
  * @category Contract types
  */
 export type ChoiceCodecsByName = Readonly<Record<string, ChoiceCodecs>>;
 
 /**
- * The choices that {@link contractType} makes of codecs.
+ * The choices that {@link contractType} creates from codecs.
  *
  * @category Contract types
  */
@@ -158,21 +158,21 @@ export type ChoicesOf<Choices extends ChoiceCodecsByName> = {
 };
 
 /**
- * A record without fields, which is the argument and the result of `Archive`.
+ * A record without fields: the argument and the result of `Archive`.
  *
  * @category Contract types
  */
 export type Unit = Readonly<Record<string, never>>;
 
 /**
- * The codecs of a type without choices of its own.
+ * The choice codecs of a type whose only choice is `Archive`.
  *
  * @category Contract types
  */
 export type ArchiveAlone = Readonly<Record<'Archive', Readonly<Record<'argument' | 'result', t.Type<Unit>>>>>;
 
 /**
- * An interface that {@link interfaceType} has made: its choices are its properties.
+ * An interface created by {@link interfaceType}. Its choices are its properties.
  *
  * @category Contract types
  */
@@ -188,7 +188,7 @@ export type InterfaceType<
 } & ChoicesOf<Choices>;
 
 /**
- * A template that {@link contractType} has made: its choices are its properties.
+ * A template created by {@link contractType}. Its choices are its properties.
  *
  * @category Contract types
  */
@@ -199,11 +199,11 @@ export type TemplateType<
 > = CreatableType<T> & InterfaceType<T, I, Choices>;
 
 /**
- * Makes the type of a template from io-ts codecs. Its choices are its properties, as with generated types.
+ * Creates the type of a template from io-ts codecs. Its choices are its properties, as in generated code.
  *
  * @param templateId - `#package-name:Module:Entity`
- * @param codec - decodes and encodes the template's arguments, as Daml JSON: `Int` and `Decimal` are strings
- * @throws TypeError for an invalid template id
+ * @param codec - decodes and encodes the template's arguments as Daml JSON, in which `Int` and `Decimal` are strings
+ * @throws TypeError if the template id is invalid
  * @example
  * ```ts
  * import { contractType, create, exercise } from 'canton-rx';
@@ -230,12 +230,12 @@ export function contractType(templateId: string, codec: t.Mixed, options?: TypeO
 }
 
 /**
- * Makes the type of an interface from io-ts codecs. Its payload is the view, so `EventFormat`s must ask for it, as those of
- * the library do.
+ * Creates the type of an interface from io-ts codecs. Its payload is the view, so the `EventFormat` of a request must include
+ * interface views. The formats that this library builds include them by default.
  *
  * @param interfaceId - `#package-name:Module:Entity`
- * @param view - decodes the view
- * @throws TypeError for an invalid interface id
+ * @param view - decodes the view as Daml JSON
+ * @throws TypeError if the interface id is invalid
  * @example
  * ```ts
  * import { exercise, interfaceType } from 'canton-rx';
@@ -260,7 +260,9 @@ export function interfaceType(
   options: TypeOptions<ChoiceCodecsByName> = {},
 ): object {
   if (!TemplateId.is(templateId)) {
-    throw new TypeError(`'${String(templateId)}' is neither #package-name:Module:Entity nor package-id:Module:Entity`);
+    throw new TypeError(
+      `'${String(templateId)}' is not a valid id: use #package-name:Module:Entity or package-id:Module:Entity`,
+    );
   }
   const type = { templateId, decoder: decoderOf(codec) };
   const template = (): ContractType => type;

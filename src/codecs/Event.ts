@@ -6,26 +6,26 @@ import { oneOf, type UnknownVariant, unknownWithOffset } from './internal/varian
 import { Int64, Offset, Timestamp } from './scalars.js';
 
 /**
- * A contract was archived. Only in the ACS_DELTA shape; LEDGER_EFFECTS has consuming exercises instead.
+ * A contract was archived. Only the ACS_DELTA shape contains it; LEDGER_EFFECTS contains a consuming exercise instead.
  *
  * @category Events
  */
 export interface ArchivedEvent {
   /** The kind of event. */
   readonly _tag: 'ArchivedEvent';
-  /** The offset of the update that has the event. */
+  /** The offset of the update that contains the event. */
   readonly offset: Offset;
-  /** The event's position in its transaction: ascending in execution order. */
+  /** The event's position in its transaction; ascends in execution order. */
   readonly nodeId: Int64;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** `package-id:Module:Entity` of the contract's template. */
+  /** The contract's template: `package-id:Module:Entity`. */
   readonly templateId: string;
   /** The name of the template's package. */
   readonly packageName: string;
   /** The requesting parties that witness the archival. */
   readonly witnessParties: readonly string[];
-  /** The interfaces of the request's filter that the template implements. */
+  /** The interfaces in the request's filter that the template implements. */
   readonly implementedInterfaces: readonly string[];
 }
 
@@ -46,48 +46,48 @@ export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEve
 });
 
 /**
- * A message of a gRPC status, packed with its type.
+ * A detail of a gRPC status: a protobuf message with its type.
  *
  * @category Events
  */
 export interface ProtoAny {
   /** The type, such as `type.googleapis.com/google.rpc.ErrorInfo`. */
   readonly typeUrl?: string;
-  /** The encoded message, base64. */
+  /** The encoded message, in base64. */
   readonly value?: string;
-  /** The decoded message as JSON; a string if the participant does not know the type. */
+  /** The decoded message as JSON, or a string if the participant does not know the type. */
   readonly valueDecoded?: unknown;
   /** Fields that the participant does not know. */
   readonly unknownFields?: unknown;
 }
 
 /**
- * Whether an interface view could be computed.
+ * The status of an interface view: whether the participant could compute it.
  *
  * @category Events
  */
 export interface ViewStatus {
-  /** A gRPC status code; 0 is success. */
+  /** A gRPC status code; 0 means success. */
   readonly code: Int64;
   /** A human-readable reason for the failure. */
   readonly message?: string;
-  /** More about the failure; empty for success. */
+  /** Details of the failure; empty on success. */
   readonly details?: readonly ProtoAny[];
 }
 
 /**
- * The view of a contract by one of the interfaces that its template implements.
+ * The view of a contract through an interface that its template implements.
  *
  * @category Events
  */
 export interface InterfaceView {
-  /** `package-id:Module:Entity` of the interface. */
+  /** The interface: `package-id:Module:Entity`. */
   readonly interfaceId: string;
-  /** With a code other than 0 the view failed, and `viewValue` is absent. */
+  /** The status. If its code is not 0, the view failed and `viewValue` is absent. */
   readonly viewStatus: ViewStatus;
   /** The view as Daml JSON. */
   readonly viewValue?: unknown;
-  /** The package that computed the view. Since 3.5. */
+  /** The id of the package that computed the view. Since 3.5. */
   readonly implementationPackageId?: string;
 }
 
@@ -117,34 +117,34 @@ export const InterfaceView: t.Type<InterfaceView, unknown> = message<InterfaceVi
 });
 
 /**
- * A contract was created, or became visible by an assignment.
+ * A contract was created, or became visible through an assignment.
  *
  * @category Events
  */
 export interface CreatedEvent {
   /** The kind of event. */
   readonly _tag: 'CreatedEvent';
-  /** The offset of the update that has the event. */
+  /** The offset of the update that contains the event. */
   readonly offset: Offset;
-  /** The event's position in its transaction: ascending in execution order. */
+  /** The event's position in its transaction; ascends in execution order. */
   readonly nodeId: Int64;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** `package-id:Module:Entity` of the contract's template. */
+  /** The contract's template: `package-id:Module:Entity`. */
   readonly templateId: string;
-  /** The name of the template's package, the same through its upgrades. */
+  /** The name of the template's package; upgrades keep it. */
   readonly packageName: string;
   /** The ledger time of the creation. */
   readonly createdAt: Timestamp;
-  /** The contract key as Daml JSON; absent for a template without a key. */
+  /** The contract key as Daml JSON; absent if the template has no key. */
   readonly contractKey?: unknown;
-  /** Base64; empty for a template without a key. Since 3.5. */
+  /** The hash of the contract key, in base64; empty if the template has no key. Since 3.5. */
   readonly contractKeyHash?: string;
-  /** The contract's fields as Daml JSON; absent if the request asks only for interface views. */
+  /** The contract's fields as Daml JSON; absent if the request selects only interface views. */
   readonly createArgument?: unknown;
-  /** Base64, for explicit disclosure; empty unless the request sets `includeCreatedEventBlob`. */
+  /** The blob for explicit disclosure, in base64; empty unless the request sets `includeCreatedEventBlob`. */
   readonly createdEventBlob?: string;
-  /** The views by the interfaces of the request's filters. */
+  /** The views for the interfaces in the request's filters. */
   readonly interfaceViews: readonly InterfaceView[];
   /** The requesting parties that witness the creation. */
   readonly witnessParties: readonly string[];
@@ -152,7 +152,7 @@ export interface CreatedEvent {
   readonly signatories: readonly string[];
   /** The contract's observers. */
   readonly observers: readonly string[];
-  /** The package whose types `createArgument` is rendered with. Since 3.4. */
+  /** The id of the package whose types determine the form of `createArgument`. Since 3.4. */
   readonly representativePackageId?: string;
   /** Whether the event changes the active contracts of the requesting parties. Since 3.4. */
   readonly acsDelta?: boolean;
@@ -184,28 +184,28 @@ export const CreatedEvent: t.Type<CreatedEvent, unknown> = message<CreatedEvent>
 });
 
 /**
- * A choice was exercised. Only in the LEDGER_EFFECTS shape; a consuming exercise is the archival of its contract.
+ * A choice was exercised. Only the LEDGER_EFFECTS shape contains it. A consuming exercise archives its contract.
  *
  * @category Events
  */
 export interface ExercisedEvent {
   /** The kind of event. */
   readonly _tag: 'ExercisedEvent';
-  /** The offset of the update that has the event. */
+  /** The offset of the update that contains the event. */
   readonly offset: Offset;
-  /** The event's position in its transaction: ascending in execution order. */
+  /** The event's position in its transaction; ascends in execution order. */
   readonly nodeId: Int64;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** `package-id:Module:Entity` of the contract's template. */
+  /** The contract's template: `package-id:Module:Entity`. */
   readonly templateId: string;
-  /** The interface of the choice; absent where the template defines it. */
+  /** The interface that defines the choice; absent if the template defines it. */
   readonly interfaceId?: string;
   /** The name of the template's package. */
   readonly packageName: string;
-  /** The choice. */
+  /** The name of the choice. */
   readonly choice: string;
-  /** The choice's argument as Daml JSON. */
+  /** The argument as Daml JSON. */
   readonly choiceArgument?: unknown;
   /** The parties that exercised the choice. */
   readonly actingParties: readonly string[];
@@ -213,11 +213,11 @@ export interface ExercisedEvent {
   readonly consuming: boolean;
   /** The requesting parties that witness the exercise. */
   readonly witnessParties: readonly string[];
-  /** The consequences of the exercise are the events with `nodeId < n <= lastDescendantNodeId`. */
+  /** The consequences of the exercise are the events whose node id `n` satisfies `nodeId < n <= lastDescendantNodeId`. */
   readonly lastDescendantNodeId: Int64;
   /** The result as Daml JSON; absent if it is `null`. */
   readonly exerciseResult?: unknown;
-  /** The interfaces of the request's filter that the template implements. */
+  /** The interfaces in the request's filter that the template implements. */
   readonly implementedInterfaces: readonly string[];
   /** Whether the event changes the active contracts of the requesting parties. Since 3.4. */
   readonly acsDelta?: boolean;
@@ -255,9 +255,9 @@ export const ExercisedEvent: t.Type<ExercisedEvent, unknown> = message<Exercised
 export interface UnknownEvent {
   /** The kind of event. */
   readonly _tag: 'UnknownEvent';
-  /** The name of the kind on the wire. */
+  /** The wire name of the kind. */
   readonly variant: string;
-  /** The offset of the update that has the event. */
+  /** The offset of the update that contains the event. */
   readonly offset: Offset;
   /** The content, undecoded. */
   readonly value: unknown;
@@ -267,7 +267,7 @@ export interface UnknownEvent {
 export const unknownEvent: UnknownVariant<UnknownEvent> = unknownWithOffset('UnknownEvent');
 
 /**
- * An event of one contract in a transaction.
+ * An event of a contract in a transaction.
  *
  * @category Events
  */

@@ -8,21 +8,21 @@ import { Base64, HashingSchemeVersion, LedgerString, Offset, type Opt, Party, Us
 import { TransactionFormat } from './UpdateFormat.js';
 
 /**
- * How far back the ledger looks for another submission of the same change: the same user, acting parties and command id.
- * `Empty` is the longest period that the participant allows, usually seven days.
+ * How far back the ledger searches for another submission of the same change. A change is identified by its user, its acting
+ * parties and its command id. `Empty` is the longest period that the participant allows, usually seven days.
  *
  * @category Submission
  */
 export type DeduplicationPeriod =
   | {
-      /** The time before now. */
+      /** A duration before now. */
       readonly DeduplicationDuration: {
-        /** How long. */
+        /** The duration. */
         readonly value: Duration;
       };
     }
   | {
-      /** Since an offset. */
+      /** After an offset. */
       readonly DeduplicationOffset: {
         /** The offset, exclusive. */
         readonly value: Offset;
@@ -44,7 +44,7 @@ export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = oneOfKe
 );
 
 /**
- * The format of a signature: `CONCAT` for Ed25519, `DER` for ECDSA; `RAW` is the former name of `CONCAT`.
+ * The format of a signature: `CONCAT` for Ed25519, `DER` for ECDSA. `RAW` is the former name of `CONCAT`.
  *
  * @category Submission
  */
@@ -56,7 +56,7 @@ export type SignatureFormat =
   | 'SIGNATURE_FORMAT_SYMBOLIC';
 
 /**
- * The algorithm of a signature. ML-DSA-65 since 3.6.
+ * The algorithm of a signature. The ledger supports ML-DSA-65 since 3.6.
  *
  * @category Submission
  */
@@ -77,7 +77,7 @@ export interface Signature {
   readonly format: SignatureFormat;
   /** The signature. */
   readonly signature: Base64;
-  /** The fingerprint of the key, `1220` and 64 hex digits. */
+  /** The fingerprint of the key: `1220` followed by 64 hex digits. */
   readonly signedBy: string;
   /** The algorithm. */
   readonly signingAlgorithmSpec: SigningAlgorithmSpec;
@@ -117,17 +117,17 @@ export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature
 export interface SinglePartySignatures {
   /** The party. */
   readonly party: Party;
-  /** One or more, by different keys of the party. */
+  /** One or more signatures, each with a different key of the party. */
   readonly signatures: readonly Signature[];
 }
 
 /**
- * The signatures that authorize a submission: of exactly one party, with one or more keys.
+ * The signatures that authorize a submission: those of exactly one party, with one or more of its keys.
  *
  * @category Submission
  */
 export interface PartySignatures {
-  /** One entry per party; the ledger supports one party so far. */
+  /** One entry per party. The ledger currently supports one party. */
   readonly signatures: readonly SinglePartySignatures[];
 }
 
@@ -151,21 +151,21 @@ export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySign
  * @category Submission
  */
 export interface ExecuteRequest {
-  /** From the answer of `prepare`, unchanged. */
+  /** The transaction from the response of `prepare`, unchanged. */
   readonly preparedTransaction: Base64;
-  /** The signatures of the hash in the answer of `prepare`. */
+  /** The signatures of the hash in the response of `prepare`. */
   readonly partySignatures: PartySignatures;
-  /** Distinguishes this attempt from others of the same change; a new id per attempt. Default: a random UUID. */
+  /** Identifies this attempt; each attempt of a change needs a new id. Default: a random UUID. */
   readonly submissionId?: Opt<LedgerString>;
-  /** From the answer of `prepare`. */
+  /** The hashing scheme from the response of `prepare`. */
   readonly hashingSchemeVersion: HashingSchemeVersion;
-  /** How far back the ledger looks for the same change. Default: `{ Empty: {} }`, the longest period. */
+  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, the longest period. */
   readonly deduplicationPeriod?: Opt<DeduplicationPeriod>;
-  /** As for `prepare`. Default: empty, the user of the token. */
+  /** The same user as for `prepare`. Default: empty, the user of the token. */
   readonly userId?: Opt<UserId>;
   /** The earliest ledger time. Default: none. */
   readonly minLedgerTime?: Opt<MinLedgerTime>;
-  /** The events in the answer. Default: changes of active contracts that a submitting party sees. */
+  /** The events in the response. Default: the changes of active contracts that a submitting party sees. */
   readonly transactionFormat?: Opt<TransactionFormat>;
 }
 

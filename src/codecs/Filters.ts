@@ -7,43 +7,43 @@ import { Empty } from './MinLedgerTime.js';
 import { type Opt, Party, TemplateId } from './scalars.js';
 
 /**
- * Contracts of every template.
+ * Selects the contracts of every template.
  *
  * @category Requests
  */
 export interface WildcardFilter {
-  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  /** Whether created events include the blob for explicit disclosure. Default: false. */
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
 /**
- * Contracts of one template.
+ * Selects the contracts of one template.
  *
  * @category Requests
  */
 export interface TemplateFilter {
-  /** `#package-name:Module:Entity`. */
+  /** The template: `#package-name:Module:Entity`. */
   readonly templateId: TemplateId;
-  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  /** Whether created events include the blob for explicit disclosure. Default: false. */
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
 /**
- * Contracts whose template implements an interface.
+ * Selects the contracts whose template implements an interface.
  *
  * @category Requests
  */
 export interface InterfaceFilter {
-  /** `#package-name:Module:Entity`. */
+  /** The interface: `#package-name:Module:Entity`. */
   readonly interfaceId: TemplateId;
-  /** Whether created events carry the interface's view. Default: false. */
+  /** Whether created events include the interface's view. Default: false. */
   readonly includeInterfaceView?: Opt<boolean>;
-  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  /** Whether created events include the blob for explicit disclosure. Default: false. */
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
 
 /**
- * The contracts of a filter, in wire format. `Empty` is the same as the wildcard without blobs.
+ * The contracts that a filter selects, in wire format. `Empty` equals the wildcard without blobs.
  *
  * @category Requests
  */
@@ -51,26 +51,26 @@ export type IdentifierFilter =
   | {
       /** All contracts. */
       readonly WildcardFilter: {
-        /** What their events carry. */
+        /** What their events include. */
         readonly value: WildcardFilter;
       };
     }
   | {
       /** Contracts of a template. */
       readonly TemplateFilter: {
-        /** The template, and what the events carry. */
+        /** The template, and what the events include. */
         readonly value: TemplateFilter;
       };
     }
   | {
       /** Contracts that implement an interface. */
       readonly InterfaceFilter: {
-        /** The interface, and what the events carry. */
+        /** The interface, and what the events include. */
         readonly value: InterfaceFilter;
       };
     }
   | {
-      /** All contracts: the same as the wildcard without blobs. */
+      /** All contracts; equals the wildcard without blobs. */
       readonly Empty: Empty;
     };
 
@@ -107,12 +107,12 @@ export interface CumulativeFilter {
 }
 
 /**
- * The filters of a party. A contract matches if any of them matches; an empty list matches everything.
+ * The filters of a party. A contract matches if any filter matches it. An empty list matches all contracts.
  *
  * @category Requests
  */
 export interface Filters {
-  /** The filters; a contract that matches any of them is selected. Default: none, the same as the wildcard. */
+  /** The filters; a contract that matches any of them is selected. Default: none, which equals the wildcard. */
   readonly cumulative?: Opt<readonly CumulativeFilter[]>;
 }
 
@@ -128,14 +128,14 @@ export const Filters: t.Type<Filters, unknown> = exact<Filters>('Filters', {
 });
 
 /**
- * The filter that preceded `UpdateFormat`; deprecated since 3.4, disabled by default in 3.6.
+ * The predecessor of `UpdateFormat`: deprecated since 3.4, disabled by default in 3.6.
  *
  * @category Requests
  */
 export interface TransactionFilter {
-  /** The filters of each party. Default: no party. */
+  /** The filters by party. Default: no party. */
   readonly filtersByParty?: Opt<Readonly<Record<Party, Filters>>>;
-  /** The filters of every party of the participant. */
+  /** The filters for every party of the participant. */
   readonly filtersForAnyParty?: Opt<Filters>;
 }
 

@@ -5,12 +5,12 @@ import { message } from './internal/message.js';
 import { Int64 } from './scalars.js';
 
 /**
- * The body of the ledger's own errors.
+ * The body of an error response from the ledger.
  *
  * @category Errors
  */
 export interface JsCantonError {
-  /** The error's id, such as `OFFSET_AFTER_LEDGER_END`; `NA` where the ledger withholds it. */
+  /** The error's id, such as `OFFSET_AFTER_LEDGER_END`; `NA` if the ledger withholds it. */
   readonly code: string;
   /** A human-readable explanation. */
   readonly cause: string;
@@ -18,17 +18,17 @@ export interface JsCantonError {
   readonly correlationId?: string;
   /** The W3C trace id. */
   readonly traceId?: string;
-  /** Details of this error: strings, some of which are debug output. */
+  /** Details of this error as strings, some of them debug output. */
   readonly context: Readonly<Record<string, string>>;
-  /** Pairs of type and id. */
+  /** The resources that the error concerns: pairs of type and id. */
   readonly resources?: unknown;
-  /** The category, 1 to 14, which says what a client should do; -1 where the ledger withholds it. */
+  /** The category, 1 to 14, which determines what a client should do; -1 if the ledger withholds it. */
   readonly errorCategory: Int64;
   /** The gRPC status code. */
   readonly grpcCodeValue?: Int64;
-  /** The default delay of the category, such as `1 second`; not the delay that the server asks for. */
+  /** The category's default delay, such as `1 second`; not the delay that the server requests. */
   readonly retryInfo?: string;
-  /** Whether a submission has certainly failed; if absent, `context.definite_answer` may say so. */
+  /** Whether a submission has definitely failed. If it is absent, `context.definite_answer` may be present instead. */
   readonly definiteAnswer?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { exact, valueField } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
 import { type Int64, type Opt, Timestamp } from './scalars.js';
 
-/** A field that a request may contain, because the ledger's own answers contain it. It is not sent. */
+/** A field that a request may contain because the ledger's responses contain it. It is not sent. */
 const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
   'ignored',
   optional(json).is,
@@ -14,7 +14,7 @@ const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
 );
 
 /**
- * A length of time in a request.
+ * A duration in a request.
  *
  * @category Values
  */
@@ -23,7 +23,7 @@ export interface Duration {
   readonly seconds: Int64;
   /** Additional nanoseconds, 0 to 999 999 999. Default: 0. */
   readonly nanos?: Opt<Int64>;
-  /** Part of the ledger's answers; it is not sent. */
+  /** Present in the ledger's responses; it is not sent. */
   readonly unknownFields?: unknown;
 }
 
@@ -39,7 +39,7 @@ export const Duration: t.Type<Duration, unknown> = exact<Duration>('Duration', {
 });
 
 /**
- * `{}`, a variant without content.
+ * A variant without content: `{}`.
  *
  * @category Values
  */
@@ -53,22 +53,22 @@ export type Empty = Readonly<Record<string, never>>;
 export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});
 
 /**
- * The earliest ledger time of a transaction: a time, or a duration from now. It does not delay the submission.
+ * The earliest ledger time of a transaction: an absolute time, or a duration from now. It does not delay the submission.
  *
  * @category Submission
  */
 export interface MinLedgerTime {
-  /** The one-of on the wire. */
+  /** The earliest time, as one of three variants. */
   readonly time:
     | {
-        /** Not before a time. */
+        /** Not before an absolute time. */
         readonly MinLedgerTimeAbs: {
           /** The time. */
           readonly value: Timestamp;
         };
       }
     | {
-        /** Not before a duration from now. */
+        /** Not before now plus a duration. */
         readonly MinLedgerTimeRel: {
           /** The duration. */
           readonly value: Duration;

@@ -13,7 +13,7 @@ import { Offset, Timestamp } from './scalars.js';
 export interface SynchronizerTime {
   /** The synchronizer. */
   readonly synchronizerId: string;
-  /** The participant has processed everything of this synchronizer up to this record time. */
+  /** The record time up to which the participant has processed everything of this synchronizer. */
   readonly recordTime: Timestamp;
 }
 
@@ -44,7 +44,7 @@ const fields = message<LedgerEnd>('LedgerEnd', {
   synchronizerTimes: repeated(SynchronizerTime),
 });
 
-/** Whether an answer is not a ledger end, such as the error of a proxy. A feed would take it for the end of an empty ledger, and the ledger for reset. */
+/** Whether a response is not a ledger end but, for example, a proxy's error. A feed would read it as an empty ledger and assume a reset. */
 const isForeign = (u: unknown): boolean =>
   isRecord(u) && !('offset' in u) && Object.keys(u).some((key) => key !== 'synchronizerTimes');
 
@@ -62,16 +62,17 @@ export const LedgerEnd: t.Type<LedgerEnd, unknown> = new t.Type(
 );
 
 /**
- * Everything up to `offset` that matches the request has been sent. A feed can resume from it, even if nothing matched.
+ * The participant has sent everything up to `offset` that matches the request. A feed can resume after this offset, even if
+ * nothing matched.
  *
  * @category Updates
  */
 export interface OffsetCheckpoint {
   /** The variant. */
   readonly _tag: 'OffsetCheckpoint';
-  /** At or after the offset of every update sent before. */
+  /** An offset at or after that of every update sent before. */
   readonly offset: Offset;
-  /** One entry per synchronizer; may be empty. */
+  /** The progress of each synchronizer; may be empty. */
   readonly synchronizerTimes: readonly SynchronizerTime[];
 }
 
@@ -87,7 +88,7 @@ export const OffsetCheckpoint: t.Type<OffsetCheckpoint, unknown> = message<Offse
 });
 
 /**
- * The W3C trace context of the submission of an update.
+ * The W3C trace context of the submission that caused an update.
  *
  * @category Updates
  */

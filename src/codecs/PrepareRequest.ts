@@ -23,11 +23,11 @@ import {
 export interface DisclosedContract {
   /** The contract's template. */
   readonly templateId?: Opt<TemplateId>;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** The `createdEventBlob` of its creation, base64. */
+  /** The `createdEventBlob` of its created event, in base64. */
   readonly createdEventBlob: string;
-  /** The synchronizer of the contract. Default: empty, unknown. */
+  /** The synchronizer of the contract. Default: empty, which means unknown. */
   readonly synchronizerId?: Opt<string>;
 }
 
@@ -44,12 +44,12 @@ export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<Discl
 });
 
 /**
- * A contract key that the submission will look up, prefetched to save time.
+ * A contract key that the submission will look up. Prefetching it saves time.
  *
  * @category Submission
  */
 export interface PrefetchContractKey {
-  /** The template of the key. */
+  /** The template that defines the key. */
   readonly templateId: TemplateId;
   /** The key as Daml JSON. */
   readonly contractKey: unknown;
@@ -66,14 +66,14 @@ export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<P
 );
 
 /**
- * Options of the cost estimation by `prepare`. Since 3.4.
+ * Options for the cost estimation of `prepare`. Since 3.4.
  *
  * @category Submission
  */
 export interface TrafficEstimation {
   /** Whether to omit the estimation. Default: false. */
   readonly disabled?: Opt<boolean>;
-  /** The algorithms of the expected signatures, `SIGNING_ALGORITHM_SPEC_…`. Default: those of the party's keys. */
+  /** The algorithms of the expected signatures: `SIGNING_ALGORITHM_SPEC_…`. Default: those of the party's keys. */
   readonly expectedSignatures?: Opt<readonly string[]>;
 }
 
@@ -93,13 +93,13 @@ export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<Traff
  * @category Submission
  */
 export interface PrepareRequest {
-  /** Identifies the change, together with `userId` and `actAs`, for the ledger's deduplication. */
+  /** Identifies the change for the ledger's deduplication, together with `userId` and `actAs`. */
   readonly commandId: LedgerString;
-  /** The commands; the ledger supports one so far. */
+  /** The commands. The ledger currently supports one. */
   readonly commands: readonly Command[];
-  /** The parties that authorize it; the ledger supports one so far. */
+  /** The parties that authorize the submission. The ledger currently supports one. */
   readonly actAs: readonly Party[];
-  /** Other parties whose contracts may be read. Default: none. */
+  /** Other parties whose contracts the submission may read. Default: none. */
   readonly readAs?: Opt<readonly Party[]>;
   /** The user. Default: empty, the user of the token. */
   readonly userId?: Opt<UserId>;
@@ -109,19 +109,19 @@ export interface PrepareRequest {
   readonly disclosedContracts?: Opt<readonly DisclosedContract[]>;
   /** The synchronizer to submit to. Default: empty, the participant chooses. */
   readonly synchronizerId?: Opt<string>;
-  /** The packages to prefer where a name has several. Default: none. */
+  /** The ids of the packages to prefer if several packages share a name. Default: none. */
   readonly packageIdSelectionPreference?: Opt<readonly string[]>;
-  /** Whether the answer explains how the hash was computed. Default: false. */
+  /** Whether the response explains how the hash was computed. Default: false. */
   readonly verboseHashing?: Opt<boolean>;
   /** Contract keys to prefetch. Default: none. Since 3.4. */
   readonly prefetchContractKeys?: Opt<readonly PrefetchContractKey[]>;
-  /** The latest record time; after it the submission can no longer be committed. Default: none. */
+  /** The latest record time. After it, the ledger can no longer commit the submission. Default: none. */
   readonly maxRecordTime?: Opt<Timestamp>;
-  /** Options of the cost estimation. Default: the cost is estimated. Since 3.4. */
+  /** Options for the cost estimation. Default: the participant estimates the cost. Since 3.4. */
   readonly estimateTrafficCost?: Opt<TrafficEstimation>;
-  /** The participant's maximum number of attempts to select packages. Default: its own. Since 3.4. */
+  /** How often the participant may attempt to select packages. Default: the participant's setting. Since 3.4. */
   readonly tapsMaxPasses?: Opt<Int64>;
-  /** The scheme of the hash. Default: the participant's, V2. Since 3.5. */
+  /** The hashing scheme. Default: the participant's, which is V2. Since 3.5. */
   readonly hashingSchemeVersion?: Opt<HashingSchemeVersion>;
 }
 

@@ -9,7 +9,7 @@ import { Base64, HashingSchemeVersion, Int64, Timestamp } from './scalars.js';
  * @category Submission
  */
 export interface CostEstimation {
-  /** The time of the estimation. */
+  /** When the participant made the estimation. */
   readonly estimationTimestamp: Timestamp;
   /** The cost of the confirmation request. */
   readonly confirmationRequestTrafficCostEstimation: Int64;
@@ -20,18 +20,18 @@ export interface CostEstimation {
 }
 
 /**
- * A prepared submission, to be signed.
+ * A submission that the participant has prepared for signing.
  *
  * @category Submission
  */
 export interface PreparedSubmission {
-  /** The transaction; part of the execution request, unchanged. */
+  /** The transaction. Pass it to the execute request unchanged. */
   readonly preparedTransaction: Base64;
-  /** The hash to sign: the decoded bytes. A careful signer recomputes it from `preparedTransaction`. */
+  /** The hash to sign. Sign the decoded bytes. To be safe, recompute the hash from `preparedTransaction` first. */
   readonly preparedTransactionHash: Base64;
-  /** The scheme of the hash; part of the execution request, unchanged. */
+  /** The hashing scheme. Pass it to the execute request unchanged. */
   readonly hashingSchemeVersion: HashingSchemeVersion;
-  /** How the hash was computed, if the request sets `verboseHashing`. */
+  /** How the hash was computed; present if the request sets `verboseHashing`. */
   readonly hashingDetails?: string;
   /** The estimated cost. Since 3.4. */
   readonly costEstimation?: CostEstimation;

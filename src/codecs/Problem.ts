@@ -1,20 +1,20 @@
 import type * as t from 'io-ts';
 
 /**
- * One reason why a value cannot be decoded. It never contains the value, which may be secret. The decoders of Daml's code
- * generator do not tell the keys of a map from the names of fields, so that their paths contain such keys.
+ * A reason why a value cannot be decoded. It never contains the value, which may be secret. The decoders of Daml's code
+ * generator do not distinguish map keys from field names, so their paths contain map keys.
  *
  * @category Values
  */
 export interface Problem {
-  /** Keys from the outside in, joined by dots; empty for the value itself. A key of a map, `t.record` in io-ts, is `*`. */
+  /** Keys from the outside in, joined by dots; empty for the value itself. A map key (`t.record` in io-ts) appears as `*`. */
   readonly path: string;
-  /** The expected value. */
+  /** A description of the expected value. */
   readonly expected: string;
 }
 
 /**
- * The errors of io-ts as problems, without the values.
+ * Converts io-ts errors to problems, without the values.
  *
  * @category Values
  */
@@ -27,14 +27,14 @@ export const problemsOf = (errors: t.Errors): readonly Problem[] =>
     expected: message ?? context.at(-1)?.type.name ?? '',
   }));
 
-/** A codec of io-ts, as far as it is looked at here. Programs without codecs need not load io-ts. */
+/** The part of an io-ts codec that this file reads. Programs without codecs need not load io-ts. */
 interface Codec {
   readonly _tag?: string;
-  /** The codec that it wraps. */
+  /** The wrapped codec. */
   readonly type?: Codec;
 }
 
-/** Codecs that add no key of their own to a path. */
+/** Codecs that add no key to a path. */
 const wrappers: readonly (string | undefined)[] = ['RefinementType', 'ReadonlyType', 'ExactType', 'RecursiveType'];
 
 /** Whether the keys of the decoded objects are values, rather than the names of fields. */
@@ -42,7 +42,7 @@ const isMap = ({ _tag, type }: Codec = {}): boolean =>
   _tag === 'DictionaryType' || (wrappers.includes(_tag) && isMap(type));
 
 /**
- * A problem on one line.
+ * Formats a problem as one line.
  *
  * @category Values
  */

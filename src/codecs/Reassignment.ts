@@ -19,11 +19,11 @@ export interface AssignedEvent {
   readonly source: string;
   /** The synchronizer that the contract is now on. */
   readonly target: string;
-  /** The id that the preceding unassignment has too. */
+  /** The id of the reassignment; the preceding unassignment has the same. */
   readonly reassignmentId: string;
-  /** The submitter; empty where the reader may not know it. */
+  /** The submitter; empty if the reader may not know it. */
   readonly submitter?: string;
-  /** The number of reassignments of the contract. */
+  /** How often the contract has been reassigned. */
   readonly reassignmentCounter: Int64;
   /** The contract. */
   readonly createdEvent: CreatedEvent;
@@ -49,18 +49,18 @@ export const AssignedEvent: t.Type<AssignedEvent, unknown> = withFormerKey(
 );
 
 /**
- * A contract was unassigned from the synchronizer `source`. It is in flight until the assignment with the same reassignment id.
+ * A contract was unassigned from the synchronizer `source`. It is in flight until an assignment with the same reassignment id.
  *
  * @category Events
  */
 export interface UnassignedEvent {
   /** The kind of event; `JsUnassignedEvent` on the wire. */
   readonly _tag: 'UnassignedEvent';
-  /** The id that the following assignment has too. */
+  /** The id of the reassignment; the following assignment has the same. */
   readonly reassignmentId: string;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** `package-id:Module:Entity` of the contract's template. */
+  /** The contract's template: `package-id:Module:Entity`. */
   readonly templateId?: string;
   /** The name of the template's package. */
   readonly packageName: string;
@@ -68,15 +68,15 @@ export interface UnassignedEvent {
   readonly source: string;
   /** The synchronizer that the contract goes to. */
   readonly target: string;
-  /** The submitter; empty where the reader may not know it. */
+  /** The submitter; empty if the reader may not know it. */
   readonly submitter?: string;
-  /** The number of reassignments of the contract. */
+  /** How often the contract has been reassigned. */
   readonly reassignmentCounter: Int64;
-  /** Until then only the submitter can assign the contract. */
+  /** The time until which only the submitter can assign the contract. */
   readonly assignmentExclusivity?: Timestamp;
-  /** The requesting parties that witness it. */
+  /** The requesting parties that witness the unassignment. */
   readonly witnessParties: readonly string[];
-  /** The offset of the update that has the event. */
+  /** The offset of the update that contains the event. */
   readonly offset: Offset;
   /** The event's position in its update. */
   readonly nodeId: Int64;
@@ -108,14 +108,14 @@ export const UnassignedEvent: t.Type<UnassignedEvent, unknown> = withFormerKey(
 );
 
 /**
- * An event of one contract in a reassignment.
+ * An event of a contract in a reassignment.
  *
  * @category Events
  */
 export type ReassignmentEvent = AssignedEvent | UnassignedEvent | UnknownEvent;
 
 /**
- * Codec of `ReassignmentEvent`; on the wire an unassignment is wrapped in a `value`, an assignment is not.
+ * Codec of `ReassignmentEvent`. On the wire, an unassignment is wrapped in a `value`; an assignment is not.
  *
  * @category Events
  */
@@ -128,30 +128,30 @@ export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
 });
 
 /**
- * Contracts were unassigned from a synchronizer, or assigned to one. These are two updates, each with its own offset.
+ * Contracts were unassigned from a synchronizer or assigned to one. The two steps are separate updates with separate offsets.
  *
  * @category Updates
  */
 export interface Reassignment {
   /** The variant. */
   readonly _tag: 'Reassignment';
-  /** The same on every participant that sees it. */
+  /** The id of the update: the same on every participant that sees it. */
   readonly updateId: string;
-  /** Chosen by the submitter; empty for all other readers. */
+  /** The command id that the submitter chose; empty for all other readers. */
   readonly commandId?: string;
-  /** Chosen by the submitter. */
+  /** The workflow id that the submitter chose. */
   readonly workflowId?: string;
-  /** Its position on this participant's ledger. */
+  /** The update's position on this participant's ledger. */
   readonly offset: Offset;
-  /** All are of one kind: unassignments or assignments. */
+  /** The events, all of one kind: unassignments or assignments. */
   readonly events: readonly ReassignmentEvent[];
   /** The trace context of the submission. */
   readonly traceContext?: TraceContext;
-  /** When the synchronizer recorded it. */
+  /** When the synchronizer recorded the update. */
   readonly recordTime: Timestamp;
-  /** The source of an unassignment, the target of an assignment. Since 3.4. */
+  /** The source of the unassignments, or the target of the assignments. Since 3.4. */
   readonly synchronizerId?: string;
-  /** The traffic that it cost, in bytes; only for the submitting participant. Since 3.4.12. */
+  /** The traffic cost of the update, in bytes; only on the submitting participant. Since 3.4.12. */
   readonly paidTrafficCost?: Int64;
 }
 

@@ -10,14 +10,14 @@ import { Offset, Timestamp } from './scalars.js';
 const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as const;
 
 /**
- * The permission of a participant for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer one.
+ * The permission of a participant for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer name.
  *
  * @category Events
  */
 export type ParticipantPermission = string;
 
 /**
- * Codec of `ParticipantPermission`. 3.3 sends the index of the name.
+ * Codec of `ParticipantPermission`. It also decodes the index of the name, which 3.3 sends.
  *
  * @category Events
  */
@@ -36,11 +36,11 @@ export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new
   t.identity,
 );
 
-/** The party, and the participant that hosts it. */
+/** The party and the participant that hosts it. */
 const hosting = { partyId: text, participantId: text };
 
 /**
- * A participant started to host a party.
+ * A participant started hosting a party.
  *
  * @category Events
  */
@@ -68,7 +68,7 @@ export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded
   });
 
 /**
- * A participant's permission for a party it hosts changed.
+ * A participant's permission for a party that it hosts changed.
  *
  * @category Events
  */
@@ -96,7 +96,7 @@ export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationCha
   });
 
 /**
- * A participant is being onboarded for a party: the party's contracts are being copied. Since 3.5.
+ * A participant is being onboarded for a party: the party's contracts are being copied to it. Since 3.5.
  *
  * @category Events
  */
@@ -124,7 +124,7 @@ export const ParticipantAuthorizationOnboarding: t.Type<ParticipantAuthorization
   });
 
 /**
- * A participant no longer hosts a party.
+ * A participant stopped hosting a party.
  *
  * @category Events
  */
@@ -149,14 +149,14 @@ export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRev
   });
 
 /**
- * A topology event of a kind that this version does not know, undecoded. It has no offset; its update has one.
+ * A topology event of a kind that this version does not know, undecoded. It has no offset; use the offset of its update.
  *
  * @category Events
  */
 export interface UnknownTopologyEvent {
   /** The kind of event. */
   readonly _tag: 'UnknownTopologyEvent';
-  /** The name of the kind on the wire. */
+  /** The wire name of the kind. */
   readonly variant: string;
   /** The content, undecoded. */
   readonly value: unknown;
@@ -170,7 +170,7 @@ type Known =
   | ParticipantAuthorizationRevoked;
 
 /**
- * A change of the participants that host a party.
+ * A change to the hosting of a party.
  *
  * @category Events
  */
@@ -182,7 +182,7 @@ const unknownTopologyEvent: UnknownVariant<UnknownTopologyEvent> = {
   expected: 'anything',
 };
 
-/** A one-of with a variant for each kind of event; `wrap` adds the envelope that the contents have on the wire. */
+/** A one-of with a variant for each kind of event; `wrap` adds the wire envelope of the contents. */
 const anyEvent = (wrap: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>): t.Type<TopologyEvent, unknown> =>
   oneOf<Known, UnknownTopologyEvent>(
     'TopologyEvent',
@@ -208,7 +208,7 @@ const readCurrent = readerOf(current);
 const readFormer = readerOf(former);
 
 /**
- * Codec of `TopologyEvent`. Decodes both forms of the wire; encodes to the current one.
+ * Codec of `TopologyEvent`. It decodes both wire formats and encodes to the current one.
  *
  * @category Events
  */
@@ -220,24 +220,24 @@ export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec<TopologyE
 );
 
 /**
- * The participants that host parties changed.
+ * The hosting of parties changed.
  *
  * @category Updates
  */
 export interface TopologyTransaction {
   /** The variant. */
   readonly _tag: 'TopologyTransaction';
-  /** The same on every participant that sees it. */
+  /** The id of the update: the same on every participant that sees it. */
   readonly updateId: string;
   /** The changes. */
   readonly events: readonly TopologyEvent[];
-  /** Its position on this participant's ledger. */
+  /** The update's position on this participant's ledger. */
   readonly offset: Offset;
   /** The synchronizer whose topology changed. */
   readonly synchronizerId: string;
   /** The trace context of the submission. */
   readonly traceContext?: TraceContext;
-  /** When the synchronizer recorded it. */
+  /** When the synchronizer recorded the update. */
   readonly recordTime: Timestamp;
 }
 

@@ -14,17 +14,17 @@ import { Int64, Offset, Timestamp } from './scalars.js';
 export interface Transaction {
   /** The variant. */
   readonly _tag: 'Transaction';
-  /** The same on every participant that sees the transaction. */
+  /** The id of the update: the same on every participant that sees it. */
   readonly updateId: string;
-  /** Chosen by the submitter; empty for all other readers. */
+  /** The command id that the submitter chose; empty for all other readers. */
   readonly commandId?: string;
-  /** Chosen by the submitter, to group transactions. */
+  /** The workflow id that the submitter chose to group transactions. */
   readonly workflowId?: string;
   /** The ledger time. */
   readonly effectiveAt: Timestamp;
-  /** In execution order; empty if the request's format selects none of them. */
+  /** The events in execution order; empty if the request's format selects none of them. */
   readonly events: readonly Event[];
-  /** Its position on this participant's ledger. */
+  /** The transaction's position on this participant's ledger. */
   readonly offset: Offset;
   /** The synchronizer that ordered the transaction. */
   readonly synchronizerId: string;
@@ -32,17 +32,17 @@ export interface Transaction {
   readonly traceContext?: TraceContext;
   /** When the synchronizer recorded the transaction. */
   readonly recordTime: Timestamp;
-  /** Lower-case hex of the hash that an external party signed. */
+  /** The hash that an external party signed, in lower-case hex. */
   readonly externalTransactionHash?: string;
-  /** The traffic that the confirmation request cost, in bytes; only for the submitting participant. Since 3.4.12. */
+  /** The traffic cost of the confirmation request, in bytes; only on the submitting participant. Since 3.4.12. */
   readonly paidTrafficCost?: Int64;
-  /** Lower-case hex. Since 3.6. */
+  /** The hash of the transaction, in lower-case hex. Since 3.6. */
   readonly transactionHash?: string;
 }
 
 /**
- * Codec of `Transaction`, `JsTransaction` in the ledger's documentation. The list of events is required, because every
- * participant sends it: a transaction without it is from another endpoint, which has the events under another key.
+ * Codec of `Transaction`, `JsTransaction` in the ledger's documentation. It requires the list of events, because every
+ * participant sends it. A transaction without the list comes from another endpoint, which sends the events under another key.
  *
  * @category Updates
  */
@@ -63,7 +63,7 @@ export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('T
 });
 
 /**
- * Codec of the answer to a submission, `{"transaction": {...}}`: decodes to the transaction itself.
+ * Codec of the response to a submission, `{"transaction": {...}}`. It decodes to the transaction itself.
  *
  * @category Submission
  */

@@ -9,16 +9,16 @@ import { TopologyTransaction } from './TopologyTransaction.js';
 import { Transaction } from './Transaction.js';
 
 /**
- * An update of a variant that this version does not know, undecoded, so that a newer ledger does not end a feed.
+ * An update of a variant that this version does not know, undecoded. Feeds emit it, so a newer ledger does not end them.
  *
  * @category Updates
  */
 export interface UnknownUpdate {
   /** The variant. */
   readonly _tag: 'UnknownUpdate';
-  /** The name of the variant on the wire. */
+  /** The wire name of the variant. */
   readonly variant: string;
-  /** Its position on this participant's ledger. */
+  /** The update's position on this participant's ledger. */
   readonly offset: Offset;
   /** The content, undecoded. */
   readonly value: unknown;
@@ -28,7 +28,7 @@ export interface UnknownUpdate {
 type Known = Transaction | Reassignment | TopologyTransaction | OffsetCheckpoint;
 
 /**
- * One element of the ledger's feed, a union by `_tag`.
+ * An element of the ledger's feed: a union, discriminated by `_tag`.
  *
  * @category Updates
  */
@@ -60,13 +60,13 @@ export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
 );
 
 /**
- * Codec of an element of an answer with updates, `{"update": {...}}`. Decodes to the update itself.
+ * Codec of an element in a response with updates, `{"update": {...}}`. It decodes to the update itself.
  *
  * @category Updates
  */
 export const UpdateElement: t.Type<Update, unknown> = envelope('update', Update);
 
-/** The offset of an element that may be invalid, if it can be read, to report which element failed. */
+/** Returns the offset of an element that may be invalid, if it is readable, to report which element failed. */
 export function offsetOfElement(element: unknown): Offset | undefined {
   const update = isRecord(element) ? element['update'] : undefined;
   return isRecord(update) ? Object.values(update).map(findOffset)[0] : undefined;

@@ -6,16 +6,16 @@ import { exact } from './internal/message.js';
 import { type Opt, Party } from './scalars.js';
 
 /**
- * The parties and the contracts whose events a request selects.
+ * Selects events by party and by contract.
  *
  * @category Requests
  */
 export interface EventFormat {
-  /** The filters by party; the token's user must be allowed to read as each of them. Default: no party. */
+  /** The filters by party. The token's user must have the right to read as each party. Default: no party. */
   readonly filtersByParty?: Opt<Readonly<Record<Party, Filters>>>;
-  /** The filters of every party of the participant; the token's user must be allowed to read as any party. */
+  /** The filters for every party of the participant. The token's user must have the right to read as any party. */
   readonly filtersForAnyParty?: Opt<Filters>;
-  /** Whether gRPC values have labels and type ids; no effect on JSON. Default: false. */
+  /** Whether gRPC values include labels and type ids; has no effect on JSON. Default: false. */
   readonly verbose?: Opt<boolean>;
 }
 
@@ -31,22 +31,22 @@ export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('Eve
 });
 
 /**
- * The parties whose hosting a request selects.
+ * Selects the parties whose hosting changes are included.
  *
  * @category Requests
  */
 export interface ParticipantAuthorizationFormat {
-  /** The parties; an empty list is all parties. Default: all. */
+  /** The parties; an empty list selects all parties. Default: all. */
   readonly parties?: Opt<readonly Party[]>;
 }
 
 /**
- * The topology events that a request selects.
+ * Selects topology events.
  *
  * @category Requests
  */
 export interface TopologyFormat {
-  /** Changes of the participants that host a party; absent for none. */
+  /** Which changes to the hosting of parties to include; absent for none. */
   readonly includeParticipantAuthorizationEvents?: Opt<ParticipantAuthorizationFormat>;
 }
 
@@ -64,8 +64,10 @@ export const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFor
 });
 
 /**
- * `TRANSACTION_SHAPE_ACS_DELTA`: creations and archivals of contracts on which a requesting party is a stakeholder.
- * `TRANSACTION_SHAPE_LEDGER_EFFECTS`: creations and exercises of which a requesting party is an informee.
+ * The kind of events in a transaction.
+ *
+ * - `TRANSACTION_SHAPE_ACS_DELTA`: creations and archivals of contracts on which a requesting party is a stakeholder.
+ * - `TRANSACTION_SHAPE_LEDGER_EFFECTS`: creations and exercises of which a requesting party is an informee.
  *
  * @category Requests
  */
@@ -83,14 +85,14 @@ export const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneO
 );
 
 /**
- * The events of transactions that a request selects, and their shape.
+ * Selects the events of transactions, and their shape.
  *
  * @category Requests
  */
 export interface TransactionFormat {
-  /** The parties and the contracts. */
+  /** The parties and contracts to select. */
   readonly eventFormat: EventFormat;
-  /** Changes of active contracts, or all effects. */
+  /** Whether to include changes of active contracts or all effects. */
   readonly transactionShape: TransactionShape;
 }
 
@@ -105,16 +107,16 @@ export const TransactionFormat: t.Type<TransactionFormat, unknown> = exact<Trans
 });
 
 /**
- * The updates that a request selects. {@link acsDelta} and {@link ledgerEffects} build one without the nesting.
+ * Selects updates. {@link acsDelta} and {@link ledgerEffects} build one without the nesting.
  *
  * @category Requests
  */
 export interface UpdateFormat {
-  /** Transactions; absent for none. */
+  /** Which transactions to include; absent for none. */
   readonly includeTransactions?: Opt<TransactionFormat>;
-  /** Reassignments; absent for none. */
+  /** Which reassignments to include; absent for none. */
   readonly includeReassignments?: Opt<EventFormat>;
-  /** Topology transactions; absent for none. */
+  /** Which topology transactions to include; absent for none. */
   readonly includeTopologyEvents?: Opt<TopologyFormat>;
 }
 

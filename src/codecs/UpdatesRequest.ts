@@ -6,14 +6,14 @@ import { exact } from './internal/message.js';
 import { Offset, type Opt } from './scalars.js';
 import { UpdateFormat } from './UpdateFormat.js';
 
-/** A rule between the fields of a request. */
+/** A rule that relates the fields of a request. */
 interface Rule<F> {
   readonly field: string;
   readonly isBroken: (fields: F) => boolean;
   readonly expected: string;
 }
 
-/** A request that must obey the rules after `complete` has added missing fields. `A` is an `F` that obeys them. */
+/** A request that must obey the rules after `complete` has added missing fields. An `A` is an `F` that obeys them. */
 function withRules<F, A extends F>(
   fields: t.Type<F, unknown>,
   rules: readonly Rule<F>[],
@@ -38,30 +38,30 @@ function withRules<F, A extends F>(
 }
 
 /**
- * A range of offsets. Ascending, it is endless without `endInclusive`; descending, it requires one.
+ * A range of offsets. An ascending range without `endInclusive` has no end. A descending range requires `endInclusive`.
  *
  * @category Requests
  */
 export type UpdatesRange =
   | {
-      /** Only updates after this offset; 0 is the beginning of the ledger. Not before the pruned offset. */
+      /** The offset after which the range starts; 0 is the beginning of the ledger. Not before the pruned offset. */
       readonly beginExclusive: Offset;
-      /** Only updates up to this offset; absent for an endless feed. */
+      /** The last offset of the range; absent for a range without an end. */
       readonly endInclusive?: Opt<Offset>;
-      /** Whether the last update comes first. Default: false. */
+      /** Whether to read backward, from the last update to the first. Default: false. */
       readonly descendingOrder?: Opt<false>;
     }
   | {
-      /** Only updates after this offset; 0 is the beginning of the ledger. Not before the pruned offset. */
+      /** The offset after which the range starts; 0 is the beginning of the ledger. Not before the pruned offset. */
       readonly beginExclusive: Offset;
-      /** Only updates up to this offset. */
+      /** The last offset of the range. */
       readonly endInclusive: Offset;
-      /** Whether the last update comes first. Default: false. Since 3.5. */
+      /** Whether to read backward, from the last update to the first. Default: false. Since 3.5. */
       readonly descendingOrder?: Opt<boolean>;
     };
 
 /**
- * The updates that a request selects: by an update format, or by the filter that preceded it. One of the two is required.
+ * The updates that a request selects: either by an update format, or by its predecessor, the filter. One of the two is required.
  *
  * @category Requests
  */
@@ -69,17 +69,17 @@ export type UpdatesSelection =
   | {
       /** The updates to select. */
       readonly updateFormat: UpdateFormat;
-      /** Not together with `updateFormat`. */
+      /** Not allowed together with `updateFormat`. */
       readonly filter?: null | undefined;
-      /** Not together with `updateFormat`. */
+      /** Not allowed together with `updateFormat`. */
       readonly verbose?: null | undefined;
     }
   | {
-      /** Not together with `filter` or `verbose`. */
+      /** Not allowed together with `filter` or `verbose`. */
       readonly updateFormat?: null | undefined;
-      /** The parties and the contracts, in the form that is deprecated since 3.4. */
+      /** The parties and contracts to select, in the format that is deprecated since 3.4. */
       readonly filter: TransactionFilter;
-      /** Whether gRPC values have labels and type ids; no effect on JSON. Default: false. */
+      /** Whether gRPC values include labels and type ids; has no effect on JSON. Default: false. */
       readonly verbose?: Opt<boolean>;
     };
 
@@ -140,7 +140,7 @@ const rules = [
 const isPresent = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
 
 /**
- * Codec of `UpdatesRequest`: checks the rules of the request, drops each `null`, and adds the scalars that 3.3 requires.
+ * Codec of `UpdatesRequest`. It checks the rules of the request, drops each `null`, and adds the scalars that 3.3 requires.
  *
  * @category Requests
  */

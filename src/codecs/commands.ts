@@ -2,9 +2,9 @@ import type { Command } from './Command.js';
 import type { ArgumentOf, ChoiceType, CreatableType, PayloadOf } from './ContractType.js';
 
 /**
- * The command that creates a contract of a template, for `submit` and `prepare`.
+ * Returns the command that creates a contract of a template, for `submit` and `prepare`.
  *
- * @param type - a template: one of the code generator, or of `contractType`
+ * @param type - a template, from Daml's code generator or from `contractType`
  * @param payload - the arguments
  * @example
  * ```ts
@@ -26,12 +26,12 @@ export const create = <C extends CreatableType>(type: C, payload: PayloadOf<C>):
 });
 
 /**
- * The command that exercises a choice of a contract, for `submit` and `prepare`. A choice of an interface is exercised through
- * the interface, on a contract of any template that implements it.
+ * Returns the command that exercises a choice on a contract, for `submit` and `prepare`. A choice of an interface can be
+ * exercised on a contract of any template that implements the interface.
  *
- * @param choice - a choice of a template or of an interface
- * @param contractId - the contract
- * @param argument - the argument; `{}` for none
+ * @param choice - a choice of a template or an interface
+ * @param contractId - the id of the contract
+ * @param argument - the argument; `{}` if the choice has none
  * @example
  * ```ts
  * import { contractType, exercise } from 'canton-rx';
@@ -56,13 +56,13 @@ export const exercise = <C extends ChoiceType>(choice: C, contractId: string, ar
 });
 
 /**
- * The command that creates a contract of a template and exercises a choice of it, for `submit` and `prepare`.
+ * Returns the command that creates a contract of a template and exercises a choice on it, for `submit` and `prepare`.
  *
  * @param type - a template
  * @param payload - the arguments
- * @param choice - a choice of the template; the ledger knows no such command for one of an interface
- * @param argument - the argument of the choice; `{}` for none
- * @throws TypeError for a choice that is not of the template
+ * @param choice - a choice of the template; the ledger does not support choices of an interface here
+ * @param argument - the argument of the choice; `{}` if it has none
+ * @throws TypeError if the choice does not belong to the template
  * @example
  * ```ts
  * import { contractType, createAndExercise } from 'canton-rx';

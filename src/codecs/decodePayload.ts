@@ -10,8 +10,8 @@ import type { Problem } from './Problem.js';
 import type { TemplateId } from './scalars.js';
 
 /**
- * Whether an id of the wire, `package-id:Module:Entity`, is that of a template or of an interface. A name of a package is
- * compared where the wire has it beside the id, which it has for templates only.
+ * Returns a predicate: whether a wire id, `package-id:Module:Entity`, is that of the given template or interface. It compares
+ * package names if the wire sends one in addition to the id, which it does for templates only.
  */
 export function matchId(id: TemplateId): (wireId: string, packageName?: string) => boolean {
   if (!id.startsWith('#')) return (wireId) => wireId === id;
@@ -21,27 +21,27 @@ export function matchId(id: TemplateId): (wireId: string, packageName?: string) 
   return (wireId, packageName = name) => packageName === name && wireId.endsWith(moduleAndEntity);
 }
 
-/** Whether a contract is of a type: of the template, or with a view of the interface, even a failed one. */
+/** Returns a predicate: whether a contract is of the template, or has a view of the interface, even a failed one. */
 export function matchType(type: ContractType): (created: CreatedEvent) => boolean {
   const matches = matchId(type.templateId);
   if (!isInterfaceType(type)) return ({ templateId, packageName }) => matches(templateId, packageName);
   return ({ interfaceViews }) => interfaceViews.some(({ interfaceId }) => matches(interfaceId));
 }
 
-/** The payload of a contract, or why it does not decode. */
+/** The payload of a contract, or why it cannot be decoded. */
 export type DecodedPayload<T = unknown> =
   | { readonly ok: true; readonly payload: T }
   | {
       readonly ok: false;
-      /** What does not decode; absent if a view failed. */
+      /** The value that cannot be decoded; absent if a view failed. */
       readonly argument?: unknown;
-      /** Without any value. */
+      /** The problems, without values. */
       readonly problems: readonly Problem[];
-      /** Of a view that failed. */
+      /** The status of a failed view. */
       readonly viewStatus?: ViewStatus;
     };
 
-/** Decodes the payload of a contract of the type. */
+/** Decodes the payload of a contract of a type. */
 export function decodePayload<T>(type: ContractType<T>, created: CreatedEvent): DecodedPayload<T> {
   if (!isInterfaceType(type)) return decodeAs(type.decoder, 'createArgument', created.createArgument);
   const matches = matchId(type.templateId);
@@ -58,7 +58,7 @@ export function decodePayload<T>(type: ContractType<T>, created: CreatedEvent): 
 
 const hasFailed = ({ viewStatus }: InterfaceView): boolean => viewStatus.code !== 0;
 
-/** Decodes the field `path` of an event. The wire's `null` is absent in events, but not for decoders. */
+/** Decodes the field `path` of an event. Events omit a `null` of the wire; decoders expect it. */
 export function decodeAs<T>(decoder: JsonDecoder<T>, path: string, argument: unknown = null): DecodedPayload<T> {
   const decoded = runDecoder(decoder, argument);
   if (decoded.ok) return { ok: true, payload: decoded.result };
@@ -69,16 +69,16 @@ export function decodeAs<T>(decoder: JsonDecoder<T>, path: string, argument: unk
   return { ok: false, argument, problems };
 }
 
-/** Decoders return their failures. One that throws must not end what reads its contracts. */
+/** Decoders should return their failures. One that throws must not end the feed. */
 function runDecoder<T>(decoder: JsonDecoder<T>, argument: unknown): Decoded<T> {
   try {
     return decoder.run(argument);
   } catch {
-    return { ok: false, error: { problems: [{ path: '', expected: 'what its decoder accepts' }] } };
+    return { ok: false, error: { problems: [{ path: '', expected: 'a value that its decoder accepts' }] } };
   }
 }
 
-/** The problems of a decoder. What it says after `got` is dropped, which may be the value. */
+/** The problems that a decoder reported. The text after `got` is dropped, because it may be the value. */
 const problemsIn = ({ at = '', message = 'another value', problems }: DecodeFailure): readonly Problem[] =>
   problems ?? [
     { path: at.replace(/^input\.?/, ''), expected: message.replace(/^expected /, '').replace(/,? got .*/s, '') },

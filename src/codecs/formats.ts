@@ -8,29 +8,29 @@ import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat
  * @category Requests
  */
 export interface FormatOptions {
-  /** The parties, at least one; `'any'` for every party of the participant, which requires a token that may read as any party. */
+  /** At least one party, or `'any'` for every party of the participant. `'any'` requires the right to read as any party. */
   readonly parties: readonly Party[] | 'any';
-  /** Contracts of these templates, `#package-name:Module:Entity`. Default: of all, unless `interfaces` are given. */
+  /** The templates to select: `#package-name:Module:Entity`. Default: all, unless `interfaces` are given. */
   readonly templates?: readonly TemplateId[];
-  /** Contracts that implement these interfaces, `#package-name:Module:Entity`, with their views. Default: none. */
+  /** The interfaces to select, with their views: `#package-name:Module:Entity`. Default: none. */
   readonly interfaces?: readonly TemplateId[];
-  /** Whether created events carry the blob for explicit disclosure. Default: false. */
+  /** Whether created events include the blob for explicit disclosure. Default: false. */
   readonly includeCreatedEventBlob?: boolean;
-  /** Whether created events carry the views of the `interfaces`. Default: true. */
+  /** Whether created events include the views of the `interfaces`. Default: true. */
   readonly includeInterfaceView?: boolean;
-  /** Whether gRPC values have labels and type ids; no effect on JSON. Default: false. */
+  /** Whether gRPC values include labels and type ids; has no effect on JSON. Default: false. */
   readonly verbose?: boolean;
   /** Whether to include reassignments. Default: true. */
   readonly reassignments?: boolean;
-  /** Whether to include changes of the parties' hosting. Default: true. */
+  /** Whether to include changes to the hosting of the parties. Default: true. */
   readonly topology?: boolean;
 }
 
 /**
- * The format of changes of active contracts: creations and archivals on which one of the parties is a stakeholder, their
- * reassignments, and changes of the parties' hosting.
+ * Returns a format that selects changes of active contracts: creations and archivals of contracts on which one of the parties
+ * is a stakeholder, their reassignments, and changes to the hosting of the parties.
  *
- * @throws TypeError for an empty list of parties
+ * @throws TypeError if the list of parties is empty
  * @example
  * ```ts
  * import { acsDelta } from 'canton-rx';
@@ -43,10 +43,10 @@ export interface FormatOptions {
 export const acsDelta = (options: FormatOptions): UpdateFormat => formatOf('TRANSACTION_SHAPE_ACS_DELTA', options);
 
 /**
- * The format of all effects: creations and exercises of which one of the parties is an informee, their reassignments, and
- * changes of the parties' hosting.
+ * Returns a format that selects all effects: creations and exercises of which one of the parties is an informee, their
+ * reassignments, and changes to the hosting of the parties.
  *
- * @throws TypeError for an empty list of parties
+ * @throws TypeError if the list of parties is empty
  * @example
  * ```ts
  * import { ledgerEffects } from 'canton-rx';
@@ -60,7 +60,7 @@ export const ledgerEffects = (options: FormatOptions): UpdateFormat =>
 
 function formatOf(transactionShape: TransactionShape, options: FormatOptions): UpdateFormat {
   const { parties, reassignments = true, topology = true } = options;
-  // in a topology format an empty list is every party
+  // an empty list in a topology format selects every party
   if (parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");
   const eventFormat = eventFormatOf(options);
   return {

@@ -2,9 +2,9 @@ import type * as t from 'io-ts';
 import { matching, scalar, integer } from './internal/field.js';
 
 /**
- * A position on the ledger of one participant: an integer from 0, the beginning of the ledger. Offsets ascend with gaps; the
- * offsets of two participants are unrelated. An int64 on the wire; a number beyond 2^53 - 1 is invalid, because
- * `JSON.parse` rounds it.
+ * A position on the ledger of one participant: an integer, where 0 is the beginning of the ledger. Offsets ascend, with gaps.
+ * The offsets of two participants are unrelated. An offset is an int64 on the wire; a number beyond 2^53 - 1 is invalid,
+ * because `JSON.parse` rounds it.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export const Offset: t.Type<Offset> = /* @__PURE__ */ integer(
 );
 
 /**
- * An integer, int32 or int64 on the wire, between -(2^53 - 1) and 2^53 - 1.
+ * An integer between -(2^53 - 1) and 2^53 - 1, an int32 or int64 on the wire.
  *
  * @category Values
  */
@@ -49,8 +49,8 @@ export const Int64: t.Type<Int64> = /* @__PURE__ */ integer(
 );
 
 /**
- * A time in UTC as ISO 8601 text, `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. It stays
- * text, because the ledger has microseconds and `Date` does not.
+ * A time in UTC as ISO 8601 text, such as `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. It stays
+ * text because the ledger's precision is microseconds, which `Date` lacks.
  *
  * @category Values
  */
@@ -69,7 +69,7 @@ export const Timestamp: t.Type<Timestamp, Timestamp> = /* @__PURE__ */ matching(
 );
 
 /**
- * A party id, on Canton `hint::fingerprint`: 1 to 255 of the characters `A-Z a-z 0-9 : - _` and space.
+ * A party id: 1 to 255 of the characters `A-Z a-z 0-9 : - _` and space. On Canton, it has the form `hint::fingerprint`.
  *
  * @category Values
  */
@@ -126,14 +126,14 @@ export const PackageName: t.Type<PackageName, PackageName> = /* @__PURE__ */ mat
 );
 
 /**
- * A template or an interface in a request: `#package-name:Module.Path:Entity`, or `package-id:Module.Path:Entity`, which
- * 3.5.1 and later reject in the filter of a stream.
+ * A template or an interface in a request: `#package-name:Module.Path:Entity` or `package-id:Module.Path:Entity`. Ledgers
+ * since 3.5.1 reject the second form in the filter of a stream.
  *
  * @category Values
  */
 export type TemplateId = string;
 
-// a package, then the path of a module, then that of an entity
+// a package, then the path of a module, then the path of an entity
 const templateId =
   /^(#[A-Za-z0-9\-_]{1,255}|[A-Za-z0-9\-_ ]{1,64})(:[A-Za-z$_][A-Za-z0-9$_]*(\.[A-Za-z$_][A-Za-z0-9$_]*)*){2}$/;
 
@@ -150,7 +150,7 @@ export const TemplateId: t.Type<TemplateId> = /* @__PURE__ */ matching(
 );
 
 /**
- * A user of the participant, at most 128 characters; empty for the user of the token.
+ * A user id on the participant, at most 128 characters; empty for the user of the token.
  *
  * @category Values
  */
@@ -175,27 +175,27 @@ export const UserId: t.Type<UserId, UserId> = /* @__PURE__ */ matching(
  */
 export type Base64 = string;
 
-// without a repeated group in the pattern, which would overflow the stack of the engine on a few megabytes
+// the pattern has no repeated group, which would overflow the engine's stack on a few megabytes
 const isBase64 = (u: unknown): u is Base64 =>
   typeof u === 'string' && u.length > 0 && u.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(u.replace(/={1,2}$/, ''));
 
 /**
- * Codec of `Base64`. The empty string is invalid: no field of this type may be empty.
+ * Codec of `Base64`. The empty string is invalid, because no field of this type may be empty.
  *
  * @category Values
  */
 export const Base64: t.Type<Base64> = /* @__PURE__ */ scalar('Base64', isBase64, 'padded Base64');
 
 /**
- * A field that a request may leave out, or set to `null` as the ledger's own examples do.
+ * A field that a request may omit, or set to `null` as the ledger's own examples do.
  *
  * @category Values
  */
 export type Opt<A> = A | null | undefined;
 
 /**
- * The scheme by which the signed hash was computed: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (3.5), or a
- * newer version that `prepare` answered, which is passed on unchanged.
+ * The hashing scheme of a prepared transaction: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (since 3.5), or a
+ * newer version from the response of `prepare`, which is passed on unchanged.
  *
  * @category Submission
  */

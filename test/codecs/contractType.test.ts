@@ -83,7 +83,7 @@ describe('contractType', () => {
   it.each(['', 'Iou', 'Main:Iou', '#finance:Main', '#:Main:Iou', 'a:b:c:d', '#finance:Main:Iou ', 7])(
     'throws for the template id %j synchronously',
     (id) => {
-      const message = `'${id}' is neither #package-name:Module:Entity nor package-id:Module:Entity`;
+      const message = `'${id}' is not a valid id: use #package-name:Module:Entity or package-id:Module:Entity`;
       expect(() => contractType(id as string, t.string)).toThrow(new TypeError(message));
       expect(() => interfaceType(id as string, t.string)).toThrow(new TypeError(message));
     },
@@ -169,7 +169,7 @@ describe('a decoder', () => {
       () => {
         throw new Error('a-secret');
       },
-      { path: 'createArgument', expected: 'what its decoder accepts' },
+      { path: 'createArgument', expected: 'a value that its decoder accepts' },
     ],
     ['says nothing', () => ({ ok: false, error: {} }), { path: 'createArgument', expected: 'another value' }],
     [

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 
-/** Describes the values that a codec decodes to themselves. A caller that reads many values need not call `read` for these. */
+/** The values that a codec decodes to themselves. A caller that reads many values can skip `read` for them. */
 export type Plain =
   | { readonly kind: 'text' | 'flag' | 'json' | 'texts' | 'none' }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number };
@@ -8,7 +8,7 @@ export type Plain =
 /** No value at all. */
 const none: Plain = { kind: 'none' };
 
-/** Whether a value is one of the plain ones; `null` never is. */
+/** Whether a value is plain; `null` never is. */
 export function isPlain(plain: Plain, value: unknown): boolean {
   switch (plain.kind) {
     case 'text':
@@ -26,7 +26,7 @@ export function isPlain(plain: Plain, value: unknown): boolean {
   }
 }
 
-/** Whether a value is an integer that `JSON.parse` has certainly not rounded. */
+/** Whether a value is an integer that `JSON.parse` cannot have rounded. */
 const isSafeInteger = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
 
 function areTexts(values: readonly unknown[]): boolean {
@@ -37,7 +37,7 @@ function areTexts(values: readonly unknown[]): boolean {
 /** The result of reading an invalid value. */
 export const invalid: unique symbol = Symbol('invalid');
 
-/** Collects the errors of a value and the context of each. Only the second read of an invalid value has one. */
+/** Collects the errors of a value and the context of each. Only the second read of an invalid value has a sink. */
 export interface ErrorSink {
   readonly context: t.Context;
   readonly errors: t.Errors;
@@ -47,8 +47,8 @@ export interface ErrorSink {
 export type Read<A> = (u: unknown, sink: ErrorSink | undefined) => A | typeof invalid;
 
 /**
- * An io-ts codec that reads a valid value once and allocates nothing but the decoded value. An invalid value is read a
- * second time, to collect its errors.
+ * An io-ts codec that reads a valid value once and allocates only the decoded value. It reads an invalid value a second time,
+ * to collect the errors.
  */
 export class Codec<A, O = unknown> extends t.Type<A, O> {
   constructor(
@@ -56,7 +56,7 @@ export class Codec<A, O = unknown> extends t.Type<A, O> {
     is: t.Is<A>,
     readonly read: Read<A>,
     encode: t.Encode<A, O>,
-    /** The values that `read` returns unchanged; `null` is never one of them. `read` may accept other values, too. */
+    /** The values that `read` returns unchanged, which never include `null`. `read` may accept other values, too. */
     readonly plain: Plain = none,
   ) {
     super(
@@ -90,7 +90,7 @@ export const plainOf = (codec: t.Mixed): Plain => (codec instanceof Codec ? code
 
 const isCodec = <A>(codec: t.Type<A, unknown>): codec is Codec<A> => codec instanceof Codec;
 
-/** Reports an error at a value. `message` says what was expected; without it the name of the codec does. */
+/** Reports an error at a value. `message` describes the expected value. Default: the name of the codec. */
 export function fail(value: unknown, sink: ErrorSink | undefined, message?: string): typeof invalid {
   sink?.errors.push({ value, context: sink.context, ...(message !== undefined && { message }) });
   return invalid;

@@ -2,7 +2,7 @@ import type * as t from 'io-ts';
 import { atKey, Codec, fail, invalid, isRecord, readerOf } from './Codec.js';
 import { lenient, text } from './field.js';
 
-/** The maximum number of problems reported for one list. Those of a list of millions would take more memory than the list. */
+/** The maximum number of problems reported for a list. For millions of items, they would take more memory than the list. */
 const maxProblems = 100;
 
 /** A list of `min` to `max` items. */
@@ -33,8 +33,7 @@ export function list<A>(
 }
 
 /**
- * A map in a request. An invalid key is an error: `t.record` would drop its entry, and the filter of a party would be lost
- * silently.
+ * A map in a request. An invalid key is an error. `t.record` would drop its entry, and silently lose the filter of a party.
  */
 export function mapOf<A>(
   key: t.Type<string, string>,
@@ -61,13 +60,13 @@ export function mapOf<A>(
   );
 }
 
-/** A list in an answer. An absent list (3.3 omits some) and `null` decode to the empty list. */
+/** A list in a response. An absent list (3.3 omits some) and `null` decode to the empty list. */
 export const repeated = <A>(item: t.Type<A, unknown>): t.Type<readonly A[], unknown> =>
   lenient<readonly A[]>(list(item), []);
 
 const copiedTexts = repeated(text);
 
-/** A list of strings in an answer, like {@link repeated}. A valid list is not copied, because an update has many of them. */
+/** A list of strings in a response, like {@link repeated}. A valid list is not copied, because an update has many lists. */
 export const texts: t.Type<readonly string[], unknown> = new Codec<readonly string[]>(
   copiedTexts.name,
   copiedTexts.is,

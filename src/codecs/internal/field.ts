@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { Codec, fail, isPlain, type Plain, plainOf, readerOf } from './Codec.js';
 
-/** A field of an answer that may be absent. */
+/** A field of a response that may be absent. */
 export const optional = <A>(codec: t.Type<A, unknown>): t.Type<A | undefined, unknown> =>
   lenient(codec, undefined, undefined);
 
@@ -9,7 +9,7 @@ export const optional = <A>(codec: t.Type<A, unknown>): t.Type<A | undefined, un
 export const nullable = <A>(codec: t.Type<A, unknown>): t.Type<A | null | undefined, unknown> =>
   lenient<A, null | undefined>(codec, undefined, undefined, null);
 
-/** A field of a request that may be absent or `null`. The default is sent instead, because 3.3 requires every scalar. */
+/** A field of a request that may be absent or `null`. Sends the default instead, because 3.3 requires every scalar. */
 export const withDefault = <A>(codec: t.Type<A, unknown>, value: A): t.Type<A | null | undefined, unknown> =>
   lenient<A, A | null | undefined>(codec, value, undefined, null);
 
@@ -35,7 +35,7 @@ export function lenient<A, B = A>(
   );
 }
 
-/** A value that decodes to itself. Errors say `expected`; `plain` describes the values that need no call of `is`. */
+/** A value that decodes to itself. Errors show `expected`; `plain` describes the values that need no call of `is`. */
 export const scalar = <A>(name: string, is: (u: unknown) => u is A, expected = name, plain?: Plain): t.Type<A> =>
   new Codec<A, A>(name, is, (u, sink) => (is(u) ? u : fail(u, sink, expected)), t.identity, plain);
 
@@ -63,13 +63,13 @@ export const json: t.Type<unknown> = /* @__PURE__ */ scalar(
   { kind: 'json' },
 );
 
-/** An integer within bounds that `JSON.parse` has certainly not rounded. Errors say `expected`. */
+/** An integer within bounds that `JSON.parse` cannot have rounded. Errors show `expected`. */
 export function integer(name: string, min: number, max: number, expected: string): t.Type<number> {
   const plain: Plain = { kind: 'integer', min, max };
   return scalar(name, (u): u is number => isPlain(plain, u), `${name}, ${expected}`, plain);
 }
 
-/** A string of at most `max` characters that matches a pattern. Errors say `expected`. */
+/** A string of at most `max` characters that matches a pattern. Errors show `expected`. */
 export const matching = (name: string, pattern: RegExp, max: number, expected: string): t.Type<string> =>
   scalar(name, (u): u is string => typeof u === 'string' && u.length <= max && pattern.test(u), `${name}, ${expected}`);
 
@@ -77,7 +77,7 @@ export const matching = (name: string, pattern: RegExp, max: number, expected: s
 export const oneOfStrings = <S extends string>(name: string, ...values: readonly S[]): t.Type<S> =>
   scalar(name, (u): u is S => values.some((value) => value === u), `one of ${values.join(', ')}`);
 
-/** The `_tag` of a variant. The wire does not have it: decoding adds it, encoding drops it. */
+/** The `_tag` of a variant, which is absent on the wire: decoding adds it, encoding drops it. */
 export const tag = <T extends string>(name: T): t.Type<T, unknown> =>
   new Codec<T>(
     `'${name}'`,

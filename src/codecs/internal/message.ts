@@ -13,27 +13,27 @@ import {
   readerOf,
 } from './Codec.js';
 
-/** One codec per field. A field that may be absent in `A` takes a codec that says so: `optional`, `nullable`, `withDefault`. */
+/** One codec per field. A field that may be absent in `A` needs `optional`, `nullable` or `withDefault`. */
 type FieldsOf<A> = {
   readonly [K in keyof A]-?: object extends Pick<A, K> ? t.Type<A[K] | undefined, unknown> : t.Type<A[K], unknown>;
 } & Readonly<Record<string, t.Mixed>>;
 
 /**
- * A JSON object with the given fields. Unknown fields are kept, so that the user gets what a newer ledger adds; in a
- * `closed` message they are an error. A field that decodes or encodes to `undefined` is left out.
+ * A JSON object with the given fields. It keeps unknown fields, so that users get the fields that a newer ledger adds. In a
+ * `closed` message, unknown fields are an error. A field that decodes or encodes to `undefined` is omitted.
  */
 export function message<A extends object>(name: string, fields: FieldsOf<A>, closed = false): t.Type<A, unknown> {
   // all fields of a closed message are needed: the loop over its keys does not visit the accessors of a class instance
   const all = Object.entries<t.Mixed>(fields).map(([key, codec]) => fieldOf(key, codec, closed));
   const needed = all.filter(({ isNeeded }) => isNeeded);
   const known = new Map(all.map((field) => [field.key, field]));
-  // the fields in the order of the last object: the next one most likely has the same, and a comparison is cheaper than a lookup
+  // the fields in the order of the last object; the next object most likely has the same order, and comparing is cheaper than a lookup
   const order: (Field | undefined)[] = [...all];
   const _tag: t.Mixed | undefined = fields['_tag'];
   const isTagged = _tag !== undefined;
   const tagValue: unknown = _tag && readerOf(_tag)(undefined, undefined);
   const isUnknown = (key: string): boolean => !known.has(key);
-  // without a failed field every field of A is set
+  // if no field failed, every field of A is set
   const isComplete = (_decoded: object, isValid: boolean): _decoded is A => isValid;
   const self: t.Type<A, unknown> = new Codec<A>(
     name,
@@ -45,7 +45,7 @@ export function message<A extends object>(name: string, fields: FieldsOf<A>, clo
       let isValid = true;
       let found = 0;
       let position = 0;
-      // in the order of the object's own keys, which engines read fastest
+      // in the order of the object's own keys, which is the fastest in all engines
       for (const key in u) {
         let field = order[position];
         if (field?.key !== key) {
@@ -91,7 +91,7 @@ interface Field {
   readonly plain: Plain;
   /** The result of reading `null`. */
   readonly nullValue: unknown;
-  /** Whether it must be read even if it is absent: its absence is an error, or it has a default. */
+  /** Whether to read the field even if it is absent, because its absence is an error or it has a default. */
   readonly isNeeded: boolean;
 }
 
@@ -117,7 +117,7 @@ function readField(
   return read(value, sink && atKey(sink, key, codec, value));
 }
 
-/** Sets a field, `__proto__` too, which an assignment does not set. An assignment is faster for all others. */
+/** Sets a field, including `__proto__`, which an assignment cannot set. For all others, an assignment is faster. */
 function define(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key in object)
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
@@ -131,8 +131,8 @@ function setOrDelete(object: Record<string, unknown>, key: string, value: unknow
 }
 
 /**
- * A {@link message} in which an unknown field is an error. For requests: the ledger ignores a misspelt field, and the
- * caller would not notice.
+ * A {@link message} in which an unknown field is an error. For requests: the ledger ignores a misspelled field, and the caller
+ * would not notice.
  */
 export const exact = <A extends object>(name: string, fields: FieldsOf<A>): t.Type<A, unknown> =>
   message(name, fields, true);
@@ -146,7 +146,7 @@ export function envelope<A>(key: string, codec: t.Type<A, unknown>): t.Type<A, u
     (u, sink) => {
       if (!isRecord(u)) return fail(u, sink);
       let content: unknown;
-      // enumeration reads the field at once; a lookup by name is slower on objects of many shapes
+      // enumeration reads the field directly; a lookup by name is slower on objects of many shapes
       for (const name in u) if (name === key) content = u[name];
       return read(content, sink && atKey(sink, key, codec, content));
     },
@@ -158,7 +158,7 @@ export function envelope<A>(key: string, codec: t.Type<A, unknown>): t.Type<A, u
 export const valueField = <A>(content: t.Type<A, unknown>): t.Type<{ readonly value: A }, unknown> =>
   exact<{ readonly value: A }>(content.name, { value: content });
 
-/** Reads a field under its former key where the current key is absent. */
+/** Reads a field under its former key if the current key is absent. */
 export function withFormerKey<A>(former: string, current: string, codec: t.Type<A, unknown>): t.Type<A, unknown> {
   const read = readerOf(codec);
   return new Codec<A>(

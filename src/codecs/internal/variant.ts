@@ -22,8 +22,8 @@ export interface UnknownVariant<U extends Undecoded> {
 }
 
 /**
- * A one-of on the wire: an object with one key, the name of the variant. Decodes to the variant with its `_tag`. A key
- * that is not listed goes to `unknown`, so that a newer ledger does not end a feed.
+ * A one-of on the wire: an object with one key, the name of the variant. It decodes to the variant with its `_tag`. `unknown`
+ * decodes keys that are not listed, so that a newer ledger does not end a feed.
  *
  * @param wireKeys - the keys on the wire of those variants whose key is not their `_tag`
  */
@@ -65,7 +65,7 @@ export function oneOf<A extends Tagged, U extends Undecoded>(
   );
 }
 
-/** The name of a variant in a problem. A key that is not a name could be any text of any length. */
+/** The name of a variant in a problem. A key that is not a name could be text of any length. */
 const printable = (variant: string): string => (/^\w{1,80}$/.test(variant) ? variant : '…');
 
 type KeyOf<A> = A extends unknown ? keyof A : never;
@@ -111,7 +111,7 @@ interface WithOffset<T> {
   readonly value: unknown;
 }
 
-/** Keeps an unknown variant with an offset in its content, which gives it a position in the feed. */
+/** Keeps an unknown variant that has an offset in its content, and thus a position in the feed. */
 export const unknownWithOffset = <T extends string>(_tag: T): UnknownVariant<WithOffset<T>> => ({
   is: (u): u is WithOffset<T> => isRecord(u) && u['_tag'] === _tag && Offset.is(u['offset']),
   decode: (variant, value) => {
@@ -121,7 +121,7 @@ export const unknownWithOffset = <T extends string>(_tag: T): UnknownVariant<Wit
   expected: 'an offset',
 });
 
-/** The offset in the content of a variant, in its `value` or next to it. */
+/** Returns the offset in the content of a variant, in its `value` or next to it. */
 export function findOffset(content: unknown): Offset | undefined {
   if (!isRecord(content)) return undefined;
   const { value, offset } = content;
