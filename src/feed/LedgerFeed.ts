@@ -8,7 +8,7 @@ import type { Service } from './Service.js';
 import type { Transport } from './Transport.js';
 import type { Gap, UpdatesOptions } from './UpdatesOptions.js';
 
-/** The constants of one feed: its service, its valid request and its options with their defaults. */
+/** The constants of a feed: its service, its validated request, and its options with their defaults. */
 export interface LedgerFeed {
   readonly service: Service;
   readonly request: UpdatesRequest;
@@ -17,9 +17,9 @@ export interface LedgerFeed {
   readonly maxPageSize: number;
   /** The idle timeout of a poll, in milliseconds. */
   readonly idleTimeoutMs: number;
-  /** The same after polls without an update, in milliseconds. */
+  /** The idle timeout after polls without an update, in milliseconds. */
   readonly quietTimeoutMs: number;
-  /** `undefined`: as many as the latency of the service makes worthwhile. */
+  /** `undefined`: as many as the latency of the participant makes worthwhile. */
   readonly parallelRanges: number | undefined;
   readonly onInvalid: 'fail' | 'emit';
   readonly onGap: 'fail' | ((gap: Gap) => ObservableInput<Offset>);
@@ -27,7 +27,7 @@ export interface LedgerFeed {
   readonly report: Report;
 }
 
-/** Creates a feed; throws an `InvalidRequestError` for a request that breaks a rule. */
+/** Creates a feed. Throws an `InvalidRequestError` if the request is invalid. */
 export const createLedgerFeed = (
   service: Service,
   request: UpdatesRequest,

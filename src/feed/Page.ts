@@ -5,17 +5,17 @@ import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { InvalidUpdate } from './UpdatesOptions.js';
 
-/** The decoded and ordered content of one answer, up to the first invalid element. */
+/** The decoded and ordered content of one response, up to the first invalid element. */
 export interface Page {
-  /** In order, all within the requested range. */
+  /** The updates in order, all within the requested range. */
   readonly updates: readonly (Update | InvalidUpdate)[];
-  /** The number of elements that the service sent. */
+  /** The number of elements that the participant sent. */
   readonly count: number;
-  /** Whether the service sent as many elements as the limit allows. */
+  /** Whether the participant sent as many elements as the limit allows. */
   readonly isFull: boolean;
   /** The offset of the last element, even if it is beyond the range; the start of the range if there is none. */
   readonly last: Offset;
-  /** How long the answer took, in milliseconds. */
+  /** How long the response took, in milliseconds. */
   readonly tookMs: number;
   /** The error that ends the feed after these updates. */
   readonly failure?: LedgerError;
@@ -31,7 +31,7 @@ export interface Range {
 /** A page without the time that its request took. */
 export type DecodedPage = Omit<Page, 'tookMs'>;
 
-/** An answer, and the request to which it belongs. */
+/** A response and its request. */
 interface Answer {
   readonly path: string;
   readonly json: unknown;
@@ -40,7 +40,7 @@ interface Answer {
   readonly onInvalid: 'fail' | 'emit';
 }
 
-/** Decodes an answer and checks its order. A failure keeps the updates before it. */
+/** Decodes a response and checks its order. If that fails, the page contains the updates before the failure. */
 export function toPage({ path, json, range, limit, onInvalid }: Answer): DecodedPage {
   if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
   const elements = decodeElements(path, json, onInvalid);
@@ -52,13 +52,13 @@ export function toPage({ path, json, range, limit, onInvalid }: Answer): Decoded
 
 const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u);
 
-/** The decoded elements of an answer, up to the first failure. */
+/** The decoded elements of a response, up to the first failure. */
 interface DecodedElements {
   readonly updates: readonly (Update | InvalidUpdate)[];
   readonly failure?: DecodeError;
 }
 
-/** Decodes each element of an answer. */
+/** Decodes each element of a response. */
 export function decodeElements(path: string, json: readonly unknown[], onInvalid: 'fail' | 'emit'): DecodedElements {
   const updates: (Update | InvalidUpdate)[] = [];
   for (const element of json) {
@@ -77,7 +77,7 @@ export function decodeElements(path: string, json: readonly unknown[], onInvalid
   return { updates };
 }
 
-/** The elements of a range in order, or the first that is out of order. */
+/** The elements of a range in order, or the error of the first element that is out of order. */
 interface OrderedElements {
   readonly updates: readonly (Update | InvalidUpdate)[];
   /** The offset of the last element, even if it is beyond the range; the start of the range if there is none. */
@@ -88,10 +88,10 @@ interface OrderedElements {
 }
 
 /**
- * Checks the order of all elements before any is emitted: a subscriber that resumes after an offset that came too early
- * would lose the updates that belong before it. Drops repeated updates and elements outside the range.
+ * Checks the order of all elements before the feed emits any: a subscriber that resumes after an offset that came too early
+ * would lose the updates before it. Drops repeated updates and elements outside the range.
  *
- * @param previous - the result for the elements before these, unless these are the first of the range
+ * @param previous - the result for the preceding elements; absent for the first elements of a range
  */
 export function checkOrder(
   elements: readonly (Update | InvalidUpdate)[],
@@ -120,7 +120,7 @@ export function checkOrder(
   return { updates, last, lastUpdate };
 }
 
-/** A page of a bounded range without progress would be requested again and again. */
+/** Without progress, the feed would request the page of a bounded range again and again. */
 function checkProgress(
   { count, last }: DecodedPage,
   { beginExclusive, endInclusive, descendingOrder }: Range,

@@ -7,12 +7,12 @@ import type { Page } from './Page.js';
 /** The state of a feed between two requests. */
 export interface Position {
   /**
-   * Everything up to here has been emitted, or does not match the request. In descending order: everything from here on.
+   * The feed has emitted everything up to here that matches the request. In descending order: everything from here on.
    */
   readonly cursor: Offset;
   /** The exclusive end of a feed in descending order. */
   readonly floor: Offset;
-  /** The next request. With `'pushed'`, the transport delivers the next step without one. */
+  /** The next request. With `'pushed'`, the transport delivers the next step without a request. */
   readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'pushed' | 'end';
   /** Where pages end: at the last known ledger end, or at the end of the request. */
   readonly target: Offset;
@@ -20,25 +20,25 @@ export interface Position {
   readonly prefetched: readonly PrefetchedRange[];
   /** The number of elements in recent pages: a moving sum in which older pages weigh less. */
   readonly recentElements: number;
-  /** The number of offsets that those pages spanned, summed in the same way. */
+  /** The number of offsets that those pages spanned: the same kind of sum. */
   readonly recentOffsets: number;
   /** How many ranges to read at the same time. */
   readonly parallelRanges: number;
-  /** The shortest time of a page since the ledger end was read, in milliseconds: an estimate of the latency. */
+  /** The shortest duration of a page request since the feed read the ledger end, in milliseconds: an estimate of the latency. */
   readonly fastestMs: number;
   /** Whether the feed has emitted everything up to the ledger end, and has not lagged by a page since. */
   readonly hasCaughtUp: boolean;
-  /** When the ledger end was read last, in milliseconds. */
+  /** When the feed last read the ledger end, in milliseconds. */
   readonly ledgerEndReadAt: number;
   /** The limit of the next poll. */
   readonly pollLimit: number;
-  /** When the last poll was sent, in milliseconds. */
+  /** When the feed sent the last poll, in milliseconds. */
   readonly polledAt: number;
-  /** The number of polls in a row that have brought no update. */
+  /** The number of consecutive polls without an update. */
   readonly idlePolls: number;
 }
 
-/** The result of one request: the position after it, and perhaps a page. */
+/** The result of one request: the position after it, and a page if there is one. */
 export interface Step {
   readonly position: Position;
   readonly page?: Page;
@@ -46,7 +46,7 @@ export interface Step {
   readonly lagChange?: 'CaughtUp' | 'FellBehind';
 }
 
-/** A range that is being read. Its request is sent once for all subscribers, and repeated only after a failure. */
+/** A range that the feed is reading. Its request is sent once for all subscribers, and repeated only after a failure. */
 export interface PrefetchedRange {
   readonly beginExclusive: Offset;
   readonly endInclusive: Offset;
@@ -58,9 +58,9 @@ export interface PrefetchedRange {
 /** The result of reading a range. */
 export interface RangeResult {
   readonly page: Page;
-  /** The range contains nothing else up to here. */
+  /** The page contains everything in the range up to here. */
   readonly reached: Offset;
-  /** How many requests it took, one after the other. */
+  /** The number of requests, sent one after the other. */
   readonly requests: number;
 }
 
@@ -86,24 +86,24 @@ export function startPosition({ beginExclusive, endInclusive, descendingOrder }:
 }
 
 /**
- * Without a density, one page spans everything up to the target. It shows whether the ledger has reached a target that is
- * not its end; ranges after the ledger end would all be refused.
+ * While the density is unknown, one page spans everything up to the target. It shows whether the ledger has reached a target
+ * that is not the ledger end; the participant would refuse all ranges after its ledger end.
  */
 export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
 
-/** The next request when there may be updates to catch up on. */
+/** Returns the next request when there may be updates to catch up on. */
 export function catchUpOrPoll({ service, request }: LedgerFeed): Position['next'] {
   if (service.hasLedgerEnd) return 'ledgerEnd';
-  // without the ledger end, pages need the end of the request
+  // if the ledger end is unavailable, pages need the end of the request
   return typeof request.endInclusive === 'number' ? 'page' : 'poll';
 }
 
-/** The next request when everything up to the ledger end has been read. */
+/** Returns the next request when the feed has read everything up to the ledger end. */
 export function waitOrEnd({ request }: LedgerFeed, cursor: Offset): Position['next'] {
   return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'end' : 'poll';
 }
 
-/** Adds to a step whether the feed has caught up with it. */
+/** Adds to a step whether the feed has now caught up. */
 export function withCaughtUp(feed: LedgerFeed, before: Position, step: Step): Step {
   const hasCaughtUp = isAtEnd(feed, before, step) || (before.hasCaughtUp && !lagsByPage(feed, before, step));
   const lagChange = hasCaughtUp ? 'CaughtUp' : 'FellBehind';
@@ -114,22 +114,22 @@ export function withCaughtUp(feed: LedgerFeed, before: Position, step: Step): St
   };
 }
 
-/** Whether everything up to the ledger end has been read. */
+/** Whether the feed has read everything up to the ledger end. */
 function isAtEnd({ service }: LedgerFeed, before: Position, { position, page }: Step): boolean {
   if (position.next !== 'poll') return false;
-  // without the ledger end, polls are full as long as there is more
+  // if the ledger end is unavailable: polls are full as long as there is more
   return before.next === 'poll' ? page?.isFull === false : service.hasLedgerEnd;
 }
 
 /** Whether there is more than a page after the cursor. */
 function lagsByPage({ service, maxPageSize }: LedgerFeed, before: Position, { position, page }: Step): boolean {
-  // pages of parallel ranges are not quite full
+  // pages of parallel ranges are rarely full
   if (before.next === 'page')
     return position.next === 'page' && (page?.isFull === true || position.prefetched.length > 0);
   return page?.isFull === true && before.next === 'poll' && before.pollLimit >= maxPageSize && !service.hasLedgerEnd;
 }
 
-/** Reports that a feed has caught up or fallen behind. Call it after the page of the step has been emitted. */
+/** Reports that a feed has caught up or fallen behind. Call it after the feed has emitted the page of the step. */
 export const reportCaughtUp =
   ({ report }: LedgerFeed) =>
   ({ position: { cursor, target }, lagChange }: Step): void => {

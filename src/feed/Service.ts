@@ -4,16 +4,16 @@ import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
 import type { EndpointSwitched, PageLimitLearned } from '../diagnostics/FeedDiagnostic.js';
 import type { Link } from '../http/Link.js';
 
-/** The paths that serve updates: that of the interface document, and the one that replaces it in 3.6. */
+/** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
 export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
 
-/** The shortest wait that a poll is reduced to, in milliseconds: shorter polls would be too many. */
+/** The minimum to which the wait of a poll is reduced, in milliseconds: shorter polls would be too frequent. */
 export const minPollMs = 1_000;
 
-/** How long the ledger end is not requested after it was unavailable, in milliseconds. */
+/** How long to wait before requesting the ledger end again if it was unavailable, in milliseconds. */
 const ledgerEndRetryMs = 60_000;
 
-/** The state of a service, as the feeds of a ledger have learned it. Each field is described at its getter. */
+/** What the feeds of a ledger have learned about the participant. Each getter describes its field. */
 interface Learned {
   updatesPath: UpdatesPath;
   readonly maySwitchPath: boolean;
@@ -25,8 +25,8 @@ interface Learned {
 }
 
 /**
- * A ledger service: the link to it, and everything that feeds learn about it from its answers, which is kept for the lifetime
- * of the ledger and shared by all of its feeds. A method that has something to report returns it.
+ * A participant: the link to it, and everything that feeds learn about it from its responses. All feeds of a ledger share this
+ * for the lifetime of the ledger. A method that has something to report returns it.
  */
 export class Service {
   readonly link: Link;
@@ -48,9 +48,9 @@ export class Service {
   }
 
   /**
-   * The same service over another link. Both learn from the answers of either, and report to the same subscribers.
+   * Returns the same service over another link. Both learn from each other's responses and report to the same subscribers.
    *
-   * @param onDiagnostic - is called first with the diagnostics of the other link
+   * @param onDiagnostic - receives the diagnostics of the other link before the subscribers
    */
   withLink(link: Omit<Link, 'report'>, onDiagnostic: (diagnostic: Diagnostic) => void): Service {
     const service = new Service(link);
@@ -65,22 +65,22 @@ export class Service {
     return this.#diagnostics.asObservable();
   }
 
-  /** The number of a new feed. */
+  /** Returns the number of a new feed. */
   newFeed(): number {
     return (this.#learned.feeds += 1);
   }
 
-  /** The function with which a feed reports. */
+  /** Returns the report function of a feed. */
   reportForFeed(feed: number): Report {
     return this.#reportFor(feed);
   }
 
-  /** Numbers a new feed, and returns the function with which it reports. */
+  /** Numbers a new feed and returns its report function. */
   reportForNewFeed(): Report {
     return this.#reportFor(this.newFeed());
   }
 
-  /** Creates the report function of a feed, or of the service itself. Without a subscriber, it creates no diagnostic. */
+  /** Creates the report function of a feed or of the service itself. It creates a diagnostic only if there is a subscriber. */
   #reportFor(feed?: number): Report {
     return (body) => {
       if (!this.#diagnostics.observed && this.#onDiagnostic === undefined) return;
@@ -90,7 +90,7 @@ export class Service {
     };
   }
 
-  /** An object that is the same over every link, for what a transport keeps of a service. */
+  /** An object that is the same over every link, as the key for a transport's state. */
   get identity(): object {
     return this.#learned;
   }
@@ -100,7 +100,7 @@ export class Service {
     return this.#learned.updatesPath;
   }
 
-  /** A path does not serve updates. Where it may be replaced, `updatesPath` differs from it from now on. */
+  /** Records that a path does not serve updates. If the path may be switched, `updatesPath` changes. */
   pathMissing(path: UpdatesPath): EndpointSwitched | undefined {
     const { updatesPath, maySwitchPath } = this.#learned;
     if (!maySwitchPath || path !== '/v2/updates/flats' || path !== updatesPath) return undefined;
@@ -109,12 +109,12 @@ export class Service {
     return { _tag: 'EndpointSwitched', from: path, to };
   }
 
-  /** The maximum number of elements in a page; `Infinity` until the service has refused a page. */
+  /** The maximum number of elements in a page; `Infinity` until the participant has refused a page. */
   get pageLimit(): number {
     return this.#learned.pageLimit;
   }
 
-  /** A page of `limit` elements was too large: later ones have at most half. Of several sent at once, the smallest counts. */
+  /** Records that a page of `limit` elements was too large: later pages have at most half. If several fail, the smallest counts. */
   pageTooLarge(limit: number): PageLimitLearned | undefined {
     const pageLimit = Math.max(1, Math.floor(limit / 2));
     if (pageLimit >= this.pageLimit) return undefined;
@@ -127,47 +127,47 @@ export class Service {
     return this.#learned.maxPollMs;
   }
 
-  /** A poll was answered in time: later ones may be a little longer. */
+  /** Records that a poll got a response in time: later polls may wait a little longer. */
   pollAnswered(): void {
     this.#learned.maxPollMs *= 1.1;
   }
 
-  /** The service, or a proxy before it, ended a poll after `tookMs`: later ones wait half as long. */
+  /** Records that the participant or a proxy ended a poll after `tookMs`: later polls wait half as long. */
   pollTimedOut(tookMs: number): void {
     this.#learned.maxPollMs = Math.max(minPollMs, Math.floor(tookMs / 2));
   }
 
-  /** The maximum number of offsets that one page may span: a service may be unable to search more in time. */
+  /** The maximum number of offsets that a page may span: a participant may be unable to search more in time. */
   get maxRange(): number {
     return this.#learned.maxRange;
   }
 
-  /** A page was answered in time: later ones may span twice as much. */
+  /** Records that a page arrived in time: later pages may span twice as many offsets. */
   rangeAnswered(): void {
     this.#learned.maxRange *= 2;
   }
 
-  /** A page of a range timed out, but the service is known to search `reach` offsets in time. */
+  /** Records that a page timed out, although the participant can search `reach` offsets in time. */
   rangeReached(reach: Offset): void {
     this.#learned.maxRange = Math.max(this.maxRange, reach);
   }
 
-  /** A page over `reach` offsets timed out: later ones span a quarter of that. */
+  /** Records that a page over `reach` offsets timed out: later pages span a quarter of that. */
   rangeTimedOut(reach: Offset): void {
     this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
   }
 
-  /** Whether to request the ledger end. It is requested again some time after it was unavailable, or if the clock is set. */
+  /** Whether to request the ledger end. After it was unavailable, this is false for a while, unless the clock is changed. */
   get hasLedgerEnd(): boolean {
     return Math.abs(asyncScheduler.now() - this.#learned.ledgerEndUnavailableAt) >= ledgerEndRetryMs;
   }
 
-  /** The service answered with its ledger end. */
+  /** Records that the participant returned its ledger end. */
   ledgerEndAnswered(): void {
     this.#learned.ledgerEndUnavailableAt = -Infinity;
   }
 
-  /** The service, or a gateway before it, does not serve the ledger end. That may be temporary. */
+  /** Records that the participant, or a gateway, does not serve the ledger end. That may be temporary. */
   ledgerEndUnavailable(): void {
     this.#learned.ledgerEndUnavailableAt = asyncScheduler.now();
   }

@@ -4,8 +4,8 @@ import type { Position, Step } from './Position.js';
 import type { Service } from './Service.js';
 
 /**
- * How a feed that has caught up receives new updates, in place of polls. `webSocketTransport()` of `canton-rx/ws` creates
- * one, which programs that only poll do not load.
+ * A way for a feed that has caught up to receive new updates without polls. `webSocketTransport()` from `canton-rx/ws`
+ * creates one; it is a separate entry, so that programs that only poll do not load it.
  *
  * @example
  * ```ts
@@ -21,15 +21,15 @@ export interface Transport {
   /** The discriminant. */
   readonly _tag: 'Transport';
   /**
-   * Follows the ledger from a position, and ends with a step that continues over HTTP. `undefined`: the feed polls once,
-   * and then asks again.
+   * Follows the ledger from a position, and ends with a step that continues over HTTP. If it returns `undefined`, the feed
+   * polls once and calls it again.
    *
    * @internal
    */
   readonly follow: (feed: LedgerFeed, position: Position) => Observable<Step> | undefined;
   /**
-   * Reads a list that ends, such as a snapshot of the active contracts: emits the JSON of its elements, undecoded, as they
-   * arrive, and completes only if the service has sent all of them. Any other end is an error, a `LedgerError`.
+   * Reads a finite list, such as a snapshot of the active contracts. Emits the JSON of its elements, undecoded, as they
+   * arrive. Completes only if the participant has sent all elements, and otherwise fails with a `LedgerError`.
    *
    * @internal
    */

@@ -26,8 +26,8 @@ import { isBeyondEnd, requestPage } from './pageRequest.js';
 import { type Position, type PrefetchedRange, type RangeResult, type Step, waitOrEnd } from './Position.js';
 
 /**
- * Catches up: reads one page between the cursor and the target while the ranges after it are prefetched. A prefetch that
- * fails is repeated only when its range is due, so that a service in trouble gets one request at a time.
+ * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch is
+ * repeated only when its range is due, so that a participant in trouble gets one request at a time.
  */
 export const readPage = (feed: LedgerFeed, position: Position): Observable<Step> =>
   defer(() => {
@@ -43,7 +43,7 @@ export const readPage = (feed: LedgerFeed, position: Position): Observable<Step>
   });
 
 /**
- * The ranges to read from the cursor on, in order: the prefetched ones, and new ones between and after them for as long as
+ * Returns the ranges to read after the cursor, in order: the prefetched ones, and new ones between and after them as long as
  * there is room. The first begins at the cursor.
  */
 function rangesToRead(feed: LedgerFeed, position: Position): readonly PrefetchedRange[] {
@@ -56,7 +56,7 @@ function rangesToRead(feed: LedgerFeed, position: Position): readonly Prefetched
   let begin = cursor;
   const fill = (gapEnd: Offset): void => {
     for (; begin < gapEnd && room > 0; room -= 1) {
-      // a lone range spans the whole gap: less would only be slower
+      // a single range spans the entire gap: less would only be slower
       const end = room === 1 && begin === cursor ? gapEnd : Math.min(begin + width, gapEnd);
       ranges.push(readRange(feed, begin, end, end === target));
       begin = end;
@@ -72,7 +72,7 @@ function rangesToRead(feed: LedgerFeed, position: Position): readonly Prefetched
 }
 
 /**
- * The number of offsets whose page is nearly full and seldom overflows: two standard deviations below the limit, if each
+ * The number of offsets for a page that is nearly full and rarely overflows: two standard deviations below the limit, if each
  * offset matches the request with the same probability.
  */
 function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, recentOffsets }: Position): number {
@@ -81,7 +81,7 @@ function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, rece
   const density = Math.min(1, recentElements / recentOffsets);
   if (density === 0) return Math.floor(recentOffsets * 4);
   const aim = limit - 2 * Math.sqrt(limit * (1 - density));
-  // many pages that are nearly empty cost more than they save
+  // many nearly empty pages cost more than they save
   return aim < limit / 4 ? Infinity : Math.max(1, Math.floor(aim / density));
 }
 
@@ -89,10 +89,10 @@ function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, rece
 const minProofMs = 500;
 
 /**
- * Reads a page of a range, when it is due or before. It has no idle timeout, which could cut the page short.
+ * Reads a page of a range, when it is due or earlier. The request has no idle timeout, which could cut the page short.
  *
- * Only an empty answer proves that a range has no more updates: a service may send less than the limit. If other ranges follow,
- * the proof is requested together with the page, so that they need not wait for it.
+ * Only an empty response proves that a range has no more updates, because a participant may send less than the limit. If other
+ * ranges follow, the proof is requested together with the page, so that they need not wait for it.
  */
 function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
   const result$ = defer(() => {
@@ -109,7 +109,7 @@ function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offse
             service.rangeReached(reached - beginExclusive);
             return EMPTY;
           }),
-          // the page is not held back for the proof: the rest of the range is requested again when it is due
+          // the page does not wait longer for the proof: the rest of the range is requested again when it is due
           takeUntil(timer(Math.max(minProofMs, 2 * page.tookMs))),
           defaultIfEmpty(result),
         );
@@ -144,11 +144,11 @@ const concatPages = (page: Page, rest: Page): Page => ({
   count: page.count + rest.count,
 });
 
-/** Later subscribers get the same result. After an error the request is repeated; without subscribers it is aborted. */
+/** Later subscribers get the same result. After an error, a new subscriber repeats the request; without subscribers, it aborts. */
 const shareResult = <A>(): MonoTypeOperatorFunction<A> =>
   share({ connector: () => new AsyncSubject(), resetOnComplete: false });
 
-/** Reads the range that begins at the cursor. If the ledger ends before it, the prefetches after it are cancelled. */
+/** Reads the range that begins at the cursor. If the ledger ends before the end of the range, it cancels the later prefetches. */
 const readDueRange = (
   feed: LedgerFeed,
   position: Position,
@@ -171,13 +171,13 @@ const readDueRange = (
 /** The factor by which each page reduces the weight of the pages before it. */
 const densityDecay = 0.75;
 
-/** The maximum number of ranges that are read at the same time, unless the caller sets it. */
+/** The maximum number of ranges to read at the same time, unless the caller sets it. */
 const maxAutomaticRanges = 16;
 
-/** The minimum number, once the latency is known: while one page is emitted, the next one is on its way. */
+/** The minimum number of ranges once the latency is known: while the feed emits one page, the next is in flight. */
 const minAutomaticRanges = 2;
 
-/** How long a machine takes to handle a page of 200 updates, in milliseconds. Other pages may be on their way meanwhile. */
+/** How long a machine takes to handle a page of 200 updates, in milliseconds. Meanwhile, other pages can be in flight. */
 const handlingMs = 2.5;
 
 function positionAfterRange(feed: LedgerFeed, position: Position, { page, reached, requests }: RangeResult): Position {
@@ -190,16 +190,16 @@ function positionAfterRange(feed: LedgerFeed, position: Position, { page, reache
     recentElements: position.recentElements * densityDecay + page.count,
     recentOffsets: position.recentOffsets * densityDecay + (reached - position.cursor),
     fastestMs,
-    // one more for each page: among many requests each takes longer, which would look like latency
+    // one more per page: many requests slow each other down, which would look like latency
     parallelRanges: Math.min(maxAutomaticRanges, position.parallelRanges + 1, worthwhile),
   };
 }
 
-/** The ledger ends before the target: the ledger has not reached the end of the request, or a replica lags behind another. */
+/** Handles a ledger end before the target: the ledger has not reached the end of the request, or a replica lags. */
 function retarget(feed: LedgerFeed, position: Position, error: unknown): ObservableInput<Step> {
   const polling: Step = { position: { ...position, next: 'poll' } };
   if (!feed.service.hasLedgerEnd) return [polling];
-  // not retried by itself: each attempt counts as one of the page
+  // not retried separately: each attempt counts as an attempt for the page
   return readLedgerEndOnce(feed, position).pipe(
     map((step) => {
       if (!feed.service.hasLedgerEnd) return polling;
@@ -214,8 +214,8 @@ function retarget(feed: LedgerFeed, position: Position, error: unknown): Observa
 const recheckMs = 1_000;
 
 /**
- * Reads one page below the cursor, in descending order. The limit is at least two: a ledger before 3.5 does not know the
- * order and answers in ascending order, which a page of one element would not show.
+ * Reads one page before the cursor, in descending order. The limit is at least two, because a ledger before 3.5 ignores the
+ * requested order and sends ascending pages. A page of one element would not reveal that.
  */
 export const readDownward = (feed: LedgerFeed, position: Position): Observable<Step> => {
   const { floor } = position;

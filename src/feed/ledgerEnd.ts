@@ -20,7 +20,7 @@ export const ledgerEnd = (link: Link): Observable<Offset> =>
 export const readLedgerEnd = (feed: LedgerFeed, position: Position): Observable<Step> =>
   readLedgerEndOnce(feed, position).pipe(retryTransient(feed));
 
-/** Sets the target of a feed to the ledger end. If the service does not serve it, it is not requested again for a while. */
+/** Sets the target of a feed to the ledger end. If the participant does not serve it, the feed does not request it for a while. */
 export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observable<Step> => {
   const { request, service } = feed;
   return ledgerEnd(service.link).pipe(
@@ -41,6 +41,6 @@ export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observa
   );
 };
 
-/** The path is not served, or a gateway blocks it. */
+/** Whether the participant does not serve the path, or a gateway blocks it. */
 export const isUnavailable = (error: ApiError): boolean =>
   verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);

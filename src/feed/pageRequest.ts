@@ -15,11 +15,11 @@ import type { LedgerFeed } from './LedgerFeed.js';
 import { type DecodedPage, type Page, toPage, type Range } from './Page.js';
 import { minPollMs, type UpdatesPath } from './Service.js';
 
-/** The size of a page, and how long to wait for it. */
+/** The limit of a page, and how long to wait for elements. */
 interface PageRequest {
-  /** The maximum number of elements. Always sent: without a limit, a service that has more than its own maximum refuses the request. */
+  /** The maximum number of elements. Always sent: without it, a participant with more elements than its maximum refuses the request. */
   readonly limit: number;
-  /** For a range without an end: after how many milliseconds without an element the service answers. */
+  /** How long the participant waits for another element before it responds, in milliseconds. Only for a range without an end. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -35,14 +35,14 @@ export const isBeyondEnd = (error: unknown): boolean => isApiError(error) && err
 
 /**
  * Requests a page of a range. Repeats the request only in another form: with half the limit if the page is too large, at the
- * other path if this one is not served, with a shorter idle timeout if the poll timed out.
+ * other path if the participant does not serve this one, with a shorter idle timeout if the poll timed out.
  */
 export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): Observable<Page> =>
   defer(() => {
     const { request, service, onInvalid, report } = feed;
     const path = service.updatesPath;
     const limit = Math.min(size.limit, service.pageLimit);
-    // a ledger before 3.5 answers in ascending order, which a page of one element would not show
+    // a ledger before 3.5 sends ascending pages, which a page of one element would not reveal
     if (range.descendingOrder === true && limit < 2) throw new PageLimitError(range.beginExclusive);
     const idleTimeoutMs = size.idleTimeoutMs && Math.floor(Math.min(size.idleTimeoutMs, service.maxPollMs));
     const sentAt = asyncScheduler.now();
@@ -78,7 +78,7 @@ export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): 
     );
   });
 
-/** A poll has no end, and may be answered with updates after the end of the feed. */
+/** Drops the updates after the end of the feed: a poll has no end. */
 const dropBeyond = (end: number, page: DecodedPage): DecodedPage =>
   page.last > end ? { ...page, updates: page.updates.filter(({ offset }) => offset <= end) } : page;
 
@@ -87,12 +87,12 @@ interface FailedRequest {
   readonly range: Range;
   readonly path: UpdatesPath;
   readonly limit: number;
-  /** Only of a poll. */
+  /** Set only for a poll. */
   readonly idleTimeoutMs: number | undefined;
   readonly tookMs: number;
 }
 
-/** Learns from an error what the service does not accept. Returns whether to repeat the request in another form. */
+/** Learns from an error what the participant does not accept. Returns whether to repeat the request in another form. */
 function adaptRequest(feed: LedgerFeed, error: unknown, failed: FailedRequest): boolean {
   if (!isLedgerError(error)) return false;
   const { path, limit, range } = failed;
@@ -108,7 +108,7 @@ function adaptRequest(feed: LedgerFeed, error: unknown, failed: FailedRequest): 
   }
 }
 
-/** All feeds of the ledger use the other path from now on. `false` if there is none. */
+/** Switches all feeds of the ledger to the other path. Returns `false` if there is none. */
 export function switchPath(feed: LedgerFeed, path: UpdatesPath): boolean {
   reportChange(feed, feed.service.pathMissing(path));
   return feed.service.updatesPath !== path;
@@ -118,14 +118,14 @@ function reportChange({ report }: LedgerFeed, change: DiagnosticBody | undefined
   if (change !== undefined) report(() => change);
 }
 
-/** The participant's HTTP layer, a proxy or the client itself did not wait any longer. A quick failure is not a timeout. */
+/** Whether the participant's HTTP layer, a proxy or the client gave up waiting. A quick failure is not a timeout. */
 export function isTimeout(error: LedgerError, { tookMs }: Pick<FailedRequest, 'tookMs'>): boolean {
   if (tookMs < minPollMs) return false;
   if (isApiError(error)) return error.code === undefined && [408, 503, 504].includes(error.status);
   return error._tag === 'RequestTimeoutError' || error._tag === 'ConnectionError';
 }
 
-/** Later polls wait for less time, later pages span fewer offsets. Returns whether that changes this request. */
+/** Shortens the wait of later polls, or the range of later pages. Returns whether that changes this request. */
 function shortenRequests({ service }: LedgerFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
   if (idleTimeoutMs !== undefined) {
     service.pollTimedOut(tookMs);
@@ -135,7 +135,7 @@ function shortenRequests({ service }: LedgerFeed, { range, idleTimeoutMs, tookMs
   return false;
 }
 
-/** The diagnostic of a page. */
+/** Creates the diagnostic of a page. */
 export function pageReceived({ count, updates, tookMs }: Page, path: string): PageReceived {
   const first = updates[0]?.offset;
   const last = updates.at(-1)?.offset;
@@ -150,8 +150,8 @@ export function pageReceived({ count, updates, tookMs }: Page, path: string): Pa
 }
 
 /**
- * The body of a request for a range. `/v2/updates` gets an update format only: its legacy `filter` and `verbose` are
- * deprecated since 3.4, have answers of the wrong shape before 3.4.12 and are off by default in 3.6.
+ * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and `verbose`
+ * are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
  */
 export function updatesBody(request: UpdatesRequest, range: Range, path: UpdatesPath): object {
   const { updateFormat, filter, verbose } = request;
@@ -164,7 +164,7 @@ export function updatesBody(request: UpdatesRequest, range: Range, path: Updates
   };
 }
 
-/** The update format that a legacy filter stands for, by the rule of the interface document. */
+/** The update format that equals a legacy filter, by the rule in the API specification. */
 function formatOfFilter(
   filter: TransactionFilter | null | undefined,
   verbose: boolean | null | undefined,

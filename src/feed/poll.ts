@@ -5,8 +5,8 @@ import { requestPageWithRetry } from './pageRequest.js';
 import { catchUpOrPoll, type Position, type Step, unknownDensity } from './Position.js';
 
 /**
- * Follows the ledger: one request without an end, with a limit so small that the service answers with the first update, and
- * not only after the idle timeout or with a full page.
+ * Follows the ledger with one request without an end. Its limit is so small that the participant responds with the first
+ * update, rather than after the idle timeout or with a full page.
  */
 export const poll = (feed: LedgerFeed, position: Position): Observable<Step> =>
   defer(() => {
@@ -18,22 +18,22 @@ export const poll = (feed: LedgerFeed, position: Position): Observable<Step> =>
     );
   }).pipe(limitRate(position));
 
-/** After so many polls in a row without an update a ledger counts as quiet. A checkpoint may be the reason for fewer. */
+/** The number of consecutive polls without an update after which a ledger counts as quiet. One poll may be empty because of a checkpoint. */
 const quietAfterPolls = 2;
 
 /**
- * The idle timeout of a poll for more than the next update, in milliseconds. So short that a full page of a ledger with few
- * updates is answered before the request times out.
+ * The idle timeout of a poll for more than the next update, in milliseconds. It is so short that even a full page of a slow
+ * ledger arrives before the request times out.
  */
 const drainIdleMs = 25;
 
-/** On a quiet ledger, polls wait longer and are fewer. */
+/** On a quiet ledger, polls wait longer, so that there are fewer. */
 function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: LedgerFeed, limit: number, idlePolls: number): number {
   if (limit > 2) return Math.min(drainIdleMs, idleTimeoutMs);
   return idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
 }
 
-/** The shortest time between two polls of a quiet ledger, in milliseconds, even if the service does not wait. */
+/** The minimum time between two polls of a quiet ledger, in milliseconds, even if the participant does not wait. */
 const minPollIntervalMs = 1_000;
 
 const limitRate =
@@ -46,7 +46,7 @@ const limitRate =
       return delayMs > 0 ? timer(delayMs).pipe(concatMap(() => source)) : source;
     });
 
-/** How long a quiet feed polls before it reads the ledger end: without that, pruning could overtake its cursor. */
+/** How long a quiet feed polls before it reads the ledger end. Otherwise, pruning could overtake its cursor. */
 const ledgerEndMaxAgeMs = 30_000;
 
 function positionAfterPoll(feed: LedgerFeed, position: Position, page: Page): Position {
@@ -61,7 +61,7 @@ function positionAfterPoll(feed: LedgerFeed, position: Position, page: Page): Po
   return {
     ...position,
     cursor: Math.min(page.last, end),
-    // the last known ledger end may be before the cursor by now
+    // by now, the last known ledger end may be before the cursor
     ...(next === 'page' && { ...unknownDensity, target: end }),
     next: page.last >= end ? 'end' : next,
     pollLimit: nextPollLimit({
@@ -71,12 +71,12 @@ function positionAfterPoll(feed: LedgerFeed, position: Position, page: Page): Po
       limit: position.pollLimit,
       tookMs: now - position.polledAt,
     }),
-    // a poll for more than the next update says nothing about how quiet the ledger is
+    // a poll for more than the next update does not show how quiet the ledger is
     idlePolls: hasUpdate || position.pollLimit > 2 ? 0 : position.idlePolls + 1,
   };
 }
 
-/** A poll that was answered. */
+/** A poll and its response. */
 interface AnsweredPoll {
   readonly page: Page;
   readonly hasUpdate: boolean;
@@ -85,13 +85,13 @@ interface AnsweredPoll {
   readonly tookMs: number;
 }
 
-/** A checkpoint within this time of a poll's start, in milliseconds, was sent because of the poll. The next poll gets one, too. */
+/** A checkpoint that arrives within this time, in milliseconds, was sent because of the poll. The next poll gets one, too. */
 const earlyCheckpointMs = 1_000;
 
 /**
- * The limit of the next poll. One, so that the service answers with the first update; two if it has just sent an early
- * checkpoint alone, since 3.5.1 and later send one 500 ms after the start, which counts. Without the ledger end, the limit
- * grows fourfold with each full answer.
+ * Returns the limit of the next poll: 1, so that the participant responds with the first update; 2 if it has just sent only an
+ * early checkpoint. Since 3.5.1, participants send a checkpoint 500 ms after the start, and it counts toward the limit. If the
+ * ledger end is unavailable, the limit grows fourfold with each full response.
  */
 function nextPollLimit({ page, hasUpdate, hasLedgerEnd, limit, tookMs }: AnsweredPoll): number {
   if (!hasUpdate) return page.count > 0 && tookMs < earlyCheckpointMs ? 2 : 1;

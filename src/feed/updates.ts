@@ -23,20 +23,20 @@ import { poll } from './poll.js';
 import { type Position, reportCaughtUp, startPosition, type Step, withCaughtUp } from './Position.js';
 import { type Gap, type InvalidUpdate, isGapError } from './UpdatesOptions.js';
 
-/** The updates of a feed. A page is emitted before the next step begins, so that pages do not pile up. */
+/** Emits the updates of a feed. It emits a page before the next step begins, so that pages do not pile up. */
 export const updates = (feed: LedgerFeed): Observable<Update | InvalidUpdate> =>
   steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
 
 /**
- * The steps of a feed, one after another, each from the position after the one before; the first is its start. A step is
- * emitted before the next begins, so that apart from prefetched ranges nothing is requested that may not be needed.
+ * Emits the steps of a feed, one after another. The first is its start; each step begins at the position after the previous
+ * one. A step is emitted before the next begins, so that apart from prefetched ranges the feed requests only what it needs.
  *
- * @param ready$ - emits when the next step may begin; by default at once. Waiting aborts prefetched ranges, so it is only
+ * @param ready$ - emits when the next step may begin; by default immediately. Waiting aborts prefetched ranges, so use it only
  * for feeds that read one range at a time.
  */
 export const steps = (feed: LedgerFeed, ready$: Observable<unknown> = always$): Observable<Step> =>
   defer((): Step[] => [{ position: startPosition(feed.request) }]).pipe(
-    // queued: synchronous answers would nest the steps
+    // queued, because synchronous responses would nest the steps
     expand((step) => nextStep(feed, step, ready$).pipe(subscribeOn(queueScheduler))),
     reportLifecycle(feed),
   );
@@ -44,7 +44,7 @@ export const steps = (feed: LedgerFeed, ready$: Observable<unknown> = always$): 
 const always$ = defer(() => [true]);
 
 const nextStep = (feed: LedgerFeed, previous: Step, ready$: Observable<unknown>): Observable<Step> =>
-  // expand calls this even if its subscriber has just unsubscribed, but then ready$ does not emit
+  // expand calls this even if its subscriber has just unsubscribed; then ready$ does not emit
   ready$.pipe(
     tap(() => {
       reportCaughtUp(feed)(previous);
@@ -59,7 +59,7 @@ const nextStep = (feed: LedgerFeed, previous: Step, ready$: Observable<unknown>)
     }),
   );
 
-/** The next step of a feed: one request and its retries. A transport brings many steps. */
+/** Emits the next step of a feed: one request and its retries. A transport emits many steps. */
 function requestStep(feed: LedgerFeed, position: Position): Observable<Step> {
   switch (position.next) {
     case 'ledgerEnd':
@@ -76,7 +76,7 @@ function requestStep(feed: LedgerFeed, position: Position): Observable<Step> {
   }
 }
 
-/** Lets the caller choose where to resume after a gap. */
+/** Calls `onGap` to choose where to resume after a gap. */
 const handleGap =
   (feed: LedgerFeed, start: Position): MonoTypeOperatorFunction<Step> =>
   (source) =>
@@ -93,7 +93,7 @@ const handleGap =
       );
     });
 
-/** Starts again after a gap, at the offset that the caller chooses. Without one, the gap is an error. */
+/** Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap. */
 function resumeAfterGap(
   { request, onGap, report }: LedgerFeed,
   { cursor, floor }: Position,
@@ -113,7 +113,7 @@ function resumeAfterGap(
     tap({ error: reportGap }),
     throwIfEmpty(fail),
     map((offset): Step => {
-      if (!Offset.is(offset)) throw new TypeError('onGap gave no offset');
+      if (!Offset.is(offset)) throw new TypeError('onGap must return an offset');
       // a feed that resumed there would find the same gap
       const isSameGap =
         error._tag === 'PrunedError' ? offset <= (isDownward ? floor : cursor) : !isDownward && offset >= cursor;
@@ -148,7 +148,7 @@ const reportLifecycle =
     );
   };
 
-/** Reports that a feed has failed, or was unsubscribed from. */
+/** Reports that a feed failed or was unsubscribed from. */
 export const reportEnd = <A>({ report }: Pick<LedgerFeed, 'report'>): MonoTypeOperatorFunction<A> =>
   tap<A>({
     error: (error: unknown) => {

@@ -12,24 +12,24 @@ import type { Signer } from '../submission/Signer.js';
 import type { ExecuteOptions, SubmitOptions } from '../submission/SubmitOptions.js';
 
 /**
- * A client that reads a participant's ledger, and does not submit. All Observables are cold: nothing is sent before
+ * A client that reads a participant's ledger and does not submit. All Observables are cold: they send nothing before
  * `subscribe`, and subscriptions share no state.
  *
  * @category Ledger
  */
 export interface LedgerReader {
   /**
-   * Emits the updates after `beginExclusive`, each once and in order: first those that are on the ledger, then new ones, until
-   * it is unsubscribed from. With `endInclusive` it completes there, even if the ledger has yet to reach that offset.
+   * Emits the updates after `beginExclusive`, each once and in order: first those already on the ledger, then new ones, until
+   * you unsubscribe. With `endInclusive`, it completes at that offset, and waits if the ledger has not reached it yet.
    *
-   * After a transient failure the feed retries from its cursor. Any other failure ends it with a {@link LedgerError}:
-   * `InvalidRequestError` before anything is sent, `PrunedError` and `LedgerResetError` if continuing would leave a gap,
-   * `DecodeError`, `OrderError`, `UnauthorizedError`, `PageLimitError`, `ApiError`, and the last transient error when the
-   * budget of the retry policy is used up. Unsubscribing aborts the request.
+   * After a transient failure, the feed retries from its cursor. Any other failure ends it with a {@link LedgerError}:
+   * `InvalidRequestError` before it sends anything; `PrunedError` or `LedgerResetError` if continuing would leave a gap;
+   * `DecodeError`, `OrderError`, `UnauthorizedError`, `PageLimitError` or `ApiError`; or the last transient error if the retry
+   * budget is used up. Unsubscribing aborts the request.
    *
-   * To resume, subscribe with the offset of the last handled update as `beginExclusive`.
+   * To resume, pass the offset of the last update that you handled as `beginExclusive`.
    *
-   * @throws TypeError for invalid options, synchronously
+   * @throws TypeError synchronously, if an option is invalid
    * @example
    * ```ts
    * import { acsDelta, createLedger, ofVariant } from 'canton-rx';
@@ -41,49 +41,52 @@ export interface LedgerReader {
    * ```
    */
   updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
-  /** Emits the updates after `beginExclusive`, and an {@link InvalidUpdate} for each that does not decode. */
+  /** Emits the updates after `beginExclusive`, and an {@link InvalidUpdate} for each update that cannot be decoded. */
   updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | InvalidUpdate>;
-  /** Emits the current ledger end once. */
+  /** Emits the current ledger end and completes. */
   ledgerEnd(): Observable<Offset>;
   /**
-   * Reports what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds have
-   * caught up, the progress of submissions. Hot, never completes, and costs nothing without subscribers.
+   * Emits what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds have caught
+   * up, and the progress of submissions. It is hot, never completes, and costs nothing without subscribers.
    */
   readonly diagnostics$: Observable<Diagnostic>;
 }
 
 /**
- * A client of a participant's ledger, which reads and submits.
+ * A client that reads a participant's ledger and submits to it.
  *
  * @category Ledger
  */
 export interface Ledger extends LedgerReader {
   /**
-   * Executes a prepared and signed submission, and emits the committed transaction once. Its `events` are empty if the format
-   * includes none of them.
+   * Executes a prepared and signed submission, emits the committed transaction, and completes. Its `events` are empty if the
+   * format includes none of them.
    *
-   * Apart from the transaction, these are the only outcomes: `SubmissionRejectedError` or `SubmissionExpiredError`, nothing
-   * was or will be committed by it; `NotSentError`, it never reached the service; `OutcomeUnknownError`, it may have been
-   * committed, and the outcome could not be found in time; `UnauthorizedError`, the service refused the token; and
-   * `InvalidRequestError` before anything is sent.
+   * All other outcomes are errors:
    *
-   * If the answer is lost, the same signed bytes are sent again (`recover`): the ledger commits a change once, and the answer contains its offset.
-   * A submission that the service refuses temporarily is sent again, too. A second subscription sends the same change.
-   * Unsubscribing aborts the request, not the submission.
+   * - `SubmissionRejectedError` or `SubmissionExpiredError`: the submission has committed nothing, and never will.
+   * - `NotSentError`: it never reached the participant.
+   * - `OutcomeUnknownError`: it may have been committed; the outcome could not be determined in time.
+   * - `UnauthorizedError`: the participant refused the token.
+   * - `InvalidRequestError`: the request is invalid, and nothing was sent.
+   *
+   * If the response is lost, the client sends the same signed bytes again (see `recover`): the ledger commits a change once, and
+   * the response contains its offset. It also retries a submission that the participant refuses temporarily. A second
+   * subscription sends the same change. Unsubscribing aborts the request, not the submission.
    */
   executeAndWaitForTransaction(request: ExecuteRequest, options?: ExecuteOptions): Observable<Transaction>;
-  /** Requests the preparation of a submission for signing, and emits the result once. Does not change the ledger. */
+  /** Requests the preparation of a submission for signing, emits the result, and completes. It does not change the ledger. */
   prepare(request: PrepareRequest): Observable<PreparedSubmission>;
   /**
-   * Prepares a submission, verifies the result, signs it, executes it and finds its outcome. Emits the committed transaction
-   * once.
+   * Prepares, verifies, signs and executes a submission, and determines its outcome. Emits the committed transaction and
+   * completes.
    *
-   * It fails as `prepare` and `executeAndWaitForTransaction` do; with a `VerificationError`, or another error of the verifier,
-   * if the prepared submission must not be signed; or with the error of a signer. Before it is executed, nothing can have been
-   * committed. A second subscription sends the same bytes if they may have been committed, and otherwise prepares the
-   * submission again with the same command id: the ledger commits it once.
+   * It fails with the errors of `prepare` and `executeAndWaitForTransaction`; with a `VerificationError`, or another error of
+   * the verifier, if the prepared submission must not be signed; or with the error of a signer. An error before the execution
+   * means that nothing has been committed. A second subscription sends the same bytes if they may have been committed.
+   * Otherwise, it prepares the submission again with the same command id. In both cases, the ledger commits it once.
    *
-   * @throws TypeError without `verify`, synchronously
+   * @throws TypeError synchronously, if `verify` is missing
    */
   submit(request: PrepareRequest, signer: Signer | readonly Signer[], options: SubmitOptions): Observable<Transaction>;
 }

@@ -6,20 +6,20 @@ import type { Transport } from '../feed/Transport.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { LedgerReader } from './Ledger.js';
 
-/** The connection of a ledger, for functions of other entries that work on a ledger, such as `updatesFeed`. */
+/** The connection of a ledger, for functions of other entries that take a ledger, such as `updatesFeed`. */
 interface LedgerConnection {
   readonly service: Service;
-  /** The policy of all requests without one of their own. */
+  /** The default policy of all requests. */
   readonly retry: RetryPolicy | undefined;
-  /** The transport of all feeds without one of their own. */
+  /** The default transport of all feeds. */
   readonly transport?: Transport | undefined;
-  /** Runs a processor of the ledger's updates. Telemetry and Angular's zone wrap it with this. */
+  /** Runs a processor of the ledger's updates. Telemetry and Angular's zone use this to wrap the run. */
   readonly runProcessor?: <C extends ProcessorProgress>(processor: ProcessorRun<C>) => Observable<C>;
 }
 
-/** One run of a processor of a ledger's updates. */
+/** A run of a processor of a ledger's updates. */
 export interface ProcessorRun<C extends ProcessorProgress = ProcessorProgress> {
-  /** The name of the processor; `undefined` for one without a store. */
+  /** The name of the processor; `undefined` for a processor without a store. */
   readonly name: string | undefined;
   readonly request: UpdatesRequest;
   readonly handler: AnyHandler;
@@ -29,7 +29,7 @@ export interface ProcessorRun<C extends ProcessorProgress = ProcessorProgress> {
 /** A handler of updates or of batches. */
 export type AnyHandler = (work: never, tx: unknown) => unknown;
 
-/** How far a processor has come. */
+/** The progress of a processor. */
 export interface ProcessorProgress {
   readonly offset: Offset;
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
@@ -37,11 +37,11 @@ export interface ProcessorProgress {
 
 const connections = new WeakMap<LedgerReader, LedgerConnection>();
 
-/** Attaches a connection to a ledger. A property would show it to users, and a copy of the ledger would bypass what the copy changes. */
+/** Attaches a connection to a ledger. A property would expose it to users, and a modified copy of the ledger would share it. */
 export function withConnection<L extends LedgerReader>(ledger: L, connection: LedgerConnection): L {
   connections.set(ledger, connection);
   return ledger;
 }
 
-/** The connection of a ledger; `undefined` for one that this library has not created. */
+/** Returns the connection of a ledger; `undefined` if this library has not created the ledger. */
 export const connectionOf = (ledger: LedgerReader): LedgerConnection | undefined => connections.get(ledger);

@@ -1,4 +1,4 @@
-// kyPort comes first: a bundle in this order is one per cent smaller with gzip
+// kyPort comes first: with this order, a bundle with gzip is one percent smaller
 import { kyPort } from '../http/kyPort.js';
 import { executor } from '../submission/execute.js';
 import { prepare, submit } from '../submission/submit.js';
@@ -16,9 +16,9 @@ import type { Ledger, LedgerReader } from './Ledger.js';
 import type { LedgerOptions } from './LedgerOptions.js';
 
 /**
- * Creates a client of a participant's JSON Ledger API. Sends nothing before the first subscription.
+ * Creates a client of a participant's JSON Ledger API. The client sends nothing before the first subscription.
  *
- * @throws TypeError for options that are invalid, such as a `baseUrl` that is not an http(s) URL
+ * @throws TypeError if an option is invalid, such as a `baseUrl` that is not an http(s) URL
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';
@@ -38,10 +38,10 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 /**
- * Creates a client that only reads a participant's ledger. A program that does not submit is 15 per cent smaller with it,
- * since bundlers leave out submission.
+ * Creates a client that only reads a participant's ledger. It makes a program that does not submit 15 percent smaller, because
+ * bundlers omit the code for submissions.
  *
- * @throws TypeError for options that are invalid, such as a `baseUrl` that is not an http(s) URL
+ * @throws TypeError if an option is invalid, such as a `baseUrl` that is not an http(s) URL
  * @example
  * ```ts
  * import { acsDelta, createLedgerReader } from 'canton-rx';
@@ -58,10 +58,10 @@ export function createLedgerReader(options: LedgerOptions): LedgerReader {
   return bindReader(createService(options), options);
 }
 
-/** The options of all requests of a ledger that have none of their own. */
+/** The default options of all requests of a ledger. */
 type Defaults = Pick<LedgerOptions, 'retry' | 'transport'>;
 
-/** The ledger of a service. */
+/** Creates the ledger of a service. */
 export function bindLedger(service: Service, defaults: Defaults): Ledger {
   const { retry, transport } = defaults;
   const ledger: Ledger = {
@@ -80,7 +80,7 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
     return defer(() => updates(createLedgerFeed(service, request, complete, retry, service.reportForNewFeed())));
   };
   const ledger: LedgerReader = {
-    // the overloads only relate the types of their arguments
+    // the overloads only relate `onInvalid` to the type of the updates
     updates: readUpdates as LedgerReader['updates'],
     ledgerEnd: () => ledgerEnd(service.link),
     diagnostics$: service.diagnostics$,
@@ -88,7 +88,7 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
   return withConnection(ledger, { service, retry, transport });
 }
 
-/** A new service with the options of a ledger. */
+/** Creates a service from the options of a ledger. */
 export function createService(options: LedgerOptions): Service {
   const { baseUrl, token, headers = {}, requestTimeoutMs = 30_000, updatesPath = 'auto' } = options;
   checkPositive({ requestTimeoutMs, maxAnswerBytes: options.maxAnswerBytes ?? 1 });
@@ -106,9 +106,11 @@ export function createService(options: LedgerOptions): Service {
 }
 
 function validateBaseUrl(baseUrl: string): string {
-  // a path is appended to it, and errors may show it
-  if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl))
-    throw new TypeError('baseUrl must be an http(s) URL without credentials, query or hash');
+  // paths are appended to it, and errors may show it
+  if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl)) {
+    const got = /[@?#]/.test(baseUrl) ? '' : `, got '${baseUrl}'`;
+    throw new TypeError(`baseUrl must be an absolute http(s) URL without credentials, query or hash${got}`);
+  }
   return baseUrl.replace(/\/+$/, '');
 }
 
@@ -116,7 +118,7 @@ function validateHeaders(headers: Readonly<Record<string, string>>): Readonly<Re
   try {
     return Object.fromEntries(new Headers(headers));
   } catch {
-    // the platform's message would quote the value
-    throw new TypeError('headers contains a name or a value that cannot be sent');
+    // the platform's message quotes the value
+    throw new TypeError('headers contains an invalid name or value');
   }
 }

@@ -4,31 +4,32 @@ import type { Problem } from '../codecs/Problem.js';
 import type { AssignedEvent, UnassignedEvent } from '../codecs/Reassignment.js';
 
 /**
- * A contract of the type `C` was created.
+ * A contract of type `C` was created.
  *
  * @category Operators
  */
 export type CreatedEventOf<C extends ContractType> = C extends ContractType
   ? CreatedEvent & {
-      /** The `templateId` of the type, which tells several types apart. */
+      /** The `templateId` of the type, which distinguishes it from other types. */
       readonly type: C['templateId'];
-      /** The arguments, or the view where the type is an interface. */
+      /** The decoded arguments of a template, or the decoded view of an interface. */
       readonly payload: PayloadOf<C>;
     }
   : never;
 
 /**
- * A contract of the type `C` was assigned to a synchronizer.
+ * A contract of type `C` was assigned to a synchronizer.
  *
  * @category Operators
  */
 export type AssignedEventOf<C extends ContractType> = Omit<AssignedEvent, 'createdEvent'> & {
-  /** The contract. */
+  /** The contract, with its decoded payload. */
   readonly createdEvent: CreatedEventOf<C>;
 };
 
 /**
- * A choice of a contract of the type `C` was exercised: a union by `choice`, with {@link OtherExercisedEvent}.
+ * A choice was exercised on a contract of type `C`: a union, discriminated by `choice`, that includes
+ * {@link OtherExercisedEvent}.
  *
  * @category Operators
  */
@@ -39,7 +40,7 @@ export type ExercisedEventOf<C extends ContractType> =
       : never);
 
 /**
- * The names of the choices that are properties of a type.
+ * The names of the choices of a type, which are its properties.
  *
  * @category Operators
  */
@@ -53,30 +54,30 @@ export type ChoiceNameOf<C> = { [K in keyof C]: C[K] extends ChoiceType ? K : ne
 export interface ExercisedChoice<I extends string, N extends string, D> extends Omit<ExercisedEvent, 'choice'> {
   /** The `templateId` of the type. */
   readonly type: I;
-  /** The choice. */
+  /** The name of the choice. */
   readonly choice: N;
-  /** The argument. */
+  /** The decoded argument. */
   readonly argument: ArgumentOf<D>;
-  /** The result. */
+  /** The decoded result. */
   readonly result: ResultOf<D>;
 }
 
 /**
- * A choice was exercised that the type does not have: one of an interface, or of a later version.
+ * A choice was exercised that the type does not define: a choice of an interface, or of a later version of the template.
  *
  * @category Operators
  */
 export interface OtherExercisedEvent<I extends string = string> extends Omit<ExercisedEvent, 'choice'> {
   /** The `templateId` of the type. */
   readonly type: I;
-  /** Absent, so that the name of a choice only selects those of the type. */
+  /** Always absent, so that narrowing by `choice` selects only the choices of the type. */
   readonly choice?: undefined;
-  /** The choice. Its argument and its result are undecoded. */
+  /** The name of the choice. The argument and the result stay undecoded. */
   readonly otherChoice: string;
 }
 
 /**
- * An event of a contract of a type that does not decode as such.
+ * An event of a contract of a given type that cannot be decoded as that type.
  *
  * @category Operators
  */
@@ -85,16 +86,16 @@ export interface UndecodedEvent<I extends string = string> {
   readonly _tag: 'UndecodedEvent';
   /** The `templateId` of the type. */
   readonly type: I;
-  /** The event. */
+  /** The original event. */
   readonly event: CreatedEvent | AssignedEvent | ExercisedEvent;
-  /** Why it does not decode, without any value. */
+  /** Why it cannot be decoded, without values. */
   readonly problems: readonly Problem[];
   /** The status of a view that the participant could not compute. */
   readonly viewStatus?: ViewStatus;
 }
 
 /**
- * The event `A` of a contract of the type `C`.
+ * The event `A`, decoded for a contract of type `C`.
  *
  * @category Operators
  */

@@ -16,19 +16,19 @@ import type { EventOf } from './toEvents.js';
  */
 export interface DecodeOptions {
   /**
-   * What to do with an event that does not decode: `'fail'` errors with a `DecodeError`; `'emit'` emits an `UndecodedEvent`.
+   * What to do with an event that cannot be decoded: `'fail'` fails with a `DecodeError`, `'emit'` emits an `UndecodedEvent`.
    *
    * @defaultValue 'fail'
    */
   readonly onUndecodable?: 'fail' | 'emit' | undefined;
 }
 
-/** Passes the events of contracts of some types, decoded. */
+/** Decodes the events of contracts of the given types, and drops all others. */
 export function decodeEvents(
   types: readonly ContractType[],
   { onUndecodable = 'fail' }: DecodeOptions = {},
 ): (source: Observable<EventOf<Update>>) => Observable<unknown> {
-  if (types.length === 0) throw new TypeError('ofTemplate needs a template or a type');
+  if (types.length === 0) throw new TypeError('ofTemplate requires at least one template or type');
   const matchers = types.map(matcherOf);
   return (source) =>
     source.pipe(
@@ -41,7 +41,7 @@ export function decodeEvents(
     );
 }
 
-/** A type, and what is of it. */
+/** A type, its choices, and the predicates that recognize its events. */
 interface Matcher {
   readonly type: ContractType;
   readonly choices: readonly ChoiceType[];
@@ -49,7 +49,7 @@ interface Matcher {
   readonly hasEvent: (event: ContractRef) => boolean;
 }
 
-/** What archivals, exercises and unassignments say of their contract. */
+/** The data of archivals, exercises and unassignments that identifies the type of their contract. */
 interface ContractRef {
   readonly templateId?: string;
   readonly packageName: string;
@@ -59,7 +59,8 @@ interface ContractRef {
 
 function matcherOf(type: ContractType): Matcher {
   const { templateId } = type;
-  if (!TemplateId.is(templateId)) throw new TypeError(`'${String(templateId)}' is not a template or an interface`);
+  if (!TemplateId.is(templateId))
+    throw new TypeError(`'${String(templateId)}' is not a valid template or interface id`);
   const matches = matchId(templateId);
   return {
     type,
@@ -75,7 +76,7 @@ function matcherOf(type: ContractType): Matcher {
 const isChoice = (value: unknown): value is ChoiceType =>
   typeof value === 'object' && value !== null && 'choiceName' in value && 'argumentDecoder' in value;
 
-/** The event as one of the types; `undefined` if it is of none. */
+/** Decodes the event as one of the types; returns `undefined` if it belongs to none. */
 function decode(matchers: readonly Matcher[], event: EventOf<Update>) {
   switch (event._tag) {
     case 'CreatedEvent':
@@ -114,7 +115,7 @@ function decodeExercised(matchers: readonly Matcher[], event: ExercisedEvent) {
   return { ...fields, type: first.type.templateId, otherChoice };
 }
 
-/** Whether an exercise is of a choice. `Archive` is the same choice on all templates and interfaces. */
+/** Whether an event exercises a choice. `Archive` is the same choice on all templates and interfaces. */
 const isOfChoice = (choice: ChoiceType, { choice: name, interfaceId, templateId }: ExercisedEvent): boolean =>
   choice.choiceName === name &&
   (name === 'Archive' || matchId(choice.template().templateId)(interfaceId ?? templateId));

@@ -4,10 +4,10 @@ import { byTag } from './ofVariant.js';
 import type { EventOf } from './toEvents.js';
 
 /**
- * Passes the events of the given kinds, and narrows the type to them.
+ * Emits only the events of the given kinds, and narrows their type.
  *
- * It operates on events: apply `toEvents()` first to a stream of updates, which is a type error here. Order, errors and
- * completion are those of the source.
+ * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error. Order,
+ * errors and completion are those of the source.
  *
  * @param kind - a kind of event, by its `_tag`
  * @param kinds - further kinds

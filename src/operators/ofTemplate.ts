@@ -10,27 +10,30 @@ import { decodeEvents, type DecodeOptions } from './decodeEvents.js';
 import type { EventOf } from './toEvents.js';
 
 /**
- * The events of a contract, which has a template.
+ * An event of a contract, and so of a template.
  *
  * @category Operators
  */
 export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
 
 /**
- * Passes the events of contracts of the given types, decoded: a `CreatedEvent`, and the one of an assignment, has a typed
- * `payload`; an `ExercisedEvent` has a typed `argument` and `result`, by its `choice`. All of these have the `templateId` of
- * their type as `type`. Archivals and unassignments pass as they are.
+ * Emits only the events of contracts of the given types, decoded:
  *
- * A contract that matches several types has the first of them, an exercise the one that has the choice. An event is of an
- * interface if it has its view, lists it in `implementedInterfaces`, or is of a choice of it; an unassignment does not name
- * interfaces, and does not pass by one. An exercise of a choice that the type does not have passes with its argument
- * undecoded.
+ * - A `CreatedEvent`, including that of an assignment, has a typed `payload`.
+ * - An `ExercisedEvent` has a typed `argument` and `result`, discriminated by its `choice`. If the type does not define the
+ *   choice, the argument stays undecoded.
+ * - Archivals and unassignments stay unchanged.
  *
- * Emits a {@link DecodeError} for an event that does not decode, or, with `onUndecodable: 'emit'`, an `UndecodedEvent` in
- * its place.
+ * Decoded events have the `templateId` of their type as `type`. If a contract matches several types, the first counts; for an
+ * exercise, the first that defines the choice. An event belongs to an interface if it contains the interface's view, lists the
+ * interface in `implementedInterfaces`, or exercises a choice of it. An unassignment does not name interfaces, so it never
+ * matches an interface.
  *
- * @param types - types of the code generator, or of `contractType` and `interfaceType`
- * @throws TypeError synchronously, before any subscription, for a type with an invalid template id
+ * If an event cannot be decoded, it fails with a {@link DecodeError}, or emits an `UndecodedEvent` with
+ * `onUndecodable: 'emit'`.
+ *
+ * @param types - types from Daml's code generator, or from `contractType` and `interfaceType`
+ * @throws TypeError synchronously, before any subscription, if a type has an invalid template id
  *
  * @example
  * ```ts
@@ -57,17 +60,18 @@ export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>
   source: Observable<A>,
 ) => Observable<ContractEvent<A, T[number]> | UndecodedEvent<T[number]['templateId']>>;
 /**
- * Passes the events of contracts of the given templates, and narrows the type to events that have a template.
+ * Emits only the events of contracts of the given templates, and narrows the type to events that have a template.
  *
- * It operates on events: apply `toEvents()` first to a stream of updates, which is a type error here. A template has one of
- * three forms, in which `Module` may be a dotted path:
- * - `Module:Entity`, in any package;
- * - `#package-name:Module:Entity`, in all versions of that package;
- * - `package-id:Module:Entity`, in exactly that version of the package.
+ * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error. A template
+ * has one of three forms, in which `Module` may be a dotted path:
  *
- * An assignment passes by the template of its `createdEvent`, an exercise by the template of its contract, even if the
- * choice belongs to an interface. Topology events, events of an unknown kind, and an unassignment from a 3.3 ledger without
- * a template do not pass. Order, errors and completion are those of the source.
+ * - `Module:Entity`: in any package
+ * - `#package-name:Module:Entity`: in all versions of that package
+ * - `package-id:Module:Entity`: in exactly that version of the package
+ *
+ * An assignment matches by the template of its `createdEvent`. An exercise matches by the template of its contract, even if the
+ * choice belongs to an interface. Topology events, events of an unknown kind, and unassignments without a template (from a 3.3
+ * ledger) never match. Order, errors and completion are those of the source.
  *
  * @param template - a template
  * @param templates - further templates
@@ -117,7 +121,7 @@ const isType = (arg: object | string): arg is ContractType => typeof arg === 'ob
 
 const isOptions = (arg: object | string): arg is DecodeOptions => typeof arg === 'object' && !isType(arg);
 
-/** The template of an event. */
+/** The template of an event's contract. */
 interface Template {
   /** `package-id:Module:Entity`. */
   readonly templateId: string;
@@ -126,13 +130,13 @@ interface Template {
 }
 
 /**
- * The predicate of a pattern: `Module:Entity`, `#package-name:Module:Entity` or `package-id:Module:Entity`.
+ * Returns the predicate of a pattern: `Module:Entity`, `#package-name:Module:Entity` or `package-id:Module:Entity`.
  *
  * @throws TypeError if the pattern has none of these forms
  */
 function templatePattern(pattern: string): (template: Template) => boolean {
   const isAnyPackage = pattern.split(':').length === 2;
-  // Module:Entity is a template id without its package
+  // Module:Entity is a template id without the package
   const id = isAnyPackage ? `#any:${pattern}` : pattern;
   if (!TemplateId.is(id)) {
     throw new TypeError(

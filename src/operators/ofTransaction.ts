@@ -3,10 +3,10 @@ import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * Finds a committed transaction in a feed: passes the feed's transaction with the same update id, and completes. It
- * completes without one when the feed has passed its offset, because the feed's format selects none of its events.
+ * Finds a committed transaction in a feed: emits the feed's transaction with the same update id, and completes. If the feed's
+ * format selects none of its events, it completes without a value once the feed has passed the offset.
  *
- * @param transaction - a transaction, such as `executeAndWaitForTransaction` emits
+ * @param transaction - a transaction, such as the one that `executeAndWaitForTransaction` emits
  * @example
  * ```ts
  * import { acsDelta, createLedger, ofTransaction, type Transaction } from 'canton-rx';

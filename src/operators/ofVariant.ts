@@ -2,9 +2,9 @@ import { filter, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * Passes the updates of the given variants, and narrows the type to them.
+ * Emits only the updates of the given variants, and narrows their type.
  *
- * Order, errors and completion are those of the source. The source may also contain `InvalidUpdate`, the elements that
+ * Order, errors and completion are those of the source. The source may also contain elements of type `InvalidUpdate`, which
  * cannot be decoded.
  *
  * @param variant - a variant, by its `_tag`
@@ -35,7 +35,7 @@ export function ofVariant<T extends Update['_tag'] | 'InvalidUpdate'>(
   return byTag(variant, variants);
 }
 
-/** Passes the members of a union whose `_tag` is one of the given tags. */
+/** Emits only the members of a union whose `_tag` is one of the given tags. */
 export const byTag = <T extends string>(
   tag: T,
   tags: readonly T[],
@@ -43,7 +43,7 @@ export const byTag = <T extends string>(
   const others: readonly string[] = tags;
   return <U extends { readonly _tag: string }>(source: Observable<U>): Observable<Extract<U, { readonly _tag: T }>> =>
     source.pipe(
-      // usually there is one tag, and then this costs no more than a hand-written filter
+      // for a single tag, the usual case, this costs no more than a hand-written filter
       filter((u): u is Extract<U, { readonly _tag: T }> => u._tag === tag || others.includes(u._tag)),
     );
 };

@@ -3,14 +3,17 @@ import type { Update } from '../codecs/Update.js';
 import { synchronizersOf } from './internal/times.js';
 
 /**
- * Passes the updates of the given synchronizers.
+ * Emits only the updates of the given synchronizers.
  *
- * A checkpoint passes unchanged if its `synchronizerTimes` contain one of them. A reassignment passes by its
- * `synchronizerId`; without one, from a 3.3 ledger, by the source of its unassignments or the target of its assignments. An
- * update of an unknown variant passes if its undecoded value has one of them as `synchronizerId`, directly or within
- * `value`; otherwise it is dropped. Order, errors and completion are those of the source.
+ * - A checkpoint matches if its `synchronizerTimes` contain one of the synchronizers. It stays unchanged.
+ * - A reassignment matches by its `synchronizerId`. From a 3.3 ledger, which does not send it, it matches by the source of its
+ *   unassignments or the target of its assignments.
+ * - An update of an unknown variant matches if its undecoded value contains a matching `synchronizerId`, directly or within
+ *   `value`.
  *
- * @param id - a synchronizer, `name::fingerprint`
+ * Order, errors and completion are those of the source.
+ *
+ * @param id - the id of a synchronizer: `name::fingerprint`
  * @param ids - further synchronizers
  *
  * @example
@@ -38,7 +41,7 @@ export function onSynchronizer(
 ): <U extends Update>(source: Observable<U>) => Observable<U> {
   const isSelected = (synchronizer: string): boolean => synchronizer === id || ids.includes(synchronizer);
   const passes = (update: Update): boolean =>
-    // no list is allocated for a transaction, the most frequent update
+    // allocates no list for a transaction, the most frequent update
     update._tag === 'Transaction' ? isSelected(update.synchronizerId) : synchronizersOf(update).some(isSelected);
   return <U extends Update>(source: Observable<U>) => source.pipe(filter<U>(passes));
 }

@@ -6,13 +6,15 @@ import { isLater, timesOf } from './internal/times.js';
 type RecordTimes = ReadonlyMap<string, Timestamp>;
 
 /**
- * Emits the latest record time of each synchronizer, by its id, whenever one of them advances.
+ * Emits the latest record time of each synchronizer, by synchronizer id, whenever one of the times advances.
  *
- * Transactions, reassignments, topology transactions and checkpoints advance times; updates of an unknown variant do not.
- * Every emission is a new map with all synchronizers so far. A checkpoint that advances several times causes one emission;
- * an update that advances none causes none. Times never go back. They are compared as instants with all their digits, and
- * remain the ledger's own text. Record times of different synchronizers are not comparable. Errors and completion are those
- * of the source; each subscription starts without times.
+ * Each emission is a new map with all synchronizers so far. Transactions, reassignments, topology transactions and checkpoints
+ * advance times; updates of an unknown variant do not. A checkpoint that advances several times causes one emission. An update
+ * that advances none causes no emission.
+ *
+ * Times never decrease. They are compared as instants, to the last digit, and stay the text that the ledger sent. Record times
+ * of different synchronizers are not comparable. Errors and completion are those of the source. Each subscription starts with
+ * an empty map.
  *
  * @example
  * ```ts
@@ -41,7 +43,7 @@ export function recordTimes(): OperatorFunction<Update, ReadonlyMap<string, Time
   );
 }
 
-/** Returns the same map if the update advances no time, otherwise a new one. */
+/** Returns a new map, or the same map if the update advances no time. */
 function advance(times: RecordTimes, update: Update): RecordTimes {
   return timesOf(update).reduce((latest, { synchronizerId, recordTime }) => {
     const before = latest.get(synchronizerId);

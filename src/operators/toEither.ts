@@ -3,10 +3,11 @@ import { catchError, map, of, type OperatorFunction, pipe, throwError } from 'rx
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 
 /**
- * Emits every value as a right of fp-ts' Either and a {@link LedgerError} as a left, after which it completes.
+ * Emits each value as a `right` of fp-ts's `Either`. If the source fails with a {@link LedgerError}, it emits the error as a
+ * `left` and completes.
  *
- * Any other error is a bug in the program and is delivered as an error. The source is not subscribed to again; apply
- * operators that retry before this one.
+ * Any other error is a bug in the program, and stays an error. The operator does not resubscribe to the source: apply operators
+ * that retry before it.
  *
  * @example
  * ```ts
@@ -32,7 +33,7 @@ export function toEither<A>(): OperatorFunction<A, E.Either<LedgerError, A>> {
   );
 }
 
-// not from fp-ts: loading it would add a fifth to the time in which Node loads this library
+// not from fp-ts, which would make Node load this library a fifth slower
 const right = <A>(value: A): E.Either<never, A> => ({ _tag: 'Right', right: value });
 
 const left = (error: LedgerError): E.Either<LedgerError, never> => ({ _tag: 'Left', left: error });

@@ -5,19 +5,19 @@ import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * The events of updates of type `U`; of all updates, every kind of event.
+ * The events of updates of type `U`. For `Update`, every kind of event.
  *
  * @category Operators
  */
 export type EventOf<U extends Update> = Extract<U, { readonly events: readonly unknown[] }>['events'][number];
 
 /**
- * Emits the events of the updates one by one: those of transactions, reassignments and topology transactions.
+ * Emits the events of transactions, reassignments and topology transactions one by one.
  *
- * The events of an update are emitted synchronously and in its order; checkpoints and updates of an unknown variant have
- * none. The created event of an assignment stays in its assignment. Errors and completion are those of the source.
+ * It emits the events of an update synchronously and in order. Checkpoints and updates of an unknown variant have no events. The
+ * created event of an assignment stays in its assignment. Errors and completion are those of the source.
  *
- * A feed cannot resume from an event: resume from the offset of an update all of whose events have been handled.
+ * A feed cannot resume from an event. Resume after the offset of an update when you have handled all its events.
  *
  * @example
  * ```ts

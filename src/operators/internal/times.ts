@@ -5,11 +5,11 @@ import type { Timestamp } from '../../codecs/scalars.js';
 import type { Update } from '../../codecs/Update.js';
 
 /**
- * Whether `a` is a later instant than `b`, to the last fraction digit. They cannot be compared as text, because seconds and
- * fraction may be omitted (`:00Z` is earlier than `:00.5Z`, but 'Z' is after '.') and years have four to nine digits.
+ * Whether `a` is a later instant than `b`, to the last fraction digit. They cannot be compared as text: seconds and fraction
+ * may be omitted (`:00Z` is earlier than `:00.5Z`, but 'Z' sorts after '.'), and years have four to nine digits.
  */
 export const isLater = (a: Timestamp, b: Timestamp): boolean => {
-  // years of four digits and as many fraction digits, as a ledger sends them
+  // both have four-digit years and the same length, as a ledger sends them
   if (a.length === b.length && a.indexOf('-') === 4 && b.indexOf('-') === 4) return a > b;
   const left = parts(a);
   const right = parts(b);
@@ -18,7 +18,7 @@ export const isLater = (a: Timestamp, b: Timestamp): boolean => {
 
 const midnight = '00:00:00.000000000';
 
-/** The year as a number, and the rest at full length, which can be compared as text. */
+/** Splits a timestamp into the year as a number, and the rest padded to full length, which can be compared as text. */
 function parts(timestamp: Timestamp): { readonly year: number; readonly rest: string } {
   const [date = '', clock = ''] = timestamp.replace('Z', '').split('T');
   const monthAndDay = date.slice(-'-MM-DD'.length);
@@ -28,7 +28,7 @@ function parts(timestamp: Timestamp): { readonly year: number; readonly rest: st
   };
 }
 
-/** The synchronizers of an update; none if it does not name any. */
+/** Returns the synchronizers of an update; none if it names none. */
 export function synchronizersOf(update: Update): readonly string[] {
   switch (update._tag) {
     case 'Transaction':
@@ -43,7 +43,7 @@ export function synchronizersOf(update: Update): readonly string[] {
   }
 }
 
-/** The synchronizer of a reassignment's event. In 3.3 only the events name it. */
+/** Returns the synchronizer of a reassignment's event. In 3.3, only the events name it. */
 function synchronizerOf(event: ReassignmentEvent): readonly string[] {
   switch (event._tag) {
     case 'UnassignedEvent':
@@ -55,14 +55,14 @@ function synchronizerOf(event: ReassignmentEvent): readonly string[] {
   }
 }
 
-/** Reads `{"synchronizerId": ...}`, or the same in the `{"value": ...}` in which the wire wraps updates. */
+/** Reads `{"synchronizerId": ...}`, with or without the `{"value": ...}` that wraps updates on the wire. */
 function synchronizerIdsIn(value: unknown): readonly string[] {
   if (!isRecord(value)) return [];
   const wrapped = isRecord(value['value']) ? value['value']['synchronizerId'] : undefined;
   return [value['synchronizerId'], wrapped].filter((id) => typeof id === 'string');
 }
 
-/** The record times of an update, by synchronizer. */
+/** Returns the record times of an update, by synchronizer. */
 export function timesOf(update: Update): readonly SynchronizerTime[] {
   switch (update._tag) {
     case 'Transaction':
