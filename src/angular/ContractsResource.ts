@@ -3,12 +3,18 @@ import type { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { LiveConnection } from '../contracts/LiveState.js';
 
-/** What a {@link ContractsResource} does; the words of Angular's resources. */
+/**
+ * What a {@link ContractsResource} does; the words of Angular's resources.
+ *
+ * @category Angular
+ */
 export type ContractsStatus = 'idle' | 'loading' | 'reloading' | 'resolved' | 'error';
 
 /**
  * The contracts of a query as signals, in the shape of Angular's resources. `injectContracts` makes one. All signals change
  * together, and at most once per frame. None of them throws when it is read.
+ *
+ * @category Angular
  */
 export interface ContractsResource<C extends AnyContract = AnyContract> {
   /**

@@ -19,7 +19,11 @@ import { LEDGER } from './provideLedger.js';
 import { type ContractsRequest, contractsReader } from './readContracts.js';
 import { insideZone } from './zone.js';
 
-/** Options of {@link injectContracts}. */
+/**
+ * Options of {@link injectContracts}.
+ *
+ * @category Angular
+ */
 export interface InjectContractsOptions<C> extends ContractsOptions {
   /** The order, as for `Array.sort`. Default: that in which the contracts became known. */
   readonly compare?: ((a: C, b: C) => number) | undefined;
@@ -56,6 +60,8 @@ export interface InjectContractsOptions<C> extends ContractsOptions {
  *   readonly ious = injectContracts({ types: { iou: Iou }, parties: ['alice::1220ab'] });
  * }
  * ```
+ *
+ * @category Angular
  */
 export function injectContracts<M extends ContractTypes>(
   query: (ContractQuery<M> & ContractPolicies) | (() => (ContractQuery<M> & ContractPolicies) | undefined),

@@ -17,7 +17,11 @@ import type { LedgerOptions } from '../ledger/LedgerOptions.js';
 import { httpClientPort } from './httpClientPort.js';
 import { ledgerInZone, type PendingTaskList } from './zone.js';
 
-/** A feature of {@link provideLedger}, created by a function whose name begins with `with`. */
+/**
+ * A feature of {@link provideLedger}, created by a function whose name begins with `with`.
+ *
+ * @category Angular
+ */
 export interface LedgerFeature {
   /** The providers of the feature. */
   readonly providers: readonly Provider[];
@@ -55,6 +59,8 @@ export interface LedgerFeature {
  *   provideLedger(() => ({ baseUrl: 'https://participant.example', token: inject(Login).token })),
  * ];
  * ```
+ *
+ * @category Angular
  */
 export const provideLedger = (
   options: LedgerOptions | (() => LedgerOptions),
@@ -100,6 +106,8 @@ export const provideLedger = (
  * const port = () => of({ status: 200, headers: {}, text: '{"offset":42}' });
  * const provider: Provider = { provide: LEDGER, useValue: createLedger({ baseUrl: 'http://ledger.example', port }) };
  * ```
+ *
+ * @category Angular
  */
 export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
 
@@ -119,6 +127,8 @@ export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
  *   readonly end = toSignal(injectLedger().ledgerEnd());
  * }
  * ```
+ *
+ * @category Angular
  */
 export const injectLedger = (): Ledger => inject(LEDGER);
 
@@ -148,6 +158,8 @@ export const injectLedger = (): Ledger => inject(LEDGER);
  *   provideLedger({ baseUrl: 'http://127.0.0.1:7575' }, withAngularHttp()),
  * ];
  * ```
+ *
+ * @category Angular
  */
 export const withAngularHttp = (): LedgerFeature => ({ providers: [{ provide: PORT, useFactory: httpClientPort }] });
 
@@ -168,6 +180,8 @@ const PORT = new InjectionToken<HttpPort | undefined>('HttpPort of canton-rx');
  *
  * const providers = [provideLedger({ baseUrl: 'http://127.0.0.1:7575' }, withServerFeeds())];
  * ```
+ *
+ * @category Angular
  */
 export const withServerFeeds = (): LedgerFeature => ({ providers: [{ provide: SERVER_FEEDS, useValue: true }] });
 
@@ -189,6 +203,8 @@ const SERVER_FEEDS = new InjectionToken<boolean>('server feeds of canton-rx');
  *
  * const providers = [provideLedger({ baseUrl: 'http://127.0.0.1:7575' }, withPendingTasks(PendingTasks))];
  * ```
+ *
+ * @category Angular
  */
 export const withPendingTasks = (tasks: ProviderToken<PendingTaskList>): LedgerFeature => ({
   providers: [{ provide: PENDING_TASKS, useExisting: tasks }],

@@ -36,7 +36,11 @@ interface LedgerEnvironment {
   readonly pendingTasks: PendingTaskList | undefined;
 }
 
-/** What `PendingTasks` of Angular does, which earlier versions do not have. */
+/**
+ * What `PendingTasks` of Angular does, which earlier versions do not have.
+ *
+ * @category Angular
+ */
 export interface PendingTaskList {
   /** Begins a task, and returns the function that ends it. */
   add(): () => void;

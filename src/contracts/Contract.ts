@@ -3,7 +3,11 @@ import type { CreatedEvent, ViewStatus } from '../codecs/Event.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { Int64, Offset, Timestamp } from '../codecs/scalars.js';
 
-/** Where a contract is: on a synchronizer, or on its way between two. */
+/**
+ * Where a contract is: on a synchronizer, or on its way between two.
+ *
+ * @category Contracts
+ */
 export type ContractLocation =
   | {
       /** The synchronizer on which the contract can be used. */
@@ -22,6 +26,8 @@ export type ContractLocation =
 /**
  * What all contracts have, decoded or not. The properties of a contract are computed when they are read, so that a spread or a
  * `structuredClone` of it lacks most of them: copy what `toJSON` gives.
+ *
+ * @category Contracts
  */
 export interface ContractFacts {
   /** The contract. */
@@ -48,7 +54,11 @@ export interface ContractFacts {
   toJSON(): object;
 }
 
-/** A contract whose payload decodes. */
+/**
+ * A contract whose payload decodes.
+ *
+ * @category Contracts
+ */
 export interface Contract<N extends string = string, T = unknown> extends ContractFacts {
   /** The discriminant. */
   readonly _tag: 'Contract';
@@ -67,7 +77,11 @@ export interface Contract<N extends string = string, T = unknown> extends Contra
   toJSON(): Omit<Contract<N, T>, 'toJSON'>;
 }
 
-/** A contract whose payload does not decode, or whose view failed. Apart from that, it is a contract like any other. */
+/**
+ * A contract whose payload does not decode, or whose view failed. Apart from that, it is a contract like any other.
+ *
+ * @category Contracts
+ */
 export interface UndecodedContract<N extends string = string> extends ContractFacts {
   /** The discriminant. */
   readonly _tag: 'UndecodedContract';
@@ -86,13 +100,25 @@ export interface UndecodedContract<N extends string = string> extends ContractFa
   toJSON(): Omit<UndecodedContract<N>, 'toJSON'>;
 }
 
-/** The types of a query, by name. */
+/**
+ * The types of a query, by name.
+ *
+ * @category Contracts
+ */
 export type ContractTypes = Readonly<Record<string, ContractType>>;
 
-/** The contracts of a query with the types `M`: a union that narrows by `type`, and by `_tag`. */
+/**
+ * The contracts of a query with the types `M`: a union that narrows by `type`, and by `_tag`.
+ *
+ * @category Contracts
+ */
 export type ContractOf<M extends ContractTypes> = {
   [N in keyof M & string]: Contract<N, PayloadOf<M[N]>> | UndecodedContract<N>;
 }[keyof M & string];
 
-/** Any contract. */
+/**
+ * Any contract.
+ *
+ * @category Contracts
+ */
 export type AnyContract = Contract | UndecodedContract;

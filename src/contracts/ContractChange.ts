@@ -4,7 +4,11 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { AnyContract, ContractLocation } from './Contract.js';
 
-/** All contracts at an offset. They replace those before. */
+/**
+ * All contracts at an offset. They replace those before.
+ *
+ * @category Contracts
+ */
 export interface Reset<C extends AnyContract = AnyContract> {
   /** The discriminant. */
   readonly _tag: 'Reset';
@@ -19,7 +23,11 @@ export interface Reset<C extends AnyContract = AnyContract> {
   readonly contracts: readonly C[];
 }
 
-/** What one update of the ledger changed, as a whole. */
+/**
+ * What one update of the ledger changed, as a whole.
+ *
+ * @category Contracts
+ */
 export interface ContractsChanged<C extends AnyContract = AnyContract> {
   /** The discriminant. */
   readonly _tag: 'ContractsChanged';
@@ -41,7 +49,11 @@ export interface ContractsChanged<C extends AnyContract = AnyContract> {
   readonly moved: readonly Moved<C>[];
 }
 
-/** A contract that was moved. */
+/**
+ * A contract that was moved.
+ *
+ * @category Contracts
+ */
 export interface Moved<C extends AnyContract = AnyContract> {
   /** The contract, where it is now. */
   readonly contract: C;
@@ -49,7 +61,11 @@ export interface Moved<C extends AnyContract = AnyContract> {
   readonly from: ContractLocation;
 }
 
-/** All changes up to the end of the ledger have been emitted. Later ones are new. */
+/**
+ * All changes up to the end of the ledger have been emitted. Later ones are new.
+ *
+ * @category Contracts
+ */
 export interface ContractsCaughtUp {
   /** The discriminant. */
   readonly _tag: 'CaughtUp';
@@ -57,7 +73,11 @@ export interface ContractsCaughtUp {
   readonly offset: Offset;
 }
 
-/** The changes lag behind the ledger by more than a page again. */
+/**
+ * The changes lag behind the ledger by more than a page again.
+ *
+ * @category Contracts
+ */
 export interface ContractsFellBehind {
   /** The discriminant. */
   readonly _tag: 'FellBehind';
@@ -68,6 +88,8 @@ export interface ContractsFellBehind {
 /**
  * An element of `contractChanges`, a union by `_tag`. A checkpoint says that there is no other change up to its offset. Every
  * element has the offset up to which the changes are complete with it.
+ *
+ * @category Contracts
  */
 export type ContractChange<C extends AnyContract = AnyContract> =
   Reset<C> | ContractsChanged<C> | OffsetCheckpoint | ContractsCaughtUp | ContractsFellBehind;

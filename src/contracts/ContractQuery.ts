@@ -5,7 +5,11 @@ import { EventFormat, type UpdateFormat } from '../codecs/UpdateFormat.js';
 import { validateRequest } from '../http/exchange.js';
 import type { ContractTypes } from './Contract.js';
 
-/** The contracts to read: those of some types that some parties see as stakeholders. */
+/**
+ * The contracts to read: those of some types that some parties see as stakeholders.
+ *
+ * @category Contracts
+ */
 export interface ContractQuery<M extends ContractTypes = ContractTypes> {
   /**
    * Templates and interfaces, by names of your choice. A contract that matches several has the first of them. Default: all
@@ -29,7 +33,11 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
   readonly includeExercises?: boolean | undefined;
 }
 
-/** What to do where a query cannot be served as it is. */
+/**
+ * What to do where a query cannot be served as it is.
+ *
+ * @category Contracts
+ */
 export interface ContractPolicies {
   /**
    * What to do if changes cannot continue without a gap, because the ledger was pruned or reset: `'reload'` reads all

@@ -16,6 +16,8 @@ import type { AnyContract } from './Contract.js';
  * });
  * watching.unsubscribe();
  * ```
+ *
+ * @category Contracts
  */
 export interface ContractSet<C extends AnyContract = AnyContract> extends Iterable<C> {
   /** The number of contracts. */

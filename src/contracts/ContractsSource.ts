@@ -6,7 +6,11 @@ import { checkPositive, type CompleteRetryPolicy, retryPolicy, type RetryPolicy 
 import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 
-/** How to read contracts. */
+/**
+ * How to read contracts.
+ *
+ * @category Contracts
+ */
 export interface ContractsOptions {
   /**
    * The maximum number of contracts in a page of a snapshot. If the service refuses a page as too large or does not answer in

@@ -3,11 +3,19 @@ import type { LedgerError } from '../errors/LedgerError.js';
 import type { AnyContract } from './Contract.js';
 import type { ContractSet } from './ContractSet.js';
 
-/** What is known of the contracts, and what the connection does: two things that change independently. */
+/**
+ * What is known of the contracts, and what the connection does: two things that change independently.
+ *
+ * @category Contracts
+ */
 export type LiveState<C extends AnyContract = AnyContract> =
   ContractsLoading | ContractsKnown<C, 'live'> | ContractsKnown<C, 'stale'>;
 
-/** The contracts are not known yet. */
+/**
+ * The contracts are not known yet.
+ *
+ * @category Contracts
+ */
 export interface ContractsLoading {
   /** The discriminant. */
   readonly data: 'loading';
@@ -15,7 +23,11 @@ export interface ContractsLoading {
   readonly connection: LiveConnection;
 }
 
-/** The contracts are known. */
+/**
+ * The contracts are known.
+ *
+ * @category Contracts
+ */
 export interface ContractsKnown<C extends AnyContract = AnyContract, D extends 'live' | 'stale' = 'live' | 'stale'> {
   /**
    * The discriminant: `'live'` if everything is applied up to the end of the ledger, as far as it is known; `'stale'` while
@@ -31,7 +43,11 @@ export interface ContractsKnown<C extends AnyContract = AnyContract, D extends '
   readonly contracts: ContractSet<C>;
 }
 
-/** What the connection of a live view does. */
+/**
+ * What the connection of a live view does.
+ *
+ * @category Contracts
+ */
 export type LiveConnection =
   | {
       /** Nothing was received yet. */

@@ -9,7 +9,11 @@ import { type ContractsOptions, contractsSource } from './ContractsSource.js';
 import { applyToEntries, type Entries } from './snapshot/entriesOfUpdates.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
 
-/** The snapshot to read: the contracts of some types that some parties see as stakeholders. */
+/**
+ * The snapshot to read: the contracts of some types that some parties see as stakeholders.
+ *
+ * @category Contracts
+ */
 export interface ActiveContractsRequest extends ContractQuery {
   /**
    * The offset of the snapshot: the contracts that were active right after its update. It must not be pruned, nor be after
@@ -43,6 +47,8 @@ export interface ActiveContractsRequest extends ContractQuery {
  *   if (entry._tag === 'ActiveContract') console.log(entry.createdEvent.contractId, entry.synchronizerId);
  * });
  * ```
+ *
+ * @category Contracts
  */
 export function activeContracts(
   ledger: LedgerReader,

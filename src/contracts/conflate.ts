@@ -36,6 +36,8 @@ const maxFrameMs = 1_000;
  * });
  * drawing.unsubscribe();
  * ```
+ *
+ * @category Contracts
  */
 export function conflate<C extends AnyContract>(
   view: LiveContracts<C>,

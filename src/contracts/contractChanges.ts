@@ -7,7 +7,11 @@ import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
 import { type ContractsOptions, contractsSource } from './ContractsSource.js';
 import { join, type JoinStep } from './join.js';
 
-/** Options of {@link contractChanges}. */
+/**
+ * Options of {@link contractChanges}.
+ *
+ * @category Contracts
+ */
 export interface ContractChangesOptions extends ContractsOptions {
   /**
    * The offset at which the caller has the contracts of this query, such as that of the last change that it has stored. The
@@ -56,6 +60,8 @@ export interface ContractChangesOptions extends ContractsOptions {
  *     for (const contract of change.added) if (contract.type === 'task') console.log(contract.payload.title);
  *   });
  * ```
+ *
+ * @category Contracts
  */
 export function contractChanges<M extends ContractTypes>(
   ledger: LedgerReader,

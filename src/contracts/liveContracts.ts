@@ -19,6 +19,8 @@ import { isSameState, loading, stateOf, toChanges, type View, viewOf } from './V
  * `onGap: 'fail'`. They are those of `ledger.updates`, and `SnapshotLimitError`. An outage ends them only if `giveUpAfterMs`
  * is set, by the retry policy of the options or of the ledger, and it lasts longer. The view can be subscribed to again after
  * an error. One that the caller's own predicate or order throws ends only the subscription that uses it.
+ *
+ * @category Contracts
  */
 export interface LiveContracts<C extends AnyContract = AnyContract> {
   /** The contracts, whether they are current, and what the connection does. Emits at once, and whenever one of them changes. */
@@ -92,6 +94,8 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
  * });
  * watching.unsubscribe();
  * ```
+ *
+ * @category Contracts
  */
 export function liveContracts<M extends ContractTypes>(
   ledger: LedgerReader,

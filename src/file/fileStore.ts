@@ -34,6 +34,8 @@ import { type Paths, pathsOf } from './paths.js';
  * // => [ 'orders.json' ]
  * await rm(folder, { recursive: true });
  * ```
+ *
+ * @category Stores
  */
 export function fileStore(folder: string): Required<CheckpointStore> {
   const base = resolve(folder);

@@ -2,7 +2,11 @@ import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import type { Offset } from '../codecs/scalars.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
 
-/** Options of {@link indexedDbStore}. */
+/**
+ * Options of {@link indexedDbStore}.
+ *
+ * @category Stores
+ */
 export interface IndexedDbOptions {
   /**
    * The name of the database.
@@ -37,6 +41,8 @@ const strict = { durability: 'strict' } as const;
  * console.log(await firstValueFrom(from(store.load('orders'))));
  * // => { version: 1, offset: 7, recordTimes: {}, selection: 'any' }
  * ```
+ *
+ * @category Stores
  */
 export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}): Required<CheckpointStore> {
   const withDatabase = connectTo(database);

@@ -1,7 +1,11 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { checkPositive, type RetryPolicy } from '../http/retry.js';
 
-/** Options of {@link natsFeed}. */
+/**
+ * Options of {@link natsFeed}.
+ *
+ * @category Transports
+ */
 export interface NatsFeedOptions {
   /** The connection, of any transport. It stays open when a processor ends. */
   readonly connection: NatsConnection;

@@ -11,7 +11,11 @@ import type { Work } from '../process/ProcessOptions.js';
 import type { Delivery } from './pull.js';
 import { offsetHeader } from './relayStream.js';
 
-/** A position in a relay's stream. */
+/**
+ * A position in a relay's stream.
+ *
+ * @category Transports
+ */
 export interface NatsPosition extends FeedPosition {
   /** The offset of the last message's update; 0 if that is not known. */
   readonly offset: Offset;
@@ -19,7 +23,11 @@ export interface NatsPosition extends FeedPosition {
   readonly sequence: number;
 }
 
-/** Codec of `NatsPosition`. */
+/**
+ * Codec of `NatsPosition`.
+ *
+ * @category Transports
+ */
 export const NatsPosition: t.Type<NatsPosition, unknown> = message<NatsPosition>('NatsPosition', {
   offset: Offset,
   sequence: integer('Sequence', 0, Infinity, 'a whole number'),

@@ -6,10 +6,16 @@ import { errorMessage, hasTag } from '../errors/internal/message.js';
  * (`stream`); the end of the stream is unknown (`end`); an update is larger than the server accepts (`size`); the durable
  * consumer was deleted, or has other settings (`durable`); messages were removed before they were read (`gap`); the
  * connection is closed (`connection`).
+ *
+ * @category Errors
  */
 export type RelayReason = 'stream' | 'end' | 'size' | 'durable' | 'gap' | 'connection';
 
-/** A relay, or a reader of its stream, must not continue: updates would silently be missing, or come twice. */
+/**
+ * A relay, or a reader of its stream, must not continue: updates would silently be missing, or come twice.
+ *
+ * @category Errors
+ */
 export class RelayError extends Error {
   /** The class's name. */
   override readonly name = 'RelayError' as const;
@@ -30,7 +36,11 @@ export class RelayError extends Error {
   }
 }
 
-/** Whether a value is a {@link RelayError}. */
+/**
+ * Whether a value is a {@link RelayError}.
+ *
+ * @category Errors
+ */
 export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayError');
 
 /** The error for messages, from one up to the one before another, that were removed before they were read. */

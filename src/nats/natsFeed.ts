@@ -46,6 +46,8 @@ import { placeBucket } from './PlaceBucket.js';
  * export const billing = (connection: NatsConnection) =>
  *   processFeed(natsFeed({ connection, stream: 'ledger', durable: 'billing' }), ({ offset }) => book(offset));
  * ```
+ *
+ * @category Transports
  */
 export function natsFeed(options: NatsFeedOptions): Feed<Work, NatsPosition> {
   const settings = natsFeedSettings(options);

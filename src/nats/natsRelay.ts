@@ -18,7 +18,11 @@ import {
   toMessage,
 } from './relayStream.js';
 
-/** Options of {@link natsRelay}. */
+/**
+ * Options of {@link natsRelay}.
+ *
+ * @category Transports
+ */
 export interface NatsRelayOptions {
   /** The connection, of any transport. It stays open when the relay ends. */
   readonly connection: NatsConnection;
@@ -48,7 +52,11 @@ export interface NatsRelayOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** The store and the handler of a relay, for one processor. */
+/**
+ * The store and the handler of a relay, for one processor.
+ *
+ * @category Transports
+ */
 export interface NatsRelay {
   /** Saves the processor's cursor. */
   readonly store: CheckpointStore;
@@ -84,6 +92,8 @@ export interface NatsRelay {
  *   return processFeed(feed, handler, { name: 'relay', store, batch: { size: 100, withinMs: 0 } });
  * }
  * ```
+ *
+ * @category Transports
  */
 export function natsRelay(options: NatsRelayOptions): NatsRelay {
   const { connection, stream, subject = `${stream}.updates`, replicas = 1, timeoutMs = 5000 } = options;

@@ -14,7 +14,11 @@ import { asyncScheduler } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { createInstruments, type Instruments } from './Instruments.js';
 
-/** The providers of spans and metrics. */
+/**
+ * The providers of spans and metrics.
+ *
+ * @category Telemetry
+ */
 export interface Telemetry {
   /** Provides the tracer. Default: the provider that the program registered with `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider | undefined;

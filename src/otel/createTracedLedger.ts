@@ -47,6 +47,8 @@ import { tracedUpdates } from './updates.js';
  *   console.log(`the ledger ends at ${offset}`);
  * });
  * ```
+ *
+ * @category Telemetry
  */
 export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry = {}): Ledger {
   const service = createService(options);

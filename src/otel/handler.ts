@@ -38,9 +38,15 @@ export interface HandlerCall {
  * });
  * handleParked(memoryStore(), 'balances', handler).subscribe();
  * ```
+ *
+ * @category Telemetry
  */
 export function traceHandler<Tx = unknown>(handler: Handler<Tx>, telemetry?: Telemetry): Handler<Tx>;
-/** Wraps a handler of batches so that each call runs in a span. */
+/**
+ * Wraps a handler of batches so that each call runs in a span.
+ *
+ * @category Telemetry
+ */
 export function traceHandler<Tx = unknown>(handler: BatchHandler<Tx>, telemetry?: Telemetry): BatchHandler<Tx>;
 export function traceHandler(
   handler: (work: never, tx: never) => unknown,

@@ -12,7 +12,11 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import { safely } from './Recorder.js';
 
-/** A value that may contain the trace in which it was submitted, such as an update. */
+/**
+ * A value that may contain the trace in which it was submitted, such as an update.
+ *
+ * @category Telemetry
+ */
 export interface Traced {
   /** The trace; absent where the participant sends none. */
   readonly traceContext?: TraceContext;
@@ -38,6 +42,8 @@ export interface Traced {
  *     span.end();
  *   });
  * ```
+ *
+ * @category Telemetry
  */
 export function contextOf(update: Traced | object, base: Context = context.active()): Context {
   const spanContext = spanContextOf(update);
@@ -62,6 +68,8 @@ export function contextOf(update: Traced | object, base: Context = context.activ
  *   span.end();
  * }
  * ```
+ *
+ * @category Telemetry
  */
 export function linkTo(update: Traced | object): Link | undefined {
   const context = spanContextOf(update);

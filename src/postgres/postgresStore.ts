@@ -22,7 +22,11 @@ import { connect, isFailedTransaction, query, transactionsOn } from './connectio
 import { acquireLock } from './lock.js';
 import { ensureTables, type Tables, tablesIn } from './tables.js';
 
-/** Options of {@link postgresStore}. */
+/**
+ * Options of {@link postgresStore}.
+ *
+ * @category Stores
+ */
 export interface PostgresStoreOptions {
   /**
    * The database. A processor uses one connection of the pool for as long as it works, or waits for another processor to
@@ -83,6 +87,8 @@ export interface PostgresStoreOptions {
  *     { name: 'balances', store: postgresStore({ pool: new Pool() }) },
  *   );
  * ```
+ *
+ * @category Stores
  */
 export function postgresStore(options: PostgresStoreOptions): TransactionalStore<PoolClient> {
   const { pool, schema = 'public', createTables = true, isolation = 'READ COMMITTED', pollMs = 1_000 } = options;

@@ -19,6 +19,8 @@ export interface Tables {
  *
  * console.log(postgresTables('ledger').includes('ledger.canton_rx_cursors')); // true
  * ```
+ *
+ * @category Stores
  */
 export const postgresTables = (schema = 'public'): string => {
   const { cursors, parked } = tablesIn(schema);

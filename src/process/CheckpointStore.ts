@@ -23,6 +23,8 @@ import type { Cursor } from './Cursor.js';
  * };
  * console.log(typeof store.load);
  * ```
+ *
+ * @category Stores
  */
 export interface CheckpointStore<Tx = void> {
   /**
@@ -40,7 +42,11 @@ export interface CheckpointStore<Tx = void> {
   unpark?(name: string, offset: Offset, tx: Tx): ObservableInput<boolean>;
 }
 
-/** A store in whose transactions handlers work: their effects and the cursor are committed together or not at all. */
+/**
+ * A store in whose transactions handlers work: their effects and the cursor are committed together or not at all.
+ *
+ * @category Stores
+ */
 export interface TransactionalStore<Tx> extends CheckpointStore<Tx> {
   /**
    * Waits until no other processor holds the name, then holds it and emits, once. Errors when the name is lost, and
@@ -52,7 +58,11 @@ export interface TransactionalStore<Tx> extends CheckpointStore<Tx> {
   readonly transactions: Transactions<Tx>;
 }
 
-/** Runs work in transactions. */
+/**
+ * Runs work in transactions.
+ *
+ * @category Stores
+ */
 export interface Transactions<Tx> {
   /**
    * Begins a transaction, runs the work in it, and commits when the work completes. Emits what the work emits, after the

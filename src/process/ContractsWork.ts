@@ -9,10 +9,18 @@ import type { ContractsChanged, Reset } from '../contracts/ContractChange.js';
 import type { JoinStep } from '../contracts/join.js';
 import { type FeedEntry, type FeedPage, type FeedPosition, orderBy } from './Feed.js';
 
-/** What a handler gets of a `contractsFeed`: all contracts, in batches, and then what each update of the ledger changed. */
+/**
+ * What a handler gets of a `contractsFeed`: all contracts, in batches, and then what each update of the ledger changed.
+ *
+ * @category Processing
+ */
 export type ContractsWork<C extends AnyContract = AnyContract> = ResetBatch<C> | ContractsChanged<C>;
 
-/** Some of all contracts at an offset. The batches from the first to the last replace whatever the handler has. */
+/**
+ * Some of all contracts at an offset. The batches from the first to the last replace whatever the handler has.
+ *
+ * @category Processing
+ */
 export interface ResetBatch<C extends AnyContract = AnyContract> {
   /** The discriminant. */
   readonly _tag: 'ResetBatch';
@@ -28,7 +36,11 @@ export interface ResetBatch<C extends AnyContract = AnyContract> {
   readonly isLast: boolean;
 }
 
-/** The position of a processor in the contracts of a ledger. */
+/**
+ * The position of a processor in the contracts of a ledger.
+ *
+ * @category Processing
+ */
 export interface ContractsPosition extends FeedPosition {
   /** The offset at which the contracts are complete; 0 while they are loaded. */
   readonly offset: Offset;
@@ -40,7 +52,11 @@ export interface ContractsPosition extends FeedPosition {
   readonly digest?: string | undefined;
 }
 
-/** Codec of `ContractsPosition`. */
+/**
+ * Codec of `ContractsPosition`.
+ *
+ * @category Processing
+ */
 export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<ContractsPosition>('ContractsPosition', {
   offset: Offset,
   loading: optional(integer('Batches', 0, Infinity, 'a whole number')),

@@ -12,6 +12,8 @@ import type { AnyEntry, AnyReader } from './Processor.js';
 /**
  * The progress of a processor, as a {@link CheckpointStore} saves it: plain JSON. It has more fields where the source is not
  * a ledger, for the position in it.
+ *
+ * @category Processing
  */
 export interface Cursor extends FeedPosition {
   /** The version of this format. */
@@ -28,7 +30,11 @@ export interface Cursor extends FeedPosition {
   readonly selection: string;
 }
 
-/** An update by offset and id. */
+/**
+ * An update by offset and id.
+ *
+ * @category Processing
+ */
 export interface LastUpdate {
   /** The offset of the update. */
   readonly offset: Offset;
@@ -36,7 +42,11 @@ export interface LastUpdate {
   readonly updateId: string;
 }
 
-/** Codec of `Cursor`; a record of a later version does not decode. */
+/**
+ * Codec of `Cursor`; a record of a later version does not decode.
+ *
+ * @category Processing
+ */
 export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
   version: t.literal(1),
   offset: Offset,

@@ -10,7 +10,11 @@ import type { AnyHandler } from '../ledger/connection.js';
 import type { Cursor, LastUpdate } from './Cursor.js';
 import type { Committed, Work } from './ProcessOptions.js';
 
-/** What a feed may contain: an update, or whatever else happens at an offset. */
+/**
+ * What a feed may contain: an update, or whatever else happens at an offset.
+ *
+ * @category Processing
+ */
 export interface FeedItem {
   /** The kind of item. */
   readonly _tag: string;
@@ -27,6 +31,7 @@ export interface FeedItem {
  *
  * @typeParam A - what handlers get
  * @typeParam P - the positions of the source
+ * @category Processing
  */
 export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
   /** Begins a run of a processor. Sends nothing. */
@@ -49,13 +54,21 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
   wrapRun?(run: WrappedRun<A, P>): Observable<Committed>;
 }
 
-/** A position in a source. */
+/**
+ * A position in a source.
+ *
+ * @category Processing
+ */
 export interface FeedPosition {
   /** The offset of the ledger up to which everything is read. */
   readonly offset: Offset;
 }
 
-/** What a feed needs to know of a run. */
+/**
+ * What a feed needs to know of a run.
+ *
+ * @category Processing
+ */
 export interface FeedRun {
   /** Whether the processor has a store. Without one, the place of the source itself is used, if it keeps one. */
   readonly hasStore: boolean;
@@ -72,7 +85,11 @@ interface WrappedRun<A, P extends FeedPosition> {
   readonly run: (feed: Feed<A, P>, handler: AnyHandler) => Observable<Committed>;
 }
 
-/** A feed as one run of a processor reads it. */
+/**
+ * A feed as one run of a processor reads it.
+ *
+ * @category Processing
+ */
 export interface FeedReader<A, P extends FeedPosition> {
   /** Reports what the reader and its processor do. */
   readonly report: Report;
@@ -103,7 +120,11 @@ export interface FeedReader<A, P extends FeedPosition> {
   readonly timesOf: (content: A | OffsetCheckpoint) => readonly SynchronizerTime[];
 }
 
-/** Which cursors belong to a feed. */
+/**
+ * Which cursors belong to a feed.
+ *
+ * @category Processing
+ */
 export interface FeedIdentity {
   /** The participant to which the offsets belong; absent if it is not known. */
   readonly participantId?: string | undefined;
@@ -111,7 +132,11 @@ export interface FeedIdentity {
   readonly selection: string;
 }
 
-/** Some entries of a source, in order. */
+/**
+ * Some entries of a source, in order.
+ *
+ * @category Processing
+ */
 export interface FeedPage<A, P extends FeedPosition> {
   /** The entries, each after the one before it. */
   readonly entries: readonly FeedEntry<A, P>[];
@@ -123,7 +148,11 @@ export interface FeedPage<A, P extends FeedPosition> {
   readonly isLast?: boolean;
 }
 
-/** One entry of a source. Handlers get neither checkpoints nor what does not decode. */
+/**
+ * One entry of a source. Handlers get neither checkpoints nor what does not decode.
+ *
+ * @category Processing
+ */
 export interface FeedEntry<A, P extends FeedPosition> {
   /** The position after it. */
   readonly position: P;
@@ -131,7 +160,11 @@ export interface FeedEntry<A, P extends FeedPosition> {
   readonly content: A | OffsetCheckpoint | InvalidUpdate;
 }
 
-/** The place that a source keeps for a processor, and for all others of its name. */
+/**
+ * The place that a source keeps for a processor, and for all others of its name.
+ *
+ * @category Processing
+ */
 export interface FeedPlace {
   /** The name of the place, for errors. */
   readonly name: string;

@@ -11,7 +11,11 @@ import { decodeRecord } from './Cursor.js';
 import type { Handler, Work } from './ProcessOptions.js';
 import type { AnyHandler } from '../ledger/connection.js';
 
-/** The result for an update that was parked. */
+/**
+ * The result for an update that was parked.
+ *
+ * @category Processing
+ */
 export interface Unparked {
   /** The update, and why it was parked. */
   readonly parked: Parked;
@@ -21,7 +25,11 @@ export interface Unparked {
   readonly error?: unknown;
 }
 
-/** An update that could not be handled, as a store keeps it. */
+/**
+ * An update that could not be handled, as a store keeps it.
+ *
+ * @category Processing
+ */
 export interface Parked {
   /** The offset of the update. */
   readonly offset: Offset;
@@ -37,7 +45,11 @@ export interface Parked {
   readonly parkedAt: Timestamp;
 }
 
-/** Codec of `Parked`; it encodes to plain JSON, with the update as the ledger service sent it. */
+/**
+ * Codec of `Parked`; it encodes to plain JSON, with the update as the ledger service sent it.
+ *
+ * @category Processing
+ */
 export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
   offset: Offset,
   updateId: optional(text),
@@ -65,9 +77,15 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
  *   console.log(parked.offset, parked.reason, isHandled);
  * });
  * ```
+ *
+ * @category Processing
  */
 export function handleParked(store: CheckpointStore, name: string, handler: Handler): Observable<Unparked>;
-/** Calls a handler with the updates that a processor has parked, each in a transaction. */
+/**
+ * Calls a handler with the updates that a processor has parked, each in a transaction.
+ *
+ * @category Processing
+ */
 export function handleParked<Tx>(
   store: TransactionalStore<Tx>,
   name: string,

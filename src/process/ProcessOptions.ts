@@ -4,7 +4,11 @@ import type { Update } from '../codecs/Update.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 
-/** Options of a processor. */
+/**
+ * Options of a processor.
+ *
+ * @category Processing
+ */
 export interface ProcessOptions<Tx = void, A = Work> {
   /** The name under which the store knows the processor. Required with `store`, and a TypeError without it. */
   readonly name?: string | undefined;
@@ -71,7 +75,11 @@ export interface ProcessOptions<Tx = void, A = Work> {
   readonly storeTimeoutMs?: number | undefined;
 }
 
-/** Options of a processor whose handler takes several updates at once. */
+/**
+ * Options of a processor whose handler takes several updates at once.
+ *
+ * @category Processing
+ */
 export interface BatchProcessOptions<Tx = void, A = Work> extends Omit<ProcessOptions<Tx, A>, 'batch' | 'commitEvery'> {
   /**
    * Calls the handler with arrays of `size` updates, or with fewer `withinMs` milliseconds after the first of them arrived.
@@ -85,7 +93,11 @@ export interface BatchProcessOptions<Tx = void, A = Work> extends Omit<ProcessOp
 /** Options of any processor, with any kind of transaction. */
 export type AnyProcessOptions = ProcessOptions<unknown> | BatchProcessOptions<unknown>;
 
-/** How many updates, and how much time, there is between two commits. */
+/**
+ * How many updates, and how much time, there is between two commits.
+ *
+ * @category Processing
+ */
 export interface CommitEvery {
   /**
    * The maximum number of updates.
@@ -101,7 +113,11 @@ export interface CommitEvery {
   readonly ms?: number | undefined;
 }
 
-/** How updates are grouped. */
+/**
+ * How updates are grouped.
+ *
+ * @category Processing
+ */
 export interface BatchOptions {
   /** The maximum number of updates in a batch. */
   readonly size: number;
@@ -109,7 +125,11 @@ export interface BatchOptions {
   readonly withinMs: number;
 }
 
-/** An update that a handler gets: any but a checkpoint, which only moves the cursor. */
+/**
+ * An update that a handler gets: any but a checkpoint, which only moves the cursor.
+ *
+ * @category Processing
+ */
 export type Work = Exclude<Update, OffsetCheckpoint>;
 
 /**
@@ -118,13 +138,23 @@ export type Work = Exclude<Update, OffsetCheckpoint>;
  *
  * `tx` is the open transaction of a {@link TransactionalStore}, which the processor commits; the handler must not end it. A
  * handler that uses it is, for example, a `Handler<PoolClient>`, and needs such a store.
+ *
+ * @category Processing
  */
 export type Handler<Tx = unknown, A = Work> = (update: A, tx: Tx) => unknown;
 
-/** Handles one or more updates, in order. Several Promises must be returned as one: `Promise.all(…)`. */
+/**
+ * Handles one or more updates, in order. Several Promises must be returned as one: `Promise.all(…)`.
+ *
+ * @category Processing
+ */
 export type BatchHandler<Tx = unknown, A = Work> = (updates: readonly A[], tx: Tx) => unknown;
 
-/** A commit: the updates at or before the offset are handled, and the store has saved that. */
+/**
+ * A commit: the updates at or before the offset are handled, and the store has saved that.
+ *
+ * @category Processing
+ */
 export interface Committed {
   /** Every update up to here has been handled, or does not concern the processor. */
   readonly offset: Offset;

@@ -19,7 +19,11 @@ import type { Offset, Timestamp } from '../codecs/scalars.js';
 import { isLater } from '../operators/internal/times.js';
 import type { Committed } from './ProcessOptions.js';
 
-/** The status of a processor: plain JSON, for a health endpoint. */
+/**
+ * The status of a processor: plain JSON, for a health endpoint.
+ *
+ * @category Processing
+ */
 export interface ProcessStatus {
   /**
    * `'waiting'` before the first commit: while another processor holds the name, and while the store or the ledger cannot be
@@ -57,7 +61,11 @@ export interface ProcessStatus {
   readonly at: number;
 }
 
-/** When a processor counts as ready. */
+/**
+ * When a processor counts as ready.
+ *
+ * @category Processing
+ */
 export interface ReadyOptions {
   /**
    * By how many offsets a ready processor that has not caught up may lag.
@@ -101,6 +109,8 @@ export interface ReadyOptions {
  *     console.log(isReady(status), status.state, status.lagOffsets ?? '?');
  *   });
  * ```
+ *
+ * @category Processing
  */
 export const toStatus =
   (
@@ -138,6 +148,8 @@ export const toStatus =
  * isReady({ state: 'caughtUp', offset: 27, lagOffsets: 0, ...seen }); // true
  * isReady({ state: 'catchingUp', offset: 7, lagOffsets: 20, ...seen }); // false
  * ```
+ *
+ * @category Processing
  */
 export function isReady(
   { state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,

@@ -27,7 +27,11 @@ import {
 import type { Feed, FeedReader } from './Feed.js';
 import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
 
-/** Options of {@link contractsFeed}. */
+/**
+ * Options of {@link contractsFeed}.
+ *
+ * @category Processing
+ */
 export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'> {
   /**
    * The maximum number of contracts in a {@link ResetBatch}. With `Infinity` a reset is a single batch, and thus a single call
@@ -42,7 +46,11 @@ export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'
   readonly transport?: ContractsOptions['transport'];
 }
 
-/** The contracts of {@link contractsFeed}, and what it does where they cannot be read as they are. */
+/**
+ * The contracts of {@link contractsFeed}, and what it does where they cannot be read as they are.
+ *
+ * @category Processing
+ */
 export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = ContractQuery<M> &
   Omit<ContractPolicies, 'onUnknownPackage'> & {
     /** Only `'fail'`: a table without the contracts of a type looks complete, and nobody would notice that it is not. */
@@ -91,6 +99,8 @@ export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = Contra
  *   { name: 'owners', store: memoryStore() },
  * );
  * ```
+ *
+ * @category Processing
  */
 export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   ledger: LedgerReader,

@@ -19,6 +19,8 @@ import type { Cursor } from './Cursor.js';
  * console.log(JSON.stringify(await firstValueFrom(from(store.load('orders')))));
  * // => {"version":1,"offset":7,"recordTimes":{},"selection":"any"}
  * ```
+ *
+ * @category Stores
  */
 export function memoryStore(): Required<CheckpointStore> {
   const cursors = new Map<string, Cursor>();

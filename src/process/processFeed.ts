@@ -44,7 +44,11 @@ import type {
 import { resumePoint, startPoint } from './resume.js';
 import { work } from './work.js';
 
-/** Calls a handler with batches of the updates of a feed; otherwise as described below. */
+/**
+ * Calls a handler with batches of the updates of a feed; otherwise as described below.
+ *
+ * @category Processing
+ */
 export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void>(
   feed: Feed<A, P>,
   handler: BatchHandler<NoInfer<Tx>, NoInfer<A>>,
@@ -81,6 +85,8 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
  *   if (isCaughtUp) controller.abort();
  * });
  * ```
+ *
+ * @category Processing
  */
 export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = void>(
   feed: Feed<A, P>,

@@ -17,7 +17,11 @@ import { type Feed, type FeedPage, type FeedPosition, type FeedReader, type Feed
 import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
 import type { Work } from './ProcessOptions.js';
 
-/** Options of {@link updatesFeed}. */
+/**
+ * Options of {@link updatesFeed}.
+ *
+ * @category Processing
+ */
 export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'>;
 
 /**
@@ -42,6 +46,8 @@ export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onInva
  * const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
  * const committed$ = processFeed(feed, (update) => console.log(update.offset), { name: 'log', store: memoryStore() });
  * ```
+ *
+ * @category Processing
  */
 export function updatesFeed(ledger: LedgerReader, request: UpdatesRequest, options: UpdatesFeedOptions = {}): Feed {
   checkOptions(options);

@@ -5,7 +5,11 @@ import { decodeText } from '../http/decodeText.js';
 import type { HttpPort, HttpRequest, HttpResponse } from '../http/HttpPort.js';
 import { checkPositive } from '../http/retry.js';
 
-/** Options of {@link undiciPort}. */
+/**
+ * Options of {@link undiciPort}.
+ *
+ * @category Transports
+ */
 export interface UndiciPortOptions {
   /**
    * Opens the connections and keeps them: an `Agent` with other settings, a `ProxyAgent`, or a `MockAgent` in tests. It must
@@ -43,6 +47,8 @@ export interface UndiciPortOptions {
  *   console.log(`the ledger ends at ${offset}`);
  * });
  * ```
+ *
+ * @category Transports
  */
 export function undiciPort(options: UndiciPortOptions = {}): HttpPort {
   const { dispatcher = new Agent(), maxAnswerBytes = 32 * 2 ** 20 } = options;

@@ -1,6 +1,10 @@
 import type { Observable } from 'rxjs';
 
-/** A WebSocket to open, and the message to send in it. */
+/**
+ * A WebSocket to open, and the message to send in it.
+ *
+ * @category Transports
+ */
 export interface SocketRequest {
   /** The absolute URL, with `ws:` or `wss:`. */
   readonly url: string;
@@ -15,22 +19,38 @@ export interface SocketRequest {
   readonly message: string;
 }
 
-/** A sign of life of a socket. */
+/**
+ * A sign of life of a socket.
+ *
+ * @category Transports
+ */
 export type SocketSign = SocketOpen | SocketAlive | SocketText | SocketEnd;
 
-/** The socket is open, and the message has been sent. */
+/**
+ * The socket is open, and the message has been sent.
+ *
+ * @category Transports
+ */
 export interface SocketOpen {
   /** The discriminant. */
   readonly _tag: 'Open';
 }
 
-/** The service is alive: it answered a ping, for example. */
+/**
+ * The service is alive: it answered a ping, for example.
+ *
+ * @category Transports
+ */
 export interface SocketAlive {
   /** The discriminant. */
   readonly _tag: 'Alive';
 }
 
-/** A message of the service. */
+/**
+ * A message of the service.
+ *
+ * @category Transports
+ */
 export interface SocketText {
   /** The discriminant. */
   readonly _tag: 'Text';
@@ -38,7 +58,11 @@ export interface SocketText {
   readonly text: string;
 }
 
-/** The socket was open and is closed. */
+/**
+ * The socket was open and is closed.
+ *
+ * @category Transports
+ */
 export interface SocketEnd {
   /** The discriminant. */
   readonly _tag: 'End';
@@ -60,5 +84,7 @@ export interface SocketEnd {
  * const port: SocketPort = () => NEVER; // for a test: a socket that never opens
  * createLedger({ baseUrl: 'http://ledger.example', transport: webSocketTransport({ port }) });
  * ```
+ *
+ * @category Transports
  */
 export type SocketPort = (request: SocketRequest) => Observable<SocketSign>;

@@ -1,6 +1,10 @@
 import type { SocketPort } from './SocketPort.js';
 
-/** Options of a WebSocket transport. Browsers open, check and close their sockets themselves: for them, only `port` has an effect. */
+/**
+ * Options of a WebSocket transport. Browsers open, check and close their sockets themselves: for them, only `port` has an effect.
+ *
+ * @category Transports
+ */
 export interface WebSocketTransportOptions {
   /**
    * The interval of pings, in milliseconds. A participant sends no pings, and closes a connection on which it has received
@@ -26,7 +30,11 @@ export interface WebSocketTransportOptions {
   readonly port?: SocketPort | undefined;
 }
 
-/** An `Agent` of `node:http` or `node:https`: what all have in common, so that browsers need no types of Node.js. */
+/**
+ * An `Agent` of `node:http` or `node:https`: what all have in common, so that browsers need no types of Node.js.
+ *
+ * @category Transports
+ */
 export interface SocketAgent {
   /** The maximum number of connections to one server. */
   readonly maxSockets: number;

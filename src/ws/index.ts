@@ -35,6 +35,8 @@ export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTranspor
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport: webSocketTransport() });
  * const updates$ = ledger.updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
  * ```
+ *
+ * @category Transports
  */
 export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {
   return socketTransport(options.port ?? wsPort(options));

@@ -23,6 +23,8 @@ const closeCode = 4000;
  * const transport = webSocketTransport({ port: platformSocketPort() });
  * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport });
  * ```
+ *
+ * @category Transports
  */
 export const platformSocketPort =
   (): SocketPort =>

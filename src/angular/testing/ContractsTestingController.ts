@@ -13,7 +13,11 @@ import {
   viewerOf,
 } from './wire.js';
 
-/** The stakeholders of a contract of a test. */
+/**
+ * The stakeholders of a contract of a test.
+ *
+ * @category Testing
+ */
 export interface TestContractOptions {
   /**
    * Its signatories.
@@ -29,7 +33,11 @@ export interface TestContractOptions {
   readonly observers?: readonly string[] | undefined;
 }
 
-/** The contracts of the ledger that `provideContractsTesting` provides. Inject it with `TestBed.inject`. */
+/**
+ * The contracts of the ledger that `provideContractsTesting` provides. Inject it with `TestBed.inject`.
+ *
+ * @category Testing
+ */
 export class ContractsTestingController {
   readonly #updates: Update[] = [];
   readonly #appended$ = new Subject<void>();

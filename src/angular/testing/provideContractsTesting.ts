@@ -26,6 +26,8 @@ import { ContractsTestingController } from './ContractsTestingController.js';
  *   contracts.archive(contractId);
  * };
  * ```
+ *
+ * @category Testing
  */
 export const provideContractsTesting = (): EnvironmentProviders =>
   makeEnvironmentProviders([

@@ -11,7 +11,11 @@ import { listTemplates, nameTemplates } from './TemplateList.js';
 import { writeChanges } from './writeChanges.js';
 import { writeReset } from './writeReset.js';
 
-/** Options of {@link contractsProjection}. */
+/**
+ * Options of {@link contractsProjection}.
+ *
+ * @category Projection
+ */
 export interface ContractsProjectionOptions {
   /** The database: that of the processor's store. Its tables are made over a connection of its own. */
   readonly pool: Pool;
@@ -38,7 +42,11 @@ export interface ContractsProjectionOptions {
   readonly keepArchivedMs?: number | undefined;
 }
 
-/** A handler of `processFeed`, of single elements or of batches of a `contractsFeed`. */
+/**
+ * A handler of `processFeed`, of single elements or of batches of a `contractsFeed`.
+ *
+ * @category Projection
+ */
 export type ProjectionHandler = (work: ContractsWork | readonly ContractsWork[], tx: PoolClient) => Observable<unknown>;
 
 /** How long the database may take for a version, in milliseconds. */
@@ -64,6 +72,8 @@ const timeoutMs = 30_000;
  *   });
  * };
  * ```
+ *
+ * @category Projection
  */
 export function contractsProjection(options: ContractsProjectionOptions): ProjectionHandler {
   const { pool, query, schema = defaultSchema, createTables = true, keepArchivedMs = Infinity } = options;

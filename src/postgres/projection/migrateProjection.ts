@@ -13,7 +13,11 @@ import { writeFunctions } from './writeFunctions.js';
 /** The default schema of a projection. */
 export const defaultSchema = 'contracts';
 
-/** Options of {@link migrateProjection}. */
+/**
+ * Options of {@link migrateProjection}.
+ *
+ * @category Projection
+ */
 export interface MigrateProjectionOptions {
   /** The database. The user needs the right to create the schema, or to create tables and functions in it. */
   readonly pool: Pool;
@@ -31,7 +35,11 @@ export interface MigrateProjectionOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** The result of {@link migrateProjection}. */
+/**
+ * The result of {@link migrateProjection}.
+ *
+ * @category Projection
+ */
 export interface MigratedProjection {
   /** The version of the tables. */
   readonly version: number;
@@ -50,6 +58,8 @@ export interface MigratedProjection {
  *
  * export const migrate = (pool: Pool) => migrateProjection({ pool });
  * ```
+ *
+ * @category Projection
  */
 export function migrateProjection(options: MigrateProjectionOptions): Observable<MigratedProjection> {
   const { pool, schema = defaultSchema, timeoutMs = 600_000 } = options;
@@ -100,6 +110,8 @@ export function assertVersion(version: number): void {
  *
  * console.log(projectionTables('ledger').includes('FUNCTION "ledger".active(')); // true
  * ```
+ *
+ * @category Projection
  */
 export function projectionTables(schema = defaultSchema): string {
   const names = projectionSchema(schema);
