@@ -4,7 +4,7 @@ import type { Problem } from '../codecs/Problem.js';
 import type { Int64, Offset, Timestamp } from '../codecs/scalars.js';
 
 /**
- * Where a contract is: on a synchronizer, or on its way between two.
+ * The location of a contract: on a synchronizer, or in flight between two.
  *
  * @category Contracts
  */
@@ -14,57 +14,63 @@ export type ContractLocation =
       readonly synchronizerId: string;
     }
   | {
-      /** The contract was unassigned from the source and not yet assigned to the target. It cannot be used meanwhile. */
+      /**
+       * Set while the contract is unassigned from the source and not yet assigned to the target. It cannot be used in
+       * the meantime.
+       */
       readonly inFlight: {
-        /** The synchronizer that it left. */
+        /** The synchronizer that the contract left. */
         readonly source: string;
-        /** The synchronizer that it goes to. */
+        /** The synchronizer that the contract is being assigned to. */
         readonly target: string;
       };
     };
 
 /**
- * What all contracts have, decoded or not. The properties of a contract are computed when they are read, so that a spread or a
- * `structuredClone` of it lacks most of them: copy what `toJSON` gives.
+ * The properties that every contract has, decoded or not. They are computed when they are read, so a spread or a
+ * `structuredClone` of a contract lacks most of them: copy the result of `toJSON` instead.
  *
  * @category Contracts
  */
 export interface ContractFacts {
-  /** The contract. */
+  /** The contract ID. */
   readonly contractId: string;
-  /** Where it is. */
+  /** The location of the contract. */
   readonly location: ContractLocation;
-  /** The number of its reassignments. */
+  /** The number of times that the contract was reassigned. */
   readonly reassignmentCounter: Int64;
-  /** The offset of its last activation: its creation, or its last assignment. */
+  /** The offset of its last activation: its creation or its last assignment. */
   readonly offset: Offset;
-  /** The ledger time of its creation. */
+  /** The ledger time at which the contract was created. */
   readonly createdAt: Timestamp;
-  /** `package-id:Module:Entity` of its template. */
+  /** The template ID, as `package-id:Module:Entity`. */
   readonly templateId: string;
-  /** The name of the template's package, the same through its upgrades. */
+  /** The name of the template's package, which stays the same across upgrades. */
   readonly packageName: string;
-  /** Its signatories. */
+  /** The signatories. */
   readonly signatories: readonly string[];
-  /** Its observers. */
+  /** The observers. */
   readonly observers: readonly string[];
-  /** Its event as the ledger sent it, with the undecoded arguments, key, views and blob. */
+  /** The created event as the participant sent it, with the undecoded arguments, key, views and blob. */
   readonly createdEvent: CreatedEvent;
-  /** A plain object with all properties, which can be spread and cloned. Decodes the payload. `JSON.stringify` uses it. */
+  /**
+   * Returns a plain object with all properties, which can be spread and cloned. Decodes the payload. `JSON.stringify`
+   * uses it.
+   */
   toJSON(): object;
 }
 
 /**
- * A contract whose payload decodes.
+ * A contract whose payload was decoded.
  *
  * @category Contracts
  */
 export interface Contract<N extends string = string, T = unknown> extends ContractFacts {
   /** The discriminant. */
   readonly _tag: 'Contract';
-  /** The name of its type in the query; without types in the query, `#package-name:Module:Entity`. */
+  /** The name of its type in the query. If the query has no types, `#package-name:Module:Entity`. */
   readonly type: N;
-  /** Its arguments, or its view where the type is an interface. */
+  /** The contract arguments, or the view if the type is an interface. */
   readonly payload: T;
   /** Absent. */
   readonly expectedType?: undefined;
@@ -78,22 +84,23 @@ export interface Contract<N extends string = string, T = unknown> extends Contra
 }
 
 /**
- * A contract whose payload does not decode, or whose view failed. Apart from that, it is a contract like any other.
+ * A contract whose payload cannot be decoded, or whose interface view failed. In all other respects it is a contract
+ * like any other.
  *
  * @category Contracts
  */
 export interface UndecodedContract<N extends string = string> extends ContractFacts {
   /** The discriminant. */
   readonly _tag: 'UndecodedContract';
-  /** Absent, so that the name of a type only selects contracts that decode. */
+  /** Absent, so that checking `type` selects decoded contracts only. */
   readonly type?: undefined;
   /** Absent. */
   readonly payload?: undefined;
   /** The name of its type in the query. */
   readonly expectedType: N;
-  /** What does not decode, as the ledger sent it; absent if a view failed. */
+  /** The value that cannot be decoded, as the participant sent it. Absent if a view failed. */
   readonly argument?: unknown;
-  /** Why it does not decode, without any value; see {@link Problem} for the keys of maps. */
+  /** Why the value cannot be decoded, without quoting any value. See {@link Problem} for the keys of maps. */
   readonly problems: readonly Problem[];
   /** The status of a view that the participant could not compute. */
   readonly viewStatus?: ViewStatus;
@@ -108,7 +115,7 @@ export interface UndecodedContract<N extends string = string> extends ContractFa
 export type ContractTypes = Readonly<Record<string, ContractType>>;
 
 /**
- * The contracts of a query with the types `M`: a union that narrows by `type`, and by `_tag`.
+ * A contract of a query with the types `M`: a union that narrows by `type` and by `_tag`.
  *
  * @category Contracts
  */
@@ -117,7 +124,7 @@ export type ContractOf<M extends ContractTypes> = {
 }[keyof M & string];
 
 /**
- * Any contract.
+ * Any contract, decoded or not.
  *
  * @category Contracts
  */

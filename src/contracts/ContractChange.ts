@@ -5,7 +5,7 @@ import type { Transaction } from '../codecs/Transaction.js';
 import type { AnyContract, ContractLocation } from './Contract.js';
 
 /**
- * All contracts at an offset. They replace those before.
+ * All contracts at an offset. They replace all earlier ones.
  *
  * @category Contracts
  */
@@ -13,18 +13,19 @@ export interface Reset<C extends AnyContract = AnyContract> {
   /** The discriminant. */
   readonly _tag: 'Reset';
   /**
-   * Why: the first one; the ledger was pruned after the last change; it ends before it, since it was restored or replaced;
-   * a package of the query was uploaded.
+   * Why the contracts were read: `'start'` for the first time; `'pruned'` if the ledger was pruned after the last
+   * change; `'ledgerReset'` if the ledger ends before the last change, because it was restored or replaced;
+   * `'packageFound'` if a package of the query was uploaded.
    */
   readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound';
   /** The offset of the snapshot. Changes continue after it. */
   readonly offset: Offset;
-  /** The contracts, each once. */
+  /** The contracts, each one once. */
   readonly contracts: readonly C[];
 }
 
 /**
- * What one update of the ledger changed, as a whole.
+ * All changes that one update of the ledger made to the contracts.
  *
  * @category Contracts
  */
@@ -33,61 +34,64 @@ export interface ContractsChanged<C extends AnyContract = AnyContract> {
   readonly _tag: 'ContractsChanged';
   /** The offset of the update. */
   readonly offset: Offset;
-  /** The id of the update, the same on every participant. */
+  /** The ID of the update, which is the same on every participant. */
   readonly updateId: string;
-  /** The synchronizer of the update; absent for a reassignment before 3.4. */
+  /** The synchronizer of the update. Absent for a reassignment before Canton 3.4. */
   readonly synchronizerId?: string;
   /** When the synchronizer recorded the update. */
   readonly recordTime: Timestamp;
-  /** The update as the ledger sent it, with its exercises if the query asks for them; of several that `conflate` merges, the last. */
+  /**
+   * The update as the participant sent it, with its exercises if the query includes them. If `conflate` merged several
+   * updates, the last one.
+   */
   readonly update: Transaction | Reassignment;
-  /** Contracts that were created, or have become visible. */
+  /** Contracts that were created or became visible. */
   readonly added: readonly C[];
-  /** Contracts that were archived, or are no longer visible, with their last value. */
+  /** Contracts that were archived or are no longer visible, with their last value. */
   readonly removed: readonly C[];
-  /** Contracts that were unassigned, assigned or both, and where they were before. */
+  /** Contracts that were unassigned, assigned or both, with their previous location. */
   readonly moved: readonly Moved<C>[];
 }
 
 /**
- * A contract that was moved.
+ * A contract that was reassigned.
  *
  * @category Contracts
  */
 export interface Moved<C extends AnyContract = AnyContract> {
-  /** The contract, where it is now. */
+  /** The contract, with its new location. */
   readonly contract: C;
-  /** Where it was. */
+  /** Its previous location. */
   readonly from: ContractLocation;
 }
 
 /**
- * All changes up to the end of the ledger have been emitted. Later ones are new.
+ * Marks that all changes up to the ledger end have been emitted. Later changes are new.
  *
  * @category Contracts
  */
 export interface ContractsCaughtUp {
   /** The discriminant. */
   readonly _tag: 'CaughtUp';
-  /** Every change up to here has been emitted. */
+  /** The offset up to which every change has been emitted. */
   readonly offset: Offset;
 }
 
 /**
- * The changes lag behind the ledger by more than a page again.
+ * Marks that the changes lag the ledger by more than a page again.
  *
  * @category Contracts
  */
 export interface ContractsFellBehind {
   /** The discriminant. */
   readonly _tag: 'FellBehind';
-  /** Every change up to here has been emitted. */
+  /** The offset up to which every change has been emitted. */
   readonly offset: Offset;
 }
 
 /**
- * An element of `contractChanges`, a union by `_tag`. A checkpoint says that there is no other change up to its offset. Every
- * element has the offset up to which the changes are complete with it.
+ * An element of `contractChanges`, a union by `_tag`. Every element has an `offset`: with it, the changes are complete
+ * up to that offset. A checkpoint shows that there are no other changes up to its offset.
  *
  * @category Contracts
  */

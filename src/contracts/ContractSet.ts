@@ -1,8 +1,9 @@
 import type { AnyContract } from './Contract.js';
 
 /**
- * The contracts of a live view, as a handle that costs nothing to make: it is not a copy. It shows the contracts that are
- * current when it is read, so that one from an earlier value may show later contracts. `toArray()` gives a value that stays.
+ * The contracts of a live view. It is a handle, not a copy, so it costs nothing to create. It shows the contracts that
+ * are current when it is read, so a handle from an earlier value may show later contracts. `toArray()` returns an array
+ * that does not change.
  *
  * @example
  * ```ts
@@ -22,15 +23,18 @@ import type { AnyContract } from './Contract.js';
 export interface ContractSet<C extends AnyContract = AnyContract> extends Iterable<C> {
   /** The number of contracts. */
   readonly size: number;
-  /** The contract with an id; `undefined` if it is not there. */
+  /** Returns the contract with an ID, or `undefined` if the set does not contain it. */
   get(contractId: string): C | undefined;
-  /** Whether the contract is there. */
+  /** Returns whether the set contains the contract. */
   has(contractId: string): boolean;
-  /** All contracts, in the order in which they became known. The array is made at the first call, and is the same later. */
+  /**
+   * Returns all contracts, in the order in which they became known. The array is created at the first call; later calls
+   * return the same one.
+   */
   toArray(): readonly C[];
 }
 
-/** A handle on contracts by id, which may change. */
+/** Returns a handle on contracts by ID, which may change. */
 export function contractSet<C extends AnyContract>(contracts: ReadonlyMap<string, C>): ContractSet<C> {
   let array: readonly C[] | undefined;
   return {

@@ -7,7 +7,7 @@ import type { AnyContract, ContractLocation } from './Contract.js';
 import type { ContractsChanged, Moved } from './ContractChange.js';
 import { activate, activeOn, archive, isComplete, lastOf, leave, pair, type Trace } from './Trace.js';
 
-/** Makes the contract of an event; `undefined` if it is not of the query. */
+/** Makes the contract of an event. Returns `undefined` if the query does not select it. */
 export type MakeContract<C extends AnyContract> = (
   created: CreatedEvent,
   location: ContractLocation,
@@ -15,24 +15,25 @@ export type MakeContract<C extends AnyContract> = (
 ) => C | undefined;
 
 /**
- * The contracts of a query, from a snapshot and the updates after it. Mutable: each update costs only what it changes.
+ * The contracts of a query, from a snapshot and the updates after it. Mutable, so the cost of an update depends only on
+ * what it changes.
  *
- * A participant sees the updates of one synchronizer in their order, but those of one synchronizer may be ahead of those of
+ * A participant sees the updates of one synchronizer in order, but those of one synchronizer may be ahead of those of
  * another: it may see that a contract was assigned, and even archived, before it sees that it was unassigned elsewhere.
  */
 export class ContractsFold<C extends AnyContract> {
   readonly #make: MakeContract<C>;
   readonly #contracts = new Map<string, C>();
-  /** Of the few contracts that are not just active on one synchronizer. */
+  /** Only for the few contracts that are not simply active on one synchronizer. */
   readonly #traces = new Map<string, Trace<C>>();
-  /** Shared by the contracts that are there. */
+  /** Shared by the contracts at each location. */
   readonly #locations = new Map<string, ContractLocation>();
 
   constructor(makeContract: MakeContract<C>) {
     this.#make = makeContract;
   }
 
-  /** The contracts by id, as of the last update. */
+  /** The contracts by ID, after the last update. */
   get contracts(): ReadonlyMap<string, C> {
     return this.#contracts;
   }
@@ -45,17 +46,20 @@ export class ContractsFold<C extends AnyContract> {
     }
   }
 
-  /** The snapshot is complete: a contract that was assigned last, but is not active on the target, is spent. */
+  /** Marks the snapshot as complete: a contract that was assigned last, but is not active on the target, is spent. */
   settle(): void {
     for (const [contractId, trace] of this.#traces) {
-      // made of updates, it says by itself what is spent
+      // a snapshot made of updates shows by itself what is spent
       if (this.#contracts.has(contractId) || trace.spentOn !== undefined || trace.halves.length === 0) continue;
       const { target } = trace.halves.reduce((last, half) => (half.counter > last.counter ? half : last));
       this.#traces.set(contractId, { ...trace, spentOn: target });
     }
   }
 
-  /** Applies an update. `undefined` if it changes and exercises no contract. If it throws, nothing has changed. */
+  /**
+   * Applies an update. Returns `undefined` if it neither changes nor exercises a contract. If it throws, nothing has
+   * changed.
+   */
   apply(update: Transaction | Reassignment): ContractsChanged<C> | undefined {
     const traces = new Map<string, Trace<C>>();
     for (const event of update.events) {
@@ -164,7 +168,7 @@ export class ContractsFold<C extends AnyContract> {
   }
 }
 
-/** What an event or an entry means for a contract. */
+/** The effect of an event or an entry on a contract. */
 interface Edit<C extends AnyContract> {
   readonly contractId: string;
   readonly run: (trace: Trace<C>) => Trace<C>;
@@ -172,7 +176,7 @@ interface Edit<C extends AnyContract> {
 
 const isExercise = ({ _tag }: Event | ReassignmentEvent): boolean => _tag === 'ExercisedEvent';
 
-/** Whether the parties are no stakeholders of the contract, or its transaction both creates and archives it. */
+/** Whether none of the parties is a stakeholder of the contract, or its transaction both creates and archives it. */
 const isWitnessed = ({ acsDelta }: CreatedEvent | ExercisedEvent): boolean => acsDelta === false;
 
 const archival = <C extends AnyContract>(

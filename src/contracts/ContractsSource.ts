@@ -7,32 +7,35 @@ import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 
 /**
- * How to read contracts.
+ * Options for reading contracts.
  *
  * @category Contracts
  */
 export interface ContractsOptions {
   /**
-   * The maximum number of contracts in a page of a snapshot. If the service refuses a page as too large or does not answer in
-   * time, later ones are smaller.
+   * The maximum number of contracts in a page of a snapshot. If the participant rejects a page as too large or does not
+   * respond in time, later pages are smaller.
    *
    * @defaultValue 500
    */
   readonly maxSnapshotPageSize?: number | undefined;
   /** The maximum number of updates per request, as for `ledger.updates`. */
   readonly maxPageSize?: UpdatesOptions['maxPageSize'];
-  /** How long a request for new updates waits for one, as for `ledger.updates`. */
+  /** How long a request for new updates waits for one, in milliseconds, as for `ledger.updates`. */
   readonly idleTimeoutMs?: UpdatesOptions['idleTimeoutMs'];
-  /** How changes are received, and snapshots that the service serves no other way. Default: the ledger's transport. */
+  /**
+   * The transport for changes, and for snapshots that the participant serves in no other way. Default: the transport of
+   * the ledger.
+   */
   readonly transport?: UpdatesOptions['transport'];
   /**
-   * How to retry after a transient failure. Default: the ledger's policy. `liveContracts` goes on without an end where neither
-   * of them has `giveUpAfterMs`.
+   * How to retry after a transient failure. Default: the policy of the ledger. If neither policy has `giveUpAfterMs`,
+   * `liveContracts` retries without a time limit.
    */
   readonly retry?: RetryPolicy | undefined;
 }
 
-/** A ledger as contracts are read from it. */
+/** A ledger as the source of contracts. */
 export interface ContractsSource {
   readonly service: Service;
   readonly transport: Transport | undefined;
@@ -44,9 +47,10 @@ export interface ContractsSource {
 }
 
 /**
- * The source of a ledger's contracts. Throws a TypeError for invalid options, and for an object that is no ledger.
+ * Returns the source of a ledger's contracts. Throws a TypeError for invalid options, or if `ledger` was not created by
+ * this library.
  *
- * @param defaults - how to retry if neither the ledger nor the options say it
+ * @param defaults - the retry policy if neither the ledger nor the options have one
  */
 export function contractsSource(
   ledger: LedgerReader,

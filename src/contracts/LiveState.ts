@@ -4,7 +4,8 @@ import type { AnyContract } from './Contract.js';
 import type { ContractSet } from './ContractSet.js';
 
 /**
- * What is known of the contracts, and what the connection does: two things that change independently.
+ * The state of a live view: what is known of the contracts, and the state of the connection. The two change
+ * independently.
  *
  * @category Contracts
  */
@@ -12,45 +13,45 @@ export type LiveState<C extends AnyContract = AnyContract> =
   ContractsLoading | ContractsKnown<C, 'live'> | ContractsKnown<C, 'stale'>;
 
 /**
- * The contracts are not known yet.
+ * The state before the contracts are known.
  *
  * @category Contracts
  */
 export interface ContractsLoading {
   /** The discriminant. */
   readonly data: 'loading';
-  /** What the connection does. */
+  /** The state of the connection. */
   readonly connection: LiveConnection;
 }
 
 /**
- * The contracts are known.
+ * The state once the contracts are known.
  *
  * @category Contracts
  */
 export interface ContractsKnown<C extends AnyContract = AnyContract, D extends 'live' | 'stale' = 'live' | 'stale'> {
   /**
-   * The discriminant: `'live'` if everything is applied up to the end of the ledger, as far as it is known; `'stale'` while
-   * there is more to apply, while a request is retried, and while the contracts are read again after a gap. Stale contracts
-   * are all those of their offset.
+   * The discriminant. `'live'` if everything up to the ledger end, as far as it is known, has been applied. `'stale'`
+   * while there is more to apply, while a request is retried, and while the contracts are read again after a gap. Stale
+   * contracts are complete as of their offset.
    */
   readonly data: D;
-  /** What the connection does. */
+  /** The state of the connection. */
   readonly connection: LiveConnection;
-  /** Everything up to here is applied. */
+  /** The offset up to which everything has been applied. */
   readonly offset: Offset;
   /** The contracts. */
   readonly contracts: ContractSet<C>;
 }
 
 /**
- * What the connection of a live view does.
+ * The state of the connection of a live view.
  *
  * @category Contracts
  */
 export type LiveConnection =
   | {
-      /** Nothing was received yet. */
+      /** Nothing has been received yet. */
       readonly status: 'connecting';
     }
   | {
@@ -58,12 +59,12 @@ export type LiveConnection =
       readonly status: 'open';
     }
   | {
-      /** A request has failed and is repeated. */
+      /** A request has failed and will be repeated. */
       readonly status: 'retrying';
-      /** The reason. */
+      /** The error of the last attempt. */
       readonly cause: LedgerError;
-      /** The number of failures in a row. */
+      /** The number of consecutive failures. */
       readonly attempt: number;
-      /** When it is repeated, in milliseconds since the epoch. */
+      /** When the request is repeated, in milliseconds since the epoch. */
       readonly retryAt: number;
     };

@@ -9,19 +9,19 @@ import type { LiveConnection, LiveState } from './LiveState.js';
 /** The state of a live view. */
 export interface View<C extends AnyContract> {
   readonly connection: LiveConnection;
-  /** Absent until the first snapshot is whole. */
+  /** Absent until the first snapshot is complete. */
   readonly known?: Known<C>;
-  /** Whether the contracts are those at the end of the ledger, for all that is known. */
+  /** Whether the contracts are those at the ledger end, as far as it is known. */
   readonly isLive: boolean;
 }
 
-/** The contracts after a step of the join, or after several that were merged. */
+/** The contracts after one step of the join, or after several merged steps. */
 export interface Known<C extends AnyContract> extends Omit<JoinStep<C>, 'fold'> {
-  /** The same object as before if the step has changed no contract. */
+  /** The same object as before if the step changed no contract. */
   readonly contracts: ContractSet<C>;
 }
 
-/** The states of a view after `loading`, from the steps of the join and the diagnostics of its feed. */
+/** Emits the states of a view after `loading`, from the steps of the join and the diagnostics of its feed. */
 export const viewOf = <C extends AnyContract>(
   steps$: Observable<JoinStep<C>>,
   diagnostics$: Observable<Diagnostic>,
@@ -33,7 +33,7 @@ export const viewOf = <C extends AnyContract>(
   ]).pipe(
     mergeAll(),
     scan((view, change) => change(view), loading as View<C>),
-    // reading a contract may report that it does not decode, in the midst of another value
+    // reading a contract may report that it cannot be decoded while another value is being emitted
     distinctUntilChanged(),
   );
 
@@ -42,7 +42,7 @@ export const loading: View<never> = { connection: { status: 'connecting' }, isLi
 
 const open: LiveConnection = { status: 'open' };
 
-/** Only a step makes a view live: an answer alone may bring changes that are not applied yet. */
+/** Only a step makes a view live: a response alone may bring changes that are not applied yet. */
 function withStep<C extends AnyContract>({ known: before }: View<C>, { fold, ...step }: JoinStep<C>): View<C> {
   const isSame = step.changes.every(({ _tag }) => _tag === 'OffsetCheckpoint');
   const contracts = isSame && before !== undefined ? before.contracts : contractSet(fold.contracts);
@@ -67,20 +67,20 @@ function withDiagnostic<C extends AnyContract>(view: View<C>, diagnostic: Diagno
   }
 }
 
-/** The state of a view as its users see it. */
+/** Returns the state of a view as subscribers see it. */
 export const stateOf = <C extends AnyContract>({ connection, known, isLive }: View<C>): LiveState<C> =>
   known === undefined
     ? { data: 'loading', connection }
     : { data: isLive ? 'live' : 'stale', connection, offset: known.offset, contracts: known.contracts };
 
-/** Whether users see the same state. */
+/** Whether two views show subscribers the same state. */
 export const isSameState = <C extends AnyContract>(a: View<C>, b: View<C>): boolean =>
   a.connection === b.connection &&
   a.isLive === b.isLive &&
   a.known?.offset === b.known?.offset &&
   a.known?.contracts === b.known?.contracts;
 
-/** The changes from the contracts that a subscriber sees first. They are its `Reset`. */
+/** Emits the changes after the contracts that a subscriber sees first, which are its `Reset`. */
 export const toChanges = <C extends AnyContract>(known$: Observable<Known<C>>): Observable<ContractChange<C>> =>
   defer(() => {
     let before: Known<C> | undefined;
@@ -104,6 +104,6 @@ function changesSince<C extends AnyContract>(before: Known<C> | undefined, now: 
   return [...changes, { _tag: isCaughtUp ? 'CaughtUp' : 'FellBehind', offset }];
 }
 
-/** The `Reset` of a step that replaces all contracts. */
+/** Returns the `Reset` of a step that replaces all contracts. */
 export const resetOf = <C extends AnyContract>({ changes }: Known<C>): Reset<C> | undefined =>
   changes.find((change) => change._tag === 'Reset');

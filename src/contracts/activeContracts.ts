@@ -10,33 +10,33 @@ import { applyToEntries, type Entries } from './snapshot/entriesOfUpdates.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
 
 /**
- * The snapshot to read: the contracts of some types that some parties see as stakeholders.
+ * The snapshot to read: the contracts of the given types of which the given parties are stakeholders.
  *
  * @category Contracts
  */
 export interface ActiveContractsRequest extends ContractQuery {
   /**
-   * The offset of the snapshot: the contracts that were active right after its update. It must not be pruned, nor be after
-   * the ledger end. Default: the ledger end.
+   * The offset of the snapshot, which has the contracts that were active right after the update at that offset. It must
+   * not be pruned or after the ledger end. Default: the ledger end.
    */
   readonly activeAtOffset?: Offset | undefined;
 }
 
 /**
- * Reads one snapshot of the active contracts, entry by entry as the participant has them: a contract that is being reassigned
- * may have several, see {@link ContractEntry}. `contractChanges` tells what they mean together, gives each contract once with
- * its payload decoded, and then follows the changes.
+ * Reads one snapshot of the active contracts and emits its entries as the participant sends them. A contract that is
+ * being reassigned may have several entries, see {@link ContractEntry}. To get each contract once, with its payload
+ * decoded and followed by its changes, use `contractChanges`.
  *
- * Nothing is emitted before the participant has proven that nothing is missing. Until then all entries are held in memory, so
- * that a snapshot that begins again, because its offset was pruned meanwhile, for example, shows no entry twice. That takes
- * about as much memory as the JSON of the answers: 150 MB for 100 000 contracts of 1.2 kB. Then they are emitted at once. A
- * query with fewer types or parties needs less.
+ * Emits nothing until the participant has proven that the snapshot is complete, then emits all entries at once. Until
+ * then all entries are held in memory, so that a snapshot that has to begin again, for example because its offset was
+ * pruned, shows no entry twice. This takes about as much memory as the JSON of the responses: 150 MB for 100 000
+ * contracts of 1.2 kB. A query with fewer types or parties needs less.
  *
- * Cold: each subscription reads a snapshot of its own. Transient failures are retried. It ends with a `LedgerError`, such as
+ * Cold: each subscription reads a separate snapshot. Transient failures are retried. Ends with a `LedgerError`, such as
  * an `ApiError` for an unknown template, a `DecodeError`, a `PrunedError` if `activeAtOffset` is pruned, a
- * `LedgerResetError` if it is after the ledger end, or a `SnapshotLimitError`. A query without parties is a TypeError.
+ * `LedgerResetError` if it is after the ledger end, or a `SnapshotLimitError`.
  *
- * @throws TypeError for options that are invalid, and for an object that is no ledger
+ * @throws TypeError for invalid options, for a query without parties, and if `ledger` was not created by this library
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';

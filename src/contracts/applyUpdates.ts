@@ -7,10 +7,10 @@ import type { AnyContract } from './Contract.js';
 import type { ContractsChanged } from './ContractChange.js';
 import type { ContractsFold } from './ContractsFold.js';
 
-/** What an update changes, or a checkpoint. */
+/** The changes of one update, or a checkpoint. */
 export type AppliedChange<C extends AnyContract> = ContractsChanged<C> | OffsetCheckpoint;
 
-/** The changes of some updates, up to one that cannot be applied. */
+/** Returns the changes of some updates, up to the first one that cannot be applied. */
 export function applyUpdates(
   path: string,
   updates: Page['updates'],
@@ -38,8 +38,8 @@ function applyUpdate(
 }
 
 /**
- * Whether an update may change contracts. Throws a DecodeError for one of an unknown kind, or with an event of an unknown
- * kind: the contracts may be wrong without it.
+ * Whether an update may change contracts. Throws a DecodeError for an unknown kind of update or event: without it, the
+ * contracts might be wrong.
  */
 export function hasContracts(path: string, update: Page['updates'][number]): update is Transaction | Reassignment {
   switch (update._tag) {

@@ -6,24 +6,26 @@ import type { ContractsChanged, Reset } from './ContractChange.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
 import type { Known } from './View.js';
 
-/** The period of `'animationFrame'` where there are no frames, in milliseconds. */
+/** The period of `'animationFrame'` if the platform has no frames, in milliseconds. */
 const frameMs = 16;
 
-/** How long a frame is waited for, in milliseconds. A browser has none while the page is hidden. */
+/** How long to wait for a frame, in milliseconds. A browser has no frames while the page is hidden. */
 const maxFrameMs = 1_000;
 
 /**
- * The same view with fewer values, for user interfaces: the first at once, and then at most one per period, the latest. Each
- * subscription has periods of its own, and shares the snapshot and the feed of the view.
+ * Returns the same view with fewer values, for user interfaces: it emits the first value at once, and then at most one
+ * per period, the latest. Each subscription has its own periods; all share the snapshot and the feed of the view.
  *
- * The changes of a period are merged into one `ContractsChanged`, which has the offset, the id and the record time of the last
- * update: a contract that came and went is left out, one that moved several times moved once. After a `Reset` in the period,
- * there is only the `Reset`. An error ends it at once, without the changes of the period.
+ * The changes of a period are merged into one `ContractsChanged` with the offset, ID and record time of the last
+ * update. A contract that was both added and removed in the period is left out; a contract that was moved several times
+ * is moved once. If the period contains a `Reset`, only the `Reset` is emitted. An error is emitted at once, without
+ * the changes of the period.
  *
  * @param view - a view from `liveContracts`
- * @param period - in milliseconds; or `'animationFrame'`, which is 16 ms where there is no `requestAnimationFrame`. While the
- * page is hidden, a browser has no frames: a period is a second then, or as long as the browser delays timers.
- * @throws TypeError for a period that is not positive
+ * @param period - the period in milliseconds, or `'animationFrame'`, which is 16 ms if there is no
+ * `requestAnimationFrame`. While a page is hidden its browser has no frames: the period is then a second, or as long as
+ * the browser delays timers
+ * @throws TypeError if the period is not positive
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';
@@ -63,27 +65,27 @@ export function conflate<C extends AnyContract>(
   );
 }
 
-/** What several changes have done to a contract. */
+/** The net effect of several changes on a contract. */
 interface Net<C> {
-  /** Where it was before them; `undefined` if it was not there. */
+  /** Its location before them; `undefined` if the contract was not there. */
   readonly from: ContractLocation | undefined;
-  /** What it is now; the last value if it is not there any more. */
+  /** The contract after them; its last value if it is no longer there. */
   readonly contract: C;
   readonly isThere: boolean;
 }
 
-/** Merges steps. Holds no more than one entry for each contract that is, or was, there. */
+/** Merges steps. Holds at most one entry for each contract that is or was there. */
 class Merger<C extends AnyContract> {
   readonly #nets = new Map<string, Net<C>>();
-  /** The last step that was added. */
+  /** The step that was added last. */
   #added: Known<C> | undefined;
-  /** The last result, which stays the same as long as nothing is added. */
+  /** The last result, which stays the same until a step is added. */
   #taken: Known<C> | undefined;
   #reset: Reset<C> | undefined;
   #changed: ContractsChanged<C> | undefined;
   #checkpoint: OffsetCheckpoint | undefined;
 
-  /** Adds a step, unless it was the last one. */
+  /** Adds a step, unless it is the one that was added last. */
   add(known: Known<C> | undefined): void {
     if (known === this.#added) return;
     this.#added = known;
@@ -93,7 +95,7 @@ class Merger<C extends AnyContract> {
         this.#checkpoint = change;
         continue;
       }
-      // what comes later covers its offset
+      // a later change covers its offset
       this.#checkpoint = undefined;
       if (change._tag === 'Reset') {
         this.#clear();
@@ -102,7 +104,7 @@ class Merger<C extends AnyContract> {
     }
   }
 
-  /** The steps that were added since the last result, as one. */
+  /** Returns the steps since the last result as one step. */
   take(known: Known<C>): Known<C> {
     if (this.#taken !== undefined) return this.#taken;
     const changed = this.#reset ?? this.#toChanged();

@@ -14,10 +14,10 @@ import { join, type JoinStep } from './join.js';
  */
 export interface ContractChangesOptions extends ContractsOptions {
   /**
-   * The offset at which the caller has the contracts of this query, such as that of the last change that it has stored. The
-   * contracts are read again at this offset, without a `Reset`, and the changes after it follow. If the ledger is pruned
-   * after it, or ends before it, `onGap` applies. With `onUnknownPackage: 'wait'` the changes begin with a `Reset` all the
-   * same, since a type may have become known only after the last change.
+   * The offset at which the caller has the contracts of this query, such as the offset of the last change that it
+   * stored. The contracts at this offset are read again without a `Reset`, and the changes after it follow. If the
+   * ledger is pruned after it or ends before it, `onGap` applies. With `onUnknownPackage: 'wait'` the changes always
+   * begin with a `Reset`, because a type may have become known after the last change.
    *
    * @defaultValue none: the changes begin with a `Reset`
    */
@@ -25,24 +25,25 @@ export interface ContractChangesOptions extends ContractsOptions {
 }
 
 /**
- * The active contracts of some types, and how they change: first a `Reset` with all contracts, then one `ContractsChanged`
- * for each update of the ledger that changes some of them, whole and in order, without an end. Cold: each subscription
- * reads the contracts again. {@link liveContracts} shares and keeps them.
+ * Emits the active contracts of some types and then their changes: first a `Reset` with all contracts, then one
+ * `ContractsChanged` for each update of the ledger that changes some of them, complete and in order. Does not complete.
+ * Cold: each subscription reads the contracts again; {@link liveContracts} shares and keeps them.
  *
- * Nothing is emitted before all contracts are read. After an outage the changes go on where they were. If that is no longer
- * possible, another `Reset` has all contracts again, and its `reason` says why.
+ * Emits nothing before all contracts have been read. After an outage the changes continue without a gap. If that is no
+ * longer possible, it emits another `Reset` with all contracts, whose `reason` says why.
  *
- * A contract that is moved between synchronizers is not removed meanwhile: its `location` is then `inFlight`.
+ * A contract that moves between synchronizers is not removed in the meantime: its `location` is `inFlight`.
  *
- * The contracts that implement an interface are those by the packages that the participant knows. If a package is uploaded
- * by which contracts that exist already implement an interface of the query, only a new subscription has them.
+ * For an interface, the contracts are those of the packages that the participant knows. If a package is uploaded
+ * through which existing contracts implement an interface of the query, only a new subscription includes these
+ * contracts.
  *
- * It fails as `ledger.updates` does, and with the errors that the policies of the query say.
+ * Fails with the errors of `ledger.updates`, and with those of the query's policies.
  *
  * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
- * @param query - the types by names of your choice, the parties, and what to do where the query cannot be served
- * @param options - the size of pages, the transport, how to retry, and where to resume
- * @throws TypeError for invalid options, for a query without parties, and for an object that is no ledger of this library
+ * @param query - the types, by names of your choice; the parties; and what to do if the query cannot be served
+ * @param options - the page sizes, the transport, the retry policy, and the offset to resume from
+ * @throws TypeError for invalid options, for a query without parties, and if `ledger` was not created by this library
  * @example
  * ```ts
  * import * as t from 'io-ts';

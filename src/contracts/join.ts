@@ -21,36 +21,39 @@ import { readContracts } from './readContracts.js';
 
 /** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
 export interface JoinStep<C extends AnyContract> {
-  /** In order. */
+  /** The changes, in order. */
   readonly changes: readonly (Reset<C> | AppliedChange<C>)[];
-  /** The changes are complete up to here. */
+  /** The offset up to which the changes are complete. */
   readonly offset: Offset;
-  /** Whether that is the end of the ledger, as far as it is known. */
+  /** Whether that is the ledger end, as far as it is known. */
   readonly isCaughtUp: boolean;
   /** The state after these changes. It is mutated by the next step. */
   readonly fold: ContractsFold<C>;
-  /** Why the contracts are read again now: they are no longer those of the ledger. The step has no changes. */
+  /** Why the contracts are read again now: they are no longer those of the ledger. Such a step has no changes. */
   readonly reloads?: Reset['reason'];
 }
 
-/** What to join, and from where. */
+/** What to join, and where to begin. */
 interface JoinRequest {
   readonly query: ContractQuery & ContractPolicies;
   /**
-   * The caller has the contracts at this offset: they are read again, but not emitted, and the changes continue after it.
-   * `undefined`: begins with a `Reset`.
+   * The offset at which the caller has the contracts: they are read again but not emitted, and the changes continue
+   * after it. `undefined` to begin with a `Reset`.
    */
   readonly resumeFrom?: Offset | undefined;
-  /** Whether the contracts at `resumeFrom` are those that the caller has. If not, the ledger was reset. By default they are. */
+  /**
+   * Whether the contracts at `resumeFrom` are those that the caller has. If not, the ledger was reset. Default: they
+   * are.
+   */
   readonly isSame?: ((contracts: ReadonlyMap<string, AnyContract>) => boolean) | undefined;
   /** The reason of the first `Reset`. */
   readonly reason?: Reset['reason'] | undefined;
 }
 
 /**
- * Joins the snapshot of a query and the feed after it, at one offset. A step is emitted before the next begins.
+ * Joins the snapshot of a query with the feed after it, at one offset. Emits each step before the next one begins.
  *
- * @param ready$ - emits when the next step of the feed may begin; by default at once
+ * @param ready$ - emits when the next step of the feed may begin; default: at once
  */
 export const join = (
   source: ContractsSource,
@@ -69,7 +72,7 @@ export const join = (
       budget: new RetryBudget(source.retry),
     };
     return readKnownTypes(source, query, (known) => {
-      // not silent even at first: while the type was unknown, its contracts were not among the changes
+      // not silent even at the start: while the type was unknown, the changes did not include its contracts
       if (query.onUnknownPackage === 'wait' && progress.offset !== undefined) progress.reason = 'packageFound';
       return defer(() => readFrom(source, known, progress, ready$)).pipe(reloadAfterGap(source, query, progress));
     });
@@ -84,13 +87,16 @@ interface Progress {
   readonly isSame: NonNullable<JoinRequest['isSame']>;
   /** The contracts at the offset; `undefined` before they are read for the first time. */
   fold: ContractsFold<AnyContract> | undefined;
-  /** The gap after which the contracts are read again; not yet reported. */
+  /** The gap after which the contracts are read again, if it is not reported yet. */
   gap: Omit<GapFound, '_tag'> | undefined;
-  /** The delays of reloads in a row: a participant may prune faster than the contracts can be read. */
+  /** The delays of consecutive reloads: a participant may prune faster than the contracts can be read. */
   budget: RetryBudget;
 }
 
-/** Reads the contracts, and follows their changes. Says first that those before are out of date, if there are any. */
+/**
+ * Reads the contracts and follows their changes. If there are earlier contracts, first reports that they are out of
+ * date.
+ */
 function readFrom(
   source: ContractsSource,
   query: ContractQuery & ContractPolicies,
@@ -112,14 +118,14 @@ function readFrom(
       const feed = createLedgerFeed(
         source.service,
         { beginExclusive: offset, updateFormat: updateFormatOf(eventFormat, query.includeExercises) },
-        // waiting would abort what is prefetched
+        // waiting would abort the prefetched requests
         { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },
         source.retry,
         withoutGaps(source.report),
       );
       const loaded: JoinStep<AnyContract> = { changes, offset, isCaughtUp: false, fold };
       const applied$ = steps(feed, ready$).pipe(
-        // the start
+        // skips the start
         skip(1),
         concatMap((step) => applyStep(feed.service.updatesPath, step, fold, progress)),
       );
@@ -137,7 +143,10 @@ function readFrom(
   return defer(() => [[reloading], followed$]).pipe(concatAll());
 }
 
-/** Applies a step of the feed to the contracts. An update that cannot be applied is an error after those before it. */
+/**
+ * Applies a step of the feed to the contracts. If an update cannot be applied, the error comes after the updates before
+ * it.
+ */
 function* applyStep(
   path: string,
   { position, page }: Step,
@@ -155,7 +164,7 @@ function* applyStep(
   if (failure !== undefined) throw failure.error;
 }
 
-/** Reads the contracts again after a gap, if the caller says so. */
+/** Reads the contracts again after a gap, if `onGap` allows it. */
 const reloadAfterGap = (
   source: ContractsSource,
   { onGap }: ContractPolicies,
@@ -187,7 +196,7 @@ function reportGap({ report }: ContractsSource, progress: Progress, resumesFrom?
     report(() => ({ _tag: 'GapFound', ...gap, ...(resumesFrom !== undefined && { resumesFrom }) }));
 }
 
-/** The report function of a feed that ends at each gap, although the changes may continue after it. */
+/** Returns the report function of a feed that ends at each gap, although the changes may continue after it. */
 const withoutGaps =
   (report: Report): Report =>
   (body) => {

@@ -25,8 +25,8 @@ import type { ContractsSource } from './ContractsSource.js';
 import { listPath } from './snapshot/lists.js';
 
 /**
- * Reads a query with those of its types that the participant knows, if the query says so, and reads it again when one of
- * the others is known. Without a known type it waits.
+ * Reads a query with those of its types that the participant knows, if the policy is to wait, and reads it again when
+ * one of the others becomes known. Waits while no type is known.
  */
 export function readKnownTypes<A>(
   source: ContractsSource,
@@ -38,7 +38,7 @@ export function readKnownTypes<A>(
   if (onUnknownPackage !== 'wait' || names.length === 0) return read(query);
   return defer(() => {
     let unknown: readonly string[] = [];
-    // how often the participant has refused a request although it knows the types of it
+    // how often the participant has rejected a request although it knows its types
     let refusals = 0;
     const setUnknown = (found: readonly string[]): void => {
       refusals = found.join() === unknown.join() ? refusals + 1 : 0;
@@ -56,7 +56,7 @@ export function readKnownTypes<A>(
           return findUnknown(source, query, names).pipe(
             retryTransient(source),
             tap(setUnknown),
-            // the answers of a participant may contradict each other while it loads a package
+            // the responses of a participant may contradict each other while it loads a package
             concatMap(() => timer(refusals === 0 ? 0 : jitter(refusals, source.retry))),
           );
         },
@@ -70,20 +70,23 @@ const unknownCodes = [
   'PACKAGE_NAMES_NOT_FOUND',
   'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
   'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-  // of a type that is given by the id of its package
+  // for a type with a package ID
   'TEMPLATES_OR_INTERFACES_NOT_FOUND',
 ];
 
 /** Whether the participant does not know a type of a request. */
 const isUnknownType = (error: unknown): boolean => isApiError(error) && unknownCodes.includes(error.code ?? '');
 
-/** The wait before unknown types are looked for again, in milliseconds. It doubles each time. */
+/** The wait before unknown types are checked again, in milliseconds. It doubles each time. */
 const minWaitMs = 30_000;
 
-/** The longest wait before that, in milliseconds. */
+/** The longest such wait, in milliseconds. */
 const maxWaitMs = 15 * 60_000;
 
-/** Looks for unknown types from time to time, without an error. Emits those that are left, once there are fewer. */
+/**
+ * Checks from time to time whether unknown types have become known, and never fails. Emits the types that are still
+ * unknown once there are fewer.
+ */
 function fewerUnknown(
   source: ContractsSource,
   query: ContractQuery,
@@ -99,7 +102,7 @@ function fewerUnknown(
   return wait(0).pipe(
     concatMap(() =>
       findUnknown(source, query, unknown).pipe(
-        // the next search may know more, and it is not the feed that has failed
+        // the next check may succeed, and the feed itself has not failed
         catchError(() => [unknown]),
         repeat({ delay: wait }),
       ),
@@ -108,7 +111,7 @@ function fewerUnknown(
   );
 }
 
-/** Asks for each type alone. Only the text of an error says which types of a request are unknown. */
+/** Checks each type by itself: only the text of an error says which types of a request are unknown. */
 const findUnknown = (
   source: ContractsSource,
   query: ContractQuery,
@@ -137,7 +140,7 @@ function isUnknownAlone(
   return exchange(service.link, { method: 'POST', path: listPath, query: { limit: 1 }, body }, () => false).pipe(
     catchError((error: unknown) => {
       const isUnknown = isUnknownType(error);
-      // the ledger was pruned meanwhile; unknown types are an error before that
+      // the ledger was pruned in the meantime; an unknown type would have failed earlier
       if (isUnknown || isPrunedError(error)) return [isUnknown];
       throw error;
     }),

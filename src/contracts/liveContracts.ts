@@ -11,55 +11,57 @@ import { selectContracts } from './selectContracts.js';
 import { isSameState, loading, stateOf, toChanges, type View, viewOf } from './View.js';
 
 /**
- * A live view of the active contracts. All subscriptions to its Observables share one snapshot and one feed, which begin with
- * the first of them and end with the last; a view that is subscribed to again starts from the beginning. A later subscription
- * begins with the contracts that are there.
+ * A live view of the active contracts. All subscriptions to its Observables share one snapshot and one feed, which
+ * begin with the first subscription and end with the last. A view that is subscribed to again starts from the
+ * beginning. A later subscription begins with the current contracts.
  *
- * Only permanent errors end the Observables: missing rights, a query that the participant refuses, a gap with
- * `onGap: 'fail'`. They are those of `ledger.updates`, and `SnapshotLimitError`. An outage ends them only if `giveUpAfterMs`
- * is set, by the retry policy of the options or of the ledger, and it lasts longer. The view can be subscribed to again after
- * an error. One that the caller's own predicate or order throws ends only the subscription that uses it.
+ * Only permanent errors end the Observables: missing rights, a query that the participant rejects, or a gap with
+ * `onGap: 'fail'`. They are the errors of `ledger.updates`, and `SnapshotLimitError`. An outage ends them only if it
+ * lasts longer than `giveUpAfterMs` in the retry policy of the options or of the ledger. The view can be subscribed to
+ * again after an error. An error thrown by your predicate or comparison ends only the subscription that uses it.
  *
  * @category Contracts
  */
 export interface LiveContracts<C extends AnyContract = AnyContract> {
-  /** The contracts, whether they are current, and what the connection does. Emits at once, and whenever one of them changes. */
+  /**
+   * Emits the contracts, whether they are current, and the state of the connection: at once, and whenever one of them
+   * changes.
+   */
   readonly state$: Observable<LiveState<C>>;
   /**
-   * Begins with a `Reset` of the contracts that are there, as soon as they are known, and continues with every change after
-   * it, each once and in order. Nothing is left out, however slow the subscriber is. Its other elements are those of
-   * `contractChanges`.
+   * Emits a `Reset` with the current contracts as soon as they are known, and then every later change, once and in
+   * order. Nothing is left out, however slow the subscriber is. The other elements are those of `contractChanges`.
    */
   readonly changes$: Observable<ContractChange<C>>;
   /**
-   * All contracts, as soon as they are known, and again whenever they have changed. An empty array always means that there
-   * are none. The changes of one page of updates come as one array.
+   * Emits all contracts as soon as they are known, and again whenever they have changed. An empty array always means
+   * that there are none. The changes of one page of updates are emitted as one array.
    *
-   * @param compare - the order, as for `Array.sort`; by default that in which they became known
+   * @param compare - the order, as for `Array.sort`; default: the order in which they became known
    */
   all$(compare?: (a: C, b: C) => number): Observable<readonly C[]>;
-  /** A contract, as soon as it is known, and whenever it changes; `undefined` while it is known not to be there. */
+  /** Emits a contract as soon as it is known, and whenever it changes; `undefined` if it is known not to exist. */
   byId$(contractId: string): Observable<C | undefined>;
   /**
-   * The contracts that match, as soon as they are known, and again whenever they have changed. The predicate is called once
-   * for each contract, and again for a contract that was moved.
+   * Emits the matching contracts as soon as they are known, and again whenever they have changed. The predicate is
+   * called once for each contract, and again for a contract that was moved.
    *
-   * @param predicate - must give the same answer for the same contract; a type guard narrows the contracts
-   * @param compare - the order, as for `Array.sort`; by default that in which they became known
+   * @param predicate - must always return the same result for the same contract; a type guard narrows the contracts
+   * @param compare - the order, as for `Array.sort`; default: the order in which they became known
    */
   select$<S extends C>(
     predicate: (contract: C) => contract is S,
     compare?: (a: S, b: S) => number,
   ): Observable<readonly S[]>;
-  /** The same for a predicate that is no type guard. */
+  /** The same for a predicate that is not a type guard. */
   select$(predicate: (contract: C) => boolean, compare?: (a: C, b: C) => number): Observable<readonly C[]>;
-  /** The number of contracts that match, by default of all, as soon as it is known, and whenever it changes. */
+  /** Emits the number of matching contracts, by default of all, as soon as it is known and whenever it changes. */
   count$(predicate?: (contract: C) => boolean): Observable<number>;
   /**
-   * Waits until everything up to an offset is applied, emits the offset up to which that is so, and completes. Use it with
-   * the offset of your own transaction, to read what you have written. It also emits if the transaction changes no contract
-   * of the view, but then perhaps only after half a minute, with the next checkpoint. Without an end if the ledger never
-   * reaches the offset: add `timeout`.
+   * Waits until everything up to an offset has been applied, emits the offset up to which that is the case, and
+   * completes. To read what you have written, pass the offset of your transaction. It also emits if the transaction
+   * changes no contract of the view, but then it may take half a minute, until the next checkpoint. It never emits if
+   * the ledger does not reach the offset: add `timeout`.
    */
   atOffset(offset: Offset): Observable<Offset>;
   /**
@@ -71,14 +73,15 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
 }
 
 /**
- * A live view of the active contracts of a query: a snapshot, and then every change. Cold: nothing is sent before the first
- * subscription to one of its Observables, which all share one snapshot and one feed.
+ * Returns a live view of the active contracts of a query: a snapshot, and then every change. Cold: no request is sent
+ * before the first subscription to one of its Observables, which all share one snapshot and one feed.
  *
- * Nothing half is ever shown. The contracts are known when the snapshot is complete, and an update of the ledger takes effect
- * as a whole. What transient failures do shows in `state$`; they end nothing. Without `giveUpAfterMs` in the retry policy of
- * the options or of the ledger, that holds for an outage of any length.
+ * A view never shows a partial state: the contracts are known once the snapshot is complete, and an update of the
+ * ledger takes effect as a whole. Transient failures show in `state$` and do not end the Observables. Without
+ * `giveUpAfterMs` in the retry policy of the options or of the ledger, that holds for an outage of any length.
  *
- * @throws TypeError for invalid options, and for an object that is no ledger, synchronously
+ * @throws TypeError for invalid options, for a query without parties, and if `ledger` was not created by this library,
+ * synchronously
  * @throws InvalidRequestError for an invalid party or template, synchronously
  * @example
  * ```ts
@@ -104,7 +107,7 @@ export function liveContracts<M extends ContractTypes>(
 ): LiveContracts<ContractOf<M>> {
   // throws for an invalid query
   eventFormatOf(query);
-  // an outage, however long, is no reason to show nothing
+  // an outage of any length must not end the view
   const sourceOf = contractsSource(ledger, options, { giveUpAfterMs: Infinity });
   const view$ = defer(() => {
     const { service } = sourceOf(0);
@@ -118,7 +121,7 @@ export function liveContracts<M extends ContractTypes>(
   return toLiveContracts(view$.pipe(share({ connector: () => new BehaviorSubject<View<ContractOf<M>>>(loading) })));
 }
 
-/** The Observables of a view, each of which keeps what it needs for itself. */
+/** Returns the Observables of a view. Each keeps its own state. */
 export function toLiveContracts<C extends AnyContract>(view$: Observable<View<C>>): LiveContracts<C> {
   const known$ = view$.pipe(
     map(({ known }) => known),

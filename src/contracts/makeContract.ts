@@ -7,10 +7,10 @@ import type { AnyContract, ContractFacts, ContractLocation, ContractTypes, Undec
 import type { MakeContract } from './ContractsFold.js';
 
 /**
- * Makes the contracts of a query. A contract has the first type that it matches; without types every contract is decoded as
- * it is. Its payload is decoded when it is read, once.
+ * Makes the contracts of a query. A contract gets the first type that it matches; without types, no payload is
+ * validated. The payload is decoded once, when it is first read.
  *
- * @param onUndecoded - called when a payload turns out not to decode
+ * @param onUndecoded - called if a payload cannot be decoded
  */
 export function makeContract(
   types: ContractTypes = {},
@@ -28,7 +28,7 @@ export function makeContract(
   };
 }
 
-/** Throws a `DecodeError` for a contract that does not decode. Its path is the template. */
+/** Throws a `DecodeError` if a contract cannot be decoded. The path of the error is the template. */
 export function assertDecoded(contract: AnyContract): void {
   if (contract._tag === 'UndecodedContract')
     throw new DecodeError(contract.templateId, contract.problems, contract.offset);
@@ -46,13 +46,13 @@ const anyKind: Kind = {
   decode: ({ createArgument }) => ({ ok: true, payload: createArgument }),
 };
 
-// whether the properties are those of a Contract or of an UndecodedContract is known only when they are read
+// only reading the properties shows whether they are those of a Contract or of an UndecodedContract
 function lazyContract(...args: ConstructorParameters<typeof LazyContract>): AnyContract;
 function lazyContract(...args: ConstructorParameters<typeof LazyContract>): object {
   return new LazyContract(...args);
 }
 
-/** A contract that is decoded when it is read. Most of its properties are getters, so that it takes little memory. */
+/** A contract that is decoded when it is read. Most of its properties are getters, so it takes little memory. */
 class LazyContract implements ContractFacts {
   readonly #kind: Kind;
   #decoded: DecodedPayload | undefined;
@@ -126,7 +126,7 @@ class LazyContract implements ContractFacts {
     return this.createdEvent.observers;
   }
 
-  /** A plain object with all properties. */
+  /** Returns a plain object with all properties. */
   toJSON(): object {
     const { ok, ...decoded } = this.#decode();
     const { createdEvent, location, reassignmentCounter } = this;

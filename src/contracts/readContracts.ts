@@ -14,13 +14,13 @@ import { listPath } from './snapshot/lists.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
 import type { SnapshotRequest } from './snapshot/SnapshotPart.js';
 
-/** The contracts at an offset, all of them. */
+/** All contracts at an offset. */
 interface LoadedContracts {
   readonly fold: ContractsFold<AnyContract>;
   readonly offset: Offset;
 }
 
-/** Where to read contracts: at an offset, or at the ledger end, which must have reached an offset. */
+/** Where to read contracts: at an offset, or at a ledger end that is not before an offset. */
 type Moment = Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'>;
 
 /** Reads the contracts of a query, and emits them when they are complete. */
@@ -51,19 +51,19 @@ export function readContracts(
         }
         case 'SnapshotCompleted': {
           const { offset } = part;
-          // of a replica that lags: the contracts would be older than the changes that are emitted
+          // from a replica that lags: the contracts would be older than the emitted changes
           if (offset < notBefore) throw new LedgerResetError(notBefore, offset);
           fold.settle();
           return [{ fold, offset }];
         }
       }
     }),
-    // an offset that the service chooses; others have been retried
+    // for an offset that the participant chooses; other errors have been retried
     retryTransient(source, (error) => isLedgerResetError(error) && !('retried' in error)),
   );
 }
 
-/** Makes contracts by the policy of a query for those that do not decode. */
+/** Returns the function that makes contracts according to the query's policy for undecodable ones. */
 function maker(
   { report }: ContractsSource,
   { types, onUndecodable }: ContractQuery & ContractPolicies,
@@ -80,7 +80,7 @@ function maker(
   };
 }
 
-/** Throws a DecodeError for an entry of an unknown kind: the contracts may be wrong without it. */
+/** Throws a DecodeError for an unknown kind of entry: without it, the contracts might be wrong. */
 function assertKnown({ _tag }: ContractEntry): void {
   if (_tag === 'UnknownContractEntry')
     throw new DecodeError(listPath, [{ path: 'contractEntry', expected: 'an entry of a known kind' }]);

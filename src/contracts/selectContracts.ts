@@ -6,11 +6,14 @@ import { type Known, resetOf } from './View.js';
 /** Contracts that match a predicate. */
 interface Selection<C> {
   readonly size: number;
-  /** In order, as an array of its own. */
+  /** Returns the contracts in order, as a new array. */
   readonly toArray: () => readonly C[];
 }
 
-/** The contracts that match, at first and whenever they have changed. The same mutable object: read it at once. */
+/**
+ * Emits the matching contracts, at first and whenever they have changed. It is always the same mutable object: read it
+ * at once.
+ */
 export const selectContracts =
   <C extends AnyContract, S extends C>(
     isMatch: (contract: C) => contract is S,
@@ -29,13 +32,15 @@ export const selectContracts =
       );
     });
 
-/** The number of changes in a step up to which each is put in its place. After more of them, sorting again is faster. */
+/**
+ * The number of changes in a step up to which each is inserted at its place. For more changes, sorting again is faster.
+ */
 const maxPlaced = 1_000;
 
-/** A change costs what it changes, whatever the number of contracts. */
+/** The cost of a change does not depend on the number of contracts. */
 class MutableSelection<C extends AnyContract, S extends C> implements Selection<S> {
   readonly #byId = new Map<string, S>();
-  /** `undefined` if it is not known. */
+  /** `undefined` if the order is not known. */
   #sorted: S[] | undefined;
 
   constructor(
@@ -53,7 +58,7 @@ class MutableSelection<C extends AnyContract, S extends C> implements Selection<
     return [...this.#sorted];
   }
 
-  /** Begins again with all contracts. That counts as a change. */
+  /** Starts over with all contracts. That counts as a change. */
   load(contracts: ContractSet<C>): boolean {
     this.#byId.clear();
     for (const contract of contracts) if (this.isMatch(contract)) this.#byId.set(contract.contractId, contract);
@@ -61,7 +66,7 @@ class MutableSelection<C extends AnyContract, S extends C> implements Selection<
     return true;
   }
 
-  /** Applies changes. Returns whether one of them concerns a contract that matches. */
+  /** Applies changes. Returns whether one of them concerns a matching contract. */
   apply(changes: Known<C>['changes']): boolean {
     let isChanged = false;
     let count = 0;
@@ -102,12 +107,12 @@ class MutableSelection<C extends AnyContract, S extends C> implements Selection<
     if (compare === undefined || sorted === undefined) return;
     const first = countWhile(sorted, (other) => compare(other, contract) < 0);
     const index = sorted.indexOf(contract, first);
-    // an order that is none, such as one that never answers 0, does not find it
+    // an inconsistent order, such as one that never returns 0, does not find it
     sorted.splice(index < 0 ? sorted.indexOf(contract) : index, 1);
   }
 }
 
-/** The number of elements at the beginning for which a condition holds, by binary search. */
+/** Returns the number of leading elements for which a condition holds, by binary search. */
 function countWhile<A>(sorted: readonly A[], condition: (element: A) => boolean): number {
   let low = 0;
   let high = sorted.length;

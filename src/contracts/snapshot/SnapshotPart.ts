@@ -6,7 +6,7 @@ import type { Page } from '../../feed/Page.js';
 /** A part of a snapshot. */
 export type SnapshotPart = SnapshotStarted | SnapshotEntries | SnapshotUpdates | SnapshotCompleted;
 
-/** A snapshot begins. What another one before it has brought must be dropped. */
+/** A snapshot begins. Parts of an earlier attempt must be dropped. */
 interface SnapshotStarted {
   readonly _tag: 'SnapshotStarted';
 }
@@ -17,13 +17,16 @@ interface SnapshotEntries {
   readonly entries: readonly ContractEntry[];
 }
 
-/** Updates from the beginning of the ledger on, of a snapshot that no service sends: what they leave behind is its content. */
+/**
+ * Updates from the beginning of the ledger, for a participant that serves no snapshots: the contracts that remain
+ * active after them are the snapshot.
+ */
 interface SnapshotUpdates {
   readonly _tag: 'SnapshotUpdates';
   readonly updates: Page['updates'];
 }
 
-/** The snapshot is complete: nothing is missing. The last part. */
+/** The snapshot is complete. This is the last part. */
 interface SnapshotCompleted {
   readonly _tag: 'SnapshotCompleted';
   /** The offset of the snapshot. */
@@ -33,8 +36,8 @@ interface SnapshotCompleted {
 /** The snapshot to read. */
 export interface SnapshotRequest {
   readonly eventFormat: EventFormat;
-  /** `undefined`: at the ledger end, and again at a later one if the snapshot cannot be completed. */
+  /** `undefined` to read at the ledger end, and again at a later one if the snapshot cannot be completed. */
   readonly activeAtOffset?: Offset | undefined;
-  /** What the ledger end must have reached: a replica may lag. */
+  /** The offset that the ledger end must have reached, since a replica may lag. */
   readonly notBefore?: Offset | undefined;
 }

@@ -6,12 +6,14 @@ import type { Page } from '../../feed/Page.js';
 import { hasContracts } from '../applyUpdates.js';
 
 /**
- * What updates leave behind: contracts that are active, by contract and synchronizer, and halves of reassignments of which the
- * other half is missing, by contract and counter. `undefined`: a half that has no entry, since the contract is not known.
+ * What remains after applying updates: active contracts, by contract and synchronizer, and incomplete reassignments, by
+ * contract and counter. `undefined` for a side of a reassignment that has no entry, because the contract is not known.
  */
 export type Entries = Map<string, ContractEntry | undefined>;
 
-/** Applies an update to the entries that a service would list. Throws a DecodeError for one of an unknown kind. */
+/**
+ * Applies an update to the entries that a participant would list. Throws a DecodeError for an unknown kind of update.
+ */
 export function applyToEntries(path: string, entries: Entries, update: Page['updates'][number]): void {
   if (!hasContracts(path, update)) return;
   const { synchronizerId = '' } = update;
@@ -51,7 +53,10 @@ function activate(entries: Entries, createdEvent: CreatedEvent, synchronizerId: 
   entries.set(keyOf(createdEvent.contractId, synchronizerId), entry);
 }
 
-/** The two halves of a reassignment have the same counter. The replication of a party has assignments without another half. */
+/**
+ * The two sides of a reassignment have the same counter. The replication of a party has assignments without an
+ * unassignment.
+ */
 function pair(
   entries: Entries,
   { source, target, reassignmentCounter }: AssignedEvent | UnassignedEvent,

@@ -9,29 +9,29 @@ import { readAnswers, type Snapshot } from './request.js';
 import { snapshotsOf } from './ServiceSnapshots.js';
 import type { SnapshotPart } from './SnapshotPart.js';
 
-/** The path of lists, and of their WebSocket. */
+/** The path of lists, for HTTP and for WebSockets. */
 export const listPath = '/v2/state/active-contracts';
 
-/** The maximum number of elements in a list of a participant, unless it is configured otherwise. */
+/** The maximum number of elements in a list, unless the participant is configured otherwise. */
 const defaultMaxElements = 200;
 
 const decodeList = decodeWith(listPath, list(ContractElement));
 
-/** The request for a list, from its beginning or after the element with the token. */
+/** Returns the request for a list, from its beginning or after the element with the token. */
 export const listBody = ({ eventFormat, offset }: Snapshot, streamContinuationToken: string | undefined): object => ({
   activeAtOffset: offset,
   eventFormat,
   streamContinuationToken,
 });
 
-/** The token after an element. Before 3.5.1 there is none. An empty one would be refused. */
+/** Returns the token after an element. Participants before 3.5.1 send none. An empty token would be rejected. */
 export const tokenOf = (element: ContractElement | undefined): string | undefined =>
   tokenIn(element?.streamContinuationToken);
 
 /**
- * Reads a snapshot in lists, each of which continues after the last element of the one before. Never with an idle timeout,
- * which would make a slow list a short one. A service that gives no token may have more than the first list, and nothing
- * says so: that is a `SnapshotLimitError`.
+ * Reads a snapshot in lists, each of which continues after the last element of the previous one. Never sets an idle
+ * timeout, which would make a slow list look like a short one. If the participant sends no token, the list may be
+ * incomplete without any sign of it: that is a `SnapshotLimitError`.
  *
  * @param limitOf - the maximum number of elements in a list
  */

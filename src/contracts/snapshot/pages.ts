@@ -10,8 +10,8 @@ const path = '/v2/state/active-contracts-page';
 const decodePage = decodeWith(path, ActiveContractsPage);
 
 /**
- * Reads a snapshot in pages, which participants serve since 3.5.10. The token of a page is only valid in a request that is
- * otherwise like the first; only the size of the page may differ.
+ * Reads a snapshot in pages, which participants serve since 3.5.10. The token of a page is only valid in a request that
+ * is otherwise equal to the first; only the size of the page may differ.
  */
 export const readPages = (snapshot: Snapshot): Observable<SnapshotPart> => {
   const { source, eventFormat, offset } = snapshot;
@@ -26,10 +26,10 @@ export const readPages = (snapshot: Snapshot): Observable<SnapshotPart> => {
   })).pipe(concatMap(toParts));
 };
 
-/** A token, unless it is empty: that stands for none. */
+/** Returns a token, or `undefined` for an empty one, which stands for none. */
 export const tokenIn = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-/** The parts of an answer: its entries, and the end of the snapshot if it is the last. */
+/** Returns the parts of a response: its entries, and the end of the snapshot if it is the last response. */
 export const toParts = ({ elements, offset, next }: Answer): readonly SnapshotPart[] => {
   const part: SnapshotPart = { _tag: 'SnapshotEntries', entries: entriesOf(elements) };
   return next === undefined ? [part, { _tag: 'SnapshotCompleted', offset }] : [part];

@@ -19,11 +19,12 @@ import type { SnapshotPart, SnapshotRequest } from './SnapshotPart.js';
 import { findOffset, isMissing, readAt } from './transports.js';
 
 /**
- * Reads a snapshot: `SnapshotStarted`, entries, perhaps again from the beginning, and `SnapshotCompleted`, after which it
+ * Reads a snapshot: emits `SnapshotStarted`, entries, perhaps all of these again, and `SnapshotCompleted`. Then it
  * completes.
  *
- * A snapshot begins again if it cannot be continued: the service refuses its token, or has pruned or lost its offset. It does
- * so at a later ledger end, unless the request has an offset. The time of all delays is limited by the retry policy.
+ * A snapshot begins again if it cannot be continued: the participant rejects its token, or has pruned or lost its
+ * offset. It then uses a later ledger end, unless the request has an offset. The retry policy limits the total time of
+ * all delays.
  */
 export const readSnapshot = (
   source: ContractsSource,
@@ -32,12 +33,12 @@ export const readSnapshot = (
   defer(() => {
     let offset = activeAtOffset;
     let hasToken = false;
-    // whether it has begun again since nothing is served, which may be temporary
+    // whether it has begun again because no transport is available, which may be temporary
     let isRepeated = source.retry.giveUpAfterMs === 0;
     const isRestarted = (error: LedgerError): boolean => {
-      // a socket was cut, and there is no token; what was retried as long as the policy allows has failed
+      // a socket was cut, and there is no token; requests that were retried as long as the policy allows have failed
       if (isTransient(error)) return !('retried' in error);
-      // that the ledger end stays before what it must have reached has been retried
+      // a ledger end that stays before the required offset has already been retried
       const isReset = isLedgerResetError(error) && error.cursor > 0 && error.cursor === notBefore;
       const isLost = isGapError(error) && activeAtOffset === undefined && !isReset;
       const isGone = isMissing(error) && !isRepeated;
@@ -59,7 +60,7 @@ export const readSnapshot = (
     );
   });
 
-/** The service was upgraded, another node answers, or the token is broken. */
+/** The participant was upgraded, another node responds, or the token is corrupt. */
 const isTokenRefused = (error: LedgerError, hasToken: boolean): boolean =>
   isApiError(error) &&
   (error.code === 'INVALID_ACS_PAGE_TOKEN' ||
@@ -67,8 +68,8 @@ const isTokenRefused = (error: LedgerError, hasToken: boolean): boolean =>
     (error.code === 'INVALID_FIELD' && hasToken));
 
 /**
- * Begins again after some errors, with the delays of the policy. Unlike those of a feed, values do not renew its time, and
- * what single requests have spent on retries counts.
+ * Begins again after some errors, with the delays of the policy. Unlike in a feed, values do not renew its time, and
+ * the time that single requests spent on retries counts.
  */
 const restart =
   <A>(
@@ -90,7 +91,7 @@ const restart =
       return source.pipe(retry({ delay }));
     });
 
-/** Reports what a snapshot has received, and its end. */
+/** Reports what was received of a snapshot, and its end. */
 const reportProgress =
   ({ report }: RetrySettings): MonoTypeOperatorFunction<SnapshotPart> =>
   (source) =>

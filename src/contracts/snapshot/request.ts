@@ -24,15 +24,15 @@ import { mapError, retryTransient } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';
 import { snapshotsOf } from './ServiceSnapshots.js';
 
-/** A snapshot that is being read. Everything that the service is asked about it has the same offset and the same format. */
+/** A snapshot that is being read. All requests for it have the same offset and the same format. */
 export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
   readonly source: ContractsSource;
   readonly eventFormat: EventFormat;
-  /** `undefined`: the service chooses it with the first page. */
+  /** `undefined` if the participant chooses it with the first page. */
   readonly offset: O;
 }
 
-/** A part of a snapshot, as one answer has it. */
+/** A part of a snapshot, from one response. */
 export interface Answer {
   readonly elements: readonly ContractElement[];
   readonly offset: Offset;
@@ -43,22 +43,25 @@ export interface Answer {
 /** A request for a part of a snapshot. */
 interface AnswerRequest {
   readonly path: string;
-  /** The maximum number of entries now. */
+  /** Returns the maximum number of entries at this time. */
   readonly limitOf: () => number;
   readonly call: (limit: number) => Pick<Call, 'query' | 'body'>;
   readonly read: (json: unknown, limit: number) => Answer;
 }
 
-/** The limit of an answer that must have all entries. The service refuses it, or does not answer in time, if it cannot. */
+/**
+ * The limit of a response that must have all entries. If that is not possible, the participant rejects the request or
+ * does not respond in time.
+ */
 export const noLimit = 2 ** 31 - 1;
 
-/** The entries of elements. An empty one means nothing. */
+/** Returns the entries of elements. Empty elements carry no information. */
 export const entriesOf = (elements: readonly ContractElement[]): readonly ContractEntry[] =>
   elements
     .map(({ contractEntry }) => contractEntry)
     .filter((entry) => entry._tag !== 'UnknownContractEntry' || entry.variant !== 'JsEmpty');
 
-/** Reads answers until one has no token. An answer is emitted before the next one is requested. */
+/** Reads responses until one has no token. Emits each response before it requests the next one. */
 export const readAnswers = (
   snapshot: Snapshot,
   requestOf: (token: string | undefined) => AnswerRequest,
@@ -73,7 +76,7 @@ export const readAnswers = (
             throw unexpected(request, 'activeAtOffset', 'that of the snapshot');
           const { next, elements } = answer;
           if (next === undefined) return answer;
-          // the same parts would be requested again and again
+          // otherwise the same parts would be requested without end
           if (tokens.has(next) || elements.length === 0) throw unexpected(request, 'token', 'progress');
           tokens.add(next);
           return answer;
@@ -81,7 +84,7 @@ export const readAnswers = (
       );
     };
     return read(undefined, snapshot.offset).pipe(
-      // queued: synchronous answers would nest the steps
+      // queued, because synchronous responses would nest the steps
       expand(({ next, offset }) => (next === undefined ? EMPTY : read(next, offset).pipe(subscribeOn(queueScheduler)))),
     );
   });
@@ -89,18 +92,24 @@ export const readAnswers = (
 const unexpected = ({ path }: AnswerRequest, field: string, expected: string): DecodeError =>
   new DecodeError(path, [{ path: field, expected }]);
 
-/** Requests one answer. Retries after a transient failure, with the same token and perhaps with a smaller limit. */
+/** Requests one response. Retries after a transient failure, with the same token and possibly a smaller limit. */
 const requestAnswer = (snapshot: Snapshot, request: AnswerRequest): Observable<Answer> =>
   requestOnce(snapshot, request).pipe(resetIfBeyondEnd(snapshot), retryTransient(snapshot.source));
 
-/** The offset of a snapshot was that of the ledger end, or earlier: a ledger that ends before it was reset, or lags. */
+/**
+ * The offset of a snapshot was at or before the ledger end: if the ledger now ends before it, the ledger was reset or
+ * lags.
+ */
 export const resetIfBeyondEnd = <A>({ offset = 0 }: Snapshot) =>
   mapError<A>((error) => (isBeyondEnd(error) ? new LedgerResetError(offset) : error));
 
-/** An answer that takes less than this was fast, in milliseconds: a page may be ten times as large. */
+/** A response that takes less time than this was fast, so that a page may be ten times as large. In milliseconds. */
 const fastMs = 2_000;
 
-/** A participant gives up an answer after 20 000. One that fails earlier says nothing about its size. In milliseconds. */
+/**
+ * A participant gives up on a response after 20 000 ms. A failure before this time, in milliseconds, is not about the
+ * size.
+ */
 const slowMs = 15_000;
 
 const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Answer> =>
@@ -121,7 +130,10 @@ const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Ans
     );
   });
 
-/** Learns from an error that an answer was too large, or took too long. Returns whether to request a smaller one at once. */
+/**
+ * Learns from an error that a response was too large or took too long. Returns whether to request a smaller one at
+ * once.
+ */
 function adaptLimit(
   { source: { service }, offset = 0 }: Snapshot,
   error: unknown,

@@ -12,10 +12,12 @@ import type { SnapshotPart } from './SnapshotPart.js';
 const decodeElement = decodeWith(listPath, ContractElement);
 
 /**
- * Reads a snapshot by a WebSocket, which has no limit. The transport completes only if the service has sent all elements.
+ * Reads a snapshot from a WebSocket, which has no limit. The transport completes only if the participant has sent all
+ * elements.
  *
- * If the socket is cut, the next one continues after the last element. A ledger before 3.5 gives no token for that, and
- * there is none before the first element: the error is passed on, and the caller begins again.
+ * If the socket is cut, the next one continues after the last element. That requires a token, which participants before
+ * 3.5 do not send and which does not exist before the first element. Without a token the error is passed on, and the
+ * caller begins again.
  */
 export const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport): Observable<SnapshotPart> =>
   defer(() => {

@@ -17,8 +17,8 @@ import { readSocket } from './socket.js';
 import { readFromUpdates } from './updates.js';
 
 /**
- * The ledger end; `undefined` if the service does not serve it. Retries after a transient failure, and for a while if it is
- * before what it must have reached.
+ * Emits the ledger end; `undefined` if the participant does not serve it. Retries after a transient failure, and for a
+ * while if the ledger end is before the offset that it must have reached.
  */
 export const findOffset = (source: ContractsSource, notBefore = 0): Observable<Offset | undefined> =>
   ledgerEnd(source.service.link).pipe(
@@ -32,15 +32,15 @@ export const findOffset = (source: ContractsSource, notBefore = 0): Observable<O
     retryTransient(source),
   );
 
-/** Whether the service does not serve a path, or a gateway blocks it. */
+/** Whether the participant does not serve a path, or a gateway blocks it. */
 export const isMissing = (error: unknown): error is ApiError => isApiError(error) && isUnavailable(error);
 
 /**
- * Reads the snapshot at an offset, by the first transport that the service serves, and by which it sends everything. At 0
- * nothing is active: a page requested at 0 would be one at the ledger end.
+ * Reads the snapshot at an offset with the first transport that the participant serves and that can send everything. At
+ * 0 no contract is active: a page requested at 0 would be one at the ledger end.
  *
- * @param isRepeated - whether to read all updates even if the service serves nothing else, which may be temporary. If not,
- * that is the error
+ * @param isRepeated - whether to read all updates even if the participant serves nothing else, which may be temporary.
+ * Otherwise that is an error
  */
 export const readAt = (snapshot: Snapshot, isRepeated: boolean): ObservableInput<SnapshotPart> => {
   const { source, offset } = snapshot;
@@ -64,10 +64,10 @@ export const readAt = (snapshot: Snapshot, isRepeated: boolean): ObservableInput
         }),
         catchError((error: unknown) => {
           const isRefused = by === 'socket' && !hasEntries && isLedgerError(error) && isTransient(error);
-          // that updates are pruned only means that they cannot replace a snapshot
+          // pruned updates only mean that they cannot replace a snapshot
           const isPruned = by === 'updates' && isPrunedError(error);
           if (!isRefused && !isPruned && !isMissing(error) && !isSnapshotLimitError(error)) throw error;
-          // lists say more than that there are no pages
+          // the error of lists says more than that of pages
           if (isPruned || (by === 'pages' && offset !== undefined)) return readBy(others, failure);
           // a socket may succeed later
           return readBy(others, isRefused ? error : (failure ?? error));
@@ -85,7 +85,7 @@ interface SnapshotTransport {
   readonly read: () => Observable<SnapshotPart>;
 }
 
-/** How a snapshot can be read, the best way first. All but the first and the last need its offset. */
+/** Returns the ways to read a snapshot, best first. All except the first and the last need its offset. */
 function transportsOf(snapshot: Snapshot): readonly SnapshotTransport[] {
   const { source, offset } = snapshot;
   const { service, transport } = source;

@@ -10,8 +10,8 @@ import type { Snapshot } from './request.js';
 import type { SnapshotPart } from './SnapshotPart.js';
 
 /**
- * Reads all updates up to the offset of a snapshot. A ledger that is pruned does not have them all, which is a `PrunedError`.
- * Without an offset, the snapshot is at the end of the ledger.
+ * Reads all updates up to the offset of a snapshot. Fails with a `PrunedError` if the ledger is pruned, because it then
+ * lacks some of them. Without an offset, the snapshot is at the ledger end.
  */
 export const readFromUpdates = ({ source, eventFormat, offset }: Snapshot): Observable<SnapshotPart> =>
   defer(() => {
@@ -25,7 +25,7 @@ export const readFromUpdates = ({ source, eventFormat, offset }: Snapshot): Obse
         const completed: SnapshotPart = { _tag: 'SnapshotCompleted', offset: cursor };
         if (next === 'end') return [part, completed];
         if (!hasCaughtUp) return [part];
-        // an idle poll does not prove that the ledger ends: the service may be slow
+        // an idle poll does not prove that the ledger ends here: the participant may be slow
         const range = { beginExclusive: cursor, endInclusive: offset ?? cursor + 1 };
         const proof$ = requestPage(feed, range, { limit: 1 }).pipe(
           concatMap((): SnapshotPart[] => []),
@@ -43,7 +43,10 @@ export const readFromUpdates = ({ source, eventFormat, offset }: Snapshot): Obse
     );
   });
 
-/** What the feed learns about the service, and its retries. It is no feed of the caller, who need not know how it ends. */
+/**
+ * Passes on what the feed learns about the participant, and its retries. The caller did not start this feed and need
+ * not know how it ends.
+ */
 const reportOf =
   (report: Report): Report =>
   (body) => {
