@@ -4,11 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import type { Paths } from './paths.js';
 
 /**
- * Writes a file as a whole or not at all: the text is on the disk before it gets the file's name. After a failure the file
- * is unchanged, unless the failure comes after the renaming; then the file has either text.
+ * Writes a file completely or not at all: the text is on disk before the file gets its name. After a failure the file
+ * is unchanged; if the failure comes after the renaming, the file has either text.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
-  // random, since two processes that write the same temporary file would mix their texts
+  // random, because two processes that write the same temporary file would mix their texts
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`;
   try {
     await writeSynced(temporary, text);
@@ -22,7 +22,7 @@ export async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 async function writeSynced(file: string, text: string): Promise<void> {
-  // readable by the owner only, since parked updates are ledger contents
+  // readable by the owner only, because parked updates are ledger contents
   const handle = await open(file, 'wx', 0o600);
   try {
     await handle.writeFile(text);
@@ -35,7 +35,7 @@ async function writeSynced(file: string, text: string): Promise<void> {
 /** The error codes of platforms that cannot open folders, and of file systems that cannot sync them. */
 const syncUnsupported = ['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP'];
 
-/** Makes a renaming or removal in a folder survive a loss of power, as far as the platform can. */
+/** Makes a renaming or removal in a folder durable across a power loss, if the platform can. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');
@@ -56,11 +56,14 @@ export async function makeFolder(folder: string): Promise<void> {
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
   }
-  // also for one that exists: the process that created it may have ended before the sync
+  // even if it exists: the process that created it may have ended before the sync
   await syncFolder(dirname(folder));
 }
 
-/** The text of a file; `undefined` if its folder has no such file. Rejects if the folder is missing, for example on an unmounted disk. */
+/**
+ * Resolves to the text of a file, or to `undefined` if its folder has no such file. Rejects if the folder is missing,
+ * for example on an unmounted disk.
+ */
 export async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
@@ -83,7 +86,10 @@ export async function removeFile(file: string, base: string): Promise<boolean> {
   }
 }
 
-/** The files of a folder, sorted by name; none if the folder does not exist. Rejects if its parent does not exist. */
+/**
+ * Resolves to the files of a folder, sorted by name, or to none if the folder does not exist. Rejects if its parent
+ * does not exist.
+ */
 export async function filesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).sort();
@@ -98,8 +104,8 @@ export async function filesIn(folder: string): Promise<readonly string[]> {
 const temporaryFile = /\.json\.[0-9a-f]{16}\.tmp$/;
 
 /**
- * Removes the temporary files of a process that ended while it wrote. If another process is writing at this moment, its
- * save fails and changes nothing.
+ * Removes the temporary files of a process that ended while it was writing. If another process is writing at this
+ * moment, its save fails and changes nothing.
  */
 export async function sweep({ cursor, parked }: Paths): Promise<void> {
   const folder = dirname(cursor);
@@ -108,7 +114,7 @@ export async function sweep({ cursor, parked }: Paths): Promise<void> {
     ...(await readdir(folder)).filter((file) => file.startsWith(prefix)).map((file) => join(folder, file)),
     ...(await filesIn(parked)).map((file) => join(parked, file)),
   ].filter((file) => temporaryFile.test(file));
-  // one that cannot be removed does no harm
+  // a file that cannot be removed does no harm
   await Promise.allSettled(temporary.map((file) => rm(file)));
 }
 

@@ -5,18 +5,19 @@ import { filesIn, makeFolder, readText, removeFile, replaceFile, sweep, syncFold
 import { type Paths, pathsOf } from './paths.js';
 
 /**
- * A store of files: `<name>.json` in a folder for the cursor of a name, and `<name>.parked/<offset>.json` for each parked
- * update, readable by their owner only. Characters of a name that a file name cannot have are escaped with `%`.
+ * Returns a store of files, readable by their owner only: `<name>.json` in a folder for the cursor of a name, and
+ * `<name>.parked/<offset>.json` for each parked update. Characters that a file name cannot have are escaped with `%`.
  *
- * A save replaces the file as a whole, and is on the disk when it resolves: after a crash at any moment, the file has the
- * last save or the one before it. Saves of one name run one after the other.
+ * A save replaces the complete file, which is on disk when the save resolves: after a crash at any moment, the file has
+ * the last save or the one before it. Saves of one name run one after the other.
  *
- * The store remembers the cursor that it loaded or saved last. If a save finds another cursor in the file, or none, it
- * rejects with a `CursorError` (`conflict`) until the cursor is loaded again. This is no lock: of two processes that save
- * at the same moment, one gets the error at its next save. A file that is not JSON is a `CursorError` (`unreadable`), too.
- * An error of the operating system, such as a full disk, rejects with the error of Node.js and changes nothing.
+ * The store remembers the cursor that it last loaded or saved. If a save finds a different cursor in the file, or none,
+ * it rejects with a `CursorError` (`conflict`) until the cursor is loaded again. This is not a lock: of two processes
+ * that save at the same moment, one gets the error at its next save. A file that is not JSON is also a `CursorError`
+ * (`unreadable`). An error of the operating system, such as a full disk, rejects with the error of Node.js and changes
+ * nothing.
  *
- * @param folder - an existing folder on a local disk. One that does not exist is an error, not an empty store
+ * @param folder - an existing folder on a local disk. If it does not exist, calls reject
  *
  * @example
  * ```ts
@@ -41,9 +42,9 @@ export function fileStore(folder: string): Required<CheckpointStore> {
   const base = resolve(folder);
   const inOrder = serialize();
   const swept = new Set<string>();
-  /** The texts that the cursor file of a name may have: two of them after a save that failed, the old and the new one. */
+  /** The texts that the cursor file of a name may have. After a failed save there are two: the old and the new text. */
   const expected = new Map<string, readonly (string | undefined)[]>();
-  /** Files that were removed by a call that then failed. */
+  /** Files removed by a call that then failed. */
   const removed = new Set<string>();
 
   const withPaths = <A>(name: string, work: (paths: Paths) => Promise<A>): Promise<A> =>
@@ -104,7 +105,10 @@ export function fileStore(folder: string): Required<CheckpointStore> {
 const conflict = (name: string, file: string): CursorError =>
   new CursorError('conflict', name, `${file} was changed or removed since this store read or wrote it`);
 
-/** Runs the work of one name in the order of the calls. Work that hangs blocks the next, so that it cannot overwrite it later. */
+/**
+ * Runs the work of one name in the order of the calls. Work that hangs blocks the next, which it might otherwise
+ * overwrite later.
+ */
 function serialize(): <A>(name: string, work: () => Promise<A>) => Promise<A> {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {
@@ -117,7 +121,7 @@ function serialize(): <A>(name: string, work: () => Promise<A>) => Promise<A> {
   };
 }
 
-/** Parses the text of a file. Throws a `CursorError` for one that is not JSON, without quoting it. */
+/** Parses the text of a file. Throws a `CursorError`, which does not quote the text, if it is not JSON. */
 function parseJson(text: string, file: string, name: string): unknown {
   try {
     return JSON.parse(text);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Offset } from '../codecs/scalars.js';
 
-/** The paths of one name. */
+/** The paths for one name. */
 export interface Paths {
   /** The file of the cursor. */
   readonly cursor: string;
@@ -12,7 +12,7 @@ export interface Paths {
   readonly parkedAt: (offset: Offset) => string;
 }
 
-/** The paths of a name in a folder. */
+/** Returns the paths for a name in a folder. */
 export function pathsOf(folder: string, name: string): Paths {
   const path = join(folder, fileNameOf(name));
   const parked = `${path}.parked`;
@@ -26,23 +26,24 @@ export function pathsOf(folder: string, name: string): Paths {
 /** Names of devices on Windows, with any extension. */
 const device = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
-/** The longest file name without its extension. Some file systems allow 143 characters at most. */
+/** The maximum length of a file name without its extension. Some file systems allow 143 characters at most. */
 const maxLength = 100;
 
 /**
- * The name as a file name without an extension: a different one for each name, also on file systems that ignore case. It
- * has no dot and no upper-case letter. A name that is too long becomes its beginning and a hash.
+ * Returns the name as a file name without an extension. Different names get different file names, even on file systems
+ * that ignore case. The result has no dot and no upper-case letter. A name that is too long is replaced by its
+ * beginning and a hash.
  */
 function fileNameOf(name: string): string {
   const escaped = name
     .replace(/[^a-z0-9_-]/g, escapeFirst)
     .replace(device, (found) => escapeFirst(found) + found.slice(1));
   if (escaped.length > maxLength) return `${escaped.slice(0, 30)}%-${hashOf(name)}`;
-  // neither `%` alone nor `%-` is an escape, so that no other name becomes the same
+  // neither `%` alone nor `%-` is an escape, so no other name gets the same result
   return escaped === '' ? '%' : escaped;
 }
 
-/** Escapes the first code unit of a text. Not the code point, so that the halves of a surrogate pair stay different. */
+/** Escapes the first code unit of a text. Not the code point, so that different surrogates stay different. */
 const escapeFirst = (text: string): string => {
   const unit = text.charCodeAt(0);
   return unit < 0x100 ? `%${unit.toString(16).padStart(2, '0')}` : `%u${unit.toString(16).padStart(4, '0')}`;

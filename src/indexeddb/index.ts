@@ -1,5 +1,5 @@
 /**
- * Saves the cursors of processors in the IndexedDB of a browser. Needs `idb` beside `canton-rx`.
+ * Saves the cursors of processors in the IndexedDB of a browser. Needs `idb` in addition to `canton-rx`.
  *
  * @module canton-rx/indexeddb
  */

@@ -16,18 +16,18 @@ export interface IndexedDbOptions {
   readonly database?: string | undefined;
 }
 
-/** A write completes when it is on the disk, and not only in a buffer of the operating system. */
+/** A write completes when it is on disk, not when it is in a buffer of the operating system. */
 const strict = { durability: 'strict' } as const;
 
 /**
- * A store in IndexedDB, for pages and workers. It survives the page, but the browser may delete it when storage is short,
- * unless the page has called `navigator.storage.persist()`.
+ * Returns a store in IndexedDB, for pages and workers. It survives the page, but the browser may delete it when storage
+ * runs short, unless the page has called `navigator.storage.persist()`.
  *
- * The store does not hold a name: two tabs that process under one name both work, and overwrite each other's cursor. Give
- * each tab its own name, or let one of them work, for example with `navigator.locks`. An error of IndexedDB rejects with its
- * `DOMException`.
+ * The store does not hold a name: two tabs that process under the same name both work, and overwrite each other's
+ * cursor. Give each tab its own name, or let only one of them work, for example with `navigator.locks`. An error of
+ * IndexedDB rejects with its `DOMException`.
  *
- * @param options - the database
+ * @param options - the name of the database
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
       let after = -1;
       for (;;) {
         const rest = IDBKeyRange.bound([name, after], [name, Infinity], true);
-        // one transaction for each record, since a transaction ends while the subscriber handles what was emitted
+        // one transaction for each record, because a transaction ends while the subscriber handles the emitted record
         const [found] = await withDatabase((db) => {
           const { store, done } = db.transaction('parked');
           return Promise.all([store.openCursor(rest), done]);
@@ -90,21 +90,21 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
 interface Schema extends DBSchema {
   /** Cursors by name. */
   readonly cursors: { readonly key: string; readonly value: unknown };
-  /** Parked updates by name and offset, sorted by these keys. */
+  /** Parked updates by name and offset, in this order. */
   readonly parked: { readonly key: [name: string, offset: Offset]; readonly value: unknown };
 }
 
 type Database = IDBPDatabase<Schema>;
 
 /**
- * Opens a database when it is first used, and again after the connection is lost or fails. The connection closes when
- * another page wants to delete the database or change its version, which then need not wait.
+ * Opens a database on first use, and again after the connection is lost or fails. The connection closes when another
+ * page wants to delete the database or change its version, so that the page need not wait.
  */
 function connectTo(database: string): <A>(work: (db: Database) => Promise<A>) => Promise<A> {
   let current: Promise<Database> | undefined;
   const drop = (connection: Promise<Database>): void => {
     if (current === connection) current = undefined;
-    // transactions that have begun complete before it closes
+    // open transactions complete before it closes
     connection.then(
       (db) => {
         db.close();

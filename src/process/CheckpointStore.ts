@@ -3,12 +3,12 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Cursor } from './Cursor.js';
 
 /**
- * Where processors save their cursors, each under its name. `load` and `save` are enough; a store that can also keep
- * updates that could not be handled has `park`, `parked` and `unpark` as well. `tx` is the transaction of a
+ * Where processors save their cursors, each under its name. `load` and `save` are required; a store that can also keep
+ * updates that could not be handled implements `park`, `parked` and `unpark`, too. `tx` is the transaction of a
  * {@link TransactionalStore}, and `undefined` for any other store.
  *
- * A call that fails is retried. A `save` must be durable when its Observable completes, its Promise resolves or its call
- * returns, and a cursor must be saved as a whole or not at all.
+ * A failed call is retried. A `save` must be durable when its Observable completes, its Promise resolves or its call
+ * returns. A cursor must be saved completely or not at all.
  *
  * @example
  * ```ts
@@ -28,33 +28,33 @@ import type { Cursor } from './Cursor.js';
  */
 export interface CheckpointStore<Tx = void> {
   /**
-   * Emits the record that was saved last under a name; `undefined`, `null` or nothing if there is none. The library
-   * decodes it, and fails with a `CursorError` if it is no cursor.
+   * Emits the record that was last saved under a name; `undefined`, `null` or nothing if there is none. The library
+   * decodes the record and fails with a `CursorError` if it is not a cursor.
    */
   load(name: string): ObservableInput<unknown>;
-  /** Saves a cursor, which is plain JSON, in place of the last one. */
+  /** Saves a cursor, which is plain JSON, and replaces the previous one. */
   save(name: string, cursor: Cursor, tx: Tx): ObservableInput<unknown>;
-  /** Saves an update that could not be handled: `parked` is plain JSON. Replaces the one at the same offset. */
+  /** Saves an update that could not be handled, and replaces the one at the same offset. `parked` is plain JSON. */
   park?(name: string, offset: Offset, parked: unknown, tx: Tx): ObservableInput<unknown>;
-  /** Emits the updates that are parked under a name, one value each, by ascending offset. */
+  /** Emits the updates that are parked under a name, one value each, in ascending order of offset. */
   parked?(name: string): ObservableInput<unknown>;
-  /** Removes a parked update, and emits whether it was there. */
+  /** Removes a parked update and emits whether it existed. */
   unpark?(name: string, offset: Offset, tx: Tx): ObservableInput<boolean>;
 }
 
 /**
- * A store in whose transactions handlers work: their effects and the cursor are committed together or not at all.
+ * A store whose transactions the handlers work in: their effects and the cursor are committed together or not at all.
  *
  * @category Stores
  */
 export interface TransactionalStore<Tx> extends CheckpointStore<Tx> {
   /**
-   * Waits until no other processor holds the name, then holds it and emits, once. Errors when the name is lost, and
-   * releases it when unsubscribed. A `save` that finds out that the name was lost fails with a `StoreError` whose operation
+   * Waits until no other processor holds the name, then holds it and emits once. Errors if the name is lost;
+   * unsubscribing releases it. If a `save` detects that the name was lost, it fails with a `StoreError` whose operation
    * is `'hold'`.
    */
   hold(name: string): Observable<Transactions<Tx>>;
-  /** Transactions that need no name to be held: for updates that were parked. */
+  /** Transactions without a held name, for parked updates. */
   readonly transactions: Transactions<Tx>;
 }
 
@@ -65,9 +65,9 @@ export interface TransactionalStore<Tx> extends CheckpointStore<Tx> {
  */
 export interface Transactions<Tx> {
   /**
-   * Begins a transaction, runs the work in it, and commits when the work completes. Emits what the work emits, after the
-   * commit. An error of the work rolls the transaction back. Where the database requires it, for example after a
-   * serialization failure, the transaction is repeated as a whole.
+   * Begins a transaction, runs the work in it, and commits when the work completes. Emits the values of the work after
+   * the commit. An error of the work rolls the transaction back. If the database requires it, for example after a
+   * serialization failure, the complete transaction is repeated.
    */
   transact<A>(work: (tx: Tx) => Observable<A>): Observable<A>;
 }

@@ -10,14 +10,16 @@ import type { JoinStep } from '../contracts/join.js';
 import { type FeedEntry, type FeedPage, type FeedPosition, orderBy } from './Feed.js';
 
 /**
- * What a handler gets of a `contractsFeed`: all contracts, in batches, and then what each update of the ledger changed.
+ * The input of a handler for a `contractsFeed`: first all contracts, in batches, then the changes of each update of the
+ * ledger.
  *
  * @category Processing
  */
 export type ContractsWork<C extends AnyContract = AnyContract> = ResetBatch<C> | ContractsChanged<C>;
 
 /**
- * Some of all contracts at an offset. The batches from the first to the last replace whatever the handler has.
+ * Some of the contracts at an offset. The batches from the first to the last replace all contracts that the handler
+ * has.
  *
  * @category Processing
  */
@@ -28,11 +30,11 @@ export interface ResetBatch<C extends AnyContract = AnyContract> {
   readonly reason: Reset['reason'];
   /** The offset of the snapshot, the same for all of its batches. Changes continue after it. */
   readonly offset: Offset;
-  /** The contracts of the batch; none if there are no contracts at all. Each contract is in one batch. */
+  /** The contracts of the batch, empty if there are no contracts at all. Each contract is in exactly one batch. */
   readonly contracts: readonly C[];
-  /** Whether it is the first batch: what the handler has from before must be removed. */
+  /** Whether this is the first batch: the handler must remove the contracts it has. */
   readonly isFirst: boolean;
-  /** Whether it is the last batch: the contracts are complete with it. */
+  /** Whether this is the last batch, with which the contracts are complete. */
   readonly isLast: boolean;
 }
 
@@ -42,11 +44,11 @@ export interface ResetBatch<C extends AnyContract = AnyContract> {
  * @category Processing
  */
 export interface ContractsPosition extends FeedPosition {
-  /** The offset at which the contracts are complete; 0 while they are loaded. */
+  /** The offset at which the contracts are complete; 0 while they are being loaded. */
   readonly offset: Offset;
-  /** How many batches of other contracts are handled, which are not complete; absent if the contracts at the offset are. */
+  /** The number of handled batches of a load that is not complete; absent if the contracts at the offset are. */
   readonly loading?: number | undefined;
-  /** Why they are loaded; absent for the first time. */
+  /** Why the contracts are loaded; absent for the first load. */
   readonly reason?: Reset['reason'] | undefined;
   /** A digest of the contracts, until the first update after them proves that the ledger is still the same. */
   readonly digest?: string | undefined;
@@ -64,7 +66,7 @@ export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<Con
   reason: optional(oneOfStrings<Reset['reason']>('ResetReason', 'start', 'pruned', 'ledgerReset', 'packageFound')),
 });
 
-/** The position before the first batch, with nothing that could be continued. */
+/** The position before the first batch, from which nothing can be resumed. */
 export const nothingLoaded = (reason?: Reset['reason']): ContractsPosition => ({
   offset: 0,
   loading: 0,
@@ -72,23 +74,23 @@ export const nothingLoaded = (reason?: Reset['reason']): ContractsPosition => ({
   digest: undefined,
 });
 
-/** Where to resume: after the contracts at an offset, unless they are not complete. */
+/** Returns the offset to resume after; `undefined` if the contracts are not complete. */
 export const resumeOffset = ({ offset, loading }: ContractsPosition): Offset | undefined =>
-  // a store may have null for what is absent
+  // a store may return null for an absent field
   typeof loading === 'number' ? undefined : offset;
 
 const byOffset = orderBy<ContractsPosition>(({ offset }) => offset);
 const byLoading = orderBy<ContractsPosition>(({ loading }) => (typeof loading === 'number' ? loading : -1));
 
-/** By offset, and then by batches: the contracts at an offset are complete before others are loaded. */
+/** By offset, and then by batch: the contracts at an offset are complete before another load begins. */
 export const contractsOrder: ord.Ord<ContractsPosition> = {
   equals: (a, b) => byOffset.equals(a, b) && byLoading.equals(a, b),
   compare: (a, b) => byOffset.compare(a, b) || byLoading.compare(a, b),
 };
 
 /**
- * The pages of a step after a position. Before the contracts are read again, and before the first batch of those, there is a
- * page without entries at the start of everything: from then on, what the handler has is not complete.
+ * Returns the pages of a step after a position. An empty page at the initial position comes before the contracts are
+ * read again, and before the first batch of them: from then on the contracts of the handler are not complete.
  */
 export function pagesOf(
   { changes, offset, isCaughtUp, reloads }: JoinStep<AnyContract>,
@@ -104,7 +106,7 @@ export function pagesOf(
       digest = digestOf(change.contracts);
       return batchesOf(change, digest, batchSize);
     }
-    // the id of the update is the proof from now on
+    // from now on the ID of the update is the proof
     if (change._tag === 'ContractsChanged') digest = undefined;
     return [{ position: completeAt(change.offset, digest), content: change }];
   });
@@ -114,7 +116,7 @@ export function pagesOf(
 
 type Page = FeedPage<ContractsWork, ContractsPosition>;
 
-/** The batches of a reset. Only the last one makes its contracts complete. */
+/** Returns the batches of a reset. Only with the last one are its contracts complete. */
 function batchesOf(
   { reason, offset, contracts }: Reset,
   digest: string,
@@ -138,7 +140,10 @@ function batchesOf(
   });
 }
 
-/** The contracts are complete. Sets every field, since positions are merged into a cursor. */
+/**
+ * Returns the position at which the contracts are complete. Sets every field, because positions are merged into a
+ * cursor.
+ */
 const completeAt = (offset: Offset, digest: string | undefined): ContractsPosition => ({
   offset,
   loading: undefined,
@@ -146,7 +151,10 @@ const completeAt = (offset: Offset, digest: string | undefined): ContractsPositi
   digest,
 });
 
-/** Tells two sets of contracts apart, whatever their order: their number, and the sum of a hash of each. */
+/**
+ * Returns a digest that distinguishes two sets of contracts regardless of order: their number, and the sum of the
+ * hashes of each.
+ */
 export function digestOf(contracts: Iterable<AnyContract>): string {
   let count = 0;
   let sum = 0;
@@ -159,7 +167,7 @@ export function digestOf(contracts: Iterable<AnyContract>): string {
   return `${count}:${sum}`;
 }
 
-/** The record times of a change, by synchronizer. */
+/** Returns the record times of a change, by synchronizer. */
 export function contractsTimes(content: ContractsWork | OffsetCheckpoint): readonly SynchronizerTime[] {
   if (content._tag === 'OffsetCheckpoint') return content.synchronizerTimes;
   if (content._tag === 'ResetBatch' || content.synchronizerId === undefined) return [];

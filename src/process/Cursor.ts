@@ -10,40 +10,40 @@ import { type FeedPosition, isInvalid } from './Feed.js';
 import type { AnyEntry, AnyReader } from './Processor.js';
 
 /**
- * The progress of a processor, as a {@link CheckpointStore} saves it: plain JSON. It has more fields where the source is not
- * a ledger, for the position in it.
+ * The progress of a processor, as a {@link CheckpointStore} saves it: plain JSON. If the source is not a ledger, it has
+ * additional fields for the position in the source.
  *
  * @category Processing
  */
 export interface Cursor extends FeedPosition {
   /** The version of this format. */
   readonly version: 1;
-  /** Every update up to here has been handled, or does not concern the processor. */
+  /** The offset up to which every update has been handled or does not concern the processor. */
   readonly offset: Offset;
-  /** The last update at or before the offset. It proves, after a restart, that the ledger is still the same. */
+  /** The last update at or before the offset. After a restart it proves that the ledger is still the same. */
   readonly lastUpdate?: LastUpdate | undefined;
-  /** The latest record time of each synchronizer, by the synchronizer's id. */
+  /** The latest record time of each synchronizer, by synchronizer ID. */
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
-  /** The participant to which the offsets belong; absent if it does not report its id. */
+  /** The participant to which the offsets belong; absent if it does not report its ID. */
   readonly participantId?: string | undefined;
-  /** A hash of what the request selects. The order of parties and filters does not change it. */
+  /** A hash of what the request selects. It does not depend on the order of parties and filters. */
   readonly selection: string;
 }
 
 /**
- * An update by offset and id.
+ * The offset and ID of an update.
  *
  * @category Processing
  */
 export interface LastUpdate {
   /** The offset of the update. */
   readonly offset: Offset;
-  /** The id of the update, which is the same on every participant. */
+  /** The ID of the update, which is the same on every participant. */
   readonly updateId: string;
 }
 
 /**
- * Codec of `Cursor`; a record of a later version does not decode.
+ * Codec of `Cursor`. It rejects a record of a later version.
  *
  * @category Processing
  */
@@ -57,8 +57,8 @@ export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
 });
 
 /**
- * The cursor after some entries, or at a position after them. A position before the cursor belongs to a source that was
- * reset: the record times and the last update of the cursor are dropped.
+ * Returns the cursor after some entries, or at a position after them. A position before the cursor belongs to a source
+ * that was reset: the record times and the last update of the cursor are then dropped.
  */
 export function cursorAfter(
   { order, timesOf }: AnyReader,
@@ -86,7 +86,7 @@ export function cursorAfter(
   };
 }
 
-/** Decodes a record of a processor's store. Throws a {@link CursorError} for one that does not decode. */
+/** Decodes a record of a processor's store. Throws a {@link CursorError} if it cannot be decoded. */
 export function decodeRecord<A>(codec: t.Decoder<unknown, A>, processor: string, record: unknown): A {
   const result = codec.decode(record);
   if (result._tag === 'Right') return result.right;

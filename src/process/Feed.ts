@@ -11,40 +11,49 @@ import type { Cursor, LastUpdate } from './Cursor.js';
 import type { Committed, Work } from './ProcessOptions.js';
 
 /**
- * What a feed may contain: an update, or whatever else happens at an offset.
+ * An item of a feed: an update, or another event at an offset.
  *
  * @category Processing
  */
 export interface FeedItem {
-  /** The kind of item. */
+  /** The kind of the item. */
   readonly _tag: string;
-  /** Its position on the ledger. */
+  /** Its offset on the ledger. */
   readonly offset: Offset;
-  /** The id of the update, if it is one that has an id. */
+  /** The ID of the update, if the item is an update that has one. */
   readonly updateId?: string | undefined;
 }
 
 /**
- * A source of updates in order, from which a processor can resume at any position: a ledger, by `updatesFeed`, or a stream
- * into which they were relayed, by `natsFeed` of `canton-rx/nats`. A feed is a description, and can be processed several
- * times.
+ * A source of updates in order, from which a processor can resume at any position: a ledger (`updatesFeed`,
+ * `contractsFeed`), or a stream to which its updates are relayed (`natsFeed` of `canton-rx/nats`). A feed is a
+ * description, and can be processed several times.
  *
- * @typeParam A - what handlers get
- * @typeParam P - the positions of the source
+ * @typeParam A - the input of handlers
+ * @typeParam P - the positions in the source
  * @category Processing
  */
 export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
-  /** Begins a run of a processor. Sends nothing. */
+  /** Begins a run of a processor. Sends no requests. */
   open(run: FeedRun): FeedReader<A, P>;
-  /** How to retry the source, and by default the store and the handler. */
+  /** How to retry the source and, by default, the store and the handler. */
   readonly retry: CompleteRetryPolicy;
-  /** The offset at which the source ends now, read at each subscription; for the lag of a processor. */
+  /**
+   * Emits the offset at which the source ends, read at each subscription, from which the lag of a processor is
+   * computed.
+   */
   readonly end$: Observable<Offset>;
-  /** Reports what the source and its processors do. Hot, and never completes. */
+  /** Reports what the source and its processors do. Hot; never completes. */
   readonly diagnostics$: Observable<Diagnostic>;
-  /** Whether a processor needs a store, since the source keeps no place for it. By default it may begin again each time. */
+  /**
+   * Whether a processor requires a store, because the source does not save its cursor. Default: it may start over each
+   * time.
+   */
   readonly needsStore?: boolean;
-  /** Whether nothing may be left out: a handler that fails for good ends the processor. By default it may skip or park. */
+  /**
+   * Whether no item may be left out: if a handler fails permanently, the processor ends. Default: it may skip or park
+   * an item.
+   */
   readonly mustHandleAll?: boolean;
   /**
    * Wraps the runs of processors, for telemetry and for Angular's zone.
@@ -60,119 +69,124 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
  * @category Processing
  */
 export interface FeedPosition {
-  /** The offset of the ledger up to which everything is read. */
+  /** The ledger offset up to which everything has been read. */
   readonly offset: Offset;
 }
 
 /**
- * What a feed needs to know of a run.
+ * The properties of a run that a feed depends on.
  *
  * @category Processing
  */
 export interface FeedRun {
-  /** Whether the processor has a store. Without one, the place of the source itself is used, if it keeps one. */
+  /** Whether the processor has a store. If not, the source saves its cursor, provided it can. */
   readonly hasStore: boolean;
-  /** Whether an update that does not decode is an entry of a page, rather than the end of the feed with an error. */
+  /** Whether an update that cannot be decoded becomes an entry of a page. If not, it ends the feed with an error. */
   readonly emitInvalid: boolean;
 }
 
-/** A run of a processor, to be wrapped. */
+/** A run of a processor, as a wrapper receives it. */
 interface WrappedRun<A, P extends FeedPosition> {
   /** The name of the processor; `undefined` for one without a store. */
   readonly name: string | undefined;
   readonly handler: AnyHandler;
-  /** Runs the processor, with another feed or another handler. */
+  /** Runs the processor with another feed or another handler. */
   readonly run: (feed: Feed<A, P>, handler: AnyHandler) => Observable<Committed>;
 }
 
 /**
- * A feed as one run of a processor reads it.
+ * Reads a feed for one run of a processor.
  *
  * @category Processing
  */
 export interface FeedReader<A, P extends FeedPosition> {
   /** Reports what the reader and its processor do. */
   readonly report: Report;
-  /** The path from which the source is read, for errors. */
+  /** The path from which the source is read, for error messages. */
   readonly path: string;
   /** The maximum number of entries in a page. */
   readonly maxPageSize: number;
-  /** The place that the source keeps for a processor without a store. */
+  /** Saves the cursor for a processor without a store, if the source can. */
   readonly place?: FeedPlace;
-  /** Emits where a processor without a cursor begins, once. */
+  /** Emits once where a processor without a cursor begins. */
   readonly start$: Observable<P>;
   /**
-   * Where a processor begins again if the last update of its cursor is gone, because the source was replaced. Without it,
-   * that is a `CursorError`.
+   * Where a processor starts over if the last update of its cursor no longer exists because the source was replaced. If
+   * absent, that is a `CursorError`.
    */
   readonly restart?: P;
-  /** Emits which cursors belong to the feed, once. */
+  /** Emits once which cursors belong to the feed. */
   readonly identity$: Observable<FeedIdentity>;
-  /** Codec of the positions, by which stored ones are checked. They are plain JSON, and decode to themselves. */
+  /** Codec of the positions, to check stored ones. They are plain JSON and decode to themselves. */
   readonly position: t.Type<P, unknown>;
   /** The order of the positions. */
   readonly order: ord.Ord<P>;
-  /** Emits whether an update is still at its place, once; `true` if that cannot be found out. */
+  /** Emits once whether an update is still at its position; `true` if that cannot be determined. */
   hasUpdate(update: LastUpdate, at: P): Observable<boolean>;
-  /** The pages after a position. Requests the first, and the next after each, when `ready$` emits. */
+  /**
+   * Emits the pages after a position. Requests the first page, and the next one after each page, when `ready$` emits.
+   */
   pages(after: P, ready$: Observable<unknown>): Observable<FeedPage<A, P>>;
-  /** The record times of an entry, by synchronizer. */
+  /** Returns the record times of an entry, by synchronizer. */
   readonly timesOf: (content: A | OffsetCheckpoint) => readonly SynchronizerTime[];
 }
 
 /**
- * Which cursors belong to a feed.
+ * Identifies the cursors that belong to a feed.
  *
  * @category Processing
  */
 export interface FeedIdentity {
   /** The participant to which the offsets belong; absent if it is not known. */
   readonly participantId?: string | undefined;
-  /** What the feed selects of its source. */
+  /** Identifies what the feed selects from its source. */
   readonly selection: string;
 }
 
 /**
- * Some entries of a source, in order.
+ * Consecutive entries of a source.
  *
  * @category Processing
  */
 export interface FeedPage<A, P extends FeedPosition> {
-  /** The entries, each after the one before it. */
+  /** The entries, in order. */
   readonly entries: readonly FeedEntry<A, P>[];
-  /** How far the source is read after them. */
+  /** The position up to which the source has been read with them. */
   readonly reached: P;
-  /** Whether that is all that the source was known to have. */
+  /** Whether the source was not known to have more. */
   readonly isCaughtUp: boolean;
-  /** Whether the feed ends after them. */
+  /** Whether the feed ends with this page. */
   readonly isLast?: boolean;
 }
 
 /**
- * One entry of a source. Handlers get neither checkpoints nor what does not decode.
+ * One entry of a source. Handlers do not receive checkpoints or updates that cannot be decoded.
  *
  * @category Processing
  */
 export interface FeedEntry<A, P extends FeedPosition> {
   /** The position after it. */
   readonly position: P;
-  /** What it contains. */
+  /** The content of the entry. */
   readonly content: A | OffsetCheckpoint | InvalidUpdate;
 }
 
 /**
- * The place that a source keeps for a processor, and for all others of its name.
+ * The cursor that a source saves for all processors of a name, one of which works at a time.
  *
  * @category Processing
  */
 export interface FeedPlace {
-  /** The name of the place, for errors. */
+  /** The name of the place, for error messages. */
   readonly name: string;
-  /** Waits until no other processor has the place, then emits, once. Errors when it is lost, and releases it when unsubscribed. */
+  /**
+   * Waits until no other processor holds the place, then emits once. Errors if the place is lost; unsubscribing
+   * releases it.
+   */
   hold(): Observable<unknown>;
-  /** Emits the record that was saved last, or `undefined`. */
+  /** Emits the record that was last saved, or `undefined`. */
   load(): Observable<unknown>;
-  /** Saves a cursor, and completes when that is durable. */
+  /** Saves a cursor, and completes when it is durable. */
   save(cursor: Cursor): Observable<unknown>;
 }
 
@@ -180,11 +194,11 @@ export interface FeedPlace {
 export const isCheckpoint = (content: { readonly _tag: string }): content is OffsetCheckpoint =>
   content._tag === 'OffsetCheckpoint';
 
-/** Whether an entry is an update that does not decode. */
+/** Whether an entry is an update that cannot be decoded. */
 export const isInvalid = (content: { readonly _tag: string }): content is InvalidUpdate =>
   content._tag === 'InvalidUpdate';
 
-/** The order of positions by a number that each of them has. */
+/** Orders positions by a number that each of them has. */
 export const orderBy = <P>(toNumber: (position: P) => number): ord.Ord<P> => ({
   equals: (a, b) => toNumber(a) === toNumber(b),
   compare: (a, b) => {

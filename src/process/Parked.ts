@@ -12,14 +12,14 @@ import type { Handler, Work } from './ProcessOptions.js';
 import type { AnyHandler } from '../ledger/connection.js';
 
 /**
- * The result for an update that was parked.
+ * The result for a parked update.
  *
  * @category Processing
  */
 export interface Unparked {
-  /** The update, and why it was parked. */
+  /** The update and the reason why it was parked. */
   readonly parked: Parked;
-  /** Whether it has been handled and removed from the store. */
+  /** Whether it was handled and removed from the store. */
   readonly isHandled: boolean;
   /** The error of the handler, or of the store; absent if there was none. */
   readonly error?: unknown;
@@ -33,20 +33,20 @@ export interface Unparked {
 export interface Parked {
   /** The offset of the update. */
   readonly offset: Offset;
-  /** The id of the update, if it has one. */
+  /** The ID of the update, if it has one. */
   readonly updateId?: string | undefined;
-  /** The update; absent for one that does not decode. */
+  /** The update; absent if it could not be decoded. */
   readonly update?: Update | undefined;
-  /** Why it could not be handled: the message of the handler's last error, or what does not decode. */
+  /** Why it could not be handled: the message of the handler's last error, or what could not be decoded. */
   readonly reason: string;
   /** The number of attempts. */
   readonly attempts: number;
-  /** When it was parked, by this machine's clock. */
+  /** When it was parked, by the clock of the machine. */
   readonly parkedAt: Timestamp;
 }
 
 /**
- * Codec of `Parked`; it encodes to plain JSON, with the update as the ledger service sent it.
+ * Codec of `Parked`. It encodes to plain JSON, with the update as the participant sent it.
  *
  * @category Processing
  */
@@ -60,13 +60,15 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
 });
 
 /**
- * Calls a handler with the updates that a processor has parked, by ascending offset, and emits the result for each. An
- * update that is handled is removed, in the handler's transaction if the store has transactions. One that fails stays
- * parked, and the next one follows. One that does not decode stays, too: read it from the ledger by its offset.
+ * Calls a handler with the updates that a processor has parked, in ascending order of offset, and emits the result for
+ * each. An update that was handled is removed; if the store has transactions, in that of the handler. An update that
+ * fails remains parked, and the next one follows. An update that cannot be decoded remains parked, too: read it from
+ * the ledger by its offset.
  *
- * The processor of that name may run at the same time. It is far beyond these updates, which are handled out of order.
+ * The processor of that name may run at the same time. It has long passed these updates, so they are handled out of
+ * order.
  *
- * @throws TypeError for a store that cannot park
+ * @throws TypeError if the store cannot park updates
  * @example
  * ```ts
  * import { handleParked, memoryStore } from 'canton-rx/process';
@@ -82,7 +84,7 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
  */
 export function handleParked(store: CheckpointStore, name: string, handler: Handler): Observable<Unparked>;
 /**
- * Calls a handler with the updates that a processor has parked, each in a transaction.
+ * Calls a handler with the updates that a processor has parked, each one in a transaction.
  *
  * @category Processing
  */
@@ -98,7 +100,7 @@ export function handleParked(
 ): Observable<Unparked> {
   const { transactions } = store;
   if (store.parked === undefined || store.unpark === undefined)
-    throw new TypeError('handleParked needs a store with parked and unpark');
+    throw new TypeError('handleParked requires a store with parked and unpark');
   const unpark = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
     from(store.unpark?.(name, offset, tx) ?? [false]);
   const handleOne = (parked: Parked): Observable<Unparked> => {
@@ -127,5 +129,5 @@ export function handleParked(
   );
 }
 
-/** The update, unless it is absent or of a kind that handlers do not get. */
+/** Returns the update, unless it is absent or of a kind that handlers do not receive. */
 const toWork = ({ update }: Parked): Work | undefined => (update?._tag === 'OffsetCheckpoint' ? undefined : update);

@@ -26,62 +26,65 @@ import type { Committed } from './ProcessOptions.js';
  */
 export interface ProcessStatus {
   /**
-   * `'waiting'` before the first commit: while another processor holds the name, and while the store or the ledger cannot be
-   * reached to resume. Then `'caughtUp'` if everything has been handled that the ledger was known to have, and
+   * `'waiting'` before the first commit: while another processor holds the name, or while the store or the ledger
+   * cannot be reached. After that, `'caughtUp'` if everything that the ledger was known to have has been handled, and
    * `'catchingUp'` otherwise.
    */
   readonly state: 'waiting' | 'catchingUp' | 'caughtUp';
-  /** The offset up to which everything is handled; absent while the processor waits. */
+  /** The offset up to which everything has been handled; absent while the processor waits. */
   readonly offset?: Offset;
-  /** The last known ledger end; absent until it was read. */
+  /** The last known ledger end; absent until it has been read. */
   readonly ledgerEnd?: Offset;
   /**
-   * The number of offsets between `offset` and `ledgerEnd`; not each of them is an update, or one that the request selects.
-   * Absent while it is not known: before the ledger end was read, and while it cannot be read.
+   * The number of offsets between `offset` and `ledgerEnd`. Not every offset is an update, or one that the request
+   * selects. Absent if it is not known: before the ledger end has been read, and while it cannot be read.
    */
   readonly lagOffsets?: number;
-  /** Since when the ledger end is known to be after `offset`, in milliseconds since the epoch; absent while it is not. */
+  /**
+   * The time since which the ledger end is known to be after `offset`, in milliseconds since the epoch; absent
+   * otherwise.
+   */
   readonly behindSince?: number;
-  /** When the ledger end was read last, in milliseconds since the epoch; absent until it was read. */
+  /** When the ledger end was last read, in milliseconds since the epoch; absent until then. */
   readonly seenAt?: number;
-  /** The latest record time of all updates that were handled. */
+  /** The latest record time of all handled updates. */
   readonly recordTime?: Timestamp;
   /**
-   * The age of `recordTime` in milliseconds, by this machine's clock. On a quiet ledger it grows until the participant's next
-   * checkpoint, usually for a minute at most.
+   * The age of `recordTime` in milliseconds, by the clock of the machine. On a quiet ledger it grows until the next
+   * checkpoint of the participant, usually for at most a minute.
    */
   readonly recordTimeLagMs?: number;
   /** The number of updates handled since the processor was subscribed. */
   readonly handled: number;
-  /** The updates handled per second, over the last ten seconds. */
+  /** The number of updates handled per second, over the last ten seconds. */
   readonly updatesPerSecond: number;
-  /** When the processor committed last, in milliseconds since the epoch; absent before the first commit. */
+  /** When the processor last committed, in milliseconds since the epoch; absent before the first commit. */
   readonly committedAt?: number;
   /** When this status was taken, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 /**
- * When a processor counts as ready.
+ * The conditions under which a processor counts as ready.
  *
  * @category Processing
  */
 export interface ReadyOptions {
   /**
-   * By how many offsets a ready processor that has not caught up may lag.
+   * The maximum lag, in offsets, of a ready processor that has not caught up.
    *
    * @defaultValue 0
    */
   readonly maxLagOffsets?: number | undefined;
   /**
-   * How old the last reading of the ledger end may be, and how long the ledger end may have been after what is handled, in
-   * milliseconds. On a quiet ledger the cursor follows the ledger end within a minute.
+   * The maximum age, in milliseconds, of the last reading of the ledger end, and of the time since which the ledger end
+   * has been after the handled updates. On a quiet ledger the cursor follows the ledger end within a minute.
    *
    * @defaultValue 60000
    */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Whether a waiting processor is ready, for example a standby for another one of its name.
+   * Whether a waiting processor counts as ready, for example a standby for another processor of its name.
    *
    * @defaultValue true
    */
@@ -89,12 +92,12 @@ export interface ReadyOptions {
 }
 
 /**
- * Turns the commits of a processor into its status, emitted at each commit and every `everyMs`; a health endpoint serves the
- * latest. Completes and errors with the processor. A failure to read the ledger end is no error: the status then keeps the
- * last known one.
+ * Converts the commits of a processor to its status, for a health endpoint that serves the latest one. Emits at each
+ * commit and every `everyMs`. Completes and errors with the processor. If the ledger end cannot be read, that is not an
+ * error: the status keeps the last known one.
  *
- * @param ledgerEnd$ - the `end$` of the feed, or `ledger.ledgerEnd()`; subscribed for each reading of the ledger end
- * @param options - `everyMs`: the time between two readings, in milliseconds; 5000 by default
+ * @param ledgerEnd$ - the `end$` of the feed, or `ledger.ledgerEnd()`; subscribed to for each reading of the ledger end
+ * @param options - `everyMs`: the time between two readings, in milliseconds; default: 5000
  * @example
  * ```ts
  * import { acsDelta, createLedger } from 'canton-rx';
@@ -136,9 +139,9 @@ export const toStatus =
     );
 
 /**
- * Whether a processor is ready, for a readiness probe: it knows the ledger end, and has caught up, lags a little, or is a
- * standby. A processor may also wait because its store does not answer: `diagnostics$` reports that, and finally the
- * processor errors.
+ * Returns whether a processor is ready, for a readiness probe: it knows the ledger end, and has caught up, lags a
+ * little, or is a standby. A processor also waits if its store does not respond: `diagnostics$` reports that, and
+ * finally the processor errors.
  *
  * @example
  * ```ts
@@ -162,24 +165,24 @@ export function isReady(
   return isNear || (state === 'caughtUp' && now - behindSince <= maxAgeMs);
 }
 
-/** The summary of the commits and the ledger ends so far. */
+/** The summary of the commits and ledger ends so far. */
 interface Tally {
   readonly last?: Committed;
   readonly committedAt?: number;
   readonly handled: number;
-  /** The number of updates handled in each of the last seconds, by the second. */
+  /** The number of updates handled in each of the last seconds, by second. */
   readonly bySecond: ReadonlyMap<number, number>;
   readonly ledgerEnd?: Offset;
   readonly seenAt?: number;
   /** Whether the last attempt to read the ledger end failed. */
   readonly isEndUnknown?: boolean;
-  /** A ledger end that is not handled yet, and since when it is known. */
+  /** A ledger end that has not been handled yet, and since when it is known. */
   readonly behind?: { readonly end: Offset; readonly since: number } | undefined;
 }
 
 const noTally: Tally = { handled: 0, bySecond: new Map() };
 
-/** The number of seconds over which the rate is taken. */
+/** The number of seconds over which the rate is computed. */
 const rateSeconds = 10;
 
 function withCommit(tally: Tally, last: Committed): Tally {

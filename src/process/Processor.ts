@@ -19,7 +19,7 @@ export interface Processor extends Stop, ProcessorSettings {
   readonly park: (offset: Offset, parked: unknown, tx: unknown) => Observable<unknown>;
 }
 
-/** A feed whose items and positions are not known here. */
+/** A feed of unknown items and positions. */
 export type AnyFeed = Feed<FeedItem>;
 
 /** A reader of such a feed. */
@@ -35,7 +35,7 @@ export interface Stop {
   readonly isStopped: () => boolean;
 }
 
-/** The options of a processor that its work depends on, with their defaults. */
+/** The options that the work of a processor depends on, with their defaults. */
 interface ProcessorSettings {
   readonly select: (item: FeedItem) => boolean;
   readonly takesBatches: boolean;
@@ -46,24 +46,25 @@ interface ProcessorSettings {
   readonly onPoison: 'stop' | 'skip' | 'park';
 }
 
-/** The default limit of a handler's retries, in milliseconds: a failure that lasts must become visible. */
+/** The default time limit of a handler's retries, in milliseconds: a failure that lasts must become visible. */
 const handlerGiveUpAfterMs = 60_000;
 
-/** The settings of a processor. Throws a TypeError for options that are invalid, or do not go together. */
+/** Returns the settings of a processor. Throws a TypeError for options that are invalid or cannot be combined. */
 export function processorSettings(
   options: AnyProcessOptions,
   { retry, needsStore = false, mustHandleAll = false }: AnyFeed,
 ): ProcessorSettings {
   const { name, store, batch, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
-  // JavaScript may pass both batch and commitEvery, which the types exclude
+  // JavaScript callers may pass both batch and commitEvery, which the types exclude
   const every: CommitEvery | undefined = options.commitEvery;
   const { ms = 1_000, updates = Infinity } = every ?? {};
   checkPositive({ storeTimeoutMs, stopWithinMs: (stopWithinMs ?? 0) + 1, commitEveryMs: ms });
   checkPositive({ size: batch?.size ?? 1, commitEveryUpdates: every?.updates ?? 1 }, true);
   checkPositive({ withinMs: (batch?.withinMs ?? 0) + 1 });
-  if (store === undefined && needsStore) throw new TypeError('store is required: the feed keeps no place by itself');
-  if (store === undefined && name !== undefined) throw new TypeError('store is required with name');
-  if (store !== undefined && (name === undefined || name === '')) throw new TypeError('name is required with store');
+  if (store === undefined && needsStore) throw new TypeError('store is required: this feed does not save its cursor');
+  if (store === undefined && name !== undefined) throw new TypeError('store is required if name is set');
+  if (store !== undefined && (name === undefined || name === ''))
+    throw new TypeError('name is required if store is set');
   if (batch !== undefined && every !== undefined) throw new TypeError('commitEvery is not allowed with batch');
   if (onPoison !== 'stop' && mustHandleAll) throw new TypeError("onPoison must be 'stop' with this feed");
   if (onPoison === 'park' && store?.park === undefined)

@@ -22,11 +22,11 @@ import { mapError } from '../http/retry.js';
 import { type FeedItem, isCheckpoint, isInvalid } from './Feed.js';
 import type { AnyEntry, Processor } from './Processor.js';
 
-/** The result of a call: how many of its updates are handled. */
+/** The result of a call: how many of its updates were handled. */
 export interface Handled {
   /** The number of updates that are done, including those that do not concern the handler. */
   readonly done: number;
-  /** The number of updates that the handler got. */
+  /** The number of updates that the handler received. */
   readonly handled: number;
   /** The failure of the update after them. */
   readonly failure?: HandlerFailure;
@@ -52,8 +52,8 @@ export class HandlerFailure extends Error {
 type Entries = readonly AnyEntry[];
 
 /**
- * Calls the handler with updates, one at a time or all at once, and emits how many are done. Ends early when the time to
- * commit has come, or the processor must stop. Fails with a {@link HandlerFailure}.
+ * Calls the handler with updates, one at a time or all at once, and emits how many are done. Ends early when it is time
+ * to commit or the processor must stop. Fails with a {@link HandlerFailure}.
  */
 export const callHandler = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
   processor.takesBatches ? handleBatch(processor, entries, tx) : handleEach(processor, entries, tx);
@@ -74,7 +74,7 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
     const startedAt = asyncScheduler.now();
     const state = { done: 0, handled: 0, attemptAt: startedAt, isAbandoned: false };
     const progress = (): Handled => ({ done: state.done, handled: state.handled });
-    // the first update is handled whatever the clock says
+    // the first update is handled even if it is time to commit
     const mustEnd = (): boolean =>
       state.isAbandoned ||
       processor.isStopped() ||
@@ -84,7 +84,7 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
       state.handled += handled;
       state.attemptAt = asyncScheduler.now();
     };
-    /** Handles entries up to one whose result is awaited, and returns that. */
+    /** Handles entries up to the first whose result is awaited, and returns that result. */
     const handleUntilAwaited = (): ObservableInput<unknown> | undefined => {
       for (let entry = entries[state.done]; entry !== undefined && !mustEnd(); entry = entries[state.done]) {
         const work = toWork(processor, entry);
@@ -94,7 +94,10 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
       }
       return undefined;
     };
-    /** Awaits Promises in a row, and returns an Observable that follows them. Takes less time than a subscription for each. */
+    /**
+     * Awaits consecutive Promises, and returns the Observable that follows them. Takes less time than a subscription
+     * for each.
+     */
     const awaitPromises = async (first: PromiseLike<unknown>): Promise<ObservableInput<unknown> | undefined> => {
       let awaited: ObservableInput<unknown> | undefined = first;
       while (isPromise(awaited)) {
@@ -114,7 +117,7 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
         }),
       );
     };
-    // queued, since synchronous results after an asynchronous one would nest
+    // queued, because synchronous results after an asynchronous one would nest
     const some$ = defer(() => awaitResult(handleUntilAwaited())).pipe(subscribeOn(queueScheduler));
     const each$ = some$.pipe(
       expand(() => some$),
@@ -129,24 +132,30 @@ const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observ
     );
   });
 
-/** The update, if the handler must get it. */
+/** Returns the update if the handler must receive it. */
 function toWork({ select, reader }: Processor, { content }: AnyEntry): FeedItem | undefined {
   if (isCheckpoint(content)) return undefined;
   if (isInvalid(content)) throw new DecodeError(reader.path, content.problems, content.offset);
   return select(content) ? content : undefined;
 }
 
-/** Waits for the result of a handler, and then emits once: for an Observable or a Promise until it is over, for anything else not at all. */
+/**
+ * Waits for the result of a handler and then emits once: for an Observable or a Promise when it has ended, for anything
+ * else at once.
+ */
 export function toObservable(result: unknown): Observable<unknown> {
   if (!isAwaited(result)) return of(result);
-  // a Promise has one value; anything else is over when it is finalized, too
+  // a Promise has one value; any other result must also be finalized before it counts as ended
   return isPromise(result) ? from(Promise.resolve(result)) : concat(from(result).pipe(ignoreElements()), of(undefined));
 }
 
-/** Whether the result of a handler is awaited. Throws for a list of Promises, whose failures would go unseen. */
+/**
+ * Whether the result of a handler is awaited. Throws for an array of Promises, because their failures would remain
+ * unnoticed.
+ */
 function isAwaited(result: unknown): result is ObservableInput<unknown> {
   if (Array.isArray(result) && result.some(isAwaitable))
-    throw new TypeError('the handler returned a list of Promises: return Promise.all(…) of them');
+    throw new TypeError('the handler returned an array of Promises: return Promise.all(…) instead');
   return isAwaitable(result);
 }
 

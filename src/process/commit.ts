@@ -25,22 +25,22 @@ import { Parked } from './Parked.js';
 import type { Committed } from './ProcessOptions.js';
 import type { AnyEntry, Processor } from './Processor.js';
 
-/** Entries that are handled and committed together, unless the time to commit comes first. */
+/** Entries that are handled and committed together, unless a commit is due earlier. */
 export interface Chunk extends FeedPage<FeedItem, FeedPosition> {
   /** The error with which the feed ends after these entries. */
   readonly failure?: { readonly error: unknown };
 }
 
-/** How much of a chunk is handled and committed. */
+/** How much of a chunk has been handled and committed. */
 interface Progress {
   readonly chunk: Chunk;
-  /** The cursor that is saved. */
+  /** The saved cursor. */
   readonly cursor: Cursor;
-  /** The entries that are not committed yet. */
+  /** The entries that have not been committed yet. */
   readonly remaining: readonly AnyEntry[];
-  /** The number of updates in a part that is committed at once; 1 after a batch has failed, to isolate the failure. */
+  /** The number of updates that are committed at once; 1 after a batch has failed, to isolate the failure. */
   readonly partSize: number;
-  /** The number of updates in the next part: fewer than `partSize` if an update after them is known to fail. */
+  /** The number of updates in the next part: less than `partSize` if the update after them is known to fail. */
   readonly nextSize: number;
   /** The budget of the handler's retries of the first remaining update. */
   readonly budget: RetryBudget;
@@ -50,15 +50,15 @@ interface Progress {
   readonly failureAfterNext: HandlerFailure | undefined;
   /** The commit of the last attempt; absent if it failed. */
   readonly committed: Committed | undefined;
-  /** The number of updates that the last attempt has committed. */
+  /** The number of updates that the last attempt committed. */
   readonly done: number;
 }
 
-/** Handles a chunk and commits it, in as many parts as necessary. Emits after each attempt. */
+/** Handles a chunk and commits it in as many parts as necessary. Emits after each attempt. */
 export const commitChunk = (processor: Processor, cursor: Cursor, chunk: Chunk): Observable<Progress> => {
   const start = initialProgress(chunk, cursor, processor.commitEveryUpdates, new RetryBudget(processor.handlerRetry));
   return of(start).pipe(
-    // one transaction ends before the next begins; queued, since synchronous attempts would nest
+    // one transaction ends before the next one begins; queued, because synchronous attempts would nest
     expand((progress) => {
       const isDone = progress !== start && progress.remaining.length === 0;
       return isDone || processor.isStopped()
@@ -87,7 +87,7 @@ const nextAttempt = (processor: Processor, progress: Progress): Observable<Progr
     ? commitPart(processor, progress)
     : retryOrGiveUp(processor, progress, progress.failure);
 
-/** Handles the next part, and commits it together with the cursor. */
+/** Handles the next part and commits it together with the cursor. */
 const commitPart = (processor: Processor, progress: Progress): Observable<Progress> =>
   defer(() => {
     const part = progress.remaining.slice(0, progress.nextSize);
@@ -105,7 +105,7 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
       catchError((error: unknown) => {
         if (!(error instanceof HandlerFailure)) throw error;
         const { before } = error;
-        // any update of the batch may have failed: handle each by itself
+        // any update of the batch may have failed: handle them one at a time
         if (before === undefined && part.length > 1)
           return of(progressForRetry(progress, { partSize: 1, nextSize: 1 }));
         // the updates before the failure were rolled back with it: commit them first
@@ -116,7 +116,7 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
     );
   });
 
-/** Without a transaction, the updates before a failure stay handled, and are committed. */
+/** Without a transaction, the updates before a failure remain handled, and are committed. */
 function handledBefore({ isTransactional }: Processor, error: unknown): Handled {
   if (isTransactional || !(error instanceof HandlerFailure)) throw error;
   const { before } = error;
@@ -124,7 +124,7 @@ function handledBefore({ isTransactional }: Processor, error: unknown): Handled 
   return { ...before, failure: error };
 }
 
-/** The progress after some updates of the next part are done. */
+/** Returns the progress after some updates of the next part are done. */
 function advance({ reader }: Processor, progress: Progress, { done, handled, failure }: Handled): Progress {
   const { chunk, remaining, partSize, nextSize, failureAfterNext } = progress;
   const isDone = done === remaining.length;
@@ -139,7 +139,7 @@ function advance({ reader }: Processor, progress: Progress, { done, handled, fai
   };
 }
 
-/** The same progress after a failed attempt, with changes for the next one. */
+/** Returns the same progress after a failed attempt, with changes for the next one. */
 const progressForRetry = (progress: Progress, changes: Partial<Progress>): Progress => ({
   ...progress,
   failure: undefined,
@@ -149,7 +149,7 @@ const progressForRetry = (progress: Progress, changes: Partial<Progress>): Progr
   ...changes,
 });
 
-/** Waits before the first remaining update is retried. When its budget is used up, applies `onPoison`. */
+/** Waits before it retries the first remaining update. When the retry budget is used up, applies `onPoison`. */
 function retryOrGiveUp(
   processor: Processor,
   progress: Progress,

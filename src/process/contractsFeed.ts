@@ -34,52 +34,54 @@ import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
  */
 export interface ContractsFeedOptions extends Omit<ContractsOptions, 'transport'> {
   /**
-   * The maximum number of contracts in a {@link ResetBatch}. With `Infinity` a reset is a single batch, and thus a single call
-   * of the handler, in a single transaction.
+   * The maximum number of contracts in a {@link ResetBatch}. With `Infinity` a reset is a single batch: one call of the
+   * handler, in one transaction.
    *
    * @defaultValue 500
    */
   readonly batchSize?: number | undefined;
   /**
-   * How snapshots are received that the service serves no other way; changes are polled. Default: the ledger's transport.
+   * The transport for snapshots that the participant serves in no other way; changes are polled. Default: the transport
+   * of the ledger.
    */
   readonly transport?: ContractsOptions['transport'];
 }
 
 /**
- * The contracts of {@link contractsFeed}, and what it does where they cannot be read as they are.
+ * The contracts of a {@link contractsFeed}, and what to do if they cannot be read as requested.
  *
  * @category Processing
  */
 export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = ContractQuery<M> &
   Omit<ContractPolicies, 'onUnknownPackage'> & {
-    /** Only `'fail'`: a table without the contracts of a type looks complete, and nobody would notice that it is not. */
+    /** Only `'fail'` is allowed: a table that lacks the contracts of a type looks complete. */
     readonly onUnknownPackage?: 'fail' | undefined;
   };
 
 /**
- * The contracts of a ledger, for {@link processFeed}: a table of them, for example. The handler first gets all contracts, as
- * {@link ResetBatch}es, and then the changes of each update of the ledger, as a whole.
+ * Returns the contracts of a ledger as a feed for {@link processFeed}, for example to keep them in a table. The handler
+ * first receives all contracts as {@link ResetBatch}es, and then the changes of each update of the ledger at once.
  *
- * The first batch of a reset (`isFirst`) tells the handler to remove what it has, and the last one (`isLast`) completes it.
- * The cursor has the offset of the contracts only after the last batch: after a crash before that, the contracts are loaded
- * again from a first batch, so that no half of them is taken for the whole. Readers of a table may see it half full until
- * then. With `batchSize: Infinity` they never do: a reset is one batch, in one transaction.
+ * On the first batch of a reset (`isFirst`) the handler must remove the contracts it has; with the last batch
+ * (`isLast`) the new ones are complete. The cursor has the offset of the contracts only after the last batch: after an
+ * earlier crash they are loaded again from a first batch, so an incomplete load never counts as complete. Until the
+ * last batch, readers of a table may see some of the contracts only. With `batchSize: Infinity` they never do: a reset
+ * is one batch in one transaction.
  *
- * After a restart the contracts at the offset of the cursor are read again, and the changes after it follow. With `onGap:
- * 'reload'`, which is the default, all contracts are loaded again if the ledger was pruned after the cursor, or was restored
- * or replaced; with `'fail'` the processor ends with a `PrunedError`, a `LedgerResetError` or a `CursorError`.
+ * After a restart the contracts at the offset of the cursor are read again, and the changes after it follow. With
+ * `onGap: 'reload'`, the default, all contracts are loaded again if the ledger was pruned after the cursor, or was
+ * restored or replaced. With `'fail'` the processor ends with a `PrunedError`, a `LedgerResetError` or a `CursorError`.
  *
- * All contracts are held in memory. Changes are requested only while no more than a page is held for the handler.
+ * All contracts are held in memory. Changes are requested only while at most one page is waiting for the handler.
  *
- * Contracts without one of their changes are none that the ledger ever had: `onPoison` must be `'stop'`. An update that does
- * not decode ends the processor with a `DecodeError`.
+ * If one change is left out, the contracts are in a state that the ledger never had, so `onPoison` must be `'stop'`. An
+ * update that cannot be decoded ends the processor with a `DecodeError`.
  *
  * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
  * @param query - the contracts, and what to do about a gap
- * @param options - the size of batches and pages, how to retry
- * @throws TypeError for invalid options, for a query without parties or with `onUnknownPackage: 'wait'`, and for an object
- * that is no ledger of this library; an `InvalidRequestError` for an invalid party or template
+ * @param options - the size of batches and pages, and the retry policy
+ * @throws TypeError for invalid options, for a query without parties or with `onUnknownPackage: 'wait'`, and if
+ * `ledger` was not created by this library; an `InvalidRequestError` for an invalid party or template
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';
@@ -109,9 +111,9 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
 ): Feed<ContractsWork<ContractOf<M>>, ContractsPosition> {
   const { batchSize = 500 } = options;
   checkPositive({ batchSize: Math.min(batchSize, Number.MAX_SAFE_INTEGER) }, true);
-  // JavaScript may pass what the types exclude
+  // JavaScript callers may pass what the types exclude
   if ((query as ContractPolicies).onUnknownPackage === 'wait')
-    throw new TypeError("onUnknownPackage: 'wait' is not possible with this feed");
+    throw new TypeError("onUnknownPackage: 'wait' is not supported by this feed");
   const sourceOf = contractsSource(ledger, options);
   const { service, retry } = sourceOf(0);
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
@@ -136,7 +138,7 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
 
 type ContractsFeed = Feed<ContractsWork, ContractsPosition>;
 
-/** The source over a service, with changes that are polled: what is pushed would wait in memory for a slow handler. */
+/** Returns the source over a participant, with polled changes: pushed ones would wait in memory for a slow handler. */
 function sourceOver(sourceOf: ReturnType<typeof contractsSource>, service: Service): ContractsSource {
   const feed = service.newFeed();
   const source = sourceOf(feed);
@@ -162,7 +164,7 @@ function openReader(
     maxPageSize: feed.maxPageSize,
     start$: of(nothingLoaded()),
     ...(query.onGap !== 'fail' && { restart: nothingLoaded('ledgerReset') }),
-    // other than that of the updates: their cursor has no contracts
+    // different from that of an updates feed, whose cursors belong to no contracts
     identity$: ledgerIdentity(feed).pipe(
       map(({ selection, ...identity }) => ({ ...identity, selection: `contracts:${selection}` })),
     ),
@@ -176,7 +178,7 @@ function openReader(
         const request = {
           query,
           resumeFrom: resumeOffset(after),
-          // a store may have null for what is absent
+          // a store may return null for an absent field
           reason: after.reason ?? undefined,
           ...(typeof digest === 'string' && {
             isSame: (contracts: ReadonlyMap<string, AnyContract>) => digestOf(contracts.values()) === digest,

@@ -26,8 +26,8 @@ import type { Processor } from './Processor.js';
 export type HeldStore = Pick<Processor, 'transactions' | 'isTransactional' | 'load$' | 'save' | 'park'>;
 
 /**
- * Waits for the name of a processor, and emits its store, once. Without transactions a call that fails is retried by
- * itself: to begin again from the last cursor would handle updates twice.
+ * Waits for the name of a processor, and emits its store once. Without transactions each failed call is retried by
+ * itself: starting over from the last cursor would handle updates twice.
  */
 export function acquireStore(
   options: AnyProcessOptions,
@@ -55,13 +55,13 @@ export function acquireStore(
   if (store === undefined && place !== undefined) return place.hold().pipe(map(() => heldPlace(place)));
   if (!isTransactionalStore(store)) return NEVER.pipe(startWith(heldStore(noTransactions, false)));
   return defer(() => store.hold(name)).pipe(
-    throwIfEmpty(() => new Error('it completed without the name')),
+    throwIfEmpty(() => new Error('it completed without emitting')),
     mapError((error) => (isLedgerError(error) ? error : toStoreError('hold', name, error))),
     map((transactions) => heldStore(transactions, true)),
   );
 }
 
-/** The place of a feed as a store. The feed retries its calls. */
+/** Wraps the place of a feed as a store. The feed retries its calls. */
 const heldPlace = (place: FeedPlace): HeldStore => ({
   transactions: noTransactions,
   isTransactional: false,
@@ -72,7 +72,7 @@ const heldPlace = (place: FeedPlace): HeldStore => ({
 
 const noTransactions: Transactions<unknown> = { transact: (work) => work(undefined) };
 
-/** Calls a store and emits its last value when it completes. Errors of the store become a {@link StoreError}. */
+/** Calls a store and emits its last value when it completes. Converts errors of the store to a {@link StoreError}. */
 const callStore = (
   operation: StoreOperation,
   processor: string,
@@ -87,7 +87,7 @@ const callStore = (
     ),
   );
 
-/** One value, whatever a store emits: its last one. */
+/** Emits one value, however many a store emits: the last one. */
 const lastOrUndefined = (): MonoTypeOperatorFunction<unknown> => (source) =>
   source.pipe(takeLast(1), defaultIfEmpty(undefined));
 

@@ -15,7 +15,7 @@ import { retryTransient } from '../http/retry.js';
 import type { LastUpdate } from './Cursor.js';
 import type { FeedIdentity } from './Feed.js';
 
-/** Reads which participant a feed reads from, and hashes what its request selects. */
+/** Reads the ID of the participant that a feed reads from, and hashes what its request selects. */
 export const ledgerIdentity = (feed: LedgerFeed): Observable<FeedIdentity> =>
   forkJoin({ participantId: readParticipantId(feed), selection: selectionHash(feed.request) });
 
@@ -23,7 +23,7 @@ const path = '/v2/parties/participant-id';
 
 const ParticipantId = message<{ readonly participantId: string }>('ParticipantId', { participantId: text });
 
-/** The id of the participant; `undefined` if the service does not report it, or not to this user. */
+/** Emits the ID of the participant; `undefined` if the participant does not report it, or not to this user. */
 const readParticipantId = (feed: LedgerFeed): Observable<string | undefined> =>
   exchange(feed.service.link, { method: 'GET', path }, decodeWith(path, ParticipantId)).pipe(
     map(({ participantId }) => participantId),
@@ -35,15 +35,15 @@ const readParticipantId = (feed: LedgerFeed): Observable<string | undefined> =>
     }),
   );
 
-/** A hash of what a request selects. The order of parties and filters does not change it. */
+/** Returns a hash of what a request selects. It does not depend on the order of parties and filters. */
 const selectionHash = ({ updateFormat, filter }: UpdatesRequest): Observable<string> =>
   defer(() => crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson({ updateFormat, filter })))).pipe(
     map((hash) => `sha256:${toHex(new Uint8Array(hash))}`),
   );
 
 /**
- * JSON with sorted keys and sorted lists. Flags are left out, since they select the content of an update and not the
- * updates; so is `null`, which is the same as an absent field.
+ * Returns JSON with sorted keys and sorted lists. Flags are left out, because they select the content of an update but
+ * not the updates. So is `null`, which means the same as an absent field.
  */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).sort().join()}]`;
@@ -57,10 +57,10 @@ function canonicalJson(value: unknown): string {
     .join()}}`;
 }
 
-/** The wait before the second check of an update, in milliseconds. */
+/** The delay before the second check of an update, in milliseconds. */
 const recheckDelayMs = 500;
 
-/** Whether an update is still at its offset; `true` if that cannot be checked. */
+/** Emits whether an update is still at its offset; `true` if that cannot be checked. */
 export function hasUpdate(feed: LedgerFeed, { offset, updateId }: LastUpdate): Observable<boolean> {
   // the offset may be after the end of the request
   const check = { ...feed, request: { ...feed.request, endInclusive: offset } };
@@ -69,11 +69,11 @@ export function hasUpdate(feed: LedgerFeed, { offset, updateId }: LastUpdate): O
       if (failure !== undefined) throw failure;
       return updates.some((update) => 'updateId' in update && update.updateId === updateId);
     }),
-    // a page may be incomplete: a second request keeps a valid cursor from being refused
+    // a page may be incomplete: a second request prevents the rejection of a valid cursor
     repeat({ count: 2, delay: recheckDelayMs }),
     first((isFound) => isFound, false),
     catchError((error: unknown) => {
-      // a pruned update cannot be checked, and the feed itself reports a ledger that ends before the cursor
+      // a pruned update cannot be checked, and a ledger that ends before the cursor is reported by the feed itself
       if (isPrunedError(error) || isBeyondEnd(error)) return of(true);
       throw error;
     }),

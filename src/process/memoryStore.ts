@@ -3,10 +3,10 @@ import type { CheckpointStore } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
 
 /**
- * A store in memory, for tests and for processors that may begin again with each process. It stores copies: changing a
- * record that was saved or loaded does not change the store.
+ * Returns a store in memory, for tests and for processors that may start over with each process. It stores copies, so
+ * changing a record that was saved or loaded does not change the store.
  *
- * @returns an empty store that shares nothing with others
+ * @returns an empty store that shares no data with others
  *
  * @example
  * ```ts

@@ -45,7 +45,8 @@ import { resumePoint, startPoint } from './resume.js';
 import { work } from './work.js';
 
 /**
- * Calls a handler with batches of the updates of a feed; otherwise as described below.
+ * Calls a handler with batches of the updates of a feed. In all other respects it works like the overload for single
+ * updates.
  *
  * @category Processing
  */
@@ -55,17 +56,17 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
   options: BatchProcessOptions<Tx, NoInfer<A>>,
 ): Observable<Committed>;
 /**
- * Calls a handler with each of the updates of a feed, in order, and saves its position in a store, from which it resumes when
- * it is started again. Emits after each commit. Cold: each subscription is a run of its own.
+ * Calls a handler with each update of a feed, in order, and saves the position in a store, from which it resumes when
+ * it is started again. Emits after each commit. Cold: each subscription is a separate run.
  *
- * The Observable or Promise of the handler is awaited before the next call, and pages are requested only as fast as the
- * handler works. With a {@link TransactionalStore} the handler works in the transaction that also saves the position, so
- * that each update takes effect once whatever crashes. With any other store, the updates since the last commit may be
- * handled again after a crash.
+ * The Observable or Promise that the handler returns is awaited before the next call, and pages are requested only as
+ * fast as the handler works. With a {@link TransactionalStore} the handler works in the transaction that also saves the
+ * position, so that each update takes effect once, even after a crash. With any other store, the updates since the last
+ * commit may be handled again after a crash.
  *
- * It fails as its feed does; with a `HandlerError` if the handler fails for good and `onPoison` is `'stop'`; with a
- * `CursorError` if the stored position belongs to another source; and with a `StoreError` if the store fails for longer than
- * the retry policy allows. Unsubscribing, or `signal`, stops it gracefully.
+ * Fails with the errors of its feed; with a `HandlerError` if the handler fails permanently and `onPoison` is `'stop'`;
+ * with a `CursorError` if the stored position belongs to another source; and with a `StoreError` if the store fails for
+ * longer than the retry policy allows. Unsubscribing, or aborting `signal`, stops it gracefully.
  *
  * @throws TypeError for invalid options, synchronously
  * @example
@@ -105,7 +106,10 @@ export function processFeed(
     : feed.wrapRun({ name: options.name, handler, run: (wrapped, handle) => run(wrapped, handle, options) });
 }
 
-/** The longest wait before a call of a store is retried, in milliseconds: a store is near, and all work waits for it. */
+/**
+ * The maximum delay before a call of a store is retried, in milliseconds: a store is usually close, and all work waits
+ * for it.
+ */
 const maxStoreDelayMs = 5_000;
 
 /** Acquires the store, resumes from its cursor, handles the updates from there, and stops gracefully. */
@@ -128,7 +132,7 @@ const run = (feed: AnyFeed, handle: AnyHandler, options: AnyProcessOptions): Obs
           const start$ = isStored ? resumePoint(reader, name ?? place?.name ?? '', held.load$) : startPoint(reader);
           return start$.pipe(
             reportEnd(reader),
-            // one value: from here on the feed of the work reports its own end
+            // one value: from here on, the feed of the work reports its end
             takeLast(1),
             concatMap((start) =>
               work({ ...settings, ...held, ...stop, handle: handle as Processor['handle'], reader }, start, batch),
@@ -144,8 +148,8 @@ const run = (feed: AnyFeed, handle: AnyHandler, options: AnyProcessOptions): Obs
   );
 
 /**
- * Runs work that is not interrupted. When its subscriber unsubscribes, or a signal aborts, the work is asked to stop, and
- * continues until it completes or the time to stop is over.
+ * Runs work without interrupting it. When its subscriber unsubscribes or a signal aborts, requests a stop; the work
+ * then continues until it completes or the time limit has passed.
  */
 const stopGracefully = <A>(
   run: (stop: Stop) => Observable<A>,
@@ -160,7 +164,7 @@ const stopGracefully = <A>(
       tap(() => {
         isStopped = true;
       }),
-      // replayed for whatever subscribes after the stop
+      // replayed for subscribers that arrive after the stop
       shareReplay({ bufferSize: 1, refCount: true }),
     );
     return run({ stop$, isStopped: () => isStopped }).pipe(
@@ -177,12 +181,15 @@ const stopGracefully = <A>(
 const aborted = (signal: AbortSignal): Observable<unknown> =>
   defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
 
-/** How long a wait for the name without a failure counts as healthy, in milliseconds: rare failures must not add up. */
+/**
+ * How long a wait for the name must last without a failure to count as healthy, in milliseconds: rare failures must not
+ * add up.
+ */
 const healthyWaitMs = 60_000;
 
 /**
- * Runs work while the store is held, and releases the store after it. When the store fails, both begin again, for as long
- * as the policy allows. A stop ends this at once, unless a transaction is open.
+ * Runs work while the store is held, and releases the store afterwards. If the store fails, both begin again for as
+ * long as the policy allows. A stop ends this at once, unless a transaction is open.
  */
 function whileStoreHeld(
   store$: Observable<HeldStore>,
@@ -208,18 +215,18 @@ function whileStoreHeld(
     run({ ...store, transactions: track(store.transactions) });
   return store$.pipe(
     startWith(undefined),
-    // each value renews the retry budget: an undefined now and then while waiting, the commits afterwards; the end of
-    // the work is the end of all this, though the store is still held, so that it passes as a value
+    // each value renews the retry budget: an occasional undefined while waiting, then the commits. The end of the work
+    // must end all this although the store is still held, so it is passed as a value
     switchMap((store) => (store === undefined ? waiting$ : working(store)).pipe(materialize())),
     dematerialize(),
-    // a repeated commit, after the store has failed, must not renew the budget
+    // a commit that is repeated because the store failed must not renew the budget
     filter((committed) => committed === undefined || isProgress(committed, state.last)),
     tap((committed) => {
       state.last = committed ?? state.last;
     }),
-    // an error with `retried` was retried where it occurred
+    // an error with `retried` has already been retried where it occurred
     retryTransient(retrying, (error) => isStoreError(error) && error.retried === undefined && !isStopped()),
-    // nothing is lost: the other holder handles what is not committed
+    // nothing is lost: the other holder handles the updates that are not committed
     catchError((error: unknown) => {
       if (!isStopped() || !isStoreError(error) || error.operation !== 'hold') throw error;
       report(() => ({ _tag: 'NameLost', cause: error }));

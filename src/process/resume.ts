@@ -7,19 +7,19 @@ import type { AnyReader } from './Processor.js';
 /** Where a processor begins. */
 export interface ResumePoint {
   readonly cursor: Cursor;
-  /** Whether the cursor need not be saved before the first update. */
+  /** Whether the cursor is already stored, so that it need not be saved before the first update. */
   readonly isStored: boolean;
 }
 
-/** The start of a feed whose processor has no store. */
+/** Emits the start of a feed whose processor has no store. */
 export const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
   start$.pipe(map((start) => ({ cursor: initialCursor(start, { selection: '' }), isStored: true })));
 
 /**
- * The stored cursor, after checks that it belongs to this feed and that the source is still the same; otherwise the start of
- * the feed.
+ * Emits the stored cursor, after checks that it belongs to this feed and that the source is still the same. Without a
+ * stored cursor, emits the start of the feed.
  *
- * @param name - the name of the processor, for errors
+ * @param name - the name of the processor, for error messages
  */
 export const resumePoint = (reader: AnyReader, name: string, load$: Observable<unknown>): Observable<ResumePoint> =>
   forkJoin([load$, reader.identity$]).pipe(
@@ -45,7 +45,7 @@ const initialCursor = (start: FeedPosition, { participantId, selection }: FeedId
   ...(participantId !== undefined && { participantId }),
 });
 
-/** The stored cursor. Throws a {@link CursorError} for one of another participant or feed. */
+/** Returns the stored cursor. Throws a {@link CursorError} if it belongs to another participant or feed. */
 function validateCursor(
   { position }: AnyReader,
   name: string,
@@ -60,19 +60,22 @@ function validateCursor(
     throw new CursorError(
       'participant',
       name,
-      `it belongs to ${cursor.participantId ?? '?'}, and this participant is ${participantId}`,
+      `it belongs to participant ${cursor.participantId ?? '?'}, but this one is ${participantId}`,
     );
   if (cursor.selection !== selection)
     throw new CursorError(
       'selection',
       name,
-      'it was saved for a request with other parties, filters or transaction shapes',
+      'it was saved for a request with different parties, filters or transaction shapes',
     );
-  // one that was saved while the participant did not report its id gets the id
+  // a cursor that was saved while the participant did not report its ID gets the ID now
   return participantId === undefined ? cursor : { ...cursor, participantId };
 }
 
-/** Whether the last update is still at its place: a ledger that was restored, and has grown since, has another one there. */
+/**
+ * Emits whether the last update is still at its position. On a ledger that was restored and has grown since, a
+ * different one is there.
+ */
 const hasLastUpdate = (reader: AnyReader, cursor: Cursor): Observable<boolean> =>
   cursor.lastUpdate === undefined ? of(true) : reader.hasUpdate(cursor.lastUpdate, cursor);
 

@@ -25,18 +25,20 @@ import type { Work } from './ProcessOptions.js';
 export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'>;
 
 /**
- * The updates of a ledger, for {@link processFeed}. It polls over HTTP, and requests a page only while no more than one is
- * held: what is pushed or prefetched would wait in memory for a slow handler.
+ * Returns the updates of a ledger as a feed for {@link processFeed}. It polls over HTTP, and requests a page only while
+ * at most one is waiting: pushed or prefetched updates would pile up in memory if the handler is slow.
  *
- * A cursor belongs to the participant, and to what the request selects: the order of its parties and filters does not
- * matter, nor do `verbose` and other flags. After a restart the feed checks that the last update is still at its offset.
+ * A cursor belongs to the participant and to what the request selects. The order of its parties and filters does not
+ * matter, nor do `verbose` and other flags. After a restart the feed checks that the last update is still at its
+ * offset.
  *
- * The processor fails as `ledger.updates` does, and with a `CursorError` if its cursor belongs to another ledger or request.
+ * The processor fails with the errors of `ledger.updates`, and with a `CursorError` if its cursor belongs to another
+ * ledger or request.
  *
  * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
- * @param request - the updates to process, and where to begin without a cursor; not in descending order
- * @param options - the size of pages, the idle timeout, what to do about a gap, how to retry
- * @throws TypeError for invalid options, and for an object that is no ledger of this library
+ * @param request - the updates to process, in ascending order, and where to begin without a cursor
+ * @param options - the page size, the idle timeout, what to do about a gap, and the retry policy
+ * @throws TypeError for invalid options, and if `ledger` was not created by this library
  * @example
  * ```ts
  * import { acsDelta, createLedger } from 'canton-rx';
@@ -110,7 +112,7 @@ function openReader(
     position: LedgerPosition,
     order: byOffset,
     hasUpdate: (update) => hasUpdate(feed, update),
-    // without the first step, which is the start
+    // skips the first step, which is the start
     pages: ({ offset }, ready$) => steps(feedAfter(offset), ready$).pipe(skip(1), map(toFeedPage)),
     timesOf,
   };

@@ -30,8 +30,9 @@ import type { AnyReader, Processor } from './Processor.js';
 import type { ResumePoint } from './resume.js';
 
 /**
- * Handles the updates of a feed, and emits the commits. Requests the next page while no more than a page, or less than two
- * batches, is pending: the handler works while the next page is on its way, and memory stays flat however slow it is.
+ * Handles the updates of a feed and emits the commits. Requests the next page while at most one page, or less than two
+ * batches, is pending: the handler works while the next page is being loaded, and memory use stays constant however
+ * slow the handler is.
  */
 export const work = (
   processor: Processor,
@@ -52,18 +53,18 @@ export const work = (
         observeOn(queueScheduler),
         first(() => pending$.value <= atMost),
       );
-    // first of all the place where the processor begins is saved: a source may begin elsewhere the next time
+    // the position where the processor begins is saved first: a source may begin elsewhere the next time
     const begun: Chunk = { entries: [], reached: start.cursor, isCaughtUp: false };
     const chunk$ = concat(of(begun), reader.pages(start.cursor, whenPending(maxPending))).pipe(
       tap(({ entries, reached }) => {
         state.reached = reached;
         addPending(entries.length);
       }),
-      // the error of the feed follows the updates before it
+      // the error of the feed comes after the updates before it
       catchError((error: unknown) =>
         of<Chunk>({ entries: [], reached: state.reached, isCaughtUp: false, failure: { error } }),
       ),
-      // queued as the handler is: a synchronous page would otherwise interrupt the one before it
+      // queued like the handler: a synchronous page would otherwise interrupt the previous one
       observeOn(queueScheduler),
       batch === undefined ? identity : toBatches(batch, reader.order, whenPending),
       takeUntil(processor.stop$),
@@ -93,7 +94,7 @@ export const work = (
               addPending(-emptyWeight(chunk));
             },
           }),
-          // queued, since synchronous commits would nest
+          // queued, because synchronous commits would nest
           subscribeOn(queueScheduler),
         );
       }),
@@ -101,10 +102,10 @@ export const work = (
   });
 
 /**
- * Groups updates until a batch is full, or the first of them has waited long enough.
+ * Groups updates until a batch is full or the first of them has waited long enough.
  *
  * @param order - the order of the positions
- * @param whenPending - emits when at most so many updates are pending: until the handler is free, a batch may still grow
+ * @param whenPending - emits when at most this number of updates is pending: a batch may grow until the handler is free
  */
 const toBatches =
   (
@@ -116,10 +117,10 @@ const toBatches =
     defer(() => {
       const state: { partial: Chunk | undefined; partialSince: number } = { partial: undefined, partialSince: 0 };
       return source.pipe(
-        // a chunk that arrives in time joins the partial batch, and replaces its timer
+        // a chunk that arrives in time joins the partial batch and replaces its timer
         switchMap((chunk) => {
           const { partial } = state;
-          // what was read before a reset is not handled together with what comes after it
+          // entries from before and after a reset are not handled together
           const isReset = partial !== undefined && order.compare(chunk.reached, partial.reached) < 0;
           const { full: own, rest } = split(partial === undefined || isReset ? chunk : append(partial, chunk), size);
           const full = isReset ? [partial, ...own] : own;
@@ -145,8 +146,8 @@ const toBatches =
     });
 
 /**
- * Full batches, and the rest. A chunk that ends with a full batch has no rest: the last batch then carries how far the feed
- * has read.
+ * Returns the full batches and the rest. If a chunk ends with a full batch there is no rest: the last batch then has
+ * the position up to which the feed has read.
  */
 function split(chunk: Chunk, size: number): { readonly full: readonly Chunk[]; readonly rest: Chunk | undefined } {
   const { entries } = chunk;
@@ -170,7 +171,7 @@ const append = (partial: Chunk, chunk: Chunk): Chunk => ({ ...chunk, entries: [.
 /** An empty chunk counts as one update: otherwise a quiet ledger would be polled without end while a handler hangs. */
 const emptyWeight = ({ entries }: Chunk): number => (entries.length === 0 ? 1 : 0);
 
-/** A commit for which nothing has to be saved: only whether the processor has caught up may have changed. */
+/** Returns a commit for which nothing needs to be saved: only whether the processor has caught up may have changed. */
 const unchanged = ({ isCaughtUp }: Chunk, { offset, recordTimes }: ResumePoint['cursor']): Committed => ({
   offset,
   recordTimes,
@@ -178,7 +179,10 @@ const unchanged = ({ isCaughtUp }: Chunk, { offset, recordTimes }: ResumePoint['
   isCaughtUp,
 });
 
-/** Fails with the error of the feed, unless the processor is stopped: the updates before the error may not be committed. */
+/**
+ * Fails with the error of the feed, unless the processor has been stopped: the updates before the error may not be
+ * committed.
+ */
 const feedFailure = (processor: Processor, { failure }: Chunk): Observable<never> =>
   defer(() => {
     if (failure !== undefined && !processor.isStopped()) throw failure.error;

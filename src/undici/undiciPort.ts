@@ -12,15 +12,16 @@ import { checkPositive } from '../http/retry.js';
  */
 export interface UndiciPortOptions {
   /**
-   * Opens the connections and keeps them: an `Agent` with other settings, a `ProxyAgent`, or a `MockAgent` in tests. It must
-   * not follow redirects or retry requests. Its timeouts for answers do not apply; its timeout for connecting does. The
+   * Opens and keeps the connections: an `Agent` with other settings, a `ProxyAgent`, or a `MockAgent` in tests. It must
+   * not follow redirects or retry requests. Its timeouts for responses have no effect; its connect timeout does. The
    * port never closes it.
    *
-   * @defaultValue an `Agent` of the port's own, which neither reads the environment nor is undici's global dispatcher
+   * @defaultValue a separate `Agent`, which neither reads the environment nor is undici's global dispatcher
    */
   readonly dispatcher?: Dispatcher | undefined;
   /**
-   * The largest answer that is read, in bytes. A larger one is an `AnswerTooLargeError`, and the connection is closed.
+   * The maximum size of a response body, in bytes. A larger one is an `AnswerTooLargeError`, and the connection is
+   * closed.
    *
    * @defaultValue 33554432, 32 MiB
    */
@@ -28,13 +29,13 @@ export interface UndiciPortOptions {
 }
 
 /**
- * Creates the port for HTTP in Node.js by the package `undici`. It sends the same requests as the default port, which is
- * made of `fetch`, and takes less time for each. Neither follows redirects, retries or times out.
+ * Creates an HTTP port for Node.js based on the package `undici`. It sends the same requests as the default port, which
+ * uses `fetch`, and takes less time for each. Like the default port, it does not follow redirects, retry or time out.
  *
- * It does not ask for compressed answers. One that is compressed nevertheless is an error with the code
+ * It does not accept compressed responses. A response that is compressed nevertheless is an error with the code
  * `CONTENT_ENCODING`.
  *
- * @param options - the dispatcher, the largest answer
+ * @param options - the dispatcher and the maximum size of a response
  * @returns the port, for the option `port` of a ledger
  * @throws TypeError for invalid options
  * @example
@@ -56,7 +57,7 @@ export function undiciPort(options: UndiciPortOptions = {}): HttpPort {
   return (request) => receive(request, dispatcher, maxAnswerBytes).pipe(map(toResponse));
 }
 
-/** An answer as it was received. */
+/** A response as it was received. */
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -64,8 +65,8 @@ interface Answer {
 }
 
 /**
- * Sends a request and emits its answer. Not made with undici's `request`, which makes a stream of every body.
- * Unsubscribing aborts the request; after an error of the port's own, too, so that the connection is closed.
+ * Sends a request and emits its response. Does not use undici's `request`, which creates a stream for every body.
+ * Unsubscribing aborts the request; so does an error of the port, so that the connection is closed.
  */
 const receive = (request: HttpRequest, dispatcher: Dispatcher, maxBytes: number): Observable<Answer> =>
   new Observable((subscriber) => {
@@ -84,7 +85,7 @@ const receive = (request: HttpRequest, dispatcher: Dispatcher, maxBytes: number)
       {
         onRequestStart: (controller) => {
           running = controller;
-          // unsubscribed while it waited for a connection
+          // unsubscribed while waiting for a connection
           if (subscriber.closed) abort(controller);
         },
         onResponseStart: (_, status, received) => {
@@ -118,17 +119,14 @@ function abort(controller: Dispatcher.DispatchController): void {
 
 type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A header that occurs several times has a list of values. */
+/** A header that occurs several times has an array of values. */
 const toHeaders = (headers: ReceivedHeaders): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
-/**
- * Bytes that are not UTF-8, or that are compressed, are an error, but not in an error response, where the status is what
- * counts.
- */
+/** A body that is not UTF-8, or that is compressed, is an error. In an error response only the status matters. */
 function toResponse({ status, headers, chunks }: Answer): HttpResponse {
   const isOk = status >= 200 && status <= 299;
   const isCompressed = !['', 'identity'].includes(headers['content-encoding'] ?? '');
-  if (isOk && isCompressed) throw Object.assign(new Error('the answer is compressed'), { code: 'CONTENT_ENCODING' });
+  if (isOk && isCompressed) throw Object.assign(new Error('the response is compressed'), { code: 'CONTENT_ENCODING' });
   return { status, headers, text: isCompressed ? '' : decodeText(chunks, isOk) };
 }
