@@ -2,7 +2,12 @@ import { concatMap, defer, map, type Observable, toArray } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { EventOf } from './toEvents.js';
 
-/** An update of type `U` whose events are those of type `E` that its variant can have. Updates without events are as they are. */
+/**
+ * An update of type `U` whose `events` are those of type `E` that its variant can have. An update without `events` is
+ * unchanged.
+ *
+ * @category Operators
+ */
 export type FilteredUpdate<U, E> = U extends { readonly events: readonly (infer A extends Tagged)[] }
   ? Omit<U, 'events'> & {
       /** The events that the operator emitted. */
@@ -15,9 +20,9 @@ export type FilteredUpdate<U, E> = U extends { readonly events: readonly (infer 
  * update is dropped, you can store the offset of each update that you have handled and resume from it.
  *
  * The argument is an operator on events, such as `ofEvent`, `ofTemplate` or the `filter` of RxJS; `pipe` combines several.
- * It is applied to the events of one update at a time, must complete, and may decode events, as `ofTemplate` does with
+ * It is applied to the events of one update at a time, and must complete. It may decode events, as `ofTemplate` does with
  * types. Checkpoints, updates of an unknown variant and `InvalidUpdate` pass unchanged. Order and completion are those of
- * the source. An error of the operator, such as a `DecodeError`, ends the stream before the update that it concerns.
+ * the source. If the operator fails, with a `DecodeError` for example, the stream fails before that update.
  *
  * @param operator - an operator that passes events, or decodes them
  *

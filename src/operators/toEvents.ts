@@ -18,6 +18,7 @@ export type EventOf<U extends Update> = Extract<U, { readonly events: readonly u
  * created event of an assignment stays in its assignment. Errors and completion are those of the source.
  *
  * A feed cannot resume from an event. Resume after the offset of an update when you have handled all its events.
+ * `filterEvents` filters the events and keeps the update with its offset.
  *
  * @example
  * ```ts
