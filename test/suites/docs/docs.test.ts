@@ -18,10 +18,12 @@ const examples = compileExamples(
   findExamples(root).map(({ name, code }) => ({ name, code: code.replaceAll(address, sandbox.url) })),
   root,
 );
-/** Examples that end by themselves. Services have tests of their own. */
-const programs = examples.filter(({ code }) => !code.startsWith('// service.ts') && !code.includes('// Ctrl-C'));
+/** Services, which need a database and have tests of their own. */
+const isService = (code: string): boolean => /^\/\/ (service\.ts|project\.mts)\n/.test(code);
+/** Examples that end by themselves. */
+const programs = examples.filter(({ code }) => !isService(code) && !code.includes('// Ctrl-C'));
 /** Examples without an end. */
-const endless = examples.filter(({ code }) => code.includes('// Ctrl-C'));
+const endless = examples.filter(({ code }) => code.includes('// Ctrl-C') && !isService(code));
 
 afterAll(() => sandbox.close());
 
