@@ -9,7 +9,8 @@ import { AssignedEvent, UnassignedEvent } from './Reassignment.js';
 import { Int64, Offset } from './scalars.js';
 
 /**
- * A contract that is active on a synchronizer. During a reassignment, a contract may be active on several synchronizers.
+ * A contract that is active on a synchronizer. During a reassignment, a contract may be active on several
+ * synchronizers.
  *
  * @category Contracts
  */
@@ -20,7 +21,9 @@ export interface ActiveContract {
   readonly createdEvent: CreatedEvent;
   /** The synchronizer. */
   readonly synchronizerId: string;
-  /** How often the contract had been reassigned when it was last activated on this synchronizer; 0 after its creation. */
+  /**
+   * How often the contract had been reassigned when it was last activated on this synchronizer; 0 after its creation.
+   */
   readonly reassignmentCounter: Int64;
 }
 
@@ -39,8 +42,9 @@ export interface IncompleteUnassigned {
 }
 
 /**
- * A contract that was assigned to a synchronizer before the participant saw its unassignment from the source. Its entry on
- * the source is out of date. If it is still active on the target, the snapshot also contains its {@link ActiveContract}.
+ * A contract that was assigned to a synchronizer before the participant saw its unassignment from the source. Its entry
+ * on the source is out of date. If it is still active on the target, the snapshot also contains its
+ * {@link ActiveContract}.
  *
  * @category Contracts
  */

@@ -46,11 +46,11 @@ export interface DecodeFailure {
 }
 
 /**
- * A template or an interface, with the type of its payload. The type is structural: the output of Daml's code generator for
- * JavaScript, of any release, matches it. {@link contractType} creates one from an io-ts codec.
+ * A template or an interface, with the type of its payload. The type is structural: the output of Daml's code generator
+ * for JavaScript, of any release, matches it. {@link contractType} creates one from an io-ts codec.
  *
- * An object with an `encode` method is a template, as in generated code. Any other object is an interface, whose payload is
- * its view.
+ * An object with an `encode` method is a template, as in generated code. Any other object is an interface, whose
+ * payload is its view.
  *
  * @category Contract types
  */
@@ -230,8 +230,8 @@ export function contractType(templateId: string, codec: t.Mixed, options?: TypeO
 }
 
 /**
- * Creates the type of an interface from io-ts codecs. Its payload is the view, so the `EventFormat` of a request must include
- * interface views. The formats that this library builds include them by default.
+ * Creates the type of an interface from io-ts codecs. Its payload is the view, so the `EventFormat` of a request must
+ * include interface views. The formats that this library builds include them by default.
  *
  * @param interfaceId - `#package-name:Module:Entity`
  * @param view - decodes the view as Daml JSON

@@ -213,7 +213,9 @@ export interface ExercisedEvent {
   readonly consuming: boolean;
   /** The requesting parties that witness the exercise. */
   readonly witnessParties: readonly string[];
-  /** The consequences of the exercise are the events whose node id `n` satisfies `nodeId < n <= lastDescendantNodeId`. */
+  /**
+   * The consequences of the exercise are the events whose node id `n` satisfies `nodeId < n <= lastDescendantNodeId`.
+   */
   readonly lastDescendantNodeId: Int64;
   /** The result as Daml JSON; absent if it is `null`. */
   readonly exerciseResult?: unknown;

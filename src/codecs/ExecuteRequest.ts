@@ -8,8 +8,8 @@ import { Base64, HashingSchemeVersion, LedgerString, Offset, type Opt, Party, Us
 import { TransactionFormat } from './UpdateFormat.js';
 
 /**
- * How far back the ledger searches for another submission of the same change. A change is identified by its user, its acting
- * parties and its command id. `Empty` is the longest period that the participant allows, usually seven days.
+ * How far back the ledger searches for another submission of the same change. A change is identified by its user, its
+ * acting parties and its command id. `Empty` is the longest period that the participant allows, usually seven days.
  *
  * @category Submission
  */

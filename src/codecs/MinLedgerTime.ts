@@ -53,7 +53,8 @@ export type Empty = Readonly<Record<string, never>>;
 export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});
 
 /**
- * The earliest ledger time of a transaction: an absolute time, or a duration from now. It does not delay the submission.
+ * The earliest ledger time of a transaction: an absolute time, or a duration from now. It does not delay the
+ * submission.
  *
  * @category Submission
  */

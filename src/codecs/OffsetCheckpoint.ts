@@ -44,7 +44,10 @@ const fields = message<LedgerEnd>('LedgerEnd', {
   synchronizerTimes: repeated(SynchronizerTime),
 });
 
-/** Whether a response is not a ledger end but, for example, a proxy's error. A feed would read it as an empty ledger and assume a reset. */
+/**
+ * Whether a response is not a ledger end but, for example, a proxy's error. A feed would read it as an empty ledger and
+ * assume a reset.
+ */
 const isForeign = (u: unknown): boolean =>
   isRecord(u) && !('offset' in u) && Object.keys(u).some((key) => key !== 'synchronizerTimes');
 
@@ -62,8 +65,8 @@ export const LedgerEnd: t.Type<LedgerEnd, unknown> = new t.Type(
 );
 
 /**
- * The participant has sent everything up to `offset` that matches the request. A feed can resume after this offset, even if
- * nothing matched.
+ * The participant has sent everything up to `offset` that matches the request. A feed can resume after this offset,
+ * even if nothing matched.
  *
  * @category Updates
  */

@@ -7,7 +7,10 @@ import type * as t from 'io-ts';
  * @category Values
  */
 export interface Problem {
-  /** Keys from the outside in, joined by dots; empty for the value itself. A map key (`t.record` in io-ts) appears as `*`. */
+  /**
+   * Keys from the outside in, joined by dots; empty for the value itself. A map key (`t.record` in io-ts) appears as
+   * `*`.
+   */
   readonly path: string;
   /** A description of the expected value. */
   readonly expected: string;

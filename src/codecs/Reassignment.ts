@@ -49,7 +49,8 @@ export const AssignedEvent: t.Type<AssignedEvent, unknown> = withFormerKey(
 );
 
 /**
- * A contract was unassigned from the synchronizer `source`. It is in flight until an assignment with the same reassignment id.
+ * A contract was unassigned from the synchronizer `source`. It is in flight until an assignment with the same
+ * reassignment id.
  *
  * @category Events
  */
@@ -128,7 +129,8 @@ export const ReassignmentEvent: t.Type<ReassignmentEvent, unknown> = oneOf<
 });
 
 /**
- * Contracts were unassigned from a synchronizer or assigned to one. The two steps are separate updates with separate offsets.
+ * Contracts were unassigned from a synchronizer or assigned to one. The two steps are separate updates with separate
+ * offsets.
  *
  * @category Updates
  */

@@ -149,7 +149,8 @@ export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRev
   });
 
 /**
- * A topology event of a kind that this version does not know, undecoded. It has no offset; use the offset of its update.
+ * A topology event of a kind that this version does not know, undecoded. It has no offset; use the offset of its
+ * update.
  *
  * @category Events
  */

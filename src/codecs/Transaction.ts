@@ -42,7 +42,8 @@ export interface Transaction {
 
 /**
  * Codec of `Transaction`, `JsTransaction` in the ledger's documentation. It requires the list of events, because every
- * participant sends it. A transaction without the list comes from another endpoint, which sends the events under another key.
+ * participant sends it. A transaction without the list comes from another endpoint, which sends the events under
+ * another key.
  *
  * @category Updates
  */

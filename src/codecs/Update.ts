@@ -9,7 +9,8 @@ import { TopologyTransaction } from './TopologyTransaction.js';
 import { Transaction } from './Transaction.js';
 
 /**
- * An update of a variant that this version does not know, undecoded. Feeds emit it, so a newer ledger does not end them.
+ * An update of a variant that this version does not know, undecoded. Feeds emit it, so a newer ledger does not end
+ * them.
  *
  * @category Updates
  */

@@ -61,7 +61,8 @@ export type UpdatesRange =
     };
 
 /**
- * The updates that a request selects: either by an update format, or by its predecessor, the filter. One of the two is required.
+ * The updates that a request selects: either by an update format, or by its predecessor, the filter. One of the two is
+ * required.
  *
  * @category Requests
  */
@@ -140,7 +141,8 @@ const rules = [
 const isPresent = <A>(value: Opt<A>): value is A => value !== null && value !== undefined;
 
 /**
- * Codec of `UpdatesRequest`. It checks the rules of the request, drops each `null`, and adds the scalars that 3.3 requires.
+ * Codec of `UpdatesRequest`. It checks the rules of the request, drops each `null`, and adds the scalars that 3.3
+ * requires.
  *
  * @category Requests
  */

@@ -26,8 +26,8 @@ export const create = <C extends CreatableType>(type: C, payload: PayloadOf<C>):
 });
 
 /**
- * Returns the command that exercises a choice on a contract, for `submit` and `prepare`. A choice of an interface can be
- * exercised on a contract of any template that implements the interface.
+ * Returns the command that exercises a choice on a contract, for `submit` and `prepare`. A choice of an interface can
+ * be exercised on a contract of any template that implements the interface.
  *
  * @param choice - a choice of a template or an interface
  * @param contractId - the id of the contract

@@ -10,8 +10,8 @@ import type { Problem } from './Problem.js';
 import type { TemplateId } from './scalars.js';
 
 /**
- * Returns a predicate: whether a wire id, `package-id:Module:Entity`, is that of the given template or interface. It compares
- * package names if the wire sends one in addition to the id, which it does for templates only.
+ * Returns a predicate: whether a wire id, `package-id:Module:Entity`, is that of the given template or interface. It
+ * compares package names if the wire sends one in addition to the id, which it does for templates only.
  */
 export function matchId(id: TemplateId): (wireId: string, packageName?: string) => boolean {
   if (!id.startsWith('#')) return (wireId) => wireId === id;

@@ -8,7 +8,9 @@ import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat
  * @category Requests
  */
 export interface FormatOptions {
-  /** At least one party, or `'any'` for every party of the participant. `'any'` requires the right to read as any party. */
+  /**
+   * At least one party, or `'any'` for every party of the participant. `'any'` requires the right to read as any party.
+   */
   readonly parties: readonly Party[] | 'any';
   /** The templates to select: `#package-name:Module:Entity`. Default: all, unless `interfaces` are given. */
   readonly templates?: readonly TemplateId[];
@@ -27,8 +29,8 @@ export interface FormatOptions {
 }
 
 /**
- * Returns a format that selects changes of active contracts: creations and archivals of contracts on which one of the parties
- * is a stakeholder, their reassignments, and changes to the hosting of the parties.
+ * Returns a format that selects changes of active contracts: creations and archivals of contracts on which one of the
+ * parties is a stakeholder, their reassignments, and changes to the hosting of the parties.
  *
  * @throws TypeError if the list of parties is empty
  * @example

@@ -2,9 +2,9 @@ import type * as t from 'io-ts';
 import { matching, scalar, integer } from './internal/field.js';
 
 /**
- * A position on the ledger of one participant: an integer, where 0 is the beginning of the ledger. Offsets ascend, with gaps.
- * The offsets of two participants are unrelated. An offset is an int64 on the wire; a number beyond 2^53 - 1 is invalid,
- * because `JSON.parse` rounds it.
+ * A position on the ledger of one participant: an integer, where 0 is the beginning of the ledger. Offsets ascend, with
+ * gaps. The offsets of two participants are unrelated. An offset is an int64 on the wire; a number beyond 2^53 - 1 is
+ * invalid, because `JSON.parse` rounds it.
  *
  * @example
  * ```ts
@@ -49,8 +49,8 @@ export const Int64: t.Type<Int64> = /* @__PURE__ */ integer(
 );
 
 /**
- * A time in UTC as ISO 8601 text, such as `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. It stays
- * text because the ledger's precision is microseconds, which `Date` lacks.
+ * A time in UTC as ISO 8601 text, such as `2026-07-24T10:00:00.123456Z`, with as many fraction digits as it needs. It
+ * stays text because the ledger's precision is microseconds, which `Date` lacks.
  *
  * @category Values
  */
@@ -88,7 +88,8 @@ export const Party: t.Type<Party, Party> = /* @__PURE__ */ matching(
 );
 
 /**
- * An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : - _ /` and space.
+ * An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : - _ /` and
+ * space.
  *
  * @category Values
  */
@@ -126,8 +127,8 @@ export const PackageName: t.Type<PackageName, PackageName> = /* @__PURE__ */ mat
 );
 
 /**
- * A template or an interface in a request: `#package-name:Module.Path:Entity` or `package-id:Module.Path:Entity`. Ledgers
- * since 3.5.1 reject the second form in the filter of a stream.
+ * A template or an interface in a request: `#package-name:Module.Path:Entity` or `package-id:Module.Path:Entity`.
+ * Ledgers since 3.5.1 reject the second form in the filter of a stream.
  *
  * @category Values
  */
@@ -194,8 +195,8 @@ export const Base64: t.Type<Base64> = /* @__PURE__ */ scalar('Base64', isBase64,
 export type Opt<A> = A | null | undefined;
 
 /**
- * The hashing scheme of a prepared transaction: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (since 3.5), or a
- * newer version from the response of `prepare`, which is passed on unchanged.
+ * The hashing scheme of a prepared transaction: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (since 3.5),
+ * or a newer version from the response of `prepare`, which is passed on unchanged.
  *
  * @category Submission
  */

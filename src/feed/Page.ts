@@ -88,8 +88,8 @@ interface OrderedElements {
 }
 
 /**
- * Checks the order of all elements before the feed emits any: a subscriber that resumes after an offset that came too early
- * would lose the updates before it. Drops repeated updates and elements outside the range.
+ * Checks the order of all elements before the feed emits any: a subscriber that resumes after an offset that came too
+ * early would lose the updates before it. Drops repeated updates and elements outside the range.
  *
  * @param previous - the result for the preceding elements; absent for the first elements of a range
  */

@@ -24,7 +24,10 @@ export interface Position {
   readonly recentOffsets: number;
   /** How many ranges to read at the same time. */
   readonly parallelRanges: number;
-  /** The shortest duration of a page request since the feed read the ledger end, in milliseconds: an estimate of the latency. */
+  /**
+   * The shortest duration of a page request since the feed read the ledger end, in milliseconds: an estimate of the
+   * latency.
+   */
   readonly fastestMs: number;
   /** Whether the feed has emitted everything up to the ledger end, and has not lagged by a page since. */
   readonly hasCaughtUp: boolean;
@@ -46,7 +49,9 @@ export interface Step {
   readonly lagChange?: 'CaughtUp' | 'FellBehind';
 }
 
-/** A range that the feed is reading. Its request is sent once for all subscribers, and repeated only after a failure. */
+/**
+ * A range that the feed is reading. Its request is sent once for all subscribers, and repeated only after a failure.
+ */
 export interface PrefetchedRange {
   readonly beginExclusive: Offset;
   readonly endInclusive: Offset;
@@ -86,8 +91,8 @@ export function startPosition({ beginExclusive, endInclusive, descendingOrder }:
 }
 
 /**
- * While the density is unknown, one page spans everything up to the target. It shows whether the ledger has reached a target
- * that is not the ledger end; the participant would refuse all ranges after its ledger end.
+ * While the density is unknown, one page spans everything up to the target. It shows whether the ledger has reached a
+ * target that is not the ledger end; the participant would refuse all ranges after its ledger end.
  */
 export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
 

@@ -25,8 +25,8 @@ interface Learned {
 }
 
 /**
- * A participant: the link to it, and everything that feeds learn about it from its responses. All feeds of a ledger share this
- * for the lifetime of the ledger. A method that has something to report returns it.
+ * A participant: the link to it, and everything that feeds learn about it from its responses. All feeds of a ledger
+ * share this for the lifetime of the ledger. A method that has something to report returns it.
  */
 export class Service {
   readonly link: Link;
@@ -48,7 +48,8 @@ export class Service {
   }
 
   /**
-   * Returns the same service over another link. Both learn from each other's responses and report to the same subscribers.
+   * Returns the same service over another link. Both learn from each other's responses and report to the same
+   * subscribers.
    *
    * @param onDiagnostic - receives the diagnostics of the other link before the subscribers
    */
@@ -80,7 +81,10 @@ export class Service {
     return this.#reportFor(this.newFeed());
   }
 
-  /** Creates the report function of a feed or of the service itself. It creates a diagnostic only if there is a subscriber. */
+  /**
+   * Creates the report function of a feed or of the service itself. It creates a diagnostic only if there is a
+   * subscriber.
+   */
   #reportFor(feed?: number): Report {
     return (body) => {
       if (!this.#diagnostics.observed && this.#onDiagnostic === undefined) return;
@@ -114,7 +118,10 @@ export class Service {
     return this.#learned.pageLimit;
   }
 
-  /** Records that a page of `limit` elements was too large: later pages have at most half. If several fail, the smallest counts. */
+  /**
+   * Records that a page of `limit` elements was too large: later pages have at most half. If several fail, the smallest
+   * counts.
+   */
   pageTooLarge(limit: number): PageLimitLearned | undefined {
     const pageLimit = Math.max(1, Math.floor(limit / 2));
     if (pageLimit >= this.pageLimit) return undefined;
@@ -157,7 +164,10 @@ export class Service {
     this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
   }
 
-  /** Whether to request the ledger end. After it was unavailable, this is false for a while, unless the clock is changed. */
+  /**
+   * Whether to request the ledger end. After it was unavailable, this is false for a while, unless the clock is
+   * changed.
+   */
   get hasLedgerEnd(): boolean {
     return Math.abs(asyncScheduler.now() - this.#learned.ledgerEndUnavailableAt) >= ledgerEndRetryMs;
   }

@@ -21,8 +21,8 @@ export interface Transport {
   /** The discriminant. */
   readonly _tag: 'Transport';
   /**
-   * Follows the ledger from a position, and ends with a step that continues over HTTP. If it returns `undefined`, the feed
-   * polls once and calls it again.
+   * Follows the ledger from a position, and ends with a step that continues over HTTP. If it returns `undefined`, the
+   * feed polls once and calls it again.
    *
    * @internal
    */

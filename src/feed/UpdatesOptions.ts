@@ -12,28 +12,28 @@ import type { Transport } from './Transport.js';
  */
 export interface UpdatesOptions {
   /**
-   * The maximum number of updates per request. If the participant refuses a page as too large, all feeds of the ledger halve
-   * the limit.
+   * The maximum number of updates per request. If the participant refuses a page as too large, all feeds of the ledger
+   * halve the limit.
    *
    * @defaultValue 200
    */
   readonly maxPageSize?: number | undefined;
   /**
-   * How long a request for new updates waits for an update, in milliseconds (`stream_idle_timeout_ms` on the wire). It should
-   * be well below the request timeouts of the participant, which is 20 000, and of all proxies.
+   * How long a request for new updates waits for an update, in milliseconds (`stream_idle_timeout_ms` on the wire). It
+   * should be well below the request timeouts of the participant, which is 20 000, and of all proxies.
    *
    * @defaultValue 5000, and 12 000 after two requests in a row without an update
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * How a feed without an end receives new updates once it has caught up. With `'http'`, it polls. With a transport, such as
-   * `webSocketTransport()` from `canton-rx/ws`, the participant pushes them. Default: the ledger's transport.
+   * How a feed without an end receives new updates once it has caught up. With `'http'`, it polls. With a transport,
+   * such as `webSocketTransport()` from `canton-rx/ws`, the participant pushes them. Default: the ledger's transport.
    */
   readonly transport?: 'http' | Transport | undefined;
   /**
-   * The maximum number of ranges that the feed reads at the same time while it catches up, 1 to 32. It emits their updates in
-   * order, and holds at most that many pages in memory. With `1`, it requests a page only after it has emitted all updates of
-   * the previous page.
+   * The maximum number of ranges that the feed reads at the same time while it catches up, 1 to 32. It emits their
+   * updates in order, and holds at most that many pages in memory. With `1`, it requests a page only after it has
+   * emitted all updates of the previous page.
    *
    * @defaultValue 2 to 16, depending on the latency of the participant
    */
@@ -46,12 +46,13 @@ export interface UpdatesOptions {
    */
   readonly onInvalid?: 'fail' | 'emit' | undefined;
   /**
-   * What to do if the feed cannot continue without a gap, because the ledger is pruned beyond the cursor or ends before it.
+   * What to do if the feed cannot continue without a gap, because the ledger is pruned beyond the cursor or ends before
+   * it.
    *
    * - `'fail'` ends the feed with the error of the gap.
-   * - A function chooses where to resume: the first offset that it emits is the new `beginExclusive`. The feed ends with the
-   *   error of the gap if the function emits no offset, or an offset with the same gap: one at or before the cursor if the
-   *   ledger is pruned, one at or after the cursor if it is reset.
+   * - A function chooses where to resume: the first offset that it emits is the new `beginExclusive`. The feed ends
+   *   with the error of the gap if the function emits no offset, or an offset with the same gap: one at or before the
+   *   cursor if the ledger is pruned, one at or after the cursor if it is reset.
    *
    * The feed does not emit the updates in the gap. To recover, you can read the active contracts at the new offset.
    *
@@ -70,7 +71,9 @@ export interface UpdatesOptions {
 export interface InvalidUpdate {
   /** The discriminant. */
   readonly _tag: 'InvalidUpdate';
-  /** The offset of the update. An update without a valid offset always ends the feed, because the cursor cannot pass it. */
+  /**
+   * The offset of the update. An update without a valid offset always ends the feed, because the cursor cannot pass it.
+   */
   readonly offset: Offset;
   /** The fields that cannot be decoded, without their values; at most about a hundred per list. */
   readonly problems: readonly Problem[];

@@ -26,8 +26,8 @@ import { isBeyondEnd, requestPage } from './pageRequest.js';
 import { type Position, type PrefetchedRange, type RangeResult, type Step, waitOrEnd } from './Position.js';
 
 /**
- * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch is
- * repeated only when its range is due, so that a participant in trouble gets one request at a time.
+ * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
+ * is repeated only when its range is due, so that a participant in trouble gets one request at a time.
  */
 export const readPage = (feed: LedgerFeed, position: Position): Observable<Step> =>
   defer(() => {
@@ -37,14 +37,15 @@ export const readPage = (feed: LedgerFeed, position: Position): Observable<Step>
     const prefetches = prefetched.map(({ prefetch$ }) => prefetch$.pipe(takeUntil(cancelled$)));
     return defer(() => [due$, ...prefetches]).pipe(
       mergeAll(),
-      // the next step subscribes to the prefetches that it still needs before this one unsubscribes and aborts the others
+      // the next step subscribes to the prefetches that it still needs before this one unsubscribes and aborts the
+      // others
       take(1),
     );
   });
 
 /**
- * Returns the ranges to read after the cursor, in order: the prefetched ones, and new ones between and after them as long as
- * there is room. The first begins at the cursor.
+ * Returns the ranges to read after the cursor, in order: the prefetched ones, and new ones between and after them as
+ * long as there is room. The first begins at the cursor.
  */
 function rangesToRead(feed: LedgerFeed, position: Position): readonly PrefetchedRange[] {
   const { cursor, target, prefetched } = position;
@@ -72,8 +73,8 @@ function rangesToRead(feed: LedgerFeed, position: Position): readonly Prefetched
 }
 
 /**
- * The number of offsets for a page that is nearly full and rarely overflows: two standard deviations below the limit, if each
- * offset matches the request with the same probability.
+ * The number of offsets for a page that is nearly full and rarely overflows: two standard deviations below the limit,
+ * if each offset matches the request with the same probability.
  */
 function rangeWidth({ maxPageSize, service }: LedgerFeed, { recentElements, recentOffsets }: Position): number {
   if (recentOffsets === 0) return Infinity;
@@ -91,8 +92,8 @@ const minProofMs = 500;
 /**
  * Reads a page of a range, when it is due or earlier. The request has no idle timeout, which could cut the page short.
  *
- * Only an empty response proves that a range has no more updates, because a participant may send less than the limit. If other
- * ranges follow, the proof is requested together with the page, so that they need not wait for it.
+ * Only an empty response proves that a range has no more updates, because a participant may send less than the limit.
+ * If other ranges follow, the proof is requested together with the page, so that they need not wait for it.
  */
 function readRange(feed: LedgerFeed, beginExclusive: Offset, endInclusive: Offset, isLast: boolean): PrefetchedRange {
   const result$ = defer(() => {
@@ -144,11 +145,17 @@ const concatPages = (page: Page, rest: Page): Page => ({
   count: page.count + rest.count,
 });
 
-/** Later subscribers get the same result. After an error, a new subscriber repeats the request; without subscribers, it aborts. */
+/**
+ * Later subscribers get the same result. After an error, a new subscriber repeats the request; without subscribers, it
+ * aborts.
+ */
 const shareResult = <A>(): MonoTypeOperatorFunction<A> =>
   share({ connector: () => new AsyncSubject(), resetOnComplete: false });
 
-/** Reads the range that begins at the cursor. If the ledger ends before the end of the range, it cancels the later prefetches. */
+/**
+ * Reads the range that begins at the cursor. If the ledger ends before the end of the range, it cancels the later
+ * prefetches.
+ */
 const readDueRange = (
   feed: LedgerFeed,
   position: Position,
@@ -177,7 +184,9 @@ const maxAutomaticRanges = 16;
 /** The minimum number of ranges once the latency is known: while the feed emits one page, the next is in flight. */
 const minAutomaticRanges = 2;
 
-/** How long a machine takes to handle a page of 200 updates, in milliseconds. Meanwhile, other pages can be in flight. */
+/**
+ * How long a machine takes to handle a page of 200 updates, in milliseconds. Meanwhile, other pages can be in flight.
+ */
 const handlingMs = 2.5;
 
 function positionAfterRange(feed: LedgerFeed, position: Position, { page, reached, requests }: RangeResult): Position {
@@ -214,8 +223,8 @@ function retarget(feed: LedgerFeed, position: Position, error: unknown): Observa
 const recheckMs = 1_000;
 
 /**
- * Reads one page before the cursor, in descending order. The limit is at least two, because a ledger before 3.5 ignores the
- * requested order and sends ascending pages. A page of one element would not reveal that.
+ * Reads one page before the cursor, in descending order. The limit is at least two, because a ledger before 3.5 ignores
+ * the requested order and sends ascending pages. A page of one element would not reveal that.
  */
 export const readDownward = (feed: LedgerFeed, position: Position): Observable<Step> => {
   const { floor } = position;

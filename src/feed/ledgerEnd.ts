@@ -20,7 +20,10 @@ export const ledgerEnd = (link: Link): Observable<Offset> =>
 export const readLedgerEnd = (feed: LedgerFeed, position: Position): Observable<Step> =>
   readLedgerEndOnce(feed, position).pipe(retryTransient(feed));
 
-/** Sets the target of a feed to the ledger end. If the participant does not serve it, the feed does not request it for a while. */
+/**
+ * Sets the target of a feed to the ledger end. If the participant does not serve it, the feed does not request it for a
+ * while.
+ */
 export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observable<Step> => {
   const { request, service } = feed;
   return ledgerEnd(service.link).pipe(

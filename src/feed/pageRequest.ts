@@ -17,9 +17,15 @@ import { minPollMs, type UpdatesPath } from './Service.js';
 
 /** The limit of a page, and how long to wait for elements. */
 interface PageRequest {
-  /** The maximum number of elements. Always sent: without it, a participant with more elements than its maximum refuses the request. */
+  /**
+   * The maximum number of elements. Always sent: without it, a participant with more elements than its maximum refuses
+   * the request.
+   */
   readonly limit: number;
-  /** How long the participant waits for another element before it responds, in milliseconds. Only for a range without an end. */
+  /**
+   * How long the participant waits for another element before it responds, in milliseconds. Only for a range without an
+   * end.
+   */
   readonly idleTimeoutMs?: number;
 }
 
@@ -34,8 +40,8 @@ export const requestPageWithRetry = (feed: LedgerFeed, range: Range, size: PageR
 export const isBeyondEnd = (error: unknown): boolean => isApiError(error) && error.code === 'OFFSET_AFTER_LEDGER_END';
 
 /**
- * Requests a page of a range. Repeats the request only in another form: with half the limit if the page is too large, at the
- * other path if the participant does not serve this one, with a shorter idle timeout if the poll timed out.
+ * Requests a page of a range. Repeats the request only in another form: with half the limit if the page is too large,
+ * at the other path if the participant does not serve this one, with a shorter idle timeout if the poll timed out.
  */
 export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): Observable<Page> =>
   defer(() => {
@@ -150,8 +156,8 @@ export function pageReceived({ count, updates, tookMs }: Page, path: string): Pa
 }
 
 /**
- * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and `verbose`
- * are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
+ * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and
+ * `verbose` are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
  */
 export function updatesBody(request: UpdatesRequest, range: Range, path: UpdatesPath): object {
   const { updateFormat, filter, verbose } = request;

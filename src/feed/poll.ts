@@ -5,8 +5,8 @@ import { requestPageWithRetry } from './pageRequest.js';
 import { catchUpOrPoll, type Position, type Step, unknownDensity } from './Position.js';
 
 /**
- * Follows the ledger with one request without an end. Its limit is so small that the participant responds with the first
- * update, rather than after the idle timeout or with a full page.
+ * Follows the ledger with one request without an end. Its limit is so small that the participant responds with the
+ * first update, rather than after the idle timeout or with a full page.
  */
 export const poll = (feed: LedgerFeed, position: Position): Observable<Step> =>
   defer(() => {
@@ -18,12 +18,15 @@ export const poll = (feed: LedgerFeed, position: Position): Observable<Step> =>
     );
   }).pipe(limitRate(position));
 
-/** The number of consecutive polls without an update after which a ledger counts as quiet. One poll may be empty because of a checkpoint. */
+/**
+ * The number of consecutive polls without an update after which a ledger counts as quiet. One poll may be empty because
+ * of a checkpoint.
+ */
 const quietAfterPolls = 2;
 
 /**
- * The idle timeout of a poll for more than the next update, in milliseconds. It is so short that even a full page of a slow
- * ledger arrives before the request times out.
+ * The idle timeout of a poll for more than the next update, in milliseconds. It is so short that even a full page of a
+ * slow ledger arrives before the request times out.
  */
 const drainIdleMs = 25;
 
@@ -85,13 +88,16 @@ interface AnsweredPoll {
   readonly tookMs: number;
 }
 
-/** A checkpoint that arrives within this time, in milliseconds, was sent because of the poll. The next poll gets one, too. */
+/**
+ * A checkpoint that arrives within this time, in milliseconds, was sent because of the poll. The next poll gets one,
+ * too.
+ */
 const earlyCheckpointMs = 1_000;
 
 /**
- * Returns the limit of the next poll: 1, so that the participant responds with the first update; 2 if it has just sent only an
- * early checkpoint. Since 3.5.1, participants send a checkpoint 500 ms after the start, and it counts toward the limit. If the
- * ledger end is unavailable, the limit grows fourfold with each full response.
+ * Returns the limit of the next poll: 1, so that the participant responds with the first update; 2 if it has just sent
+ * only an early checkpoint. Since 3.5.1, participants send a checkpoint 500 ms after the start, and it counts toward
+ * the limit. If the ledger end is unavailable, the limit grows fourfold with each full response.
  */
 function nextPollLimit({ page, hasUpdate, hasLedgerEnd, limit, tookMs }: AnsweredPoll): number {
   if (!hasUpdate) return page.count > 0 && tookMs < earlyCheckpointMs ? 2 : 1;

@@ -28,11 +28,12 @@ export const updates = (feed: LedgerFeed): Observable<Update | InvalidUpdate> =>
   steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
 
 /**
- * Emits the steps of a feed, one after another. The first is its start; each step begins at the position after the previous
- * one. A step is emitted before the next begins, so that apart from prefetched ranges the feed requests only what it needs.
+ * Emits the steps of a feed, one after another. The first is its start; each step begins at the position after the
+ * previous one. A step is emitted before the next begins, so that apart from prefetched ranges the feed requests only
+ * what it needs.
  *
- * @param ready$ - emits when the next step may begin; by default immediately. Waiting aborts prefetched ranges, so use it only
- * for feeds that read one range at a time.
+ * @param ready$ - emits when the next step may begin; by default immediately. Waiting aborts prefetched ranges, so use
+ * it only for feeds that read one range at a time.
  */
 export const steps = (feed: LedgerFeed, ready$: Observable<unknown> = always$): Observable<Step> =>
   defer((): Step[] => [{ position: startPosition(feed.request) }]).pipe(
@@ -93,7 +94,9 @@ const handleGap =
       );
     });
 
-/** Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap. */
+/**
+ * Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap.
+ */
 function resumeAfterGap(
   { request, onGap, report }: LedgerFeed,
   { cursor, floor }: Position,

@@ -19,13 +19,14 @@ import type { ExecuteOptions, SubmitOptions } from '../submission/SubmitOptions.
  */
 export interface LedgerReader {
   /**
-   * Emits the updates after `beginExclusive`, each once and in order: first those already on the ledger, then new ones, until
-   * you unsubscribe. With `endInclusive`, it completes at that offset, and waits if the ledger has not reached it yet.
+   * Emits the updates after `beginExclusive`, each once and in order: first those already on the ledger, then new ones,
+   * until you unsubscribe. With `endInclusive`, it completes at that offset, and waits if the ledger has not reached it
+   * yet.
    *
    * After a transient failure, the feed retries from its cursor. Any other failure ends it with a {@link LedgerError}:
-   * `InvalidRequestError` before it sends anything; `PrunedError` or `LedgerResetError` if continuing would leave a gap;
-   * `DecodeError`, `OrderError`, `UnauthorizedError`, `PageLimitError` or `ApiError`; or the last transient error if the retry
-   * budget is used up. Unsubscribing aborts the request.
+   * `InvalidRequestError` before it sends anything; `PrunedError` or `LedgerResetError` if continuing would leave a
+   * gap; `DecodeError`, `OrderError`, `UnauthorizedError`, `PageLimitError` or `ApiError`; or the last transient error
+   * if the retry budget is used up. Unsubscribing aborts the request.
    *
    * To resume, pass the offset of the last update that you handled as `beginExclusive`.
    *
@@ -46,8 +47,8 @@ export interface LedgerReader {
   /** Emits the current ledger end and completes. */
   ledgerEnd(): Observable<Offset>;
   /**
-   * Emits what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds have caught
-   * up, and the progress of submissions. It is hot, never completes, and costs nothing without subscribers.
+   * Emits what the client does, for logs, metrics and progress displays: polls, pages, retries, gaps, whether feeds
+   * have caught up, and the progress of submissions. It is hot, never completes, and costs nothing without subscribers.
    */
   readonly diagnostics$: Observable<Diagnostic>;
 }
@@ -59,8 +60,8 @@ export interface LedgerReader {
  */
 export interface Ledger extends LedgerReader {
   /**
-   * Executes a prepared and signed submission, emits the committed transaction, and completes. Its `events` are empty if the
-   * format includes none of them.
+   * Executes a prepared and signed submission, emits the committed transaction, and completes. Its `events` are empty
+   * if the format includes none of them.
    *
    * All other outcomes are errors:
    *
@@ -70,21 +71,25 @@ export interface Ledger extends LedgerReader {
    * - `UnauthorizedError`: the participant refused the token.
    * - `InvalidRequestError`: the request is invalid, and nothing was sent.
    *
-   * If the response is lost, the client sends the same signed bytes again (see `recover`): the ledger commits a change once, and
-   * the response contains its offset. It also retries a submission that the participant refuses temporarily. A second
-   * subscription sends the same change. Unsubscribing aborts the request, not the submission.
+   * If the response is lost, the client sends the same signed bytes again (see `recover`): the ledger commits a change
+   * once, and the response contains its offset. It also retries a submission that the participant refuses temporarily.
+   * A second subscription sends the same change. Unsubscribing aborts the request, not the submission.
    */
   executeAndWaitForTransaction(request: ExecuteRequest, options?: ExecuteOptions): Observable<Transaction>;
-  /** Requests the preparation of a submission for signing, emits the result, and completes. It does not change the ledger. */
+  /**
+   * Requests the preparation of a submission for signing, emits the result, and completes. It does not change the
+   * ledger.
+   */
   prepare(request: PrepareRequest): Observable<PreparedSubmission>;
   /**
-   * Prepares, verifies, signs and executes a submission, and determines its outcome. Emits the committed transaction and
-   * completes.
+   * Prepares, verifies, signs and executes a submission, and determines its outcome. Emits the committed transaction
+   * and completes.
    *
-   * It fails with the errors of `prepare` and `executeAndWaitForTransaction`; with a `VerificationError`, or another error of
-   * the verifier, if the prepared submission must not be signed; or with the error of a signer. An error before the execution
-   * means that nothing has been committed. A second subscription sends the same bytes if they may have been committed.
-   * Otherwise, it prepares the submission again with the same command id. In both cases, the ledger commits it once.
+   * It fails with the errors of `prepare` and `executeAndWaitForTransaction`; with a `VerificationError`, or another
+   * error of the verifier, if the prepared submission must not be signed; or with the error of a signer. An error
+   * before the execution means that nothing has been committed. A second subscription sends the same bytes if they may
+   * have been committed. Otherwise, it prepares the submission again with the same command id. In both cases, the
+   * ledger commits it once.
    *
    * @throws TypeError synchronously, if `verify` is missing
    */

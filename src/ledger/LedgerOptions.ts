@@ -14,9 +14,10 @@ export interface LedgerOptions {
   /**
    * The bearer token, or a function that returns it as a string, an Observable or a Promise. Default: no token is sent.
    *
-   * The client calls the function before every request, because participants accept only tokens that are valid for a few
-   * minutes. If the participant refuses the token, the client calls the function again. If it returns the same token, or another
-   * token that is refused, the request fails with an `UnauthorizedError`; in the second case, a feed retries with back-off.
+   * The client calls the function before every request, because participants accept only tokens that are valid for a
+   * few minutes. If the participant refuses the token, the client calls the function again. If it returns the same
+   * token, or another token that is refused, the request fails with an `UnauthorizedError`; in the second case, a feed
+   * retries with back-off.
    */
   readonly token?: Token | undefined;
   /** Headers for every request, in addition to those that the library sets. */
@@ -24,16 +25,16 @@ export interface LedgerOptions {
   /** Replaces the global `fetch`, for example to trace or route requests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
-   * How long a response may take, in milliseconds. For a request for new updates, its idle timeout is added. The participant's
-   * own timeout is 20 000.
+   * How long a response may take, in milliseconds. For a request for new updates, its idle timeout is added. The
+   * participant's own timeout is 20 000.
    *
    * @defaultValue 30000
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * The maximum size of a response, in bytes. It limits how much memory a faulty participant can use. If a response is larger, a
-   * feed requests smaller pages; any other request fails with an `AnswerTooLargeError`. A decoded response takes a few times its
-   * size in memory, and up to fifty times if it is crafted for that. Has no effect with `port`.
+   * The maximum size of a response, in bytes. It limits how much memory a faulty participant can use. If a response is
+   * larger, a feed requests smaller pages; any other request fails with an `AnswerTooLargeError`. A decoded response
+   * takes a few times its size in memory, and up to fifty times if it is crafted for that. Has no effect with `port`.
    *
    * @defaultValue 33554432, 32 MiB
    */
@@ -41,8 +42,8 @@ export interface LedgerOptions {
   /** How to retry after a transient failure. Default: the defaults of {@link RetryPolicy}. */
   readonly retry?: RetryPolicy | undefined;
   /**
-   * The path that serves updates. `'auto'` starts with `/v2/updates/flats`. If the participant does not serve that path (3.6),
-   * the client switches to `/v2/updates`, even in the middle of a feed.
+   * The path that serves updates. `'auto'` starts with `/v2/updates/flats`. If the participant does not serve that path
+   * (3.6), the client switches to `/v2/updates`, even in the middle of a feed.
    *
    * @defaultValue 'auto'
    */
@@ -50,8 +51,8 @@ export interface LedgerOptions {
   /** Replaces ky, for tests or for another HTTP client. `fetch` then has no effect. */
   readonly port?: HttpPort | undefined;
   /**
-   * How feeds without an end receive new updates once they have caught up, such as `webSocketTransport()` from `canton-rx/ws`.
-   * The options of a feed can override it. Default: feeds poll.
+   * How feeds without an end receive new updates once they have caught up, such as `webSocketTransport()` from
+   * `canton-rx/ws`. The options of a feed can override it. Default: feeds poll.
    */
   readonly transport?: Transport | undefined;
 }

@@ -37,7 +37,10 @@ export interface ProcessorProgress {
 
 const connections = new WeakMap<LedgerReader, LedgerConnection>();
 
-/** Attaches a connection to a ledger. A property would expose it to users, and a modified copy of the ledger would share it. */
+/**
+ * Attaches a connection to a ledger. A property would expose it to users, and a modified copy of the ledger would share
+ * it.
+ */
 export function withConnection<L extends LedgerReader>(ledger: L, connection: LedgerConnection): L {
   connections.set(ledger, connection);
   return ledger;

@@ -38,8 +38,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 /**
- * Creates a client that only reads a participant's ledger. It makes a program that does not submit 15 percent smaller, because
- * bundlers omit the code for submissions.
+ * Creates a client that only reads a participant's ledger. It makes a program that does not submit 15 percent smaller,
+ * because bundlers omit the code for submissions.
  *
  * @throws TypeError if an option is invalid, such as a `baseUrl` that is not an http(s) URL
  * @example

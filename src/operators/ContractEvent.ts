@@ -63,7 +63,8 @@ export interface ExercisedChoice<I extends string, N extends string, D> extends 
 }
 
 /**
- * A choice was exercised that the type does not define: a choice of an interface, or of a later version of the template.
+ * A choice was exercised that the type does not define: a choice of an interface, or of a later version of the
+ * template.
  *
  * @category Operators
  */

@@ -3,11 +3,11 @@ import type { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * Waits until a running feed has reached an offset. Emits the offset of the first update or checkpoint at or after it, and
- * completes. Apply it after the operator that handles the updates, so that later reads see their effects.
+ * Waits until a running feed has reached an offset. Emits the offset of the first update or checkpoint at or after it,
+ * and completes. Apply it after the operator that handles the updates, so that later reads see their effects.
  *
- * It waits indefinitely if the feed emits neither an update nor a checkpoint at or after the offset, so add `timeout`. If the
- * feed completes first, it fails with RxJS's `EmptyError`.
+ * It waits indefinitely if the feed emits neither an update nor a checkpoint at or after the offset, so add `timeout`.
+ * If the feed completes first, it fails with RxJS's `EmptyError`.
  *
  * @param offset - an offset, such as that of the transaction that `executeAndWaitForTransaction` emits
  * @example

@@ -16,7 +16,8 @@ import type { EventOf } from './toEvents.js';
  */
 export interface DecodeOptions {
   /**
-   * What to do with an event that cannot be decoded: `'fail'` fails with a `DecodeError`, `'emit'` emits an `UndecodedEvent`.
+   * What to do with an event that cannot be decoded: `'fail'` fails with a `DecodeError`, `'emit'` emits an
+   * `UndecodedEvent`.
    *
    * @defaultValue 'fail'
    */

@@ -6,8 +6,8 @@ import type { EventOf } from './toEvents.js';
 /**
  * Emits only the events of the given kinds, and narrows their type.
  *
- * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error. Order,
- * errors and completion are those of the source.
+ * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error.
+ * Order, errors and completion are those of the source.
  *
  * @param kind - a kind of event, by its `_tag`
  * @param kinds - further kinds

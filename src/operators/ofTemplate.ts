@@ -20,14 +20,14 @@ export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | Unas
  * Emits only the events of contracts of the given types, decoded:
  *
  * - A `CreatedEvent`, including that of an assignment, has a typed `payload`.
- * - An `ExercisedEvent` has a typed `argument` and `result`, discriminated by its `choice`. If the type does not define the
- *   choice, the argument stays undecoded.
+ * - An `ExercisedEvent` has a typed `argument` and `result`, discriminated by its `choice`. If the type does not define
+ *   the choice, the argument stays undecoded.
  * - Archivals and unassignments stay unchanged.
  *
- * Decoded events have the `templateId` of their type as `type`. If a contract matches several types, the first counts; for an
- * exercise, the first that defines the choice. An event belongs to an interface if it contains the interface's view, lists the
- * interface in `implementedInterfaces`, or exercises a choice of it. An unassignment does not name interfaces, so it never
- * matches an interface.
+ * Decoded events have the `templateId` of their type as `type`. If a contract matches several types, the first counts;
+ * for an exercise, the first that defines the choice. An event belongs to an interface if it contains the interface's
+ * view, lists the interface in `implementedInterfaces`, or exercises a choice of it. An unassignment does not name
+ * interfaces, so it never matches an interface.
  *
  * If an event cannot be decoded, it fails with a {@link DecodeError}, or emits an `UndecodedEvent` with
  * `onUndecodable: 'emit'`.
@@ -62,16 +62,16 @@ export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>
 /**
  * Emits only the events of contracts of the given templates, and narrows the type to events that have a template.
  *
- * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error. A template
- * has one of three forms, in which `Module` may be a dotted path:
+ * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error. A
+ * template has one of three forms, in which `Module` may be a dotted path:
  *
  * - `Module:Entity`: in any package
  * - `#package-name:Module:Entity`: in all versions of that package
  * - `package-id:Module:Entity`: in exactly that version of the package
  *
- * An assignment matches by the template of its `createdEvent`. An exercise matches by the template of its contract, even if the
- * choice belongs to an interface. Topology events, events of an unknown kind, and unassignments without a template (from a 3.3
- * ledger) never match. Order, errors and completion are those of the source.
+ * An assignment matches by the template of its `createdEvent`. An exercise matches by the template of its contract,
+ * even if the choice belongs to an interface. Topology events, events of an unknown kind, and unassignments without a
+ * template (from a 3.3 ledger) never match. Order, errors and completion are those of the source.
  *
  * @param template - a template
  * @param templates - further templates

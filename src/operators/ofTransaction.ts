@@ -3,8 +3,8 @@ import type { Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * Finds a committed transaction in a feed: emits the feed's transaction with the same update id, and completes. If the feed's
- * format selects none of its events, it completes without a value once the feed has passed the offset.
+ * Finds a committed transaction in a feed: emits the feed's transaction with the same update id, and completes. If the
+ * feed's format selects none of its events, it completes without a value once the feed has passed the offset.
  *
  * @param transaction - a transaction, such as the one that `executeAndWaitForTransaction` emits
  * @example

@@ -4,8 +4,8 @@ import type { Update } from '../codecs/Update.js';
 /**
  * Emits only the updates of the given variants, and narrows their type.
  *
- * Order, errors and completion are those of the source. The source may also contain elements of type `InvalidUpdate`, which
- * cannot be decoded.
+ * Order, errors and completion are those of the source. The source may also contain elements of type `InvalidUpdate`,
+ * which cannot be decoded.
  *
  * @param variant - a variant, by its `_tag`
  * @param variants - further variants

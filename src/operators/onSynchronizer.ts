@@ -6,10 +6,10 @@ import { synchronizersOf } from './internal/times.js';
  * Emits only the updates of the given synchronizers.
  *
  * - A checkpoint matches if its `synchronizerTimes` contain one of the synchronizers. It stays unchanged.
- * - A reassignment matches by its `synchronizerId`. From a 3.3 ledger, which does not send it, it matches by the source of its
- *   unassignments or the target of its assignments.
- * - An update of an unknown variant matches if its undecoded value contains a matching `synchronizerId`, directly or within
- *   `value`.
+ * - A reassignment matches by its `synchronizerId`. From a 3.3 ledger, which does not send it, it matches by the source
+ *   of its unassignments or the target of its assignments.
+ * - An update of an unknown variant matches if its undecoded value contains a matching `synchronizerId`, directly or
+ *   within `value`.
  *
  * Order, errors and completion are those of the source.
  *

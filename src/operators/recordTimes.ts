@@ -8,13 +8,13 @@ type RecordTimes = ReadonlyMap<string, Timestamp>;
 /**
  * Emits the latest record time of each synchronizer, by synchronizer id, whenever one of the times advances.
  *
- * Each emission is a new map with all synchronizers so far. Transactions, reassignments, topology transactions and checkpoints
- * advance times; updates of an unknown variant do not. A checkpoint that advances several times causes one emission. An update
- * that advances none causes no emission.
+ * Each emission is a new map with all synchronizers so far. Transactions, reassignments, topology transactions and
+ * checkpoints advance times; updates of an unknown variant do not. A checkpoint that advances several times causes one
+ * emission. An update that advances none causes no emission.
  *
- * Times never decrease. They are compared as instants, to the last digit, and stay the text that the ledger sent. Record times
- * of different synchronizers are not comparable. Errors and completion are those of the source. Each subscription starts with
- * an empty map.
+ * Times never decrease. They are compared as instants, to the last digit, and stay the text that the ledger sent.
+ * Record times of different synchronizers are not comparable. Errors and completion are those of the source. Each
+ * subscription starts with an empty map.
  *
  * @example
  * ```ts

@@ -3,11 +3,11 @@ import { catchError, map, of, type OperatorFunction, pipe, throwError } from 'rx
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 
 /**
- * Emits each value as a `right` of fp-ts's `Either`. If the source fails with a {@link LedgerError}, it emits the error as a
- * `left` and completes.
+ * Emits each value as a `right` of fp-ts's `Either`. If the source fails with a {@link LedgerError}, it emits the error
+ * as a `left` and completes.
  *
- * Any other error is a bug in the program, and stays an error. The operator does not resubscribe to the source: apply operators
- * that retry before it.
+ * Any other error is a bug in the program, and stays an error. The operator does not resubscribe to the source: apply
+ * operators that retry before it.
  *
  * @example
  * ```ts

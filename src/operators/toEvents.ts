@@ -14,8 +14,8 @@ export type EventOf<U extends Update> = Extract<U, { readonly events: readonly u
 /**
  * Emits the events of transactions, reassignments and topology transactions one by one.
  *
- * It emits the events of an update synchronously and in order. Checkpoints and updates of an unknown variant have no events. The
- * created event of an assignment stays in its assignment. Errors and completion are those of the source.
+ * It emits the events of an update synchronously and in order. Checkpoints and updates of an unknown variant have no
+ * events. The created event of an assignment stays in its assignment. Errors and completion are those of the source.
  *
  * A feed cannot resume from an event. Resume after the offset of an update when you have handled all its events.
  * `filterEvents` filters the events and keeps the update with its offset.

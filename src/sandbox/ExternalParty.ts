@@ -7,7 +7,7 @@ import type { WireSignature } from './wire/WireUpdate.js';
  */
 export interface ExternalParty extends HostedParty {
   /**
-   * Signs the `preparedTransactionHash` of a prepare response.
+   * Signs the `preparedTransactionHash` from a prepare response.
    *
    * @param preparedTransactionHash - the hash in base64
    */
@@ -20,11 +20,12 @@ export interface ExternalParty extends HostedParty {
  * @category Sandbox
  */
 export interface HostedParty {
-  /** The party id, `hint::fingerprint`. */
+  /** The party id: `hint::fingerprint`. */
   readonly party: string;
   /**
-   * The fingerprint of the first public key: `1220` and a SHA-256 in hex. The hash covers the purpose 12 in four bytes,
-   * followed by the key: the raw bytes of an Ed25519 key, the DER bytes of the SubjectPublicKeyInfo of an ECDSA key.
+   * The fingerprint of the first public key: `1220` followed by a SHA-256 hash in hex. The hash covers the number 12 in
+   * four bytes, followed by the raw bytes of an Ed25519 key or the DER bytes of the SubjectPublicKeyInfo of an ECDSA
+   * key.
    */
   readonly fingerprint: string;
   /** The fingerprints of all public keys. */
@@ -34,7 +35,7 @@ export interface HostedParty {
 }
 
 /**
- * The public keys of a party whose private keys the caller holds.
+ * The public keys of a party. The caller holds the private keys.
  *
  * @example
  * ```ts
@@ -54,7 +55,7 @@ export type ExternalPartyOptions =
       readonly publicKey: PublicKey;
     }
   | {
-      /** The keys of the party. The party id has the fingerprint of the first one. */
+      /** The keys of the party. The party id contains the fingerprint of the first key. */
       readonly publicKeys: readonly PublicKey[];
       /**
        * The number of keys that must sign a submission.
@@ -65,7 +66,7 @@ export type ExternalPartyOptions =
     };
 
 /**
- * A public key for Ed25519, or for ECDSA on P-256, P-384 or secp256k1. It is a WebCrypto key, the DER bytes of a
+ * A public key for Ed25519, or for ECDSA on P-256, P-384 or secp256k1: a WebCrypto key, the DER bytes of a
  * SubjectPublicKeyInfo (`spki`), or the 32 raw bytes of an Ed25519 key.
  *
  * @category Sandbox

@@ -1,7 +1,7 @@
 import type { FaultSocket, FaultStatus } from './FaultSocket.js';
 
 /**
- * A failure of one request, see {@link Sandbox.fault}.
+ * A failure of one request. See {@link Sandbox.fault}.
  *
  * @category Sandbox
  */
@@ -19,7 +19,8 @@ export type Fault =
   | FaultSocket;
 
 /**
- * The request is not processed. The response is 200, `application/json` and exactly this body, valid or not.
+ * The sandbox does not process the request. It sends status 200, `application/json` and exactly this body, valid or
+ * not.
  *
  * @category Sandbox
  */
@@ -31,11 +32,12 @@ export interface FaultBody {
 }
 
 /**
- * The submission is accepted, its response is lost, and the commit follows later. Before the commit the ledger answers the
- * same change with `SUBMISSION_ALREADY_IN_FLIGHT`, after it with `DUPLICATE_COMMAND`. The submission is checked again at
- * the time of the commit: its contract may be archived by then, or its time bounds may have passed. Applies to
- * `…/executeAndWaitForTransaction` and leaves other requests unharmed. A submission that is rejected at once gets its usual
- * response.
+ * The sandbox accepts the submission, loses the response, and commits later. Before the commit, the same change gets
+ * `SUBMISSION_ALREADY_IN_FLIGHT`; after it, `DUPLICATE_COMMAND`. The sandbox checks the submission again at the time of
+ * the commit: by then, its contract may be archived or its time bounds may have passed.
+ *
+ * Applies to `…/executeAndWaitForTransaction`, and has no effect on other requests. A submission that is rejected
+ * immediately gets its usual response.
  *
  * @example
  * ```ts
@@ -52,10 +54,10 @@ export interface FaultBody {
 export interface FaultCommitLate {
   /** The kind of the fault. */
   readonly kind: 'commitLate';
-  /** The milliseconds from the request to the commit. A restart does not stop the commit, `close()` does. */
+  /** The time from the request to the commit, in milliseconds. `close()` cancels the commit; a restart does not. */
   readonly ms: number;
   /**
-   * How the response is lost, at once: the client gets the plain-text 503 of the request timeout, or a TCP reset.
+   * How the response is lost. The client immediately gets the plain-text 503 of a request timeout, or a TCP reset.
    *
    * @defaultValue 'timeout'
    */
@@ -63,9 +65,9 @@ export interface FaultCommitLate {
 }
 
 /**
- * The request is processed at once, and its response is delayed. If the delay exceeds `requestTimeoutMs`, the client gets
- * the 503 of the request timeout although the request was processed. If it exceeds the `stream_idle_timeout_ms` of a request
- * for the active contracts, their list is empty.
+ * The sandbox processes the request immediately and delays the response. If the delay exceeds `requestTimeoutMs`, the
+ * client gets the 503 of a request timeout, although the request was processed. If it exceeds the
+ * `stream_idle_timeout_ms` of a request for the active contracts, their list is empty.
  *
  * @category Sandbox
  */
@@ -77,8 +79,8 @@ export interface FaultDelay {
 }
 
 /**
- * The request, or the upgrade to a WebSocket, is accepted and never gets a response. The connection stays open until the
- * client closes it, or until `restart()` or `close()`.
+ * The sandbox accepts the request, or the upgrade to a WebSocket, and never responds. The connection stays open until
+ * the client closes it, or until `restart()` or `close()`.
  *
  * @category Sandbox
  */
@@ -88,8 +90,8 @@ export interface FaultHang {
 }
 
 /**
- * The participant prepares another transaction than the requested one, as a malicious participant does to obtain a
- * signature. Applies to `…/prepare` and leaves other requests unharmed. A client must not sign the result.
+ * The sandbox prepares a transaction other than the requested one, as a malicious participant does to obtain a
+ * signature. A client must not sign the result. Applies to `…/prepare`, and has no effect on other requests.
  *
  * @example
  * ```ts
@@ -109,16 +111,18 @@ export interface FaultLie {
   /** The kind of the fault. */
   readonly kind: 'lie';
   /**
-   * The part of the response that is false. `'transaction'`: the transaction is false, the hash is that of the requested
-   * one. `'hash'`: the other way round. `'both'`: the transaction is false and the hash belongs to it, so that only reading
-   * the transaction reveals the fault; once signed, it can be executed.
+   * The false part of the response.
+   *
+   * - `'transaction'`: the transaction is false, and the hash is that of the requested transaction.
+   * - `'hash'`: the hash is false, and the transaction is the requested one.
+   * - `'both'`: the transaction is false, and the hash belongs to it. Only reading the transaction reveals the fault.
+   *   Once signed, it can be executed.
    */
   readonly about: 'transaction' | 'hash' | 'both';
   /**
-   * Makes the prepare request whose transaction is returned from the request of the client. By default a 9 is put before
-   * the first number among the arguments of a create; without such a number, the command id is changed. If the ledger
-   * rejects the new request, the client gets that error. If the function throws, the client gets a plain-text 400 without
-   * the reason.
+   * Creates the false prepare request from the client's request. By default, a 9 is prepended to the first number among
+   * the arguments of a create; if there is no number, the command id is changed. If the ledger rejects the new request,
+   * the client gets that error. If the function throws, the client gets a plain-text 400 without the reason.
    *
    * @param request - the parsed request, a copy that the function may change and return
    */
@@ -126,7 +130,7 @@ export interface FaultLie {
 }
 
 /**
- * The connection is reset (TCP RST) instead of a response, or instead of an upgrade to a WebSocket.
+ * The sandbox resets the connection (TCP RST) instead of responding or upgrading to a WebSocket.
  *
  * @category Sandbox
  */
@@ -134,7 +138,8 @@ export interface FaultReset {
   /** The kind of the fault. */
   readonly kind: 'reset';
   /**
-   * With `'after'` the request is processed and only its response is lost. Has no effect on an upgrade.
+   * Whether to reset before or after processing the request. With `'after'`, only the response is lost. Has no effect
+   * on an upgrade.
    *
    * @defaultValue 'before'
    */
@@ -142,9 +147,9 @@ export interface FaultReset {
 }
 
 /**
- * The request is processed, and a function changes its JSON response: to have duplicates, another order, elements of
- * another range or of an unknown kind. Status and headers stay, JSON errors are changed too, and a response that is not
- * JSON is sent unchanged. On a WebSocket the function is called with each message.
+ * The sandbox processes the request, and a function changes the JSON response, for example to send duplicates, another
+ * order, or elements of another range or an unknown kind. Status and headers stay the same. The function also changes
+ * JSON errors, but not responses that are not JSON. On a WebSocket, it is called for each message.
  *
  * @example
  * ```ts
@@ -161,9 +166,9 @@ export interface FaultRewrite {
   /** The kind of the fault. */
   readonly kind: 'rewrite';
   /**
-   * Returns the new body or message. A string is sent as it is, any other value as JSON. If the function throws, or
-   * returns a value without a JSON form such as `undefined`, the client gets a plain-text 500 without the reason; a
-   * WebSocket is closed with 1011.
+   * Returns the new body or message. A string is sent as is, any other value as JSON. If the function throws, or
+   * returns a value without a JSON form such as `undefined`, the client gets a plain-text 500 without the reason, and a
+   * WebSocket is closed with code 1011.
    *
    * @param answer - the parsed response or message, a copy that the function may change and return
    */
@@ -172,24 +177,25 @@ export interface FaultRewrite {
 
 /**
  * The requests that a {@link Fault} applies to. Faults of the kinds `status`, `reset`, `hang` and `rewrite` apply to
- * requests and to upgrades to a WebSocket, faults of the kind `socket` to upgrades only, and all others to requests only.
+ * requests and to upgrades to a WebSocket, faults of the kind `socket` to upgrades only, and all others to requests
+ * only.
  *
  * @category Sandbox
  */
 export interface FaultScope {
   /**
-   * The whole path, or a pattern for it.
+   * The complete path, or a pattern for it.
    *
    * @defaultValue any path
    */
   readonly path?: string | RegExp;
   /**
-   * The number of matching requests to let pass before the fault is due.
+   * The number of matching requests that pass before the fault is due.
    *
-   * Each fault has a count of its own. It counts every request that matches its `path` and its kind, on arrival, since the
-   * fault was queued, including requests that another fault applies to. If several faults are due, the one that was queued
-   * first applies, and the others apply to the next requests: with two faults of `after: 1`, the first request passes, the
-   * second gets the first fault, the third the second one.
+   * Each fault has its own count. Since it was queued, it counts every request on arrival that matches its `path` and
+   * its kind, including requests that another fault applies to. If several faults are due, the one that was queued
+   * first applies, and the others apply to the next requests. For example, with two faults of `after: 1`, the first
+   * request passes, the second gets the first fault, and the third gets the second fault.
    *
    * @defaultValue 0
    */
@@ -203,32 +209,32 @@ export interface FaultScope {
 }
 
 /**
- * The request is processed. Its response announces the full length, begins, and stalls until the client closes the
- * connection, or until `restart()` or `close()`. The log of requests has its `status`, and `aborted` once the client has
- * closed the connection.
+ * The sandbox processes the request. The response announces its full length, begins, and stalls until the client closes
+ * the connection, or until `restart()` or `close()`. The request log shows its `status`, and `aborted` once the client
+ * has closed the connection.
  *
  * @category Sandbox
  */
 export interface FaultStall {
   /** The kind of the fault. */
   readonly kind: 'stall';
-  /** The number of bytes of the body that are sent. A response with no more bytes is sent in full. */
+  /** The number of bytes of the body to send. A response without further bytes is sent in full. */
   readonly bytes: number;
 }
 
 /**
- * The request is processed. Its response announces the full length and is cut off.
+ * The sandbox processes the request. The response announces its full length and is cut off.
  *
  * @category Sandbox
  */
 export interface FaultTruncate {
   /** The kind of the fault. */
   readonly kind: 'truncate';
-  /** The number of bytes of the body that are sent. */
+  /** The number of bytes of the body to send. */
   readonly bytes: number;
   /**
-   * How the connection ends: closed at once, or reset (TCP RST) after 10 milliseconds, so that the client can read the
-   * bytes first.
+   * How the connection ends: closed immediately, or reset (TCP RST) after 10 milliseconds, so that the client can read
+   * the bytes first.
    *
    * @defaultValue 'close'
    */

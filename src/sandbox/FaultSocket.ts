@@ -1,6 +1,6 @@
 /**
- * A failure of a WebSocket. Applies to the upgrades of `/v2/updates` and `/v2/updates/flats`; its scope counts no other
- * requests.
+ * A failure of a WebSocket. It applies to upgrades of `/v2/updates` and `/v2/updates/flats`, and its scope counts only
+ * those.
  *
  * @example
  * ```ts
@@ -27,8 +27,8 @@ export type FaultSocket = {
     })
   | ({
       /**
-       * The number of elements, including checkpoints, that are sent before the fault. With 0 it follows the request at
-       * once. A stream that ends before is not harmed.
+       * The number of elements, including checkpoints, to send before the fault. With 0, the fault follows the request
+       * immediately. It has no effect on a stream that ends earlier.
        *
        * @defaultValue 0
        */
@@ -51,27 +51,29 @@ export type FaultSocket = {
           readonly reason?: string;
         }
       | {
-          /** The connection is reset (TCP RST) after 10 milliseconds, so that the client can read the messages first. */
+          /**
+           * The connection is reset (TCP RST) after 10 milliseconds, so that the client can read the messages first.
+           */
           readonly how: 'cut';
         }
       | {
           /**
-           * The connection stays open and the server sends nothing more, neither a pong nor an answer to a close frame, as
-           * after a power failure. It stays until the client closes it, or until `restart()` or `close()`.
+           * The connection stays open, but the server sends nothing more, not even a pong or a close frame, as after a
+           * power failure. It stays open until the client closes it, or until `restart()` or `close()`.
            */
           readonly how: 'silence';
         }
       | {
           /** The server sends this message and then a close frame with code 1000, as participants report errors. */
           readonly how: 'error';
-          /** The message. A string is sent as it is, any other value as JSON; see {@link cantonError}. */
+          /** The message. A string is sent as is, any other value as JSON; see {@link cantonError}. */
           readonly body: unknown;
         }
     ))
 );
 
 /**
- * The request, or the upgrade to a WebSocket, is not processed and gets this response.
+ * The sandbox does not process the request or the upgrade to a WebSocket, and sends this response.
  *
  * @category Sandbox
  */
@@ -82,7 +84,7 @@ export interface FaultStatus {
   readonly status: number;
   /** A string is sent as text, any other value as JSON; see {@link cantonError}. */
   readonly body?: unknown;
-  /** Replaces the content type that follows from the body. */
+  /** Replaces the default content type of the body. */
   readonly contentType?: string;
   /** Additional headers, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;

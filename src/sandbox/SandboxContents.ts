@@ -1,17 +1,17 @@
 /**
- * The options of `Sandbox.generate`.
+ * Options of `Sandbox.generate`.
  *
  * @category Sandbox
  */
 export interface GenerateOptions {
   /**
-   * The seed. The same seed on the same ledger generates the same traffic, at other times.
+   * The seed. The same seed on the same ledger generates the same traffic, with different times.
    *
    * @defaultValue 1
    */
   readonly seed?: number;
   /**
-   * The kinds of update to generate.
+   * The kinds of updates to generate.
    *
    * @defaultValue all
    */
@@ -19,14 +19,14 @@ export interface GenerateOptions {
 }
 
 /**
- * The kinds of update that a ledger stores. Checkpoints are not stored: each stream gets its own.
+ * The kinds of updates that a ledger stores. It does not store checkpoints; each stream gets its own.
  *
  * @category Sandbox
  */
 export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';
 
 /**
- * What `Sandbox.uploadPackage` uploads.
+ * The entities that `Sandbox.uploadPackage` uploads.
  *
  * @example
  * ```ts
@@ -40,13 +40,14 @@ export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransactio
  */
 export interface PackageEntities {
   /**
-   * The templates, each `Module:Entity`.
+   * The templates, in the form `Module:Entity`.
    *
    * @defaultValue none
    */
   readonly templates?: readonly string[];
   /**
-   * The interfaces, each `Module:Entity`. A known interface that no contract has is no error: it selects nothing.
+   * The interfaces, in the form `Module:Entity`. A filter by a known interface that no contract implements selects
+   * nothing.
    *
    * @defaultValue none
    */

@@ -1,6 +1,6 @@
 import type { WireCantonError } from './wire/WireUpdate.js';
 
-/** Thrown to answer a request with an error, which is a plain text or the error body of the ledger. */
+/** Thrown to respond with an error: plain text, or the ledger's error body. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
 
@@ -12,7 +12,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Creates the error with which a participant answers a request, from its error code. */
+/** Creates the error of a response from its error code. */
 export function requestError(code: string, cause: string, overrides: Partial<WireCantonError> = {}): RequestError {
   const body = cantonError(code, { cause, ...overrides });
   return new RequestError(httpStatusByGrpcCode[body.grpcCodeValue ?? 3] ?? 400, body);
@@ -30,8 +30,8 @@ const httpStatusByGrpcCode: Readonly<Record<number, number>> = {
 };
 
 /**
- * Creates the body of a ledger error, with the category, gRPC code and retry hint of a well-known code. An unknown code has
- * category 9. `'UNAUTHENTICATED'` and `'PERMISSION_DENIED'` are redacted to `'NA'`, as participants send them.
+ * Creates the body of a ledger error, with the category, gRPC code and retry hint of a well-known code. An unknown code
+ * gets category 9. `'UNAUTHENTICATED'` and `'PERMISSION_DENIED'` are redacted to `'NA'`, as participants do.
  *
  * @param code - the error code, such as `'SUBMISSION_ALREADY_IN_FLIGHT'`
  * @param overrides - fields that replace the defaults
@@ -61,7 +61,7 @@ export function cantonError(code: string, overrides: Partial<WireCantonError> = 
   return { ...common, code, cause: code, errorCategory: category, ...overrides, context };
 }
 
-/** The categories that participants redact. Internal errors (4) are not among them: the JSON layer reports them unredacted. */
+/** The categories that participants redact. The JSON layer reports internal errors (4) unredacted. */
 const redactedCategories = new Set([5, 6, 7, 14]);
 
 /** The well-known error codes by category. */

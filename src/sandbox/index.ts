@@ -1,5 +1,5 @@
 /**
- * A ledger service for tests and demos, with failures on request. For Node.js.
+ * An embedded participant for tests and demos, with failures on request. For Node.js.
  *
  * @module canton-rx/sandbox
  */

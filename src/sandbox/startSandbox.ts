@@ -10,8 +10,8 @@ import { generate } from './traffic/generate.js';
 import { TrafficState } from './traffic/TrafficState.js';
 
 /**
- * Starts a ledger service on 127.0.0.1, for tests and demos. It serves the JSON Ledger API over HTTP and WebSockets, from a
- * ledger in memory, as a participant of the chosen release does. It verifies signatures.
+ * Starts an embedded participant on 127.0.0.1, for tests and demos. It serves the JSON Ledger API over HTTP and
+ * WebSockets from a ledger in memory, like a participant of the chosen release. It verifies signatures.
  *
  * @example
  * ```ts

@@ -8,33 +8,36 @@ import type { CompleteRetryPolicy, RetryBudget } from '../http/retry.js';
 /** The data that all attempts to execute a submission share. */
 export interface Execution {
   readonly service: Service;
-  /** Validated. */
+  /** The validated request. */
   readonly request: ExecuteRequest;
   readonly submission: Omit<Submission, 'attempts'>;
-  /** Whether the change has not been sent before, by any subscription. */
+  /** Whether no subscription has sent the change before. */
   readonly isFirst: boolean;
   /** Whether another subscription of the same change may have committed it. */
   readonly mayBeCommittedElsewhere: () => boolean;
-  /** `giveUpAfterMs` is 0 for a single attempt. */
+  /** The retry policy; `giveUpAfterMs` is 0 for a single attempt. */
   readonly retry: CompleteRetryPolicy;
-  /** Identifies the transaction when it is read back, if it is known. */
+  /** The command id, if it is known. It identifies the transaction when it is read back. */
   readonly commandId: string | undefined;
 }
 
 /** The state of the attempts. */
 export interface Attempts {
-  /** Whether one of them may have been committed. */
+  /** Whether one of the attempts may have been committed. */
   readonly isUnknown: boolean;
-  /** The time that is left for further attempts. Its failures are those of the attempts. */
+  /** The remaining time for further attempts. It counts the failed attempts. */
   readonly budget: RetryBudget;
 }
 
-/** How many request timeouts an attempt may take: two tokens, the response, and its arrival after the client gave up. */
+/**
+ * The maximum duration of an attempt in request timeouts: two tokens, the response, and its arrival after the client
+ * gave up.
+ */
 const timeoutsPerAttempt = 4;
 
 /**
- * The body of an attempt. The signed bytes stay, and so does the change that they identify. Each attempt after the first
- * has a submission id of its own, and a deduplication period that covers the earlier ones.
+ * Creates the body of an attempt. All attempts contain the same signed bytes, which identify the change. Each attempt
+ * after the first has its own submission id, and a deduplication period that covers the earlier attempts.
  */
 export function attemptBody(
   { request, submission, isFirst, mayBeCommittedElsewhere, service }: Execution,
@@ -54,15 +57,15 @@ export function attemptBody(
 
 /** The start of a change, which a deduplication period must cover. */
 interface ChangeStart {
-  /** The longest time since the first attempt, when the ledger checks for duplicates. */
+  /** The maximum time from the first attempt until the ledger checks for duplicates. */
   readonly elapsedMs: number;
   /** The ledger end before the first attempt, if it is known. */
   readonly beginExclusive: Offset | undefined;
 }
 
 /**
- * Extends a period back to the first attempt if it does not reach that far; otherwise the ledger would commit twice. Never
- * shortens the caller's period: the caller may have sent the change before, by other means.
+ * Extends a period so that it covers the first attempt. Otherwise, the ledger could commit the change twice. Never
+ * shortens the caller's period, because the caller may have sent the change earlier by other means.
  */
 function extendDeduplication(
   period: DeduplicationPeriod,
@@ -82,7 +85,7 @@ function extendDeduplication(
   return period;
 }
 
-/** A random UUID, version 4. A page that was loaded over plain HTTP has no `crypto.randomUUID`. */
+/** Returns a random UUID, version 4. Pages loaded over plain HTTP lack `crypto.randomUUID`. */
 export const randomUuid = (): string =>
   // x is any digit; y, the variant, is one of 8, 9, a and b
   'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (digit) => {

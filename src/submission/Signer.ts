@@ -7,8 +7,8 @@ import type { Party } from '../codecs/scalars.js';
 /**
  * Signs for a party: with a key in the browser ({@link webCryptoSigner}), a wallet, an HSM or a remote service.
  *
- * A signer is a plain object, so that anything that signs can be one. It receives the hash only: a {@link Verifier} checks
- * beforehand what the hash stands for.
+ * A signer is a plain object, so you can write one for any signing method. It receives only the hash: a
+ * {@link Verifier} checks beforehand what the hash stands for.
  *
  * @example
  * ```ts
@@ -37,24 +37,24 @@ export interface Signer {
   /** The party that signs. */
   readonly party: Party;
   /**
-   * Signs once for each call. If it errors, nothing is submitted, and the error is passed on unchanged.
+   * Signs once per call. If it fails, nothing is submitted, and the error is passed on unchanged.
    *
-   * @param hash - the 32 bytes of `preparedTransactionHash`. They are the message: an algorithm that hashes its message, as
-   * ECDSA does, hashes these bytes, too.
-   * @returns one signature, or several by different keys of the party, as its threshold requires
+   * @param hash - the 32 bytes of `preparedTransactionHash`. They are the message to sign: an algorithm that hashes its
+   * message, such as ECDSA, also hashes these bytes.
+   * @returns one signature, or several signatures with different keys of the party if its threshold requires them
    */
   readonly sign: (hash: Uint8Array) => ObservableInput<Signature | readonly Signature[]>;
 }
 
 /**
- * Decides whether a prepared submission may be signed. It may if the verifier completes without emitting `false`; an error,
- * for example a {@link VerificationError}, refuses it.
+ * Decides whether a prepared submission may be signed. To accept it, the verifier completes without emitting `false`.
+ * To refuse it, the verifier emits `false` or fails, for example with a {@link VerificationError}.
  *
- * A participant could prepare another submission than the requested one, and the party would sign it. `canton-rx/verify` has
- * a verifier that detects that.
+ * Without verification, a participant could prepare a submission other than the requested one, and the party would sign
+ * it. `canton-rx/verify` provides a verifier that detects this.
  *
  * @param prepared - the submission that the participant prepared
- * @param request - the request to prepare it
+ * @param request - the request to prepare the submission
  *
  * @example
  * ```ts

@@ -28,7 +28,7 @@ import { readCommitted } from './readCommitted.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 
-/** Sends a submission, and again until its outcome is known or the time is used up. */
+/** Sends a submission, and repeats it until its outcome is known or the time is used up. */
 export const attempt = (execution: Execution, attempts: Attempts): Observable<Transaction> =>
   defer(() => {
     const { service, submission } = execution;
@@ -47,7 +47,7 @@ export const attempt = (execution: Execution, attempts: Attempts): Observable<Tr
     };
     return exchange(link, call, decodeWith(path, ExecuteResponse)).pipe(
       catchError((error: unknown) => {
-        // the time counts from the first failure; and in full, since it is a deadline
+        // the time starts at the first failure, and counts in full because it is a deadline
         const tookMs = isRepeated ? asyncScheduler.now() - sentAt : 0;
         const budget = attempts.budget.spend(tookMs, Infinity);
         return retryOrEnd(execution, { ...attempts, budget }, error);
@@ -55,12 +55,12 @@ export const attempt = (execution: Execution, attempts: Attempts): Observable<Tr
     );
   });
 
-/** The shortest time for an attempt, also when the whole time is nearly used up, in milliseconds. */
+/** The minimum time for an attempt, in milliseconds, even if the total time is nearly used up. */
 const minAttemptMs = 5_000;
 
 const timeLeftMs = ({ budget }: Attempts): number => Math.max(minAttemptMs, budget.leftMs);
 
-/** Ends the submission if its outcome is known or the time is used up; otherwise sends it again after a delay. */
+/** Ends the submission if its outcome is known or the time is used up. Otherwise, sends it again after a delay. */
 function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): Observable<Transaction> {
   if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
   const { budget } = attempts;
@@ -70,7 +70,7 @@ function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): O
   const wasUnknown = attempts.isUnknown || execution.mayBeCommittedElsewhere();
   if (isApiError(error)) {
     if (outcome === 'committed') return readCommitted(execution, submission, error, timeLeftMs(attempts));
-    // only a verdict on the submission itself rules out that an earlier attempt was committed
+    // only a verdict on the submission itself proves that no earlier attempt was committed
     if (outcome === 'expired' && !(wasUnknown && error.errorCategory === 8))
       throw new SubmissionExpiredError(error, submission);
     if (outcome === 'rejected' || (outcome === 'inconclusive' && !wasUnknown))

@@ -24,13 +24,14 @@ import { attempt, reportOutcome } from './attempt.js';
 import { randomUuid } from './Execution.js';
 import { type ExecuteOptions, recoveryTimeMs } from './SubmitOptions.js';
 
-/** When a change was first sent, and where the ledger ended then. */
+/** When a change was first sent, and the ledger end at that time. */
 type Start = Pick<Submission, 'sentAt' | 'beginExclusive'>;
 
 /**
- * Executes signed submissions of one change, and finds out the outcome when a response is lost. The start of the change and
- * the number of subscriptions that may have committed it are shared by all subscriptions. So the ledger commits the change
- * once, however often it is sent, and no subscription reports that nothing was committed when another may have done it.
+ * Executes signed submissions of one change, and determines the outcome if a response is lost. All subscriptions share
+ * the start of the change and the number of subscriptions that may have committed it. Therefore, the ledger commits the
+ * change once, however often it is sent, and a subscription does not report a rejection if another may have committed
+ * the change.
  */
 export function executor(
   service: Service,
@@ -62,7 +63,7 @@ export function executor(
     submissionId: string,
     transactionHash: Base64 | undefined,
   ): Observable<Transaction> {
-    // another subscription may have started while this one waited
+    // another subscription may have started in the meantime
     const isFirst = firstStart === undefined;
     firstStart ??= start;
     const submission = {
@@ -90,12 +91,12 @@ export function executor(
 /** The longest delay before a submission is sent again, in milliseconds: a user may be waiting. */
 const maxRetryDelayMs = 5_000;
 
-/** How long the ledger end may take, in milliseconds. It must not hold up a submission. */
+/** How long to wait for the ledger end, in milliseconds. It must not delay a submission for long. */
 const ledgerEndTimeoutMs = 5_000;
 
 /**
- * Reads the ledger end before a change is sent. The change is committed after it, if at all, so that the ledger and others
- * need not search before it.
+ * Reads the ledger end before a change is sent. If the change is committed, its offset is greater, so that a search for
+ * it need not look further back.
  */
 const markStart = (link: Link): Observable<Start> => {
   const end$ = ledgerEnd(link).pipe(

@@ -6,18 +6,19 @@ import type { ConnectionError } from '../errors/request.js';
  * What a failed attempt means for the submission:
  *
  * - `committed`: the ledger has committed the change.
- * - `rejected`: the ledger refused this attempt for good.
- * - `busy`: the ledger refused this attempt for now.
- * - `expired`: this attempt is out of its time bounds.
- * - `notSent`: this attempt did not reach the service.
- * - `inconclusive`: the service refused this attempt before it looked for an earlier one, which may have been committed.
+ * - `rejected`: the ledger refused this attempt permanently.
+ * - `busy`: the ledger refused this attempt temporarily.
+ * - `expired`: this attempt is outside its time bounds.
+ * - `notSent`: this attempt did not reach the participant.
+ * - `inconclusive`: the participant refused this attempt before it searched for an earlier one, which may have been
+ *   committed.
  * - `unknown`: this attempt may have been committed.
  */
 type Outcome = 'committed' | 'rejected' | 'busy' | 'expired' | 'notSent' | 'inconclusive' | 'unknown';
 
 /**
- * Decides the outcome of a failed attempt: by the ledger's error code, its definite answer, its error category and the
- * HTTP status, in this order; without a response, by whether the request was sent.
+ * Determines the outcome of a failed attempt: by the ledger's error code, its definite answer, its error category and
+ * the HTTP status, in this order. If there is no response, by whether the request was sent.
  */
 export function decideOutcome(error: LedgerError): Outcome {
   switch (error._tag) {
@@ -35,8 +36,8 @@ export function decideOutcome(error: LedgerError): Outcome {
 }
 
 /**
- * Codes of a connection that was never made, so that nothing was sent: refused, unknown host, untrusted certificate. A host
- * that is unreachable is not among them, since an established connection may report it as well.
+ * Codes of a connection that was never established, so that nothing was sent: refused, unknown host, untrusted
+ * certificate. An unreachable host is not among them, because an established connection may report it, too.
  */
 const noConnection =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_\w+)$/;
@@ -44,7 +45,7 @@ const noConnection =
 const connectionOutcome = ({ code = '' }: ConnectionError): Outcome =>
   noConnection.test(code) ? 'notSent' : 'unknown';
 
-/** The outcomes of codes whose category means something else, or too little. */
+/** The outcomes of codes whose category is misleading or not specific enough. */
 const outcomes: Readonly<Record<string, Outcome>> = {
   DUPLICATE_COMMAND: 'committed',
   // an earlier attempt is still being processed
@@ -58,13 +59,13 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   LEDGER_TIME_OUTSIDE_BOUNDS: 'expired',
 };
 
-/** Codes after which nothing was committed: back-pressure before any work, and verdicts on the submission. */
+/** Codes that prove that nothing was committed: back-pressure before any work, and verdicts on the submission. */
 const certainCodes =
   /BACKPRESSURE|OVERLOADED|MAXIMUM_NUMBER_OF_STREAMS|MEMORY_OVER_LIMIT|^LOCAL_VERDICT_|^MEDIATOR_SAYS_|^NOT_SEQUENCED_/;
 
 function categoryOutcome({ errorCategory = 0, code = '', definiteAnswer }: ApiError): Outcome | undefined {
   switch (errorCategory) {
-    // unavailable, contention, deadline: a retry may succeed, and only some of them mean that nothing was committed
+    // unavailable, contention, deadline: a retry may succeed, and only some of them prove that nothing was committed
     case 1:
     case 2:
     case 3:
@@ -77,7 +78,7 @@ function categoryOutcome({ errorCategory = 0, code = '', definiteAnswer }: ApiEr
     case 5:
     case 8:
       return 'rejected';
-    // because of the current state of the participant, possibly before it looked for an earlier attempt
+    // depends on the current state of the participant, possibly before it searched for an earlier attempt
     case 9:
     case 10:
     case 11:
@@ -94,6 +95,6 @@ const unknownStatuses = [408, 409, 425, 429, 499];
 
 function statusOutcome({ status }: ApiError): Outcome {
   if ((status >= 500 && status !== 501) || unknownStatuses.includes(status)) return 'unknown';
-  // a path that is missing for the moment, for example, or an error whose reason the ledger withholds
+  // for example, a path that is temporarily missing, or an error whose reason the ledger withholds
   return 'inconclusive';
 }

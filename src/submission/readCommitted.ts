@@ -15,7 +15,7 @@ import { decodeWith, exchange } from '../http/exchange.js';
 import { retryTransient, timeoutWith } from '../http/retry.js';
 import type { Execution } from './Execution.js';
 
-/** Reads the transaction of a change that the ledger has committed, as its refusal of a duplicate says. */
+/** Reads the transaction of a change that the ledger has already committed, according to its refusal of a duplicate. */
 export function readCommitted(
   execution: Execution,
   submission: Submission,
@@ -31,7 +31,7 @@ export function readCommitted(
     : acsDelta({ parties, topology: false });
   return defer(() => [
     transactionAt(execution, offset, format),
-    // the service itself returns a transaction without events where the format shows none of them
+    // like the participant: a transaction without events if the format selects none of them
     transactionAt(execution, offset, ledgerEffects({ parties, topology: false })).pipe(
       map((transaction) => ({ ...transaction, events: [] })),
     ),
@@ -50,7 +50,7 @@ export function readCommitted(
   );
 }
 
-/** The offset at which the change was committed. Some versions wrap the number. */
+/** Returns the offset at which the change was committed. Some versions wrap the number. */
 function completionOffset({ context }: ApiError): Offset | undefined {
   const digits = /^(?:Some\()?(\d+)\)?$/.exec(context['completion_offset'] ?? '')?.[1];
   const offset = digits === undefined ? undefined : Number(digits);
@@ -60,8 +60,8 @@ function completionOffset({ context }: ApiError): Offset | undefined {
 const path = '/v2/updates/update-by-offset';
 
 /**
- * Reads the transaction at an offset; completes without one if the format shows nothing of it. Reads a page from a service
- * that does not serve single updates.
+ * Reads the transaction at an offset. Completes without a value if the format selects nothing of it. If the participant
+ * does not serve single updates, it reads a page.
  */
 const transactionAt = (
   { service, retry }: Execution,
@@ -76,7 +76,7 @@ const transactionAt = (
     catchError((error: unknown) => {
       if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
       if (!isApiError(error) || verdict(error) !== 'switch') throw error;
-      // the ledger has reached the offset: there is no need to read its end, as a feed does
+      // the ledger has reached the offset, so there is no need to read its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
       const feed = createLedgerFeed(
         service,
@@ -95,6 +95,9 @@ const transactionAt = (
     filter((update): update is Transaction => update._tag === 'Transaction'),
   );
 
-/** A load balancer may have chosen another participant, where something else is at the offset. */
+/**
+ * Whether a transaction belongs to the change. A load balancer may route to another participant, with another update at
+ * the offset.
+ */
 const isOurs = (transaction: Transaction, { commandId = '' }: Execution): boolean =>
   commandId === '' || (transaction.commandId ?? '') === '' || transaction.commandId === commandId;

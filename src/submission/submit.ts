@@ -27,7 +27,7 @@ import { randomUuid } from './Execution.js';
 import type { Signer, Verifier } from './Signer.js';
 import { recoveryTimeMs, type SubmitOptions } from './SubmitOptions.js';
 
-/** A submission that is ready to be executed. */
+/** A submission that is ready for execution. */
 interface SignedSubmission {
   readonly request: ExecuteRequest;
   readonly hash: string;
@@ -42,8 +42,8 @@ export function submit(
   ledgerRetry: RetryPolicy | undefined,
 ): Observable<Transaction> {
   const { verify, deduplicationPeriod, transactionFormat } = options;
-  // checked despite the types, so that verification is never skipped by oversight
-  if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a verifier or false');
+  // checked despite the types, so that verification is never skipped by accident
+  if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a Verifier or false');
   const { link } = service;
   const { report } = link;
   const execute = executor(service, options, ledgerRetry, request.commandId);
@@ -62,7 +62,7 @@ export function submit(
       checkSigners(signers, validateRequest(PrepareRequest, request));
       return prepare(link, request);
     }).pipe(
-      // a repetition is safe, since this changes nothing on the ledger
+      // safe to repeat, because it does not change the ledger
       retryTransient({ retry, report }, (error) => !isUnauthorizedError(error)),
       reportStep('SubmissionPrepared', submissionId),
       concatMap((prepared) =>
@@ -92,7 +92,7 @@ export function submit(
       reportStep('SubmissionSigned', submissionId),
       reportFailure(link, submissionId),
     );
-  // kept while its outcome is unknown: a new preparation might use contracts that the first has archived
+  // kept while its outcome is unknown, because a new preparation might use contracts that the first one has archived
   let signed: SignedSubmission | undefined;
   return defer(() => (signed === undefined ? signed$(randomUuid()) : [signed])).pipe(
     concatMap((ready) => {
@@ -111,7 +111,7 @@ export function submit(
 
 const path = '/v2/interactive-submission/prepare';
 
-/** Throws an `InvalidRequestError` for signers whose signatures the ledger would refuse. */
+/** Throws an `InvalidRequestError` if the ledger would refuse the signatures of the signers. */
 function checkSigners(signers: readonly Signer[], { actAs }: PrepareRequest): void {
   const problems: Problem[] = signers.flatMap(({ party }, i) =>
     actAs.includes(party) ? [] : [{ path: `signer[${i}].party`, expected: 'one of actAs' }],
@@ -133,7 +133,7 @@ const verifyPrepared = (
     defaultIfEmpty(prepared),
   );
 
-/** The length of a transaction's hash. Others are longer, for example that of a topology transaction. */
+/** The length of a transaction's hash in bytes. Other hashes, such as that of a topology transaction, are longer. */
 const hashBytes = 32;
 
 /** Calls all signers one after the other, and merges the signatures of each party. */
@@ -142,7 +142,7 @@ const collectSignatures = (signers: readonly Signer[], hash: string): Observable
     throw new VerificationError('hash', 'the hash is not that of a transaction');
   return defer(() => signers).pipe(
     concatMap((signer) =>
-      // a copy for each signer, so that none can change what the next one signs
+      // a copy for each signer, so that no signer can change what the next one signs
       defer(() => signer.sign(fromBase64(hash))).pipe(
         reduce<Signature | readonly Signature[], readonly Signature[]>((all, emitted) => all.concat(emitted), []),
         map((signatures) => ({ party: signer.party, signatures })),
@@ -163,7 +163,7 @@ function mergeByParty(
   );
 }
 
-/** Requests a submission for signing. Changes nothing on the ledger. */
+/** Requests the preparation of a submission for signing. It does not change the ledger. */
 export const prepare = (link: Link, request: PrepareRequest): Observable<PreparedSubmission> =>
   defer(() =>
     exchange(

@@ -4,18 +4,18 @@ import type { Party } from '../codecs/scalars.js';
 import type { Signer } from './Signer.js';
 
 /**
- * How a WebCrypto key signs for a party.
+ * Options of {@link webCryptoSigner}.
  *
  * @category Submission
  */
 export interface WebCryptoSignerOptions {
   /** The party that the key signs for. */
   readonly party: Party;
-  /** The key pair, for Ed25519 or ECDSA on P-256, such as a `CryptoKeyPair`. The private key need not be extractable. */
+  /** The key pair for Ed25519 or ECDSA on P-256, such as a `CryptoKeyPair`. The private key need not be extractable. */
   readonly key: {
-    /** The key that signs. It has the usage `sign`. */
+    /** The private key. It must have the usage `sign`. */
     readonly privateKey: CryptoKey;
-    /** The public key. It is extractable, unless `fingerprint` is given. */
+    /** The public key. It must be extractable, unless you pass `fingerprint`. */
     readonly publicKey: CryptoKey;
   };
   /**
@@ -29,20 +29,20 @@ export interface WebCryptoSignerOptions {
 /** The kinds of keys that both WebCrypto and the ledger support. */
 type KeyKind = 'Ed25519' | 'P-256';
 
-/** The ledger's names for the signatures of a kind of key. */
+/** The ledger's names for the format and the algorithm of signatures, by kind of key. */
 const signatureForms: Readonly<Record<KeyKind, Pick<Signature, 'format' | 'signingAlgorithmSpec'>>> = {
   Ed25519: { format: 'SIGNATURE_FORMAT_CONCAT', signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519' },
   'P-256': { format: 'SIGNATURE_FORMAT_DER', signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256' },
 };
 
 /**
- * Signs with a WebCrypto key, in browsers and in Node.js: Ed25519, or ECDSA on P-256 with SHA-256.
+ * Creates a signer from a WebCrypto key pair, for browsers and Node.js: Ed25519, or ECDSA on P-256 with SHA-256.
  *
  * The private key need not be extractable.
  *
  * @param options - the party, its key pair, and the fingerprint if it cannot be computed
- * @throws `TypeError` at once if the keys are for another algorithm or for two different ones, if the private key cannot
- * sign, or if the public key is not extractable and no fingerprint is given
+ * @throws TypeError synchronously, if the keys are for an unsupported algorithm or for two different ones, if the
+ * private key cannot sign, or if the public key is not extractable and you pass no fingerprint
  *
  * @example
  * ```ts
@@ -59,10 +59,11 @@ const signatureForms: Readonly<Record<KeyKind, Pick<Signature, 'format' | 'signi
 export function webCryptoSigner({ party, key, fingerprint }: WebCryptoSignerOptions): Signer {
   const { privateKey, publicKey } = key;
   const kind = keyKind(privateKey);
-  if (keyKind(publicKey) !== kind) throw new TypeError('the keys are not a pair');
-  if (!privateKey.usages.includes('sign')) throw new TypeError('the private key cannot sign');
+  if (keyKind(publicKey) !== kind)
+    throw new TypeError('the private key and the public key are for different algorithms');
+  if (!privateKey.usages.includes('sign')) throw new TypeError("the private key must have the usage 'sign'");
   if (fingerprint === undefined && !publicKey.extractable) {
-    throw new TypeError('the public key is not extractable; pass its fingerprint');
+    throw new TypeError('the public key must be extractable, unless you pass its fingerprint');
   }
   return {
     party,
@@ -92,7 +93,7 @@ function toDer(signature: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array([sequence, numbers.length, ...numbers]);
 }
 
-/** Encodes an integer without leading zeros, except one that keeps it from being negative. */
+/** Encodes an integer without leading zeros, except for one that keeps it positive. */
 function derInteger(bytes: Uint8Array): readonly number[] {
   const first = bytes.findIndex((byte) => byte !== 0);
   const shortest = first === -1 ? [0] : [...bytes.subarray(first)];
@@ -100,23 +101,23 @@ function derInteger(bytes: Uint8Array): readonly number[] {
   return [integer, content.length, ...content];
 }
 
-/** The prefix that Canton hashes before a public key: the purpose of the hash, 12 in four bytes. Other purposes have others. */
+/** The prefix that Canton hashes before a public key: the purpose of the hash, the number 12 in four bytes. */
 const purpose = [0, 0, 0, 12];
 
 /** The prefix of a multihash: its function, SHA-256, and its length, 32 bytes. */
 const multihash = '1220';
 
 /**
- * Computes the fingerprint that identifies a public key on the ledger: `1220` and 64 hex digits. The id of an external
- * party ends with the fingerprint of its key.
+ * Computes the fingerprint that identifies a public key on the ledger: `1220` followed by 64 hex digits. The id of an
+ * external party ends with the fingerprint of its key.
  *
- * For Ed25519, the fingerprint is that of the 32 bytes of the key; for P-256, that of its DER `SubjectPublicKeyInfo`, as
- * WebCrypto exports it. A key that was registered in another form, for example with a compressed point, has another
- * fingerprint: read it from the ledger.
+ * For Ed25519, it is the fingerprint of the key's 32 bytes. For P-256, it is the fingerprint of the key's DER
+ * `SubjectPublicKeyInfo`, as WebCrypto exports it. A key that was registered in another form, such as with a compressed
+ * point, has a different fingerprint; read that from the ledger.
  *
  * @param publicKey - an extractable key for Ed25519 or ECDSA on P-256
- * @returns a Promise that rejects with a `TypeError` for any other key, and with WebCrypto's error for a key that cannot be
- * exported
+ * @returns a Promise of the fingerprint. It rejects with a `TypeError` for any other key, and with WebCrypto's error if
+ * the key cannot be exported
  *
  * @example
  * ```ts
@@ -130,15 +131,15 @@ const multihash = '1220';
  */
 export async function fingerprintOf(publicKey: CryptoKey): Promise<string> {
   const form = keyKind(publicKey) === 'Ed25519' ? 'raw' : 'spki';
-  if (publicKey.type !== 'public') throw new TypeError('the key is not a public key');
+  if (publicKey.type !== 'public') throw new TypeError('the key must be a public key');
   const bytes = new Uint8Array(await crypto.subtle.exportKey(form, publicKey));
   const hash = await crypto.subtle.digest('SHA-256', new Uint8Array([...purpose, ...bytes]));
   return multihash + toHex(new Uint8Array(hash));
 }
 
-/** The kind of a key. Throws a `TypeError` for any other. */
+/** Returns the kind of a key. Throws a `TypeError` for any other key. */
 function keyKind({ algorithm }: CryptoKey): KeyKind {
   if (algorithm.name === 'Ed25519') return 'Ed25519';
   if (algorithm.name === 'ECDSA' && 'namedCurve' in algorithm && algorithm.namedCurve === 'P-256') return 'P-256';
-  throw new TypeError('the key is neither for Ed25519 nor for ECDSA on P-256');
+  throw new TypeError('the key must be for Ed25519 or for ECDSA on P-256');
 }

@@ -5,8 +5,8 @@ import { scalarEquals } from './scalars.js';
 import { refusal } from './transaction.js';
 
 /**
- * Throws if the JSON does not denote the value. The JSON is read by the type of the value, as the ledger reads it by the
- * template.
+ * Throws if the JSON does not denote the value. The type of the value determines how to read the JSON, as the template
+ * does on the ledger.
  */
 export function checkArgument(json: unknown, value: Value | undefined, path: string): void {
   const sum = value?.sum;
@@ -37,8 +37,8 @@ export function checkArgument(json: unknown, value: Value | undefined, path: str
 const differs = (path: string) => refusal('commands', 'a value differs', path);
 
 /**
- * Checks a record, which JSON has by label or, as a list, by position. An absent field is `None` on either side: the ledger
- * drops trailing fields that are `None`, and the fields that an older version of the template does not have.
+ * Checks a record. Its JSON has the fields by label or, in a list, by position. A field that is absent on either side
+ * is `None`: the ledger drops trailing fields that are `None`, and fields that an older version of the template lacks.
  */
 function checkRecord(json: unknown, fields: readonly RecordField[], path: string): void {
   if (Array.isArray(json)) checkByPosition(json, fields, path);
@@ -58,7 +58,7 @@ function checkByLabel(json: Readonly<Record<string, unknown>>, fields: readonly 
   if (labels.size < fields.length || labels.has('')) throw refusal('commands', 'its fields have no labels', path);
   for (const { label, value } of fields) {
     const isRequested = Object.hasOwn(json, label);
-    // a label that the request does not have is text of the participant, which an error must not quote
+    // a label that is not in the request is text from the participant, which an error must not quote
     checkArgument(isRequested ? json[label] : undefined, value, isRequested ? `${path}.${label}` : path);
   }
   const missing = Object.entries(json).find(
@@ -67,7 +67,10 @@ function checkByLabel(json: Readonly<Record<string, unknown>>, fields: readonly 
   if (missing !== undefined) throw refusal('commands', 'a field is missing', path);
 }
 
-/** In JSON, `None` is `null` or absent. Within another optional, `Some` is a list of one element, and `None` an empty list. */
+/**
+ * Checks an optional. In JSON, `None` is `null` or absent. Inside another optional, `Some` is a list of one element,
+ * and `None` an empty list.
+ */
 function checkOptional(json: unknown, content: Value | undefined, path: string): void {
   if (content === undefined) {
     if (json !== null && json !== undefined) throw differs(path);
@@ -103,7 +106,7 @@ function checkTextMap(json: unknown, entries: readonly TextMap_Entry[], path: st
   });
 }
 
-/** Checks pairs in any order, because the ledger sorts them by key. */
+/** Checks key-value pairs in any order, because the ledger sorts them by key. */
 function checkGenMap(json: unknown, entries: readonly GenMap_Entry[], path: string): void {
   if (!Array.isArray(json) || json.length !== entries.length) throw differs(path);
   const rest = [...entries];

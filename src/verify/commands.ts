@@ -4,23 +4,24 @@ import { checkArgument } from './arguments.js';
 import { refusal, type RootNode } from './transaction.js';
 
 /**
- * Options of a verifier.
+ * Options of `preparedTransactionVerifier`.
  *
  * @category Verification
  */
 export interface VerifierOptions {
   /**
-   * What to do with a submission whose hash has a scheme other than V2, the only one that can be computed here.
+   * What to do with a submission whose hashing scheme is not V2, the only scheme that the verifier can compute.
    *
-   * `'refuse'` is a `VerificationError` with the reason `'scheme'`. `'accept'` checks the transaction alone and trusts the
-   * participant that the hash is that of the transaction: a dishonest participant gets another transaction signed.
+   * `'refuse'` fails with a `VerificationError` whose reason is `'scheme'`. `'accept'` checks only the transaction, and
+   * trusts the participant that the hash belongs to it: a dishonest participant can get another transaction signed.
    *
    * @defaultValue `'refuse'`
    */
   readonly unknownScheme?: 'refuse' | 'accept';
   /**
    * The maximum difference between the transaction's preparation time and this machine's clock, in milliseconds. A
-   * transaction prepared in the future could be executed later, when the ledger no longer looks for the same change.
+   * transaction with a preparation time in the future could be executed later, when the ledger no longer detects the
+   * duplicate.
    *
    * @defaultValue 3600000, an hour
    */
@@ -28,8 +29,8 @@ export interface VerifierOptions {
   /**
    * The package ids that a package name in a command may refer to.
    *
-   * If a name is not listed, a template by that name, `#package-name:Module:Entity`, matches any package of that name. The
-   * package of an interface by name must be listed, because the transaction contains only its id.
+   * If you do not list a name, a template `#package-name:Module:Entity` matches any package of that name. If a command
+   * names an interface by package name, you must list the package, because the transaction contains only its id.
    *
    * @defaultValue `{}`
    */
@@ -38,7 +39,7 @@ export interface VerifierOptions {
 
 type Packages = NonNullable<VerifierOptions['packages']>;
 
-/** Throws if the root nodes are not exactly the commands, in their order. */
+/** Throws if the root nodes are not exactly the commands, in order. */
 export function checkCommands(roots: readonly RootNode[], commands: readonly Command[], packages: Packages): void {
   const rest = [...roots];
   commands.forEach((command, index) => {
@@ -75,8 +76,8 @@ function checkCreate(
 }
 
 /**
- * Throws for a node of another template, or of another interface if the choice is an interface's: the command then names
- * the interface.
+ * Throws if a node is of another template. If the choice belongs to an interface, the command names the interface, so
+ * this compares the interface.
  */
 function checkTemplate(node: Create | Exercise, requested: string, path: string, packages: Packages): void {
   const interfaceId = 'interfaceId' in node ? node.interfaceId : undefined;

@@ -1,6 +1,6 @@
 /**
- * Checks before signing that a prepared submission is what the request asks for. For browsers and Node.js; requires the
- * packages `@canton-network/core-tx-visualizer` and `@canton-network/core-ledger-proto`.
+ * Checks before signing that a prepared submission matches its request. For browsers and Node.js. Requires the packages
+ * `@canton-network/core-tx-visualizer` and `@canton-network/core-ledger-proto`.
  *
  * @module canton-rx/verify
  */

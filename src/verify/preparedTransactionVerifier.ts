@@ -10,20 +10,26 @@ import { checkWellFormed } from './wellFormed.js';
  * Creates a verifier that does not trust the participant: it recomputes the hash from the transaction, and compares the
  * transaction with the request.
  *
- * It accepts a submission whose hash, of scheme V2, is that of its transaction; that acts for exactly the requested parties,
- * with the requested command id and on the requested synchronizer, if there is one; and whose root nodes are the requested
- * commands in their order, with the requested arguments in every field. The nodes below them are validated by the ledger.
+ * It accepts a submission if all of these are true:
  *
- * It rejects what cannot be compared: a contract by key, because the transaction does not contain the key; an interface by
- * the name of a package that is not in `packages`; a transaction with an `Int` beyond 2^53, because the vendor's library
- * hashes it incorrectly.
+ * - Its hash, of scheme V2, is the hash of its transaction.
+ * - It acts for exactly the requested parties, with the requested command id, and on the requested synchronizer if the
+ *   request names one.
+ * - Its root nodes are the requested commands in order, with the requested arguments in every field. The ledger
+ *   validates the nodes below them.
  *
- * It does not compare what scheme V2 does not hash and the signature therefore does not cover: `maxRecordTime` and the
- * contents of blobs. Nor does it compare the package of a template's name, unless `packages` lists it, and the duration of
- * a `MinLedgerTimeRel`.
+ * It rejects what it cannot compare:
  *
- * @param options - the tolerances, and the meaning of package names
- * @returns a verifier that errors with a `VerificationError`, which names fields and quotes no values
+ * - a contract by key, because the transaction does not contain the key
+ * - an interface by a package name that is not in `packages`
+ * - a transaction with an `Int` beyond 2^53, because the vendor's library hashes it incorrectly
+ *
+ * It does not compare `maxRecordTime` and the contents of blobs, because scheme V2 does not hash them and the signature
+ * does not cover them. It also does not compare the duration of a `MinLedgerTimeRel`, or the package id of a template
+ * that the command names by package name, unless `packages` lists that name.
+ *
+ * @param options - the tolerances, and the ids of packages by name
+ * @returns a verifier that fails with a `VerificationError`, which names fields but quotes no values
  *
  * @example
  * ```ts
@@ -64,7 +70,7 @@ export const preparedTransactionVerifier =
     checkTimes(metadata, request, maxClockSkewMs);
   };
 
-/** Throws for a transaction of other parties, with another command id or on another synchronizer. */
+/** Throws if the transaction acts for other parties, or has another command id or synchronizer. */
 function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: PrepareRequest): void {
   const given = new Set(submitterInfo?.actAs);
   const requested = new Set(request.actAs);
@@ -80,8 +86,8 @@ function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: Pr
 }
 
 /**
- * Throws for a preparation time far from the local clock, and for a ledger time that may be earlier than requested. A
- * transaction prepared in the future is outside its bounds now, and valid when the ledger no longer looks for the same change.
+ * Throws if the preparation time is far from the local clock, or if the ledger time may be earlier than requested. A
+ * transaction with a preparation time in the future becomes valid only when the ledger no longer detects the duplicate.
  */
 function checkTimes(
   { preparationTime, minLedgerEffectiveTime }: Metadata,

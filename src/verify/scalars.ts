@@ -1,7 +1,7 @@
 import type { Value } from '@canton-network/core-ledger-proto';
 import { isRecord } from '../codecs/internal/Codec.js';
 
-/** Whether the JSON denotes a value without parts. */
+/** Whether the JSON denotes a scalar value. */
 export function scalarEquals(json: unknown, sum: Value['sum']): boolean {
   switch (sum.oneofKind) {
     case 'unit':
@@ -35,14 +35,17 @@ const isInteger = (json: unknown): json is string | number =>
 
 function decimalEquals(json: unknown, numeric: string): boolean {
   if (typeof json !== 'string' && typeof json !== 'number') return false;
-  // a number is sent in the same text form
+  // the client sends a number in the same text form
   const requested = normalizeDecimal(String(json));
   return requested !== undefined && requested === normalizeDecimal(numeric);
 }
 
 const decimalPattern = /^(-?)(\d{1,60})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
-/** A decimal in a form that is equal for equal numbers: digits without zeros at either end, and the power of ten. */
+/**
+ * Normalizes a decimal, so that equal numbers have equal text: digits without zeros at either end, and the power of
+ * ten.
+ */
 function normalizeDecimal(text: string): string | undefined {
   const parts = decimalPattern.exec(text);
   if (parts === null) return undefined;
@@ -54,7 +57,7 @@ function normalizeDecimal(text: string): string | undefined {
   return `${sign}${significant}e${power}`;
 }
 
-/** Formats days since 1970 as a date. The ledger's dates are of the years 1 to 9999. */
+/** Formats days since 1970 as a date. The ledger's dates are in the years 1 to 9999. */
 function formatDate(days: number): string | undefined {
   const date = new Date(days * 86_400_000);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().slice(0, -14);
@@ -62,11 +65,11 @@ function formatDate(days: number): string | undefined {
 
 const timePattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 
-/** Parses a time in UTC to microseconds since 1970. `undefined` if it is invalid or has a finer precision. */
+/** Parses a time in UTC to microseconds since 1970. Returns `undefined` if it is invalid or has a finer precision. */
 export function parseMicros(text: string): bigint | undefined {
   const [, seconds = '', fraction = ''] = timePattern.exec(text) ?? [];
   const date = new Date(`${seconds}Z`);
-  // Date accepts the 30th of February, as a day of March
+  // Date reads February 30 as a day in March
   if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(seconds)) return undefined;
   if (/[^0]/.test(fraction.slice(6))) return undefined;
   return BigInt(date.getTime()) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'));

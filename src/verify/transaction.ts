@@ -17,20 +17,22 @@ export type RootNode =
 /** A node of any kind; the package does not export this type. */
 export type NodeType = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1']['nodeType'];
 
-/** The error of a submission that must not be signed. */
+/** Creates the error for a submission that must not be signed. */
 export const refusal = (reason: VerificationReason, explanation: string, path?: string): VerificationError =>
   new VerificationError(reason, explanation, path);
 
-/** A prepared transaction that is complete. */
+/** A complete prepared transaction. */
 interface Decoded {
   readonly transaction: DamlTransaction;
   readonly metadata: Metadata;
 }
 
-/** The maximum length in characters of base64. By default a participant accepts messages of at most 10 MiB. */
+/** The maximum length in base64 characters. By default, a participant accepts messages of at most 10 MiB. */
 const maxLength = 16 * 1024 * 1024;
 
-/** Decodes a prepared transaction. All checks, including that of the hash, use the decoded value and not the bytes. */
+/**
+ * Decodes a prepared transaction. All checks, including that of the hash, use the decoded value rather than the bytes.
+ */
 export function decodeTransaction(base64: string): Decoded {
   if (base64.length > maxLength) throw refusal('undecodable', 'it is too large');
   const { transaction, metadata } = decode(base64);
@@ -42,15 +44,15 @@ function decode(base64: string): PreparedTransaction {
   try {
     return PreparedTransaction.fromBinary(fromBase64(base64), { readUnknownField: false });
   } catch {
-    // the error of the library quotes the input; deep nesting overflows the stack
+    // the library's error quotes the input; deep nesting overflows the stack
     throw refusal('undecodable', 'it is not a prepared transaction');
   }
 }
 
-/** Throws if a hash is not that of the transaction by scheme V2. */
+/** Throws if a hash is not the transaction's hash by scheme V2. */
 export async function checkHash(decoded: Decoded, given: string): Promise<void> {
   const [computed, claimed] = [fromBase64(await computeHash(decoded)), decodeHash(given)];
-  // the bytes, because the last character of base64 is ambiguous
+  // compares bytes, because the last character of base64 is ambiguous
   if (claimed.length !== computed.length || claimed.some((byte, index) => byte !== computed[index])) {
     throw refusal('hash', 'its hash is that of another transaction');
   }
@@ -60,7 +62,7 @@ async function computeHash(decoded: Decoded): Promise<string> {
   try {
     return await hashPreparedTransaction(decoded, 'base64');
   } catch {
-    // the error of the library quotes the input
+    // the library's error quotes the input
     throw refusal('hash', 'it cannot be hashed');
   }
 }

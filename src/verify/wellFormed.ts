@@ -1,13 +1,13 @@
 import type { Create, DamlTransaction, Exercise, Fetch, Metadata, Value } from '@canton-network/core-ledger-proto';
 import { type NodeType, refusal, type RootNode } from './transaction.js';
 
-/** The maximum number of nodes: the hashing library searches all seeds for each of them. */
+/** The maximum number of nodes: the hashing library searches all seeds for each node. */
 const maxNodes = 5_000;
 
 /**
- * Throws for a transaction that the vendor's library hashes incorrectly or endlessly. The library assumes that every node
- * is unique and has one parent, that a seed has 32 bytes, that a contract id is hexadecimal, and that an `Int` is a safe
- * integer. Otherwise two transactions can have the same hash, and the wrong one would be signed.
+ * Throws if the vendor's library would hash the transaction incorrectly or endlessly. The library assumes that every
+ * node is unique and has one parent, that a seed has 32 bytes, that a contract id is hexadecimal, and that an `Int` is
+ * a safe integer. Otherwise, two transactions can have the same hash, and the party would sign the wrong one.
  *
  * @returns the root nodes
  */
@@ -33,7 +33,10 @@ export function checkWellFormed({ nodes, nodeSeeds, roots }: DamlTransaction, me
 
 const malformed = (explanation: string) => refusal('undecodable', explanation);
 
-/** Every node must be reachable from the roots by exactly one path: the library hashes a node once per path, or endlessly. */
+/**
+ * Throws unless exactly one path leads from the roots to each node: the library hashes a node once per path, or
+ * endlessly.
+ */
 function checkTree(
   roots: readonly string[],
   types: ReadonlyMap<string, NodeType>,
@@ -51,7 +54,7 @@ function checkTree(
   if (rest.size > 0) throw malformed('its nodes do not form a tree');
 }
 
-/** Throws for a node that is incomplete. @returns the ids of its children */
+/** Throws if a node is incomplete. Returns the ids of its children. */
 function checkNode(type: NodeType): readonly string[] {
   switch (type.oneofKind) {
     case 'create':
@@ -81,16 +84,18 @@ function checkContract({ contractId, templateId }: Create | Exercise | Fetch): v
   }
 }
 
-/** Whether a text is lower-case hexadecimal of whole bytes, as contract ids are. */
+/** Whether a text is lower-case hexadecimal with an even number of digits, like contract ids. */
 const isContractId = (text: string): boolean => text.length > 0 && text.length % 2 === 0 && !/[^0-9a-f]/.test(text);
 
-/** With many more parts the hashing library exceeds the maximum number of arguments of a function. */
+/**
+ * The maximum number of parts. With many more, the hashing library exceeds the maximum number of function arguments.
+ */
 const maxParts = 100_000;
 
-/** Values of the ledger have a depth of at most 100. */
+/** The maximum depth. The ledger's values have a depth of at most 100. */
 const maxDepth = 200;
 
-/** Throws for a value that is incomplete, or that the vendor's library hashes as another one. */
+/** Throws if a value is incomplete, or if the vendor's library would hash it as another value. */
 function checkValue(value: Value | undefined): void {
   // not recursive: the participant chooses the depth, and could overflow the call stack
   const stack: { readonly value: Value | undefined; readonly depth: number }[] = [{ value, depth: 0 }];

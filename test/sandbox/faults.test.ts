@@ -206,7 +206,7 @@ describe('a fault', () => {
     sandbox.fault({ kind: 'rewrite', body });
     const reply = await get(sandbox, end);
     expect(reply).toMatchObject({ status: 500, type: 'text/plain; charset=UTF-8' });
-    expect(reply.text).toBe('The sandbox could not rewrite its answer.');
+    expect(reply.text).toBe('The sandbox could not rewrite its response.');
   });
 
   it('sends no response until the client disconnects', async () => {

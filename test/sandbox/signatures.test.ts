@@ -140,7 +140,7 @@ describe('a signature', () => {
 
   it('must be by a key of the party and for that party', async () => {
     const { sandbox, edParty, ecParty, byEd } = await withKeys();
-    expect(await submit(sandbox, ecParty, (hash) => [byEd(hash)])).toMatchObject(failure('is no key of the party'));
+    expect(await submit(sandbox, ecParty, (hash) => [byEd(hash)])).toMatchObject(failure('is not a key of the party'));
     const disguised = (hash: Uint8Array) => [{ ...byEd(hash), signedBy: ecParty.fingerprint }];
     expect(await submit(sandbox, ecParty, disguised)).toMatchObject(failure('does not fit the key'));
     const { json } = await post(sandbox, preparePath, prepareBody(edParty.party, createCommand));

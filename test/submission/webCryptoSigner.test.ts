@@ -98,7 +98,7 @@ describe('webCryptoSigner', () => {
     it('refuses a private key that cannot sign', async () => {
       const { publicKey } = await generate(true);
       expect(() => webCryptoSigner({ party: 'a', key: { privateKey: publicKey, publicKey } })).toThrow(
-        'the private key cannot sign',
+        "the private key must have the usage 'sign'",
       );
     });
   });

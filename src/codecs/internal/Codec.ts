@@ -47,8 +47,8 @@ export interface ErrorSink {
 export type Read<A> = (u: unknown, sink: ErrorSink | undefined) => A | typeof invalid;
 
 /**
- * An io-ts codec that reads a valid value once and allocates only the decoded value. It reads an invalid value a second time,
- * to collect the errors.
+ * An io-ts codec that reads a valid value once and allocates only the decoded value. It reads an invalid value a second
+ * time, to collect the errors.
  */
 export class Codec<A, O = unknown> extends t.Type<A, O> {
   constructor(

@@ -5,7 +5,10 @@ export function toHex(bytes: Uint8Array): string {
   return digits;
 }
 
-/** Encodes bytes as standard, padded base64. Byte by byte, because a large message exceeds the maximum number of arguments. */
+/**
+ * Encodes bytes as standard, padded base64. Byte by byte, because a large message exceeds the maximum number of
+ * arguments.
+ */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);

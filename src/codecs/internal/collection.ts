@@ -2,7 +2,9 @@ import type * as t from 'io-ts';
 import { atKey, Codec, fail, invalid, isRecord, readerOf } from './Codec.js';
 import { lenient, text } from './field.js';
 
-/** The maximum number of problems reported for a list. For millions of items, they would take more memory than the list. */
+/**
+ * The maximum number of problems reported for a list. For millions of items, they would take more memory than the list.
+ */
 const maxProblems = 100;
 
 /** A list of `min` to `max` items. */
@@ -33,7 +35,8 @@ export function list<A>(
 }
 
 /**
- * A map in a request. An invalid key is an error. `t.record` would drop its entry, and silently lose the filter of a party.
+ * A map in a request. An invalid key is an error. `t.record` would drop its entry, and silently lose the filter of a
+ * party.
  */
 export function mapOf<A>(
   key: t.Type<string, string>,
@@ -66,7 +69,9 @@ export const repeated = <A>(item: t.Type<A, unknown>): t.Type<readonly A[], unkn
 
 const copiedTexts = repeated(text);
 
-/** A list of strings in a response, like {@link repeated}. A valid list is not copied, because an update has many lists. */
+/**
+ * A list of strings in a response, like {@link repeated}. A valid list is not copied, because an update has many lists.
+ */
 export const texts: t.Type<readonly string[], unknown> = new Codec<readonly string[]>(
   copiedTexts.name,
   copiedTexts.is,

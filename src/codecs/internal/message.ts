@@ -19,15 +19,16 @@ type FieldsOf<A> = {
 } & Readonly<Record<string, t.Mixed>>;
 
 /**
- * A JSON object with the given fields. It keeps unknown fields, so that users get the fields that a newer ledger adds. In a
- * `closed` message, unknown fields are an error. A field that decodes or encodes to `undefined` is omitted.
+ * A JSON object with the given fields. It keeps unknown fields, so that users get the fields that a newer ledger adds.
+ * In a `closed` message, unknown fields are an error. A field that decodes or encodes to `undefined` is omitted.
  */
 export function message<A extends object>(name: string, fields: FieldsOf<A>, closed = false): t.Type<A, unknown> {
   // all fields of a closed message are needed: the loop over its keys does not visit the accessors of a class instance
   const all = Object.entries<t.Mixed>(fields).map(([key, codec]) => fieldOf(key, codec, closed));
   const needed = all.filter(({ isNeeded }) => isNeeded);
   const known = new Map(all.map((field) => [field.key, field]));
-  // the fields in the order of the last object; the next object most likely has the same order, and comparing is cheaper than a lookup
+  // the fields in the order of the last object; the next object most likely has the same order, and comparing is
+  // cheaper than a lookup
   const order: (Field | undefined)[] = [...all];
   const _tag: t.Mixed | undefined = fields['_tag'];
   const isTagged = _tag !== undefined;
@@ -131,8 +132,8 @@ function setOrDelete(object: Record<string, unknown>, key: string, value: unknow
 }
 
 /**
- * A {@link message} in which an unknown field is an error. For requests: the ledger ignores a misspelled field, and the caller
- * would not notice.
+ * A {@link message} in which an unknown field is an error. For requests: the ledger ignores a misspelled field, and the
+ * caller would not notice.
  */
 export const exact = <A extends object>(name: string, fields: FieldsOf<A>): t.Type<A, unknown> =>
   message(name, fields, true);

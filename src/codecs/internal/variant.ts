@@ -22,8 +22,8 @@ export interface UnknownVariant<U extends Undecoded> {
 }
 
 /**
- * A one-of on the wire: an object with one key, the name of the variant. It decodes to the variant with its `_tag`. `unknown`
- * decodes keys that are not listed, so that a newer ledger does not end a feed.
+ * A one-of on the wire: an object with one key, the name of the variant. It decodes to the variant with its `_tag`.
+ * `unknown` decodes keys that are not listed, so that a newer ledger does not end a feed.
  *
  * @param wireKeys - the keys on the wire of those variants whose key is not their `_tag`
  */

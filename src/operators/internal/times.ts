@@ -5,8 +5,9 @@ import type { Timestamp } from '../../codecs/scalars.js';
 import type { Update } from '../../codecs/Update.js';
 
 /**
- * Whether `a` is a later instant than `b`, to the last fraction digit. They cannot be compared as text: seconds and fraction
- * may be omitted (`:00Z` is earlier than `:00.5Z`, but 'Z' sorts after '.'), and years have four to nine digits.
+ * Whether `a` is a later instant than `b`, to the last fraction digit. They cannot be compared as text: seconds and
+ * fraction may be omitted (`:00Z` is earlier than `:00.5Z`, but 'Z' sorts after '.'), and years have four to nine
+ * digits.
  */
 export const isLater = (a: Timestamp, b: Timestamp): boolean => {
   // both have four-digit years and the same length, as a ledger sends them

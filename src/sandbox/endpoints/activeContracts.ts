@@ -17,9 +17,9 @@ export function listActiveContracts(call: Call): Answer {
   const request = readRequest(call);
   if (limit <= 0) return jsonAnswer([]);
   checkSnapshot(request.activeAtOffset, request.format, call.participant.ledger);
-  // a delay plays a slow database: the list ends before its first element
+  // a delay imitates a slow database: the list ends before its first element
   const isIdle = call.fault?.kind === 'delay' && call.fault.ms > idleMs;
-  // one element more than allowed shows that the list is too long
+  // one element above the limit shows that the list is too long
   const list = take(readElements(request, call), isIdle ? 0 : Math.min(limit, max + 1));
   if (list.length > max) throw listTooLong(list.length, max);
   return jsonAnswer(list);
@@ -62,13 +62,13 @@ export function checkSnapshot(offset: number, format: EventFormat, ledger: Ledge
 }
 
 function checkPruned(offset: number, { pruned }: Ledger): void {
-  // nothing is active at offset 0, pruned or not
+  // at offset 0, no contract is active, pruned or not
   if (offset === 0 || offset >= pruned) return;
   const cause = `Active contracts request at offset ${offset} precedes pruned offset ${pruned}`;
   throw requestError('PARTICIPANT_PRUNED_DATA_ACCESSED', cause, { context: { earliest_offset: String(pruned) } });
 }
 
-/** The first elements, as far as there are so many. */
+/** Returns the first `count` elements, or fewer if there are fewer. */
 export function take<A>(elements: Iterable<A>, count: number): readonly A[] {
   const taken: A[] = [];
   if (count <= 0) return taken;

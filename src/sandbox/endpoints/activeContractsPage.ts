@@ -5,7 +5,7 @@ import { parseBody } from '../requests/JsonCursor.js';
 import { pageToken } from '../requests/snapshotTokens.js';
 import { checkSnapshot, take } from './activeContracts.js';
 
-/** `POST /v2/state/active-contracts-page`: a page of the active contracts, with a token for the next one. */
+/** `POST /v2/state/active-contracts-page`: a page of the active contracts, with a token for the next page. */
 export function getActiveContractsPage({ body, participant }: Call): Answer {
   const { ledger, settings } = participant;
   const { format, pageSize, checksums, token, ...request } = readContractsPageRequest(parseBody(body), settings);

@@ -11,7 +11,7 @@ import { stakeholdersOf } from '../wire/events.js';
 import { formatMicros } from '../wire/values.js';
 import type { WireCreatedEvent } from '../wire/WireEvent.js';
 
-/** A submission that is to be checked and committed. */
+/** A submission to check and commit. */
 export interface SignedSubmission {
   readonly request: ExecuteRequest;
   readonly prepared: PreparedSubmission;
@@ -30,7 +30,7 @@ export function checkHashingScheme(version: string, profile: SandboxProfile, cod
   throw requestError(code, `The protocol version of the synchronizer does not support ${version}`);
 }
 
-/** Rejects what a participant does not send to the synchronizer, in the participant's order of checks. */
+/** Rejects submissions that a participant does not send to the synchronizer, in the participant's order of checks. */
 export function checkAcceptance(
   { request, prepared, hash, changeId }: SignedSubmission,
   participant: Participant,
@@ -52,7 +52,7 @@ export function checkAcceptance(
 
 const maxSignatures = 50;
 
-/** Rejects a submission unless the required number of its party's keys, and no other party, has signed the hash. */
+/** Rejects a submission unless the required number of its party's keys has signed the hash, and no other party has. */
 function checkSignatures(
   signatures: readonly PartySignature[],
   party: string,
@@ -60,7 +60,7 @@ function checkSignatures(
   hosted: HostedParties,
 ): void {
   const keys = hosted.find(party);
-  if (keys === undefined) throw signatureError(`${party} is no external party of this participant`);
+  if (keys === undefined) throw signatureError(`${party} is not an external party of this participant`);
   if (signatures.length > maxSignatures)
     throw signatureError(`${signatures.length} signatures are more than ${maxSignatures}`);
   const foreign = signatures.find((signature) => signature.party !== party);
@@ -77,10 +77,10 @@ function signatureError(reason: string) {
   return requestError('FAILED_TO_EXECUTE_TRANSACTION', `Signature check failed: ${reason}`);
 }
 
-/** Finds the fault of a signature, `undefined` if it is valid. */
+/** Returns what is wrong with a signature; `undefined` if it is valid. */
 function findSignatureFault(signature: PartySignature, { keys }: PartyKeys, hash: Uint8Array): string | undefined {
   const key = keys.find(({ fingerprint }) => fingerprint === signature.signedBy);
-  if (key === undefined) return `${signature.signedBy} is no key of the party`;
+  if (key === undefined) return `${signature.signedBy} is not a key of the party`;
   const { algorithm, formats, digest } = key.scheme;
   if (signature.algorithm !== algorithm || !formats.includes(signature.format)) {
     return `${signature.algorithm} in ${signature.format} does not fit the key`;
@@ -105,7 +105,7 @@ function duplicateCommand({ completionOffset, submissionId }: CommittedCommand) 
   );
 }
 
-/** Rejects what the confirming participants would reject, at the time of the commit. */
+/** Rejects submissions that the confirming participants would reject at the time of the commit. */
 export function checkVerdict({ request, prepared }: SignedSubmission, { ledger, settings }: Participant): void {
   const { effect, party, synchronizerId } = prepared;
   checkTimes(prepared, request, settings);
@@ -125,11 +125,17 @@ export function checkVerdict({ request, prepared }: SignedSubmission, { ledger, 
   }
 }
 
-/** The parties each of which may exercise a choice: for `Archive` the signatories, for others all stakeholders. */
+/**
+ * Returns the parties that may each exercise a choice: the signatories for `Archive`, all stakeholders for other
+ * choices.
+ */
 export const controllersOf = (created: WireCreatedEvent, choice: string): readonly string[] =>
   choice === 'Archive' ? created.signatories : stakeholdersOf(created);
 
-/** Rejects a submission outside its time bounds. Compares with the clock, because appended updates may be ahead of it. */
+/**
+ * Rejects a submission outside its time bounds. Compares with the clock, because appended updates may be ahead of the
+ * clock.
+ */
 function checkTimes(prepared: PreparedSubmission, request: ExecuteRequest, settings: Settings): void {
   const now = Date.now() * 1000;
   const { preparationTime, maxRecordTime } = prepared;
@@ -148,7 +154,7 @@ function checkTimes(prepared: PreparedSubmission, request: ExecuteRequest, setti
   }
 }
 
-/** The ledger time of a submission in microseconds: the given time, or a later `minLedgerTime`. */
+/** Returns the ledger time of a submission in microseconds: the given time, or a later `minLedgerTime`. */
 export function chooseLedgerTime(prepared: PreparedSubmission, request: ExecuteRequest, atLeast: number): number {
   return Math.max(atLeast, prepared.minLedgerTime ?? 0, request.minLedgerTime ?? 0);
 }

@@ -30,7 +30,7 @@ export function getEventsByContractId({ body, participant }: Call): Answer {
   const archived = archive?.visible?.ArchivedEvent;
   if (createdEvent === undefined || (archive?.transaction.offset ?? Infinity) <= ledger.pruned)
     throw requestError('CONTRACT_EVENTS_NOT_FOUND', 'Contract events not found, or not visible.');
-  // participants report the synchronizer of the creation, also after a reassignment
+  // participants report the synchronizer of the creation, even after a reassignment
   const { synchronizerId } = creation?.transaction ?? {};
   return jsonAnswer({
     created: { createdEvent, synchronizerId },
@@ -46,7 +46,7 @@ interface VisibleEvent {
 interface FoundEvent {
   readonly transaction: WireTransaction;
   readonly event: WireEvent;
-  /** Whether witnesses see it too. */
+  /** Whether witnesses also see it. */
   readonly ledgerEffects?: boolean;
 }
 

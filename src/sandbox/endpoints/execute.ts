@@ -30,7 +30,7 @@ export async function execute({ body, participant, trace, fault }: Call): Promis
   }
 }
 
-/** Checks a submission and commits it, at once or with the delay of its fault. */
+/** Checks a submission and commits it, immediately or with the delay of its fault. */
 function accept(submission: SignedSubmission, participant: Participant, fault: Fault | undefined): Answer {
   const { ledger, settings, pending } = participant;
   checkAcceptance(submission, participant);
@@ -51,7 +51,7 @@ function commitIfStillValid(submission: SignedSubmission, participant: Participa
   try {
     checkVerdict(submission, participant);
   } catch {
-    // rejected meanwhile; the client already has its response
+    // rejected in the meantime; the client already has its response
     return;
   }
   commitSubmission(submission, participant);
@@ -123,7 +123,7 @@ function buildEvents(effect: Effect, { party, offset, effectiveAt, ledger }: Com
   return [...exercised, ...(successor ? [{ CreatedEvent: successor }] : [])];
 }
 
-/** The format of a request without one: all contracts that the party of the submission may see. */
+/** Returns the default format: all contracts that the party of the submission may see. */
 function defaultFormat(party: string): TransactionFormat {
   const wildcard = [{ kind: 'wildcard', id: '', blob: false, view: false }] as const;
   return { events: { byParty: new Map([[party, wildcard]]) }, ledgerEffects: false };

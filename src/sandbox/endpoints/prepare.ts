@@ -40,12 +40,12 @@ function prepareTransaction(request: JsonCursor, participant: Participant, vendo
   return encodePrepared(buildPrepared({ ...submission, synchronizerId }, participant.ledger), vendor);
 }
 
-/** Rejects what the interpretation of a command would reject. */
+/** Rejects a command that its interpretation would reject. */
 function checkCommand({ command, party }: PrepareRequest, { ledger, hosted }: Participant): void {
   if (hosted.find(party) === undefined) {
     throw requestError(
       'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT',
-      `${party} is no external party of this participant`,
+      `${party} is not an external party of this participant`,
     );
   }
   if (command.kind === 'create') return;
@@ -74,7 +74,7 @@ function checkCommand({ command, party }: PrepareRequest, { ledger, hosted }: Pa
   }
 }
 
-/** The synchronizer of a submission: the requested one, or else that of its contract, or else the first one. */
+/** Returns the synchronizer of a submission: the requested one, else that of its contract, else the first one. */
 function chooseSynchronizer({ command, synchronizerId }: PrepareRequest, { ledger, settings }: Participant): string {
   const contract = command.kind === 'exercise' ? ledger.contracts.get(command.contractId) : undefined;
   if (synchronizerId === '') return contract?.synchronizerId ?? settings.synchronizers[0] ?? '';
@@ -84,7 +84,7 @@ function chooseSynchronizer({ command, synchronizerId }: PrepareRequest, { ledge
   throw requestError('NOT_CONNECTED_TO_SYNCHRONIZER', cause);
 }
 
-/** The request that a participant with the fault `lie` prepares in place of the received one. */
+/** Returns the request that the fault `lie` prepares instead of the received one. */
 function falsify(request: unknown, { instead = defaultLie }: FaultLie): unknown {
   try {
     return instead(structuredClone(request));

@@ -47,8 +47,8 @@ function checkEnd(bound: string, offset: number, { end }: Ledger): void {
 }
 
 /**
- * Reads the visible updates of a request up to an offset, one by one. Each is looked up when it is needed, because the
- * ledger may be pruned or restored meanwhile.
+ * Reads the visible updates of a request up to an offset, one by one. Looks up each update only when it is needed,
+ * because the ledger may be pruned or restored in the meantime.
  */
 export function* streamRange(request: UpdatesRequest, endInclusive: number, context: ReadContext): Generator<object> {
   const { ledger } = context;

@@ -13,7 +13,7 @@ export function getPrunedOffsets({ participant }: Call): Answer {
   return jsonAnswer({ participantPrunedUpToInclusive: pruned, allDivulgedContractsPrunedUpToInclusive: pruned });
 }
 
-/** `GET /v2/state/connected-synchronizers`: with a party, those of that party and what the participant may do for it. */
+/** `GET /v2/state/connected-synchronizers`: with a party, its synchronizers and the participant's permission for it. */
 export function getConnectedSynchronizers({ participant, query }: Call): Answer {
   const { settings, hosted } = participant;
   const party = query.get('party');

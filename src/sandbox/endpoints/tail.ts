@@ -6,8 +6,8 @@ import { clampTimer } from '../wire/values.js';
 import { readRange, streamRange } from './range.js';
 
 /**
- * Collects an open-ended stream until it has `count` elements or has been idle for `idleMs`. When the client disconnects, the
- * promise never settles and all timers and listeners are removed.
+ * Collects an open-ended stream until it has `count` elements or has been idle for `idleMs`. When the client
+ * disconnects, the promise never settles and all timers and listeners are removed.
  */
 export function tail(call: Call, request: UpdatesRequest, count: number, idleMs: number): Promise<readonly object[]> {
   const { signal, participant, isAuthorized } = call;
@@ -17,7 +17,8 @@ export function tail(call: Call, request: UpdatesRequest, count: number, idleMs:
     const elements: object[] = [];
     let readTo = request.beginExclusive;
     let lastCheckpoint = -1;
-    // started first, so that with equal times the list ends before its early checkpoint, as it can on a participant
+    // started first, so that with equal times the list ends before its early checkpoint, as is possible on a
+    // participant
     const idle = setTimeout(finish, clampTimer(idleMs));
     const early = earlyCheckpointMs === false ? undefined : setTimeout(sendCheckpoint, clampTimer(earlyCheckpointMs));
     const late = idleCheckpointMs === false ? undefined : setInterval(sendCheckpoint, clampTimer(idleCheckpointMs));
@@ -112,7 +113,7 @@ export async function* follow({ participant, signal }: Call, request: UpdatesReq
 
 type WaitResult = 'change' | 'timeout' | 'abort';
 
-/** Waits for the first of a change of the ledger, a timeout and the abort of the signal. */
+/** Waits for a change of the ledger, a timeout or the abort of the signal, whichever comes first. */
 function waitForChange(ms: number, ledger: Ledger, signal: AbortSignal): Promise<WaitResult> {
   return new Promise((resolve) => {
     const timer = setTimeout(end, clampTimer(ms), 'timeout');
@@ -135,7 +136,7 @@ function waitForChange(ms: number, ledger: Ledger, signal: AbortSignal): Promise
   });
 }
 
-/** The checkpoint of a stream that has been sent everything up to an offset. */
+/** Creates the checkpoint of a stream that has received everything up to an offset. */
 function checkpoint(offset: number, { recordTimes }: Ledger): object {
   return { update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: recordTimes.all } } } };
 }

@@ -15,7 +15,7 @@ export async function listUpdates(call: Call): Promise<Answer> {
   const limit = readInteger(call.query, 'limit') ?? max + 1;
   const idleMs = readInteger(call.query, 'stream_idle_timeout_ms') ?? listWaitTimeMs;
   const request = readUpdatesRequest(parseBody(call.body), settings);
-  // one element more than allowed shows that the list is too long
+  // one element above the limit shows that the list is too long
   const count = Math.min(limit, max + 1);
   if (count <= 0) return jsonAnswer([]);
   checkRange(request, ledger);

@@ -6,7 +6,7 @@ import type { Settings } from '../participant/Settings.js';
 import type { FaultQueue } from './FaultQueue.js';
 import type { RequestRecord, Trace } from './requests.js';
 
-/** A request as its handler gets it. */
+/** A request, as passed to its handler. */
 export interface Call {
   readonly participant: Participant;
   readonly body: string;
@@ -14,13 +14,13 @@ export interface Call {
   readonly trace: Trace;
   /** The fault of the request; handlers implement some kinds of fault. */
   readonly fault: Fault | undefined;
-  /** Aborts when no response is needed any more. */
+  /** Aborts when a response is no longer needed. */
   readonly signal: AbortSignal;
-  /** Checks the token of the request, with the settings of that moment. */
+  /** Checks the token of the request with the current settings. */
   readonly isAuthorized: () => boolean;
 }
 
-/** The state behind the HTTP server. */
+/** The state of the HTTP server. */
 export interface Service {
   readonly participant: Participant;
   readonly faults: FaultQueue;
@@ -46,35 +46,35 @@ export interface Route {
   readonly handler: Handler;
   /** Serves WebSockets of the same path. */
   readonly stream?: Stream;
-  /** Whether it needs no token. */
+  /** Whether the endpoint works without a token. */
   readonly open?: boolean;
-  /** Whether it is served with `interfaceOnly`. */
+  /** Whether the endpoint is served with `interfaceOnly`. */
   readonly essential?: boolean;
-  /** The status of a release that does not serve it. */
+  /** The status in a release that does not serve the endpoint. */
   readonly missing?: (settings: Settings) => 404 | 405 | undefined;
 }
 
 /** Serves a request. */
 type Handler = (call: Call) => Answer | Promise<Answer>;
 
-/** A JSON response, on one line. */
+/** Creates a JSON response on one line. */
 export function jsonAnswer(body: unknown, status = 200): Answer {
   return { status, contentType: 'application/json', body: JSON.stringify(body) };
 }
 
-/** A plain-text response: the form of all errors that occur before the ledger handles the request. */
+/** Creates a plain-text response, the form of all errors that occur before the ledger handles the request. */
 export function textAnswer(status: number, body: string): Answer {
   return { status, contentType: 'text/plain; charset=UTF-8', body };
 }
 
-/** The response that a fault defines, for a request or an upgrade. */
+/** Creates the response that a fault defines, for a request or an upgrade. */
 export function statusAnswer({ status, body, contentType, headers = {} }: Omit<FaultStatus, 'kind'>): Answer {
   if (body === undefined) return { status, body: '', headers, ...(contentType !== undefined && { contentType }) };
   const answer = typeof body === 'string' ? textAnswer(status, body) : jsonAnswer(body, status);
   return { ...answer, headers, ...(contentType !== undefined && { contentType }) };
 }
 
-/** The response of the request timeout. */
+/** Creates the response of a request timeout. */
 export function timeoutAnswer(): Answer {
   return textAnswer(503, timeoutText);
 }
@@ -92,10 +92,10 @@ export function rewriteAnswer(answer: Answer, { body }: FaultRewrite): Answer {
   } catch {
     // the thrown value may contain anything, so it is not sent
   }
-  return textAnswer(500, 'The sandbox could not rewrite its answer.');
+  return textAnswer(500, 'The sandbox could not rewrite its response.');
 }
 
-/** The response of an error; a JSON error has the trace id of the request. */
+/** Creates the response of an error. A JSON error contains the trace id of the request. */
 export function errorAnswer({ status, body }: RequestError, traceId: string): Answer {
   if (typeof body === 'string') return textAnswer(status, body);
   const context = 'category' in body.context ? { ...body.context, tid: traceId } : body.context;

@@ -1,6 +1,6 @@
 import type { Fault, FaultScope } from '../Fault.js';
 
-/** The faults that wait for their requests. */
+/** The queued faults. */
 export class FaultQueue {
   readonly #queue: Entry[] = [];
 
@@ -8,7 +8,7 @@ export class FaultQueue {
     this.#queue.push({ fault, path, after, remaining: times });
   }
 
-  /** Takes the first fault that is due for a path, and counts the request for those that are not due yet. */
+  /** Takes the first fault that is due for a path, and counts the request for the faults that are not due yet. */
   take(path: string, target: 'request' | 'upgrade' = 'request'): Fault | undefined {
     const candidates = this.#queue.filter(
       ({ path: pattern, fault }) => matchesPath(path, pattern) && appliesTo[target](fault),

@@ -5,7 +5,7 @@ import type { Participant } from '../participant/Participant.js';
 import type { SandboxRequest } from '../Sandbox.js';
 import type { WireTraceContext } from '../wire/WireEvent.js';
 
-/** A request with its whole body. */
+/** A request with its complete body. */
 export interface ParsedRequest {
   readonly method: string;
   readonly path: string;
@@ -17,7 +17,7 @@ export interface ParsedRequest {
   readonly signal: AbortSignal;
 }
 
-/** The trace of a request: that of its headers, or a new one, which only errors contain. */
+/** The trace of a request: from its headers, or a new one. Only errors contain it. */
 export interface Trace {
   readonly id: string;
   readonly context: WireTraceContext | null;
@@ -38,7 +38,7 @@ export class RequestRecord implements SandboxRequest {
     readonly authorized: boolean,
   ) {}
 
-  /** From now on a closed connection does not count as aborted by the client. */
+  /** From now on, a closed connection does not count as aborted by the client. */
   settle(): void {
     this.#settled = true;
   }
@@ -76,7 +76,7 @@ export function readBearerToken(header: string | undefined): string | undefined 
   return token;
 }
 
-/** Reads a body for the log: as JSON, or else as text; `undefined` if it is empty. */
+/** Reads a body for the log: as JSON if possible, else as text. Returns `undefined` if it is empty. */
 export function parseForLog(body: string): unknown {
   if (body === '') return undefined;
   try {

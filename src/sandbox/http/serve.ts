@@ -64,7 +64,7 @@ async function answerRequest(request: ParsedRequest, fault: Fault | undefined): 
   }
 }
 
-/** Processes a request at once; a fault delays or loses only the response. */
+/** Processes a request immediately. A fault delays or loses only the response. */
 function processRequest(request: ParsedRequest, fault: Fault | undefined): Promise<Answer> {
   const { query, headers, body, participant, signal } = request;
   const { settings } = participant;
@@ -80,7 +80,9 @@ function processRequest(request: ParsedRequest, fault: Fault | undefined): Promi
   });
 }
 
-/** Returns the 503 of the request timeout if the work takes too long. `done` aborts when its result is not needed any more. */
+/**
+ * Returns the 503 of the request timeout if the work takes too long. `done` aborts when the result is no longer needed.
+ */
 async function withTimeout(
   timeoutMs: number,
   signal: AbortSignal,
@@ -125,10 +127,13 @@ export function sendAnswer(
   });
 }
 
-/** Bytes that arrive together with a reset look like a plain end to many clients: libuv does not report the reset then. */
+/**
+ * The delay of a reset after bytes, in milliseconds. If both arrive together, libuv does not report the reset to many
+ * clients.
+ */
 const resetDelayMs = 10;
 
-/** Resets a connection after the client has had time to read the bytes that were sent before. */
+/** Resets a connection after the client has had time to read the bytes sent before. */
 export function resetSoon(socket: Socket | null): void {
   setTimeout(() => socket?.resetAndDestroy(), resetDelayMs).unref();
 }

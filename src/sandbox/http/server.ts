@@ -10,7 +10,7 @@ import { parseUrl } from './requests.js';
 import { findStream } from './routes.js';
 import { serve } from './serve.js';
 
-/** Starts the server on a port that it keeps across restarts. */
+/** Starts the server. It keeps its port across restarts. */
 export async function startServer(port: number, service: Service): Promise<RunningServer> {
   let current = await listen(port, service);
   const { url, port: boundPort } = current;
@@ -26,7 +26,7 @@ export async function startServer(port: number, service: Service): Promise<Runni
   async function reopen(downMs: number): Promise<void> {
     await current.close();
     await sleep(clampTimer(downMs), undefined, { signal: closing.signal }).catch(ignore);
-    // lets a client in this process see the end of its connections first, so that it does not reuse them
+    // lets a client in this process notice the end of its connections first, so that it does not reuse them
     await nextTurn();
     if (!closing.signal.aborted) current = await listen(boundPort, service);
   }

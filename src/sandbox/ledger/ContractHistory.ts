@@ -3,7 +3,7 @@ import type { WireCreatedEvent } from '../wire/WireEvent.js';
 import type { WireUpdate } from '../wire/WireUpdate.js';
 import type { Contract } from './Contracts.js';
 
-/** A contract became active on a synchronizer, by a creation or an assignment. */
+/** The activation of a contract on a synchronizer, by a creation or an assignment. */
 export interface Activation extends Contract {
   readonly offset: number;
   readonly workflowId: string;
@@ -11,12 +11,12 @@ export interface Activation extends Contract {
   endedAt: number;
 }
 
-/** A reassignment of one contract. Each synchronizer has one half of it, and the halves come in any order. */
+/** A reassignment of a contract. Each synchronizer has one half of it, and the halves arrive in any order. */
 export interface Reassignment {
-  /** The half that came first. */
+  /** The half that arrived first. */
   readonly half: ReassignmentHalf;
   readonly reassignmentCounter: number;
-  /** The offset and the workflow of that half. */
+  /** The offset of that half. */
   readonly offset: number;
   readonly workflowId: string;
   /** The offset of the other half; infinite while incomplete. */
@@ -28,15 +28,18 @@ type ReassignmentHalf =
   /** With the activation on the source, if that was known. */
   | { readonly unassigned: WireUnassignedEvent; readonly activation: Activation | undefined };
 
-/** What is known of a contract that is active somewhere or has an incomplete reassignment. */
+/** The state of a contract that is active somewhere or has an incomplete reassignment. */
 interface ContractState {
-  /** The contract as it was activated last. */
+  /** The contract, as of its last activation. */
   readonly created: WireCreatedEvent | undefined;
   /** The highest reassignment counter. */
   readonly counter: number;
-  /** Without a location after that many reassignments, the contract is in flight, or archived. */
+  /** If the contract has no location after that many reassignments, it is in flight or archived. */
   readonly phase: 'active' | 'inFlight' | 'archived';
-  /** At most one per synchronizer. Synchronizers are not in step, so there may be several, or some of an archived contract. */
+  /**
+   * At most one per synchronizer. Synchronizers are not in step, so there may be several, even for an archived
+   * contract.
+   */
   readonly active: readonly Activation[];
   readonly incomplete: readonly Reassignment[];
 }
@@ -45,11 +48,11 @@ interface ContractState {
 export class ContractHistory {
   /** In the order of the ledger. */
   readonly activations: Activation[] = [];
-  /** In the order of the halves that came first. */
+  /** In the order of the halves that arrived first. */
   readonly reassignments: Reassignment[] = [];
   readonly #states = new Map<string, ContractState>();
 
-  /** The contract with its present synchronizer; `undefined` if it is archived, in flight or unknown. */
+  /** Returns the contract with its current synchronizer; `undefined` if it is archived, in flight or unknown. */
   get(contractId: string): Contract | undefined {
     const state = this.#states.get(contractId);
     if (state?.phase !== 'active') return undefined;
@@ -93,7 +96,7 @@ export class ContractHistory {
     this.activations.push(activation);
     const state = this.#states.get(contractId) ?? unknownState;
     const active = [...state.active, activation];
-    // an archive is on the last synchronizer, so no activation with the same or a lower counter is news
+    // an archive is on the last synchronizer, so activations with the same or a lower counter are old
     const isNews = counter > state.counter || (counter === state.counter && state.phase !== 'archived');
     this.keep(contractId, isNews ? { ...state, created, counter, phase: 'active', active } : { ...state, active });
   }
@@ -133,7 +136,7 @@ export class ContractHistory {
   private assign(event: WireAssignedEvent, offset: number, workflowId: string): void {
     const { source, target, createdEvent: created, reassignmentCounter: counter } = event;
     const { contractId } = created;
-    // party replication adds contracts to the synchronizer they are on: there is no other half
+    // party replication adds contracts to their current synchronizer, so there is no other half
     if (source !== target) {
       const state = this.#states.get(contractId) ?? unknownState;
       const incomplete = this.pair(state, { assigned: event }, { counter, offset, workflowId });
@@ -143,7 +146,9 @@ export class ContractHistory {
     this.activate({ ...activation, endedAt: Infinity });
   }
 
-  /** Completes the reassignment whose other half came before, or begins one. Returns those that are incomplete then. */
+  /**
+   * Completes the reassignment whose other half arrived earlier, or begins one. Returns the incomplete reassignments.
+   */
   private pair(
     { incomplete }: ContractState,
     half: ReassignmentHalf,
@@ -160,7 +165,7 @@ export class ContractHistory {
     return [...incomplete, reassignment];
   }
 
-  /** Keeps what is known of a contract as long as synchronizers that lag behind may have news of it. */
+  /** Keeps the state of a contract as long as lagging synchronizers may still report events of it. */
   private keep(contractId: string, state: ContractState): void {
     if (state.active.length > 0 || state.incomplete.length > 0) this.#states.set(contractId, state);
     else this.#states.delete(contractId);

@@ -39,7 +39,7 @@ export class Ledger {
     return this.#commits;
   }
 
-  /** The number of all restores. A stream that has begun before one shows another ledger. */
+  /** The number of all restores. A stream that began before a restore shows another ledger. */
   get restores(): number {
     return this.#restores;
   }
@@ -130,14 +130,14 @@ export class Ledger {
   }
 }
 
-/** Before the first record time. It is fixed, so that the times of appended updates are the same on every day. */
+/** A time before the first record time. It is fixed, so that the times of appended updates do not depend on the day. */
 const timeStart = Date.UTC(2026, 0, 1) * 1000;
 
 /** The latest record time of each synchronizer. Record times ascend per synchronizer, not across synchronizers. */
 class RecordTimes {
   readonly #latest = new Map<string, { readonly recordTime: string; readonly micros: number }>();
 
-  /** In the form of checkpoints and of the ledger end of 3.6. */
+  /** The record times in the form of checkpoints and of the ledger end in 3.6. */
   get all(): readonly { readonly synchronizerId: string; readonly recordTime: string }[] {
     return [...this.#latest].map(([synchronizerId, { recordTime }]) => ({ synchronizerId, recordTime }));
   }
@@ -147,17 +147,17 @@ class RecordTimes {
     return this.#latest.get(synchronizerId)?.micros ?? timeStart;
   }
 
-  /** The time of the clock, or just after the latest record time if that is later. */
+  /** Returns the current time, or just after the latest record time if that is later. */
   now(synchronizerId: string): string {
     return this.after(synchronizerId, Date.now() * 1000);
   }
 
-  /** A second after the latest record time, unless that is later than the clock. */
+  /** Returns a second after the latest record time, but not later than the clock. */
   next(synchronizerId: string): string {
     return this.after(synchronizerId, Math.min(this.latest(synchronizerId) + 1_000_000, Date.now() * 1000));
   }
 
-  /** A time in microseconds, or just after the latest record time if that is later. */
+  /** Returns a time in microseconds, or just after the latest record time if that is later. */
   after(synchronizerId: string, micros: number): string {
     return formatMicros(Math.max(micros, this.latest(synchronizerId) + 1));
   }

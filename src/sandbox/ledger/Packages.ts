@@ -6,7 +6,7 @@ import type { TemplateRef } from '../wire/WireEvent.js';
 /** The entities by which contracts can be filtered. */
 export type EntityKind = 'template' | 'interface';
 
-/** The packages of generated traffic, and one with a field of each type. They are known from the start. */
+/** The packages of generated traffic, and a package with a field of each type. They are known from the start. */
 const ownPackages: Readonly<Record<string, PackageEntities>> = {
   'sandbox-api': { interfaces: ['Api:Holding'] },
   'sandbox-assets': { templates: ['Main:Asset', 'Main:Offer'] },
@@ -15,8 +15,8 @@ const ownPackages: Readonly<Record<string, PackageEntities>> = {
 };
 
 /**
- * Known packages: their names, their templates and interfaces, and the interfaces of templates. An entity is known once it is
- * uploaded, or an update or a command names it. A restore does not forget it.
+ * Known packages: their names, their templates and interfaces, and the interfaces of templates. An entity is known once
+ * it is uploaded, or once an update or a command names it. It stays known after a restore.
  */
 export class Packages {
   readonly #names = new Map<string, string>();
@@ -30,9 +30,10 @@ export class Packages {
 
   /** Adds a package, or further entities of a known one. Returns its id. */
   upload(packageName: string, { templates = [], interfaces = [] }: PackageEntities = {}): string {
-    if (!/^[^:#]+$/.test(packageName)) throw new TypeError(`"${packageName}" is no package name`);
+    if (!/^[^:#]+$/.test(packageName))
+      throw new TypeError(`packageName must not be empty or contain ':' or '#', got '${packageName}'`);
     const wrong = [...templates, ...interfaces].find((entity) => !/^[^:]+:[^:]+$/.test(entity));
-    if (wrong !== undefined) throw new TypeError(`"${wrong}" is not of the form Module:Entity`);
+    if (wrong !== undefined) throw new TypeError(`'${wrong}' must have the form Module:Entity`);
     const packageId = makePackageId(packageName);
     this.#names.set(packageId, packageName);
     for (const entity of templates) this.#entities.template.add(`${packageId}:${entity}`);
@@ -54,7 +55,7 @@ export class Packages {
     return this.#interfaces.get(templateId) ?? [];
   }
 
-  /** Resolves an identifier, either `#name:Module:Entity` or with a package id. The entity is known from then on. */
+  /** Resolves an identifier, either `#name:Module:Entity` or with a package id. From then on, the entity is known. */
   resolve(identifier: string, kind: EntityKind = 'template'): TemplateRef {
     const head = packageOf(identifier);
     const packageName = head.startsWith('#') ? head.slice(1) : this.nameOf(head);

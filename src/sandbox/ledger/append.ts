@@ -7,7 +7,7 @@ import type { WireTopologyTransaction, WireTransaction, WireUpdate, WireUpdateIn
 import type { Ledger, LedgerEntry } from './Ledger.js';
 import { completeRoute, contractFields } from './route.js';
 
-/** Completes appended updates with default values, each after the one before it is committed. */
+/** Completes appended updates with default values, each after the previous one is committed. */
 export function* completeUpdates(inputs: readonly WireUpdateInput[], defaults: Defaults): Generator<LedgerEntry, void> {
   for (const input of inputs) yield { update: completeUpdate(input, defaults) };
 }
@@ -67,7 +67,10 @@ interface Header {
   readonly recordTime: string;
 }
 
-/** Completes the fields of all kinds of update. By default the next offset, one second after the latest record time. */
+/**
+ * Completes the fields that all kinds of updates share. Default: the next offset, one second after the latest record
+ * time.
+ */
 function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Defaults, synchronizer?: string): Header {
   const offset = input.offset ?? ledger.end + 1;
   const synchronizerId = input.synchronizerId ?? synchronizer ?? synchronizers[0] ?? '';
@@ -115,7 +118,7 @@ function completeEvents(inputs: readonly WireEventInput[], time: UpdateTime, led
     return event.acsDelta && consuming && !archived.has(created.contractId) ? both : both.slice(1);
   }
 
-  /** Finds the contract of an archive or exercise; an unknown contract is made from the fields of that event. */
+  /** Finds the contract of an archive or exercise. An unknown contract is created from the fields of that event. */
   function findContract(fields: Partial<WireCreatedEvent>, index: number): WireCreatedEvent {
     const id = fields.contractId ?? '';
     const { contractId, templateId, packageName, witnessParties } = fields;

@@ -3,9 +3,9 @@ import type { EventFormat } from '../requests/formats.js';
 import type { EntityKind, Packages } from './Packages.js';
 
 /**
- * Rejects formats with filters for packages, templates or interfaces that the participant does not know, as it does once at
- * the start of a stream. An interface that no known template implements is no error, and neither is a party that the
- * participant does not host: both select nothing.
+ * Rejects formats with filters for unknown packages, templates or interfaces, as a participant does at the start of a
+ * stream. An interface that no known template implements, and a party that the participant does not host, select
+ * nothing.
  */
 export function checkFilters(packages: Packages, ...formats: readonly (EventFormat | undefined)[]): void {
   const filters = formats.flatMap((format) => [...(format?.byParty.values() ?? []), format?.anyParty ?? []]).flat();
@@ -50,7 +50,7 @@ const hasName = (identifier: string): boolean => identifier.startsWith('#');
 
 const toPair = (identifier: string): string => `(${identifier.slice(1).replace(':', ',')})`;
 
-/** A participant reports all identifiers with the same fault, and no others. They are in the text only. */
+/** Rejects unknown identifiers. A participant reports all identifiers with the same fault, and only in the text. */
 function reject(code: string, cause: string, unknown: readonly string[]): void {
   if (unknown.length > 0) throw requestError(code, `${cause}: [${unknown.join(', ')}].`);
 }

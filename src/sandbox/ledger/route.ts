@@ -6,7 +6,9 @@ import type { Ledger } from './Ledger.js';
 /** The fields that both halves of a reassignment have. */
 type Route = Pick<WireUnassignedEvent, 'source' | 'target' | 'reassignmentId' | 'reassignmentCounter'>;
 
-/** Completes the route of an appended reassignment: from its other half if that came before, or else from the contract. */
+/**
+ * Completes the route of an appended reassignment: from its other half if that arrived earlier, else from the contract.
+ */
 export function completeRoute(
   input: WireReassignmentEventInput,
   contracts: Ledger['contracts'],

@@ -19,8 +19,8 @@ interface SnapshotEntry {
 }
 
 /**
- * Reads a snapshot: the active contracts in the order of their activations, then the incomplete reassignments by offset.
- * Each entry is looked up when it is needed, so a part of the snapshot costs its size.
+ * Reads a snapshot: the active contracts in the order of their activations, then the incomplete reassignments by
+ * offset. Looks up each entry only when it is needed, so reading a part does not cost as much as reading everything.
  */
 export function* readSnapshot(request: SnapshotRequest, context: ReadContext): Generator<SnapshotEntry, void> {
   const { after } = request;
@@ -57,7 +57,7 @@ function* readIncomplete({ offset: at, format }: SnapshotRequest, first: number,
   }
 }
 
-/** The entry of an incomplete reassignment. There is none for an unassignment without a known activation. */
+/** Returns the entry of an incomplete reassignment; none for an unassignment without a known activation. */
 function incompleteEntry({ half }: Reassignment, format: EventFormat, context: ReadContext): object | undefined {
   if ('assigned' in half) {
     const createdEvent = visibleContract(half.assigned.createdEvent, format, context);

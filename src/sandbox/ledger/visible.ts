@@ -7,13 +7,13 @@ import type { WireTopologyEvent, WireTopologyTransaction, WireTransaction, WireU
 import type { Ledger } from './Ledger.js';
 import type { Packages } from './Packages.js';
 
-/** The ledger that is read, and the release whose wire form is used. */
+/** The ledger to read, and the release that determines the wire format. */
 export interface ReadContext {
   readonly ledger: Ledger;
   readonly profile: SandboxProfile;
 }
 
-/** The part of an update that a format selects, in its wire envelope; `undefined` if there is none. */
+/** Returns the part of an update that a format selects, in its wire envelope; `undefined` if there is none. */
 export function visibleUpdate(update: WireUpdate, format: UpdateFormat, context: ReadContext): object | undefined {
   if ('Transaction' in update) {
     if (format.transactions === undefined) return undefined;
@@ -143,7 +143,7 @@ function hideCommand<A extends SubmitterFields>(update: A, { byParty, anyParty }
   return own ? update : { ...update, commandId: '', paidTrafficCost: null };
 }
 
-/** An object without some of its keys. */
+/** Returns a copy of an object without some of its keys. */
 function omit(value: object, ...keys: readonly string[]): object {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
@@ -157,7 +157,7 @@ export function visibleContract(
   return visibleCreated(created, stakeholdersOf(created), format, context);
 }
 
-/** The part of a created event that a format selects. `parties` are those that may see it in the requested shape. */
+/** Returns the part of a created event that a format selects. `parties` may see it in the requested shape. */
 function visibleCreated(
   event: WireCreatedEvent,
   parties: readonly string[],
@@ -178,11 +178,11 @@ function visibleCreated(
   return profile === '3.4' ? omit(served, 'contractKeyHash') : served;
 }
 
-/** The facts by which filters match an event. */
+/** The data by which filters match an event. */
 interface Subject {
   readonly templateId: string;
   readonly packageName: string;
-  /** The parties that may see it. */
+  /** The parties that may see the event. */
   readonly parties: readonly string[];
   /** The interfaces of the template, by package id. */
   readonly interfaces: readonly string[];
@@ -196,7 +196,7 @@ interface EventMatch {
   readonly views: ReadonlySet<string>;
 }
 
-/** Matches an event with a format. The matching filters of all its parties add up. */
+/** Matches an event with a format. The matching filters of all parties add up. */
 function matchEvent(subject: Subject, format: EventFormat, packages: Packages): EventMatch | undefined {
   const filters = subject.parties.flatMap((party) => format.byParty.get(party) ?? []).concat(format.anyParty ?? []);
   const matching = filters.filter((filter) => matchesFilter(filter, subject, packages));

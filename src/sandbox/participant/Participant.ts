@@ -11,7 +11,7 @@ export interface CommittedCommand {
   readonly at: number;
 }
 
-/** The state of the service: its settings, its ledger, its parties, and its committed and pending commands. */
+/** The state of the sandbox: its settings, its ledger, its parties, and its committed and pending commands. */
 export class Participant {
   readonly ledger = new Ledger();
   readonly hosted = new HostedParties();

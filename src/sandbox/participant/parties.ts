@@ -62,7 +62,7 @@ export function externalPartyMethod(hosted: HostedParties) {
   return externalParty;
 }
 
-/** Generates a key pair and hosts a party with it. Only the returned object has the private key. */
+/** Generates a key pair and hosts a party with it. Only the returned object contains the private key. */
 function createExternalParty(hint: string, hosted: HostedParties): ExternalParty {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const party = hostParty(hint, [parseSigningKey(publicKey)], 1, hosted);
@@ -77,11 +77,11 @@ function createExternalParty(hint: string, hosted: HostedParties): ExternalParty
   };
 }
 
-/** Hosts a party. The party id has the fingerprint of the first key. */
+/** Hosts a party. The party id contains the fingerprint of the first key. */
 function hostParty(hint: string, keys: readonly SigningKey[], threshold: number, hosted: HostedParties): HostedParty {
   const fingerprints = keys.map(({ fingerprint }) => fingerprint);
   const [fingerprint] = fingerprints;
-  if (fingerprint === undefined) throw new RangeError('An external party needs at least one key');
+  if (fingerprint === undefined) throw new RangeError('An external party requires at least one key');
   if (new Set(fingerprints).size < keys.length) throw new RangeError('The keys of an external party must differ');
   if (!Number.isInteger(threshold) || threshold < 1 || threshold > keys.length) {
     throw new RangeError(

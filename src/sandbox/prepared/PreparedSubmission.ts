@@ -28,7 +28,7 @@ export type Effect = Creation | Exercised;
 /** A contract is created. */
 export interface Creation {
   readonly kind: 'create';
-  /** Without the suffix that the commit adds. */
+  /** The contract id without the suffix that the commit adds. */
   readonly contractId: string;
   readonly template: TemplateRef;
   readonly createArgument: unknown;
@@ -43,7 +43,7 @@ interface Exercised {
   readonly choice: string;
   readonly choiceArgument: unknown;
   readonly isConsuming: boolean;
-  /** The result; that of a choice that creates a contract is the id of the contract. */
+  /** The result. If the choice creates a contract, it is the id of that contract. */
   readonly result: unknown;
   readonly creation: Creation | undefined;
 }
@@ -61,11 +61,13 @@ export async function decodePrepared(bytes: Uint8Array, vendor: Vendor): Promise
 
 interface DecodedSubmission {
   readonly prepared: PreparedSubmission;
-  /** Computed from the bytes; the client does not send it. */
+  /** The hash, computed from the bytes; the client does not send it. */
   readonly hash: Buffer;
 }
 
-/** Reads the message of a prepared transaction. Throws if the message is not of the form that the sandbox creates. */
+/**
+ * Reads the message of a prepared transaction. Throws if the message does not have the form that the sandbox creates.
+ */
 function readPrepared({ transaction, metadata }: PreparedTransaction): PreparedSubmission {
   const [party, ...others] = metadata?.submitterInfo?.actAs ?? [];
   const [root, ...otherRoots] = transaction?.roots ?? [];
@@ -173,16 +175,17 @@ function valueToJson(value: Value | undefined): unknown {
   }
 }
 
-/** The functions of the vendor's packages: the format of prepared transactions, and their hash. */
+/** The functions of the vendor's packages: the encoding of prepared transactions, and their hash. */
 export interface Vendor {
   readonly PreparedTransaction: typeof PreparedTransaction;
   readonly hashPreparedTransaction: typeof hashPreparedTransaction;
 }
 
-/** Loads the vendor's packages. They are optional and loaded on first use: all else works without them. */
+/** Loads the vendor's packages on first use. They are optional; everything else works without them. */
 export async function loadVendor(): Promise<Vendor> {
   try {
-    // one after the other: the second imports the first, and Jest cannot link a module for two importers at a time
+    // one after the other: the second imports the first, and Jest cannot link a module for two importers at the same
+    // time
     const { PreparedTransaction } = await import('@canton-network/core-ledger-proto');
     const { hashPreparedTransaction } = await import('@canton-network/core-tx-visualizer');
     return { PreparedTransaction, hashPreparedTransaction };
@@ -193,5 +196,5 @@ export async function loadVendor(): Promise<Vendor> {
 
 // short, because errors of the library quote only the first 200 characters, which must include the command
 const packagesNotInstalled =
-  'The sandbox needs two packages for submissions: ' +
+  'The sandbox requires two packages for submissions: ' +
   'npm install --save-dev @canton-network/core-ledger-proto@^1.7.0 @canton-network/core-tx-visualizer@^1.7.0';

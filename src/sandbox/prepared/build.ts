@@ -18,7 +18,10 @@ import type { Vendor } from './PreparedSubmission.js';
 import { jsonToValue, recordValue } from './jsonToValue.js';
 import { findChoiceType, findTemplateType, parseIdentifier } from './types.js';
 
-/** Builds the message of a prepared transaction: a root node with its consequence, their seeds, and the metadata for its execution. */
+/**
+ * Builds the message of a prepared transaction: a root node with its consequence, their seeds, and the execution
+ * metadata.
+ */
 export function buildPrepared(submission: PrepareRequest, ledger: Ledger): PreparedTransaction {
   const { party, commandId, synchronizerId, minLedgerTime, maxRecordTime } = submission;
   const transactionUuid = randomUUID();
@@ -50,7 +53,7 @@ export function buildPrepared(submission: PrepareRequest, ledger: Ledger): Prepa
 type NodeType = Extract<DamlTransaction_Node['versionedNode'], { oneofKind: 'v1' }>['v1']['nodeType'];
 
 interface NodesWithInputs {
-  /** The first is the root, and the others are its children. */
+  /** The nodes: first the root, then its children. */
   readonly nodes: readonly NodeType[];
   readonly inputs: readonly Metadata_InputContract[];
 }
@@ -154,7 +157,10 @@ function buildExercise(
   return { exercise, creations };
 }
 
-/** The contract with another owner, who observes it. Its signatories stay the same: they have authorized it. */
+/**
+ * Returns the contract with another owner as its observer. The signatories stay the same, because they have authorized
+ * it.
+ */
 function successorOf(created: WireCreatedEvent, choiceArgument: unknown, uuid: string): Create {
   const template = { id: created.templateId, packageName: created.packageName };
   const newOwner = isRecord(choiceArgument) ? choiceArgument['newOwner'] : undefined;
@@ -168,7 +174,7 @@ function successorOf(created: WireCreatedEvent, choiceArgument: unknown, uuid: s
   });
 }
 
-/** The type of the argument of `Archive`, of a package that all Daml 3 packages depend on. */
+/** The type of the argument of `Archive`, from a package that all Daml 3 packages depend on. */
 const archiveRecordId = parseIdentifier(
   '9e70a8b3510d617f8a136213f33d6a903a10ca0eeec76bb06ba55d1ed9680f69:DA.Internal.Template:Archive',
 );
@@ -185,7 +191,7 @@ function buildInputContract(created: WireCreatedEvent): Metadata_InputContract {
   };
 }
 
-/** The argument of a contract. That of an appended contract may not be of the type of its template. */
+/** Returns the argument of a contract. For an appended contract, it may not have the type of the template. */
 function contractArgument(template: TemplateRef, json: unknown): Value {
   const id = parseIdentifier(template.id);
   try {

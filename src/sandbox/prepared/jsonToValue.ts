@@ -70,7 +70,7 @@ function scalarValue(json: unknown, type: Extract<LfType, string>): Value['sum']
     return { oneofKind: 'bool', bool: json };
   }
   if (typeof json === 'number' && (type === 'int64' || type === 'numeric')) {
-    // participants answer a number with this error
+    // participants respond to a number with this error
     throw requestError('LEDGER_API_INTERNAL_ERROR', `Expected ujson.Str (data: ${json})`);
   }
   if (typeof json !== 'string') throw invalidValue(json, type);
@@ -104,10 +104,10 @@ function textualValue(json: string, type: Exclude<Extract<LfType, string>, 'unit
   }
 }
 
-/** Formats a number with ten digits after the decimal point, as `Decimal` has. */
+/** Formats a number with ten digits after the decimal point, like `Decimal`. */
 function toDecimal(json: string): string {
   const [, sign = '', whole, fraction = ''] = /^([+-]?)(\d{1,28})(?:\.(\d{0,10}))?$/.exec(json) ?? [];
-  if (whole === undefined) throw requestError('COMMAND_PREPROCESSING_FAILED', `${json} is no Numeric of scale 10`);
+  if (whole === undefined) throw requestError('COMMAND_PREPROCESSING_FAILED', `${json} is not a Numeric of scale 10`);
   return `${sign.replace('+', '')}${BigInt(whole)}.${fraction.padEnd(10, '0')}`;
 }
 
@@ -116,7 +116,7 @@ function requireList(json: unknown): readonly unknown[] {
   return json;
 }
 
-/** Guesses the Daml value of JSON of an unknown type. The value converts back to the same JSON. */
+/** Guesses the Daml value of JSON with an unknown type. The value converts back to the same JSON. */
 function guessValue(json: unknown): Value {
   return { sum: guessSum(json) };
 }

@@ -76,14 +76,14 @@ export function findTemplateType({ id, packageName }: TemplateRef): TemplateType
   return ownTemplates.get(packageName + id.slice(id.indexOf(':'))) ?? { fields: {} };
 }
 
-/** A choice. Without a Daml engine, those of the templates of the sandbox are all that there are. */
+/** A choice. The sandbox has no Daml engine, so it supports only the choices of its built-in templates. */
 interface ChoiceType {
   readonly fields: Fields;
   readonly isConsuming: boolean;
   readonly result: 'unit' | 'int64' | 'contractId';
 }
 
-/** Finds the type of a choice; `undefined` if the template does not have it. Every template has `Archive`. */
+/** Finds the type of a choice; `undefined` if the template lacks it. Every template has `Archive`. */
 export function findChoiceType(
   template: Pick<TemplateRef, 'id' | 'packageName'>,
   choice: string,
@@ -109,12 +109,12 @@ export function formatIdentifier({ packageId, moduleName, entityName }: Identifi
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Parses a date to the days since the epoch, `NaN` if it is invalid. */
+/** Parses a date to days since the epoch; `NaN` if it is invalid. */
 export function parseDays(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / dayMs;
 }
 
-/** Formats days since the epoch as a date, `''` if there is no such date. */
+/** Formats days since the epoch as a date; `''` if the date does not exist. */
 export function formatDays(days: number): string {
   const date = new Date(days * dayMs);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 10);

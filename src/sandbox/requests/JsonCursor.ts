@@ -3,8 +3,8 @@ import { RequestError, requestError } from '../errors.js';
 import { parseMicros } from '../wire/values.js';
 
 /**
- * A position in a request body, with methods that decode as participants do: an absent scalar is its zero value, an absent
- * list or map is empty, `null` is valid for optional fields only, and unknown fields are ignored.
+ * A position in a request body, with methods that decode as participants do: an absent scalar is its zero value, an
+ * absent list or map is empty, `null` is valid for optional fields only, and unknown fields are ignored.
  */
 export class JsonCursor {
   constructor(
@@ -83,12 +83,12 @@ export class JsonCursor {
   }
 }
 
-/** The error of a body that does not decode. */
+/** Creates the error of a body that cannot be decoded. */
 export function decodeError(reason: string): RequestError {
   return new RequestError(400, `Invalid value for: body (${reason})`);
 }
 
-/** The error of a mandatory field that is absent or empty. */
+/** Creates the error of a mandatory field that is absent or empty. */
 export function missingField(field: string): RequestError {
   return requestError('MISSING_FIELD', `The submitted command is missing a mandatory field: ${field}`);
 }
@@ -123,7 +123,7 @@ export function readIdentifier(cursor: JsonCursor): string {
   throw decodeError(`Invalid identifier format (${identifier}) ${expected} at '${cursor.at}'`);
 }
 
-/** Reads an integer of the query, `undefined` if it is absent. */
+/** Reads an integer query parameter; `undefined` if it is absent. */
 export function readInteger(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null) return undefined;

@@ -18,7 +18,7 @@ export interface ContractsRequest {
   readonly format: EventFormat;
   /** The checksum in the tokens of its elements; `undefined` for a release without them. */
   readonly checksum: string | undefined;
-  /** The element after which it continues. */
+  /** The element after which the snapshot continues. */
   readonly after: SnapshotPosition | undefined;
 }
 
@@ -56,11 +56,11 @@ export function readContractsPageRequest(body: JsonCursor, { profile, participan
   const request = checksumOf(activeAtOffset ?? 'ledger end', toFields(format), verbose);
   const checksums = { participant: checksumOf(participantId), version: profile, request };
   const token = body.field('pageToken').optional((cursor) => readPageToken(cursor, checksums));
-  // participants take 0 for no offset, although their specification promises an empty set
+  // participants read 0 as no offset, although their specification promises an empty set
   return { activeAtOffset: activeAtOffset === 0 ? undefined : activeAtOffset, format, pageSize, checksums, token };
 }
 
-/** What a token depends on of a format. The order of its parties is free. */
+/** The fields of a format that a token depends on. The order of the parties does not matter. */
 function toFields({ byParty, anyParty }: EventFormat): readonly unknown[] {
   return [[...byParty].sort(([one], [other]) => (one < other ? -1 : 1)), anyParty];
 }

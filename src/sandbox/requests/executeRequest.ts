@@ -28,7 +28,10 @@ export interface PartySignature {
   readonly algorithm: string;
 }
 
-/** Reads the body of an execute request. Participants require the deduplication period, although the specification does not. */
+/**
+ * Reads the body of an execute request. Participants require the deduplication period, although the specification does
+ * not.
+ */
 export function readExecuteRequest(body: JsonCursor, profile: SandboxProfile): ExecuteRequest {
   const submissionId = body.required('submissionId');
   return {

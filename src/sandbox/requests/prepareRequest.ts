@@ -45,7 +45,7 @@ export function readPrepareRequest(body: JsonCursor): PrepareRequest & { readonl
   if (party === undefined) throw missingField('act_as');
   if (otherCommands.length > 0) throw multipleNotSupported('command');
   if (otherParties.length > 0) throw multipleNotSupported('acting party');
-  // only decoded: reading as other parties has no effect here, and there are no users
+  // decoded only: reading as other parties has no effect here, and the sandbox does not have users
   body.field('userId').string();
   for (const reader of body.field('readAs').list()) reader.string();
   return {
@@ -79,7 +79,7 @@ function readCommand(cursor: JsonCursor): Command {
       choiceArgument: content.field('choiceArgument').value ?? {},
     };
   }
-  throw requestError('FAILED_TO_PREPARE_TRANSACTION', 'The sandbox runs CreateCommand and ExerciseCommand only');
+  throw requestError('FAILED_TO_PREPARE_TRANSACTION', 'The sandbox supports only CreateCommand and ExerciseCommand');
 }
 
 /** Reads the minimum ledger time, in microseconds since the epoch. */

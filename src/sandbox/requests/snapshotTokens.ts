@@ -2,18 +2,21 @@ import { type RequestError, requestError } from '../errors.js';
 import { sha256 } from '../wire/values.js';
 import { type JsonCursor, readBase64 } from './JsonCursor.js';
 
-/** The position of an entry of a snapshot: among the active contracts, or with an offset, among the incomplete reassignments. */
+/**
+ * The position of an entry in a snapshot: among the active contracts or, with an offset, among the incomplete
+ * reassignments.
+ */
 export interface SnapshotPosition {
   readonly index: number;
   readonly offset?: number | undefined;
 }
 
-/** The checksum of what must be the same for as long as tokens are used. */
+/** Returns the checksum of everything that must stay the same while a token is valid. */
 export function checksumOf(...parts: readonly unknown[]): string {
   return sha256(JSON.stringify(parts)).slice(0, 8);
 }
 
-/** The token that continues a list or stream after one of its elements. */
+/** Creates the token that continues a list or stream after one of its elements. */
 export function continuationToken(checksum: string, { index, offset }: SnapshotPosition): string {
   return encode(offset === undefined ? [checksum, index] : [checksum, index, offset]);
 }
@@ -28,18 +31,18 @@ export function readContinuationToken(cursor: JsonCursor, checksum: string): Sna
 /** The content of a page token. */
 export interface PageToken {
   readonly activeAtOffset: number;
-  /** The last entry of the page before. */
+  /** The last entry of the previous page. */
   readonly after: SnapshotPosition;
 }
 
-/** The parts of a request, and of the service, that must stay the same from page to page. */
+/** The parts of a request and of the sandbox that must stay the same from page to page. */
 export interface PageChecksums {
   readonly participant: string;
   readonly version: string;
   readonly request: string;
 }
 
-/** The token of the page after an entry. */
+/** Creates the token of the page after an entry. */
 export function pageToken({ activeAtOffset, after }: PageToken, checksums: PageChecksums): string {
   const { participant, version, request } = checksums;
   return encode([participant, version, request, activeAtOffset, after.index, after.offset ?? null]);
@@ -66,14 +69,14 @@ function encode(content: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(content)).toString('base64');
 }
 
-/** Decodes a token. Without bytes it is a token without content, which is not the same as no token. */
+/** Decodes a token. An empty token is a token without content, which differs from an absent token. */
 function decode(cursor: JsonCursor, field: string, what: string): readonly unknown[] {
   const bytes = readBase64(cursor);
   try {
     const content: unknown = bytes.length === 0 ? [] : JSON.parse(bytes.toString());
     if (Array.isArray(content)) return content;
   } catch {
-    // the same error as for other bytes that are no token
+    // the same error as for other bytes that are not a token
   }
   const request = `GetActiveContracts${field === 'page_token' ? 'Page' : ''}Request`;
   const cause = `The submitted request has a field with invalid value: Invalid field ${field}: `;

@@ -11,7 +11,7 @@ export interface UpdatesRequest {
   readonly format: UpdateFormat;
 }
 
-/** Rejects what 3.6 serves only if it is enabled. */
+/** Rejects a deprecated feature that 3.6 serves only if it is enabled. */
 export function rejectDeprecated({ profile, deprecatedApis }: Settings, what: string): void {
   if (profile !== '3.6' || deprecatedApis) return;
   const cause = `${what} deprecated since Canton 3.4: disabled by default from 3.6 on, gone in 3.7.`;
@@ -32,7 +32,7 @@ function readFormat(body: JsonCursor, settings: Settings): UpdateFormat {
   return format === undefined ? legacyFormat(readEventFormat(filter, profile)) : readUpdateFormat(format, profile);
 }
 
-/** The format of a request, or else its legacy filter. A request has one of them. */
+/** Returns the format of a request, or its legacy filter as a format. A request has one of the two. */
 export function chooseFormat(
   body: JsonCursor,
   field: 'updateFormat' | 'eventFormat',

@@ -5,7 +5,7 @@ import { clampTimer } from '../wire/values.js';
 
 /** The server side of a WebSocket, which closes connections as a participant does. */
 export class Channel {
-  /** The first message: a string, or a `Buffer` if it is binary. Never settles if the client disconnects before. */
+  /** The first message: a string, or a `Buffer` if it is binary. Never settles if the client disconnects first. */
   readonly firstMessage: Promise<string | Buffer>;
   readonly #close: WebSocket['close'];
   #hasRequest = false;
@@ -14,7 +14,7 @@ export class Channel {
   constructor(private readonly options: ChannelOptions) {
     const { socket, raw, idleMs } = options;
     this.#close = socket.close.bind(socket);
-    // ws calls this to answer a close frame or a protocol error of the client
+    // ws calls this to respond to a close frame or a protocol error of the client
     socket.close = (code) => {
       if (!this.ignoresClose(code)) this.#close(code);
     };
@@ -25,7 +25,7 @@ export class Channel {
       });
     });
     socket.on('error', () => {
-      // handled by the close that follows
+      // handled by the close event that follows
     });
     socket.on('ping', (data) => {
       if (!this.#isSilent) socket.pong(data);
@@ -65,7 +65,9 @@ export class Channel {
     this.options.raw.setTimeout(0);
   }
 
-  /** Participants answer a close frame of the client only when its stream has ended, so never if the stream is endless. */
+  /**
+   * Participants respond to a client's close frame only when its stream has ended, so never if the stream is endless.
+   */
   private ignoresClose(code = 1000): boolean {
     return this.#isSilent || (this.#hasRequest && code <= 1001);
   }

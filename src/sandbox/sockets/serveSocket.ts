@@ -36,7 +36,7 @@ async function sendStream(channel: Channel, stream: Stream, call: Call): Promise
   channel.end();
 }
 
-/** Breaks off a stream whose ledger was restored: its end would look like that of a whole stream. */
+/** Breaks off a stream whose ledger was restored: a normal end would look like a complete stream. */
 function checkRestored(ledger: Ledger, restoresBefore: number): void {
   if (ledger.restores !== restoresBefore) throw new Error('The ledger was restored');
 }

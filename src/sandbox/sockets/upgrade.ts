@@ -10,7 +10,7 @@ import { sendAnswer } from '../http/serve.js';
 import { Channel } from './Channel.js';
 import { serveSocket } from './serveSocket.js';
 
-/** Serves one WebSocket: logs it, takes its fault, completes the handshake and serves its first message. */
+/** Serves a WebSocket: logs it, takes its fault, completes the handshake and serves its first message. */
 export async function serveUpgrade(
   request: IncomingMessage,
   head: Buffer,
@@ -26,7 +26,7 @@ export async function serveUpgrade(
   log.push(record);
   const disconnected = new AbortController();
   socket.on('error', () => {
-    // handled by the close that follows
+    // handled by the close event that follows
   });
   socket.once('close', () => {
     record.onClose();
@@ -82,7 +82,7 @@ function readProtocolToken({ 'sec-websocket-protocol': protocols = '' }: Incomin
   return first.startsWith(tokenPrefix) ? first.slice(tokenPrefix.length) : undefined;
 }
 
-/** Answers an upgrade with an HTTP response, or applies the fault to its connection. */
+/** Responds to an upgrade over HTTP, or applies the fault to its connection. */
 function refuseUpgrade(
   request: IncomingMessage,
   answer: Answer | undefined,
@@ -104,10 +104,10 @@ function closeWithClient(socket: Socket): void {
 }
 
 const wsNotInstalled =
-  'The sandbox serves WebSockets with a package that could not be loaded.\r\n' +
+  'The sandbox could not load the package that it requires for WebSockets.\r\n' +
   'Install it: npm install --save-dev ws@^8.18.0\r\n';
 
-/** Completes the handshake with the optional package `ws`, which is loaded on first use: all else works without it. */
+/** Completes the handshake with the optional package `ws`, loaded on first use. Everything else works without it. */
 async function handshake(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> {
   const { WebSocketServer } = await import('ws').catch(() => {
     throw new RequestError(501, wsNotInstalled);

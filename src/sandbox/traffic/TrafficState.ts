@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/Ledger.js';
 import type { Participant } from '../participant/Participant.js';
 import type { WireCreatedEvent } from '../wire/WireEvent.js';
 
-/** The move of a contract from one synchronizer to another. Each of them has its own half of it. */
+/** The move of a contract from one synchronizer to another. Each synchronizer has its own half of it. */
 export interface Move {
   readonly created: WireCreatedEvent;
   readonly source: string;
@@ -11,7 +11,7 @@ export interface Move {
   readonly reassignmentId: string;
   /** The number of moves of the contract, including this one. */
   readonly reassignmentCounter: number;
-  /** Whether the creation of the contract on the source is late as well. */
+  /** Whether the creation of the contract on the source is also late. */
   readonly isNew?: boolean;
 }
 
@@ -34,12 +34,12 @@ export class TrafficState {
   #inFlight: readonly Move[] = [];
   #late: readonly Move[] = [];
 
-  /** The moves whose assignments are to come, in the order of their unassignments. */
+  /** The moves whose assignments are pending, in the order of their unassignments. */
   get inFlight(): readonly Move[] {
     return this.#inFlight;
   }
 
-  /** The moves whose unassignments are to come, in the order of their assignments: their sources lag behind. */
+  /** The moves whose unassignments are pending because their sources lag, in the order of their assignments. */
   get late(): readonly Move[] {
     return this.#late;
   }
@@ -53,36 +53,36 @@ export class TrafficState {
     this.#contracts.remove(contractId);
   }
 
-  /** A contract leaves its source, and is in flight. */
+  /** Records that a contract leaves its source and is in flight. */
   unassign(move: Move): void {
     this.#contracts.remove(move.created.contractId);
     this.#inFlight = [...this.#inFlight, move];
   }
 
-  /** A contract is on its target before it leaves its source. */
+  /** Records that a contract is on its target before it leaves its source. */
   overtake(move: Move): void {
     this.#late = [...this.#late, move];
   }
 
-  /** The creation of the contract of a late move has come. */
+  /** Records the late creation of the contract of a move. */
   create(move: Move): void {
     this.#late = this.#late.map((other) => (other === move ? { ...move, isNew: false } : other));
   }
 
-  /** Creations that are late never come: the contracts were created before the participant had a party of them. */
+  /** Drops the late creations: the contracts were created before the participant hosted any of their parties. */
   forgetCreations(): void {
     this.#late = this.#late.filter(({ isNew }) => isNew !== true);
   }
 
-  /** The second half of a move has come. */
+  /** Records the second half of a move. */
   complete(move: Move): void {
     this.#inFlight = this.#inFlight.filter((other) => other !== move);
     this.#late = this.#late.filter((other) => other !== move);
   }
 
   /**
-   * Picks an active contract, more often one whose unassignment is late, which a choice on the target then overtakes. Some
-   * contracts may be inactive meanwhile, by an appended update, a submission or a restore.
+   * Picks an active contract. Prefers contracts whose unassignment is late, so that a choice on the target overtakes
+   * it. An appended update, a submission or a restore may have deactivated some contracts in the meantime.
    */
   pickContract(random: Random, ledger: Ledger): Contract | undefined {
     const late = random.chance(0.2) ? this.#late[random.below(this.#late.length)] : undefined;
@@ -98,7 +98,7 @@ export class TrafficState {
     return undefined;
   }
 
-  /** Continues from a restored ledger, without creations that were late. */
+  /** Continues from a restored ledger, without late creations. */
   restore({ contracts }: Ledger): void {
     const { activations, reassignments } = contracts;
     this.#contracts.clear();

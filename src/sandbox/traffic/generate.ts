@@ -8,8 +8,8 @@ import { Random, type TrafficContext, type TrafficState } from './TrafficState.j
 import { generateHeader, generateTransaction } from './transactions.js';
 
 /**
- * Generates mixed traffic. Each update is made from the state of the ledger after the one before it. The record times are
- * those of the last minutes or hours: the last update is recorded now.
+ * Generates mixed traffic. Each update is based on the state of the ledger after the previous one. The record times are
+ * in the last minutes or hours, and the last update is recorded now.
  */
 export function* generate(
   count: number,
@@ -33,13 +33,13 @@ export function* generate(
 }
 
 /**
- * Ascending times in microseconds, about a second apart, the last of which is now. They are closer if they would begin too
- * early otherwise.
+ * Returns ascending times in microseconds, about a second apart, the last of which is now. They are closer together if
+ * they would otherwise begin too early.
  */
 function timesUntilNow(count: number, after: number, random: Random): readonly number[] {
   const clock = Date.now() * 1000;
   const second = clock - (clock % 1_000_000);
-  // from a whole second, the same seed has the same fractions of seconds
+  // starts at a full second, so that the same seed has the same fractions of seconds
   const now = second > after ? second : clock;
   let sinceFirst = 0;
   const times = Array.from({ length: count }, () => (sinceFirst += 1 + random.below(2_000_000)));

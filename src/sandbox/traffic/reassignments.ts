@@ -8,8 +8,8 @@ import type { Move, TrafficContext } from './TrafficState.js';
 import { generateContract, generateHeader, transactionEntry } from './transactions.js';
 
 /**
- * Generates one half of a reassignment. Synchronizers are not in step: usually a contract is unassigned before it is
- * assigned, but the source may lag, so that the target has it before, and may even archive it or move it on.
+ * Generates one half of a reassignment. Synchronizers are not in step: usually, a contract is unassigned before it is
+ * assigned. But if the source lags, the target has the contract first, and may even archive it or move it further.
  *
  * @param kinds - the kinds of update that may be generated
  */
@@ -18,14 +18,17 @@ export function generateReassignment(context: TrafficContext, kinds: readonly Up
   const [inFlight] = state.inFlight;
   if (inFlight !== undefined && random.chance(0.45)) return assign(context, inFlight);
   const contract = random.chance(0.95) ? state.pickContract(random, participant.ledger) : undefined;
-  // without a contract to reassign, assign one that this participant has not seen before
+  // if there is no contract to reassign, assign one that this participant has not seen before
   if (contract === undefined)
     return assign(context, inFlight ?? moveOfNewContract(context), kinds.includes('Transaction'));
   const move = moveOf(contract, context);
   return random.chance(0.4) ? assign(context, move) : unassign(context, move);
 }
 
-/** The next event of a synchronizer that lags, if there is one: an unassignment, or the creation of its contract. */
+/**
+ * Generates the next event of a lagging synchronizer, if there is one: an unassignment, or the creation of its
+ * contract.
+ */
 export function generateLate(context: TrafficContext): LedgerEntry | undefined {
   const { random, state } = context;
   const sources = [...new Set(state.late.map(({ source }) => source))];
@@ -49,7 +52,7 @@ function moveOf({ created, synchronizerId: source, reassignmentCounter }: Contra
   };
 }
 
-/** The move of a contract that was created on a synchronizer that lags. */
+/** Creates the move of a contract that was created on a lagging synchronizer. */
 function moveOfNewContract(context: TrafficContext): Move {
   const { random, participant, micros } = context;
   const [first = '', ...others] = participant.settings.synchronizers;
@@ -61,12 +64,12 @@ function moveOfNewContract(context: TrafficContext): Move {
 /**
  * Generates the assignment of a contract that is in flight, or before its unassignment.
  *
- * @param isSourceSeen - whether the source will have its half
+ * @param isSourceSeen - whether the source will receive its half
  */
 function assign(context: TrafficContext, move: Move, isSourceSeen = true): LedgerEntry {
   const { state, offset } = context;
   const { created, source, target, reassignmentId, reassignmentCounter } = move;
-  // what has left the target must have left it before anything comes back from there
+  // the late unassignments of the target come before its next assignment
   const earlier = state.late.find((late) => late.source === target);
   if (earlier !== undefined) return nextLate(context, earlier);
   const createdEvent = { ...created, offset, nodeId: 0 };
@@ -77,7 +80,7 @@ function assign(context: TrafficContext, move: Move, isSourceSeen = true): Ledge
   return reassignmentEntry(context, target, move, { JsAssignmentEvent: event });
 }
 
-/** Generates the unassignment of an active contract, or of one that is assigned already. */
+/** Generates the unassignment of an active contract, or of a contract that is already assigned. */
 function unassign(context: TrafficContext, move: Move): LedgerEntry {
   const { state, offset } = context;
   const { created, source, target, reassignmentId, reassignmentCounter } = move;
@@ -119,7 +122,7 @@ function reassignmentEntry(
   return { update: { Reassignment: { value } }, submitters: [submitterOf(move)] };
 }
 
-/** Generates the creation of a contract that was assigned to another synchronizer before. */
+/** Generates the creation of a contract that has already been assigned to another synchronizer. */
 function createLate(context: TrafficContext, move: Move): LedgerEntry {
   const { state, offset } = context;
   const { created, source } = move;

@@ -144,10 +144,13 @@ function holdingView(templateId: string, viewValue: unknown, packages: Packages)
   };
 }
 
-/** By how much each synchronizer is slower than the one before it, in microseconds. */
+/** How much slower each synchronizer is than the previous one, in microseconds. */
 const lagMicros = 700_000;
 
-/** Generates the fields of all kinds of update. Record times ascend and have no, three or six fraction digits. */
+/**
+ * Generates the fields that all kinds of updates share. Record times ascend, and have zero, three or six fraction
+ * digits.
+ */
 export function generateHeader({ seed, random, participant, offset, micros }: TrafficContext, synchronizerId: string) {
   const { ledger, settings } = participant;
   const exact = micros - Math.max(0, settings.synchronizers.indexOf(synchronizerId)) * lagMicros;

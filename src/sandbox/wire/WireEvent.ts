@@ -1,42 +1,42 @@
 /**
- * An event of a transaction. A consuming exercise is stored beside its archive, with the same node id.
+ * An event of a transaction. A consuming exercise is stored next to its archive, with the same node id.
  *
  * @category Sandbox
  */
 export type WireEvent =
   | {
-      /** A contract is created. */
+      /** A contract was created. */
       readonly CreatedEvent: WireCreatedEvent;
     }
   | {
-      /** A contract is archived. */
+      /** A contract was archived. */
       readonly ArchivedEvent: WireArchivedEvent;
     }
   | {
-      /** A choice is exercised. */
+      /** A choice was exercised. */
       readonly ExercisedEvent: WireExercisedEvent;
     };
 
 /**
- * An event to append. Absent fields get default values, from the contract if it is known.
+ * An event to append. Absent fields get default values, taken from the contract if the sandbox knows it.
  *
  * @category Sandbox
  */
 export type WireEventInput =
   | {
-      /** A contract is created. */
+      /** A contract was created. */
       readonly CreatedEvent: Partial<WireCreatedEvent>;
     }
   | {
-      /** A contract is archived. The consuming exercise is added. */
+      /** A contract was archived. The sandbox adds the consuming exercise. */
       readonly ArchivedEvent: Partial<WireArchivedEvent>;
     }
   | {
-      /** A choice is exercised. If it is consuming, the archive is added. */
+      /** A choice was exercised. If it is consuming, the sandbox adds the archive. */
       readonly ExercisedEvent: Partial<WireExercisedEvent>;
     };
 
-/** The fields of an exercise that do not follow from its contract. */
+/** The fields of an exercise that cannot be derived from its contract. */
 export interface Choice {
   readonly offset: number;
   readonly nodeId: number;
@@ -47,7 +47,7 @@ export interface Choice {
   readonly lastDescendantNodeId?: number;
 }
 
-/** The fields of a created event from which the others follow. */
+/** The fields of a created event from which the others are derived. */
 export interface CreatedFields {
   readonly offset: number;
   readonly nodeId: number;
@@ -62,7 +62,7 @@ export interface CreatedFields {
 }
 
 /**
- * A contract is archived; an event of the ACS-delta shape.
+ * A contract was archived. An event of the ACS-delta shape.
  *
  * @category Sandbox
  */
@@ -71,20 +71,22 @@ export interface WireArchivedEvent {
   readonly offset: number;
   /** The id of the node in the transaction tree. */
   readonly nodeId: number;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** The template, by package id. */
+  /** The template: `package-id:Module:Entity`. */
   readonly templateId: string;
-  /** The stakeholders. A response contains those that the request selects. */
+  /** The stakeholders. A response contains only those that the request selects. */
   readonly witnessParties: readonly string[];
   /** The package name of the template. */
   readonly packageName: string;
-  /** The interfaces of the template, by package id. A response contains those with a requested view. */
+  /**
+   * The interfaces of the template: `package-id:Module:Entity`. A response contains only those with a requested view.
+   */
   readonly implementedInterfaces: readonly string[];
 }
 
 /**
- * A contract is created. The ledger stores every field; responses omit those that the request does not select.
+ * A contract was created. The ledger stores all fields; responses omit the fields that the request does not select.
  *
  * @category Sandbox
  */
@@ -93,21 +95,21 @@ export interface WireCreatedEvent {
   readonly offset: number;
   /** The id of the node in the transaction tree. */
   readonly nodeId: number;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** The template, by package id. */
+  /** The template: `package-id:Module:Entity`. */
   readonly templateId: string;
   /** The contract key, or `null`. */
   readonly contractKey: unknown;
-  /** The hash of the contract key, or `''`. In responses since 3.5. */
+  /** The hash of the contract key, or `''`. Responses contain it since 3.5. */
   readonly contractKeyHash: string;
   /** The arguments. */
   readonly createArgument: unknown;
   /** The blob for explicit disclosure, if requested. */
   readonly createdEventBlob: string;
-  /** The interface views. A response contains the requested ones. */
+  /** The interface views. A response contains only those that the request selects. */
   readonly interfaceViews: readonly WireInterfaceView[];
-  /** The informees. A response contains those that the request selects. */
+  /** The informees. A response contains only those that the request selects. */
   readonly witnessParties: readonly string[];
   /** The signatories. */
   readonly signatories: readonly string[];
@@ -117,14 +119,14 @@ export interface WireCreatedEvent {
   readonly createdAt: string;
   /** The package name of the template. */
   readonly packageName: string;
-  /** The package by which the arguments are encoded. */
+  /** The id of the package that determines the encoding of the arguments. */
   readonly representativePackageId: string;
-  /** Whether the contract is in the ACS delta: false if it is archived in the transaction of its creation. */
+  /** Whether the contract is in the ACS delta; false if the same transaction archives it. */
   readonly acsDelta: boolean;
 }
 
 /**
- * A choice is exercised; an event of the ledger-effects shape.
+ * A choice was exercised. An event of the ledger-effects shape.
  *
  * @category Sandbox
  */
@@ -133,21 +135,21 @@ export interface WireExercisedEvent {
   readonly offset: number;
   /** The id of the node in the transaction tree. */
   readonly nodeId: number;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** The template, by package id. */
+  /** The template: `package-id:Module:Entity`. */
   readonly templateId: string;
-  /** The interface, if the choice is one of an interface. */
+  /** The interface that defines the choice; `null` if the template defines it. */
   readonly interfaceId: string | null;
-  /** The choice. */
+  /** The name of the choice. */
   readonly choice: string;
   /** The argument of the choice. */
   readonly choiceArgument: unknown;
-  /** The parties that exercised it. */
+  /** The parties that exercised the choice. */
   readonly actingParties: readonly string[];
   /** Whether the choice archives the contract. */
   readonly consuming: boolean;
-  /** The informees. A response contains those that the request selects. */
+  /** The informees. A response contains only those that the request selects. */
   readonly witnessParties: readonly string[];
   /** The last node that is a consequence of the choice. */
   readonly lastDescendantNodeId: number;
@@ -155,7 +157,10 @@ export interface WireExercisedEvent {
   readonly exerciseResult: unknown;
   /** The package name of the template. */
   readonly packageName: string;
-  /** The interfaces of the template, by package id. A response to a consuming choice contains those with a requested view. */
+  /**
+   * The interfaces of the template: `package-id:Module:Entity`. For a consuming choice, a response contains only those
+   * with a requested view.
+   */
   readonly implementedInterfaces: readonly string[];
   /** Whether the exercise changes the active contracts. */
   readonly acsDelta: boolean;
@@ -167,13 +172,13 @@ export interface WireExercisedEvent {
  * @category Sandbox
  */
 export interface WireInterfaceView {
-  /** The interface, by package id. */
+  /** The interface: `package-id:Module:Entity`. */
   readonly interfaceId: string;
   /** The status of the view: code 0, or the reason why it failed. */
   readonly viewStatus: WireStatus;
   /** The view, or `null` if it failed. */
   readonly viewValue: unknown;
-  /** The package that computed the view. In responses since 3.5. */
+  /** The id of the package that computed the view. Responses contain it since 3.5. */
   readonly implementationPackageId: string | null;
 }
 
@@ -183,7 +188,7 @@ export interface WireInterfaceView {
  * @category Sandbox
  */
 export interface WireStatus {
-  /** The gRPC status code, 0 for success. */
+  /** The gRPC status code; 0 means success. */
   readonly code: number;
   /** The error message. */
   readonly message: string;

@@ -1,14 +1,14 @@
 import type { WireCreatedEvent, WireTraceContext } from './WireEvent.js';
 
 /**
- * Contracts are reassigned between synchronizers.
+ * Contracts were unassigned from a synchronizer or assigned to one.
  *
  * @category Sandbox
  */
 export interface WireReassignment {
   /** The update id, unique on the network. */
   readonly updateId: string;
-  /** The id of the command. In responses to its submitters. */
+  /** The command id. Only responses to its submitters contain it. */
   readonly commandId: string;
   /** The workflow id, or `''`. */
   readonly workflowId: string;
@@ -20,27 +20,27 @@ export interface WireReassignment {
   readonly traceContext: WireTraceContext | null;
   /** The time of sequencing. */
   readonly recordTime: string;
-  /** The synchronizer that sequenced it. */
+  /** The synchronizer that sequenced the update. */
   readonly synchronizerId: string;
-  /** The traffic cost. In responses to its submitters. */
+  /** The traffic cost, in bytes. Only responses to its submitters contain it. */
   readonly paidTrafficCost: number | null;
 }
 
 /**
- * An event of a reassignment. On the wire only the unassignment has a `value` wrapper.
+ * An event of a reassignment. On the wire, only the unassignment has a `value` wrapper.
  *
  * @category Sandbox
  */
 export type WireReassignmentEvent =
   | {
-      /** A contract is unassigned. */
+      /** A contract was unassigned. */
       readonly JsUnassignedEvent: {
         /** The event. */
         readonly value: WireUnassignedEvent;
       };
     }
   | {
-      /** A contract is assigned. */
+      /** A contract was assigned. */
       readonly JsAssignmentEvent: WireAssignedEvent;
     };
 
@@ -51,14 +51,14 @@ export type WireReassignmentEvent =
  */
 export type WireReassignmentEventInput =
   | {
-      /** A contract is unassigned. */
+      /** A contract was unassigned. */
       readonly JsUnassignedEvent: {
         /** The event. */
         readonly value: Partial<WireUnassignedEvent>;
       };
     }
   | {
-      /** A contract is assigned. */
+      /** A contract was assigned. */
       readonly JsAssignmentEvent: Partial<Omit<WireAssignedEvent, 'createdEvent'>> & {
         /** The contract. */
         readonly createdEvent?: Partial<WireCreatedEvent>;
@@ -66,7 +66,7 @@ export type WireReassignmentEventInput =
     };
 
 /**
- * A contract is assigned to a synchronizer.
+ * A contract was assigned to a synchronizer.
  *
  * @category Sandbox
  */
@@ -75,27 +75,27 @@ export interface WireAssignedEvent {
   readonly source: string;
   /** The synchronizer that the contract is assigned to. */
   readonly target: string;
-  /** The id of the reassignment, the same as in the unassignment. */
+  /** The id of the reassignment; the unassignment has the same. */
   readonly reassignmentId: string;
   /** The submitting party. */
   readonly submitter: string;
-  /** The number of reassignments of the contract. */
+  /** How often the contract has been reassigned. */
   readonly reassignmentCounter: number;
   /** The contract. */
   readonly createdEvent: WireCreatedEvent;
 }
 
 /**
- * A contract is unassigned from a synchronizer.
+ * A contract was unassigned from a synchronizer.
  *
  * @category Sandbox
  */
 export interface WireUnassignedEvent {
-  /** The id of the reassignment, the same as in the assignment. */
+  /** The id of the reassignment; the assignment has the same. */
   readonly reassignmentId: string;
-  /** The contract. */
+  /** The id of the contract. */
   readonly contractId: string;
-  /** The template, by package id. */
+  /** The template: `package-id:Module:Entity`. */
   readonly templateId: string;
   /** The synchronizer that the contract leaves. */
   readonly source: string;
@@ -103,11 +103,11 @@ export interface WireUnassignedEvent {
   readonly target: string;
   /** The submitting party. */
   readonly submitter: string;
-  /** The number of reassignments of the contract. */
+  /** How often the contract has been reassigned. */
   readonly reassignmentCounter: number;
   /** The time until which only the submitter may assign the contract. */
   readonly assignmentExclusivity: string | null;
-  /** The stakeholders. A response contains those that the request selects. */
+  /** The stakeholders. A response contains only those that the request selects. */
   readonly witnessParties: readonly string[];
   /** The package name of the template. */
   readonly packageName: string;

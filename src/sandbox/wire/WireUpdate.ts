@@ -2,7 +2,7 @@ import type { WireEvent, WireEventInput, WireTraceContext } from './WireEvent.js
 import type { WireReassignment, WireReassignmentEventInput } from './WireReassignment.js';
 
 /**
- * An update in wire form: a one-of with a single key, without the `update` envelope.
+ * An update in wire format: an object with a single key, without the `update` envelope.
  *
  * @category Sandbox
  */
@@ -30,7 +30,7 @@ export type WireUpdate =
     };
 
 /**
- * An update to append. Absent fields get default values. Its offset must be greater than the ledger end.
+ * An update to append. Absent fields get default values. The offset must be greater than the ledger end.
  *
  * @category Sandbox
  */
@@ -72,14 +72,14 @@ export type WireUpdateInput =
     };
 
 /**
- * A transaction as the ledger stores it: with the events of both shapes and all fields.
+ * A transaction as the ledger stores it: with all fields, and with the events of both shapes.
  *
  * @category Sandbox
  */
 export interface WireTransaction {
   /** The update id, unique on the network. */
   readonly updateId: string;
-  /** The id of the command. In responses to its submitters. */
+  /** The command id. Only responses to its submitters contain it. */
   readonly commandId: string;
   /** The workflow id, or `''`. */
   readonly workflowId: string;
@@ -89,7 +89,7 @@ export interface WireTransaction {
   readonly events: readonly WireEvent[];
   /** The offset on this ledger. */
   readonly offset: number;
-  /** The synchronizer that sequenced it. */
+  /** The synchronizer that sequenced the update. */
   readonly synchronizerId: string;
   /** The trace context of the submission. */
   readonly traceContext: WireTraceContext | null;
@@ -97,9 +97,9 @@ export interface WireTransaction {
   readonly recordTime: string;
   /** The hash that the external party signed, in hex. */
   readonly externalTransactionHash: string | null;
-  /** The traffic cost. In responses to its submitters. */
+  /** The traffic cost, in bytes. Only responses to its submitters contain it. */
   readonly paidTrafficCost: number | null;
-  /** The hash of the transaction, in hex. In responses since 3.6. */
+  /** The hash of the transaction, in hex. Responses contain it since 3.6. */
   readonly transactionHash: string | null;
 }
 
@@ -125,25 +125,25 @@ export interface WireSignature {
  * @category Sandbox
  */
 export interface WireCantonError {
-  /** The error code, `'NA'` if redacted. */
+  /** The error code; `'NA'` if redacted. */
   readonly code: string;
   /** The description of the error. */
   readonly cause: string;
-  /** The id of the error in the log of the server. */
+  /** The id of the error in the server's log. */
   readonly correlationId: string | null;
   /** The trace id of the request. */
   readonly traceId: string | null;
-  /** Additional facts, as strings. */
+  /** Additional details, as strings. */
   readonly context: Readonly<Record<string, string>>;
   /** The resources concerned, as pairs of type and id. */
   readonly resources: readonly (readonly [string, string])[];
-  /** The error category from 1 to 14, -1 if redacted. */
+  /** The error category, 1 to 14; -1 if redacted. */
   readonly errorCategory: number;
   /** The gRPC status code. */
   readonly grpcCodeValue: number | null;
   /** The retry delay of the category. */
   readonly retryInfo: string | null;
-  /** Only errors of the JSON layer have it. */
+  /** Whether the request has definitely failed. Only errors of the JSON layer set it. */
   readonly definiteAnswer: boolean | null;
 }
 
@@ -159,7 +159,7 @@ export interface WireTopologyTransaction {
   readonly events: readonly WireTopologyEvent[];
   /** The offset on this ledger. */
   readonly offset: number;
-  /** The synchronizer that sequenced it. */
+  /** The synchronizer that sequenced the update. */
   readonly synchronizerId: string;
   /** The trace context of the change. */
   readonly traceContext: WireTraceContext | null;
@@ -168,12 +168,12 @@ export interface WireTopologyTransaction {
 }
 
 /**
- * A change of the authorization of a participant for a party.
+ * A change to the authorization of a participant for a party.
  *
  * @category Sandbox
  */
 export interface WireTopologyEvent {
-  /** The one-of of its kinds. */
+  /** The event, as one of its kinds. */
   readonly event:
     | {
         /** A new authorization. */
@@ -190,7 +190,7 @@ export interface WireTopologyEvent {
         };
       }
     | {
-        /** An authorization that waits for the contracts of the party; since 3.5. */
+        /** An authorization that waits for the party's contracts. Since 3.5. */
         readonly ParticipantAuthorizationOnboarding: {
           /** The event. */
           readonly value: WireAuthorization;

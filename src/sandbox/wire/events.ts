@@ -9,7 +9,7 @@ import type {
 import type { WireReassignment } from './WireReassignment.js';
 import type { WireTopologyTransaction, WireTransaction, WireUpdate } from './WireUpdate.js';
 
-/** Creates the archived event of a consuming exercise, which the ACS-delta shape has in its place. */
+/** Creates the archived event that the ACS-delta shape contains instead of a consuming exercise. */
 export function archivedEvent(exercised: WireExercisedEvent): WireArchivedEvent {
   const { offset, nodeId, contractId, templateId, witnessParties, packageName, implementedInterfaces } = exercised;
   return { offset, nodeId, contractId, templateId, witnessParties, packageName, implementedInterfaces };
@@ -56,7 +56,7 @@ export function exercisedEvent(created: WireCreatedEvent, choice: Choice, consum
     lastDescendantNodeId: choice.lastDescendantNodeId ?? choice.nodeId,
     packageName,
     implementedInterfaces: interfaceViews.map(({ interfaceId }) => interfaceId),
-    // a contract that is archived in the transaction of its creation never becomes active
+    // a contract that the transaction of its creation archives never becomes active
     acsDelta: consuming && acsDelta,
   };
 }
@@ -69,7 +69,7 @@ export function consume(created: WireCreatedEvent, choice: Choice): readonly Wir
   return [{ ArchivedEvent: { ...archivedEvent(exercised), witnessParties: stakeholdersOf(created) } }, both];
 }
 
-/** What an event shows of the template of its contract. */
+/** The data about the contract's template in an event. */
 export interface SeenTemplate extends Pick<WireCreatedEvent, 'templateId' | 'packageName'> {
   /** The views of a contract that is created or assigned. */
   readonly interfaceViews?: WireCreatedEvent['interfaceViews'];
@@ -89,7 +89,7 @@ export function templatesIn(update: WireUpdate): readonly SeenTemplate[] {
   );
 }
 
-/** The content of an update of any kind. */
+/** Returns the content of an update of any kind. */
 export function updateValue(update: WireUpdate): WireTransaction | WireReassignment | WireTopologyTransaction {
   if ('Transaction' in update) return update.Transaction.value;
   if ('Reassignment' in update) return update.Reassignment.value;

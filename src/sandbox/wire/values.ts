@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** A SHA-256 in hex. All ids of the sandbox are such hashes, so that equal ledgers have equal ids. */
+/** Returns a SHA-256 hash in hex. All ids of the sandbox are such hashes, so that equal ledgers have equal ids. */
 export function sha256(...parts: readonly (string | number)[]): string {
   return hash('sha256', parts.join('\n'));
 }
 
-/** Makes a contract id: the version, a discriminator and an authentication suffix. */
+/** Creates a contract id: the version, a discriminator and an authentication suffix. */
 export function makeContractId(...parts: readonly (string | number)[]): string {
   return `00${sha256('contract', ...parts)}ca1112${sha256('suffix', ...parts)}`;
 }
@@ -20,7 +20,7 @@ export function parseMicros(timestamp: string): number {
   return whole * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6));
 }
 
-/** Makes the package id of a package name. */
+/** Creates the package id for a package name. */
 export function makePackageId(packageName: string): string {
   return sha256('package', packageName);
 }
@@ -33,17 +33,17 @@ export function formatMicros(micros: number): string {
   return iso.endsWith('.000Z') ? `${iso.slice(0, -5)}Z` : iso;
 }
 
-/** A made-up traffic cost that grows with the number of bytes. */
+/** Returns an invented traffic cost that grows with the number of bytes. */
 export function trafficCost(size: number): number {
   return 1024 + 4 * size;
 }
 
-/** Makes an update id, which is a multihash. */
+/** Creates an update id, which is a multihash. */
 export function makeUpdateId(...parts: readonly (string | number)[]): string {
   return `1220${sha256('update', ...parts)}`;
 }
 
-/** Limits a time to what timers accept. Beyond these bounds they fire at once. */
+/** Limits a time to the range of timers. Outside this range, timers fire immediately. */
 export function clampTimer(ms: number): number {
   return Math.min(Math.max(ms, 0), 2 ** 31 - 1);
 }
