@@ -12,14 +12,14 @@ import type { Delivery } from './pull.js';
 import { offsetHeader } from './relayStream.js';
 
 /**
- * A position in a relay's stream.
+ * A position in the stream of a relay.
  *
  * @category Transports
  */
 export interface NatsPosition extends FeedPosition {
-  /** The offset of the last message's update; 0 if that is not known. */
+  /** The offset of the last message's update; 0 if it is not known. */
   readonly offset: Offset;
-  /** The sequence number of the last message; 0 before the first. */
+  /** The sequence number of the last message; 0 before the first one. */
   readonly sequence: number;
 }
 
@@ -34,8 +34,9 @@ export const NatsPosition: t.Type<NatsPosition, unknown> = message<NatsPosition>
 });
 
 /**
- * The update of the next message, or that it does not decode. Throws an {@link OrderError} for an update that is not after
- * the previous one, and a {@link DecodeError} for a message without an update, unless that may be emitted.
+ * Returns the update of the next message, or that it cannot be decoded. Throws an {@link OrderError} for an update that
+ * is not after the previous one, and a {@link DecodeError} for a message without an update, unless such messages are
+ * emitted.
  */
 export function toEntry(
   stream: string,
@@ -58,7 +59,7 @@ const isWork = (update: Update): update is Work => update._tag !== 'OffsetCheckp
 
 const notFromRelay: readonly Problem[] = [{ path: 'update', expected: 'an update of a relay' }];
 
-/** The JSON of a message; `undefined`, which is not an update, for any other text. */
+/** Returns the JSON of a message; `undefined`, which is not an update, for any other text. */
 function parseJson(message: Msg): unknown {
   try {
     return message.json<unknown>();

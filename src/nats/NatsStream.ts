@@ -9,7 +9,7 @@ import { mapError, type RetrySettings, retryTransient } from '../http/retry.js';
 import { isRelayError, RelayError, undefinedIfMissing } from './RelayError.js';
 import { idHeader, offsetHeader } from './relayStream.js';
 
-/** A relay's stream, as one run of a processor reads it. */
+/** The stream of a relay, as one run of a processor reads it. */
 export interface NatsStream {
   readonly connection: NatsConnection;
   readonly js: JetStreamClient;
@@ -20,21 +20,21 @@ export interface NatsStream {
   readonly retrying: RetrySettings;
 }
 
-/** The stream over a connection. */
+/** Returns the stream over a connection. */
 export const natsStream = (options: Omit<NatsStream, 'js'>): NatsStream => ({
   ...options,
   js: jetstream(options.connection, { timeout: options.timeoutMs }),
 });
 
-/** Calls the server, and retries if it does not answer: it may be restarting. */
+/** Calls the server, and retries if it does not respond: it may be restarting. */
 export const callServer = <A>(stream: NatsStream, call: () => Promise<A>): Observable<A> =>
   callServerOnce(stream, call).pipe(retryServer(stream));
 
-/** Retries if the server does not answer. A place that is lost, which is transient as well, is for the processor to retry. */
+/** Retries if the server does not respond. The loss of a place is also transient, but retried by the processor. */
 export const retryServer = <A>({ retrying }: NatsStream): MonoTypeOperatorFunction<A> =>
   retryTransient(retrying, isConnectionError);
 
-/** Calls the server. If it does not answer, or is not ready, the error is transient. */
+/** Calls the server. If it does not respond or is not ready, the error is transient. */
 export const callServerOnce = <A>(stream: NatsStream, call: () => ObservableInput<A>): Observable<A> =>
   defer(call).pipe(mapError((error) => serverError(stream, error)));
 
@@ -46,21 +46,21 @@ function serverError({ connection, stream }: NatsStream, error: unknown): unknow
   return new ConnectionError(stream, `NATS: ${quotable(reason, [])}`);
 }
 
-/** The status of an answer of a server whose JetStream is not ready. */
+/** The status of a response of a server whose JetStream is not ready. */
 const unavailable = 503;
 
 /** A message of a stream, without its content. */
 interface MessageHead {
   /** The offset of its update; `undefined` for a message that is not from a relay. */
   readonly offset: number | undefined;
-  /** The id by which the relay has published it. */
+  /** The ID under which the relay published it. */
   readonly id: string;
 }
 
-/** Which message to read. */
+/** Selects the message to read. */
 type MessageQuery = { readonly seq: number } | { readonly last_by_subj: string };
 
-/** Reads the head of a message; `undefined` if the stream does not have it, or does not exist. */
+/** Reads the head of a message; emits `undefined` if the stream does not exist or does not have it. */
 export const readHead = (stream: NatsStream, query: MessageQuery): Observable<MessageHead | undefined> =>
   callServer(stream, async () => {
     const { streams } = await stream.js.jetstreamManager(false);
@@ -74,13 +74,16 @@ export const readHead = (stream: NatsStream, query: MessageQuery): Observable<Me
     }),
   );
 
-/** The sequence numbers of the first and the last message. Fails with a {@link RelayError} if the stream does not exist. */
+/**
+ * Emits the sequence numbers of the first and the last message. Fails with a {@link RelayError} if the stream does not
+ * exist.
+ */
 export const readBounds = (stream: NatsStream): Observable<{ readonly first: number; readonly last: number }> =>
   callServer(stream, () => readInfo(stream)).pipe(
     map(({ state }) => ({ first: state.first_seq, last: state.last_seq })),
   );
 
-/** The number of servers that keep a copy of the stream. */
+/** Resolves to the number of servers that keep a copy of the stream. */
 export const readReplicas = async (stream: NatsStream): Promise<number> => (await readInfo(stream)).config.num_replicas;
 
 async function readInfo({ js, stream }: NatsStream): Promise<StreamInfo> {

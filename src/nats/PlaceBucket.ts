@@ -10,22 +10,25 @@ export interface StoredRecord {
 }
 
 /**
- * The places of a relay and of the durables of its stream: one small record each, of which only the latest is kept. They are
- * in a stream of their own, so that the limits of the relay's stream do not remove them.
+ * The cursors of a relay and of the durables of its stream: one small record for each, of which only the latest is
+ * kept. They have a separate stream, so that the limits of the relay's stream do not remove them.
  */
 export interface PlaceBucket {
-  /** The record of a name; `undefined` if there is none. */
+  /** Resolves to the record of a name; `undefined` if there is none. */
   get(name: string): Promise<StoredRecord | undefined>;
   /**
-   * Replaces the record of a name, and resolves to the new revision. With a `revision`, replaces only that one, and
-   * otherwise resolves to `undefined`. The revision before the first record is 0.
+   * Replaces the record of a name, and resolves to the new revision. If `revision` is given, replaces only that
+   * revision, and resolves to `undefined` if the current one differs. The revision before the first record is 0.
    */
   put(name: string, record: unknown, revision?: number): Promise<number | undefined>;
-  /** The same without an answer, for the end of a connection: the message is on its way when this returns. */
+  /**
+   * Does the same without waiting for a response, when a connection is about to end: the message has been sent when
+   * this returns.
+   */
   send(connection: NatsConnection, name: string, record: unknown, revision: number): void;
 }
 
-/** The places of a stream; `replicas` is used when their stream is created. */
+/** Returns the places of a stream. `replicas` is used if their stream has to be created. */
 export function placeBucket(js: JetStreamClient, stream: string, replicas: () => Promise<number>): PlaceBucket {
   const name = `${stream}-places`;
   const create = async (): Promise<void> => {
@@ -34,7 +37,7 @@ export function placeBucket(js: JetStreamClient, stream: string, replicas: () =>
     const num_replicas = await replicas();
     await streams.add({ name, subjects: [`${name}.>`], max_msgs_per_subject: 1, num_replicas });
   };
-  // set only on success, so that a stream that could not be created is tried again
+  // set only on success, so that the creation is tried again after a failure
   let isCreated = false;
   const ensureCreated = async (): Promise<void> => {
     if (!isCreated) await create();
@@ -69,7 +72,7 @@ function expectRevision(revision: number): MsgHdrs {
   return fields;
 }
 
-/** The error codes of an unexpected last sequence; 10070 is that of an unexpected last message id. */
+/** The error codes for an unexpected last sequence; 10070 is that for an unexpected last message ID. */
 const wrongSequenceCodes: readonly number[] = [
   JetStreamApiCodes.StreamWrongLastSequence,
   JetStreamApiCodes.StreamWrongLastSequenceUnknown,

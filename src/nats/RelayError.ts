@@ -2,17 +2,18 @@ import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { errorMessage, hasTag } from '../errors/internal/message.js';
 
 /**
- * Why a relay, or a reader of its stream, must not continue: the stream is missing, or does not belong to the relay alone
- * (`stream`); the end of the stream is unknown (`end`); an update is larger than the server accepts (`size`); the durable
- * consumer was deleted, or has other settings (`durable`); messages were removed before they were read (`gap`); the
- * connection is closed (`connection`).
+ * Why a relay, or a reader of its stream, must not continue. `stream`: the stream is missing, or does not belong to the
+ * relay alone. `end`: the end of the stream is unknown. `size`: an update is larger than the server accepts. `durable`:
+ * the durable consumer was deleted or has different settings. `gap`: messages were removed before they were read.
+ * `connection`: the connection is closed.
  *
  * @category Errors
  */
 export type RelayReason = 'stream' | 'end' | 'size' | 'durable' | 'gap' | 'connection';
 
 /**
- * A relay, or a reader of its stream, must not continue: updates would silently be missing, or come twice.
+ * Reports that a relay, or a reader of its stream, must not continue: otherwise updates would be lost or duplicated
+ * without notice.
  *
  * @category Errors
  */
@@ -29,7 +30,7 @@ export class RelayError extends Error {
     readonly stream: string,
     /** A human-readable description. */
     readonly explanation: string,
-    /** The error of NATS, if there is one. */
+    /** The NATS error that caused it, if any. */
     cause?: unknown,
   ) {
     super(errorMessage(`The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }), { cause });
@@ -43,7 +44,10 @@ export class RelayError extends Error {
  */
 export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayError');
 
-/** The error for messages, from one up to the one before another, that were removed before they were read. */
+/**
+ * Returns the error for messages that were removed before they were read: those from a sequence number up to, but not
+ * including, another one.
+ */
 export const gapError = (stream: string, from: number, before: number): RelayError =>
   new RelayError('gap', stream, `messages ${from} to ${before - 1} were removed before they were read`);
 
@@ -53,7 +57,9 @@ const missingCodes: readonly number[] = [
   JetStreamApiCodes.NoMessageFound,
 ];
 
-/** The result of a call of JetStream, or `undefined` if its stream, consumer or message does not exist. */
+/**
+ * Resolves to the result of a call of JetStream, or to `undefined` if its stream, consumer or message does not exist.
+ */
 export const undefinedIfMissing = <A>(result: Promise<A>): Promise<A | undefined> =>
   result.catch((error: unknown) => {
     if (error instanceof JetStreamApiError && missingCodes.includes(error.code)) return undefined;

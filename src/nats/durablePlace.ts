@@ -27,9 +27,9 @@ import type { FeedPlace } from '../process/Feed.js';
 import { callServer, callServerOnce, type NatsStream, retryServer } from './NatsStream.js';
 import type { PlaceBucket, StoredRecord } from './PlaceBucket.js';
 
-/** The place of a durable, which one of its replicas holds. */
+/** The place of a durable, held by one of its replicas. */
 interface DurablePlace extends FeedPlace {
-  /** Emits, or fails with a `StoreError` if another replica holds the place by now. */
+  /** Emits, or fails with a `StoreError` if another replica has taken the place. */
   readonly held$: Observable<unknown>;
 }
 
@@ -37,14 +37,15 @@ interface DurablePlace extends FeedPlace {
 interface DurableSettings {
   readonly durable: string;
   readonly ackWaitMs: number;
-  /** Called when everything up to an offset is saved. */
+  /** Called when everything up to an offset has been saved. */
   readonly onSaved: (offset: number) => void;
 }
 
 /**
- * The place of a durable: a record with the cursor, and with the id of the replica that holds it. The holder writes it at
- * least every third of `ackWaitMs`; another replica takes it when it was not written for `ackWaitMs`. A write replaces only
- * the record that its writer knows, so that a holder which lost the place without noticing cannot move it.
+ * Returns the place of a durable: a record with the cursor and with the ID of the replica that holds it. The holder
+ * writes it at least every third of `ackWaitMs`; another replica takes it if it has not been written for `ackWaitMs`. A
+ * write replaces only the record that its writer knows, so a holder that lost the place without noticing cannot move
+ * it.
  */
 export function durablePlace(stream: NatsStream, places: PlaceBucket, settings: DurableSettings): DurablePlace {
   const { durable, onSaved } = settings;
@@ -77,7 +78,7 @@ export function durablePlace(stream: NatsStream, places: PlaceBucket, settings: 
 
 /** The record of a durable. */
 interface PlaceRecord {
-  /** The id of the replica that holds the place. */
+  /** The ID of the replica that holds the place. */
   readonly holder?: string | undefined;
   /** The cursor of the processor; absent before the first commit. */
   readonly cursor?: unknown;
@@ -85,22 +86,22 @@ interface PlaceRecord {
 
 const PlaceRecord = message<PlaceRecord>('PlaceRecord', { holder: optional(text), cursor: optional(t.unknown) });
 
-/** The record of a durable; that of a new one is empty. */
+/** Decodes the record of a durable; that of a new one is empty. */
 function recordOf(durable: string, stored: StoredRecord | undefined): PlaceRecord {
   const result = PlaceRecord.decode(stored?.record ?? {});
   if (result._tag === 'Right') return result.right;
-  throw new CursorError('unreadable', durable, 'the record of the durable is not one of this library');
+  throw new CursorError('unreadable', durable, 'the record of the durable was not written by this library');
 }
 
-/** What a replica that waits has seen of a record. */
+/** The record as a waiting replica last saw it. */
 interface Sighting {
   readonly stored: StoredRecord | undefined;
   readonly at: number;
-  /** Since when the record is the same. */
+  /** The time since which the record is unchanged. */
   readonly since: number;
 }
 
-/** The longest wait before a replica looks at the place again, in milliseconds. */
+/** The longest delay before a replica checks the place again, in milliseconds. */
 const maxPollMs = 1_000;
 
 /** Waits until no other replica holds the place, and takes it. */
@@ -114,14 +115,14 @@ function acquire(
   const name = recordName(durable);
   const isFree = ({ stored, at, since }: Sighting): boolean => {
     const { holder: other } = recordOf(durable, stored);
-    // the answer to an earlier attempt of its own may have been lost
+    // the response to an earlier attempt of this replica may have been lost
     return other === undefined || other === holder || at - since >= ackWaitMs;
   };
   return callServer(stream, () => places.get(name)).pipe(
     repeat({ delay: Math.min(maxPollMs, ackWaitMs / 3) }),
     scan((seen: Sighting | undefined, stored): Sighting => {
       const at = performance.now();
-      // while the server was away, or this process slept, the holder could not write either
+      // while the server was unavailable, or this process was suspended, the holder could not write either
       const isSeenInTime = seen !== undefined && at - seen.at < ackWaitMs / 2;
       const isSame = isSeenInTime && seen.stored?.revision === stored?.revision;
       return { stored, at, since: isSame ? seen.since : at };
@@ -145,7 +146,7 @@ function acquire(
   );
 }
 
-/** The revision of a place that is taken. Releases the place if nobody waits for the answer any longer. */
+/** Emits the revision of a place that was taken. Releases the place if the subscriber has gone before the response. */
 const releasedIfUnused = (
   taken: Promise<number | undefined>,
   release: (revision: number) => void,
@@ -175,12 +176,9 @@ interface Lease {
   readonly cursor: () => unknown;
   /** When the record was written last, by the clock of `performance`. */
   readonly writtenAt: () => number;
-  /**
-   * Writes a cursor, after the writes before it and with the retries that it needs. Fails with a `StoreError` if the place is
-   * lost.
-   */
+  /** Writes a cursor after the previous writes, with retries. Fails with a `StoreError` if the place is lost. */
   readonly write: (cursor: () => unknown) => Observable<unknown>;
-  /** Gives the place to the next replica. */
+  /** Passes the place to the next replica. */
   readonly release: () => void;
 }
 
@@ -196,19 +194,19 @@ function openLease(stream: NatsStream, places: PlaceBucket, durable: string, acq
   const { holder } = acquired;
   let known = acquired;
   let writtenAt = performance.now();
-  // one write at a time: each needs the revision of the one before
+  // one write at a time: each requires the revision of the previous one
   let running = 0;
   let previous: Promise<unknown> = Promise.resolve();
   const put = async (cursor: unknown): Promise<void> => {
     const startedAt = performance.now();
     let revision = await places.put(name, { holder, cursor }, known.revision);
     if (revision === undefined) {
-      // the answer to an earlier write of its own may have been lost
+      // the response to an earlier write of this holder may have been lost
       const stored = await places.get(name);
       if (stored === undefined || recordOf(durable, stored).holder !== holder) throw lost(durable);
       revision = await places.put(name, { holder, cursor }, stored.revision);
     }
-    // an earlier write of its own has come in between: the next attempt finds out
+    // an earlier write of this holder came in between: the next attempt detects it
     if (revision === undefined) throw new Error('the record of the place has changed');
     known = { holder, cursor, revision };
     writtenAt = startedAt;
@@ -228,7 +226,7 @@ function openLease(stream: NatsStream, places: PlaceBucket, durable: string, acq
   return {
     cursor: () => known.cursor,
     writtenAt: () => writtenAt,
-    // the cursor is read in turn: to renew the record must not undo a save that was still running
+    // the cursor is read when it is written: renewing the record must not undo a save that was still running
     write: (cursor) => callServer(stream, () => inTurn(() => put(cursor()))),
     release: () => {
       // at once if possible: the connection may be closed next
@@ -238,7 +236,7 @@ function openLease(stream: NatsStream, places: PlaceBucket, durable: string, acq
   };
 }
 
-/** Writes the record when it was not written for a third of the time after which another replica takes it. */
+/** Writes the record if it has not been written for a third of the time after which another replica takes it. */
 const renewals = (lease: Lease, { ackWaitMs }: DurableSettings): Observable<never> => {
   const dueMs = (): number => Math.max(0, lease.writtenAt() + ackWaitMs / 3 - performance.now());
   return defer(() => timer(dueMs())).pipe(

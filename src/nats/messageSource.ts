@@ -6,21 +6,24 @@ import type { NatsPosition } from './NatsPosition.js';
 import { callServer, callServerOnce, type NatsStream, readBounds, readHead } from './NatsStream.js';
 import { gapError, RelayError, undefinedIfMissing } from './RelayError.js';
 
-/** Consumers that deliver the messages of a stream in order, from any position. */
+/** Creates consumers that deliver the messages of a stream in order, from any position. */
 export interface MessageSource {
   /** Emits the name of a consumer that begins directly after a position. */
   open(after: NatsPosition): Observable<string>;
   /**
-   * Emits whether a consumer that did not answer still exists, for another try; otherwise one must be opened. Fails if
-   * that is not allowed.
+   * Emits whether a consumer that did not respond still exists, so that it can be used again; if not, another one must
+   * be opened. Fails if that is not allowed.
    */
   hasConsumer(name: string): Observable<boolean>;
 }
 
-/** How long a temporary consumer is kept without a request, in milliseconds. A handler that takes longer costs another one. */
+/**
+ * How long a temporary consumer is kept without a request, in milliseconds. If a handler takes longer, another one is
+ * created.
+ */
 const keptForMs = 300_000;
 
-/** Temporary consumers, for a processor whose store keeps the place. They acknowledge nothing. */
+/** Returns temporary consumers, for a processor whose store keeps the cursor. They acknowledge nothing. */
 export function temporarySource(stream: NatsStream): MessageSource {
   const create = (sequence: number): Observable<string> =>
     callServer(stream, async () => {
@@ -40,7 +43,7 @@ export function temporarySource(stream: NatsStream): MessageSource {
     hasConsumer: (name) =>
       readConsumer(stream, name).pipe(
         map((info) => info !== undefined),
-        // the one server of a cluster that keeps it may be gone
+        // the only server of a cluster that keeps it may be unavailable
         catchError((error: unknown) => {
           if (!isConnectionError(error)) throw error;
           return of(false);
@@ -50,10 +53,10 @@ export function temporarySource(stream: NatsStream): MessageSource {
 }
 
 /**
- * The durable, for a processor that has its place. It is created again where it would deliver something else than the
- * next message: after another replica, and after a loss.
+ * Returns the durable, for a processor that holds its place. It is created again if it would not deliver the next
+ * message: after another replica has used it, and after a loss.
  *
- * @param held$ - fails if another replica has the place by now
+ * @param held$ - fails if another replica has taken the place
  */
 export function durableSource(stream: NatsStream, durable: string, held$: Observable<unknown>): MessageSource {
   const ensure = (sequence: number): Observable<string> =>
@@ -86,7 +89,10 @@ export function durableSource(stream: NatsStream, durable: string, held$: Observ
   };
 }
 
-/** The sequence number of the message up to which a durable is acknowledged, or after which it begins; `undefined` if it does not exist. */
+/**
+ * Emits the sequence number of the message up to which a durable is acknowledged, or after which it begins; `undefined`
+ * if it does not exist.
+ */
 export const readAckFloor = (stream: NatsStream, durable: string): Observable<number | undefined> =>
   callServer(stream, async () => {
     const { consumers } = await stream.js.jetstreamManager(false);
@@ -115,9 +121,16 @@ const checkPosition = (stream: NatsStream, { sequence, offset }: NatsPosition): 
   );
 
 const createdAgain = (stream: string, sequence: number): RelayError =>
-  new RelayError('stream', stream, `it does not have message ${sequence}, which was read: it was created again`);
+  new RelayError(
+    'stream',
+    stream,
+    `the stream lacks message ${sequence}, which was read before: the stream was created again`,
+  );
 
-/** The settings of a durable. Nothing is delivered twice by itself: a replica that takes over creates the durable again. */
+/**
+ * The settings of a durable. The server never delivers a message twice: a replica that takes over creates the durable
+ * again.
+ */
 const durableSettings: Partial<ConsumerConfig> = {
   ack_policy: AckPolicy.All,
   ack_wait: nanos(24 * 3_600_000),
@@ -130,6 +143,6 @@ function checkSettings(stream: string, durable: string, { config }: ConsumerInfo
   const { ack_policy: ack, max_ack_pending: pending, deliver_policy: deliver } = durableSettings;
   const isSame = ack_policy === ack && max_ack_pending === pending && deliver_policy === deliver;
   if (isSame && (deliver_subject ?? filter_subject ?? filter_subjects?.[0]) === undefined) return;
-  const explanation = `the consumer ${durable} has other settings than natsFeed needs: delete it, its place is kept`;
+  const explanation = `the consumer ${durable} lacks the settings that natsFeed requires: delete it (its cursor is kept)`;
   throw new RelayError('durable', stream, explanation);
 }

@@ -15,26 +15,28 @@ import { pages } from './pages.js';
 import { placeBucket } from './PlaceBucket.js';
 
 /**
- * The updates that a relay has published to a stream, for `processFeed` of `canton-rx/process`: in order, with the same
- * handlers, retries, status and diagnostics as those of a ledger.
+ * Returns the updates that a relay has published to a stream as a feed for `processFeed` of `canton-rx/process`. The
+ * updates are in order, and the handlers, retries, status and diagnostics are those of a ledger feed.
  *
- * With a store, the sequence of the stream is the position that it saves: with `postgresStore`, each update takes effect
- * once. Without a store, the place is kept beside the stream under the name of the `durable`, and each update is handled at
- * least once: those since the last commit may be handled again after a crash. Of the replicas that share a durable, one works,
- * and the others wait; one of them continues at once when it is stopped, and about `ackWaitMs` after they have last seen it
- * write when it has crashed or is silent. So does a replica that is started alone after a crash. Each commit is also
- * acknowledged to the server, whose tools show the lag of the durable.
+ * With a store, the store saves the position in the stream: with `postgresStore`, each update takes effect once.
+ * Without a store, the cursor is kept on the NATS server under the name of the `durable`, and each update is handled at
+ * least once: the updates since the last commit may be handled again after a crash. Of the replicas that share a
+ * durable, one works and the others wait. When it is stopped, another one continues at once; when it has crashed or is
+ * silent, another one continues about `ackWaitMs` after its last write was seen. The same applies to a replica that is
+ * started alone after a crash. Each commit is also acknowledged to the server, so that its tools show the lag of the
+ * durable.
  *
- * It survives a restart of the server for as long as the connection does: to wait without a limit, connect with
- * `maxReconnectAttempts: -1`. After a processor has ended, `drain` the connection rather than closing it.
+ * The feed survives a restart of the server as long as the connection does: to wait without a limit, connect with
+ * `maxReconnectAttempts: -1`. After a processor has ended, `drain` the connection instead of closing it.
  *
- * A processor fails with a {@link RelayError} if messages were removed before they were read, if the durable was deleted while it
- * was read or has other settings, if the stream was created again while it was read, or if the connection is closed; with a
- * `CursorError` if the stream was created again before; with a `DecodeError` or an `OrderError` for a message that is not from
- * the relay; with a `ConnectionError` if the server does not answer for longer than `retry` allows; and with NATS's own errors.
+ * A processor fails with a {@link RelayError} if messages were removed before they were read, if the durable was
+ * deleted while it was read or has different settings, if the stream was created again while it was read, or if the
+ * connection is closed. It fails with a `CursorError` if the stream was created again before; with a `DecodeError` or
+ * an `OrderError` for a message that is not from the relay; with a `ConnectionError` if the server does not respond for
+ * longer than `retry` allows; and with errors of NATS.
  *
  * @param options - the connection, the stream and the durable
- * @throws TypeError for a number out of range, and for a name that JetStream does not accept
+ * @throws TypeError for a number out of range, and for a name that JetStream rejects
  * @example
  * ```ts
  * import type { NatsConnection } from '@nats-io/nats-core';
@@ -103,12 +105,15 @@ function openReader(
   };
 }
 
-/** Who keeps the place of a processor, and who delivers its messages. */
+/** Keeps the cursor of a processor, and delivers its messages. */
 interface Keeper {
   readonly source: MessageSource;
-  /** Emits the sequence number of the message after which a durable without a place begins; `undefined` if it does not exist. */
+  /**
+   * Emits the sequence number of the message after which a durable without a cursor begins; `undefined` if it does not
+   * exist.
+   */
   readonly floor$: Observable<number | undefined>;
-  /** Absent if a store keeps the place. */
+  /** Absent if a store keeps the cursor. */
   readonly place?: FeedPlace;
   readonly acknowledgements?: Acknowledgements;
 }
@@ -127,28 +132,31 @@ function durableKeeper(stream: NatsStream, durable: string, ackWaitMs: number): 
   };
 }
 
-/** The position of a message; its offset is 0 if the stream does not have it. */
+/** Emits the position of a message; its offset is 0 if the stream does not have the message. */
 const positionOf = (stream: NatsStream, sequence: number): Observable<NatsPosition> =>
   sequence === 0
     ? of({ offset: 0, sequence })
     : readHead(stream, { seq: sequence }).pipe(map((head) => ({ offset: head?.offset ?? 0, sequence })));
 
-/** Whether the stream still has the last update at its position, or had it and has removed it since. */
+/** Emits whether the stream still has the last update at its position, or had it and has removed it since. */
 const hasUpdate = (stream: NatsStream, { offset, updateId }: LastUpdate, at: NatsPosition): Observable<boolean> =>
   readHead(stream, { seq: at.sequence }).pipe(
     concatMap((head) => {
       if (head === undefined) return readBounds(stream).pipe(map(({ last }) => last >= at.sequence));
-      // the message there has no update id if it does not decode
+      // the message there has no update ID if it cannot be decoded
       const isSame = head.offset === at.offset && (offset !== at.offset || head.id === updateId);
       // a message without an offset, which was skipped or parked, cannot be compared
       return of(isSame || head.offset === undefined);
     }),
   );
 
-/** The messages that are not acknowledged yet, by the offsets of their updates. */
+/** The messages that have not been acknowledged, by the offsets of their updates. */
 interface Acknowledgements {
   readonly add: (offset: number, reply: string) => void;
-  /** Acknowledges the last message up to an offset, and with it all before. It is only for those who look at the durable. */
+  /**
+   * Acknowledges the last message up to an offset, and with it all earlier ones. This only serves tools that show the
+   * durable.
+   */
   readonly sendUpTo: (offset: number) => void;
   readonly clear: () => void;
 }
@@ -173,7 +181,7 @@ function createAcknowledgements(connection: NatsConnection): Acknowledgements {
 /** The diagnostics of a feed. */
 interface Diagnostics {
   readonly diagnostics$: Observable<Diagnostic>;
-  /** Numbers a run, and returns the function with which it reports. Without a subscriber, it creates no diagnostic. */
+  /** Numbers a run, and returns its report function. Without a subscriber, no diagnostic is created. */
   readonly reportForNewRun: () => Report;
 }
 

@@ -24,12 +24,12 @@ import {
  * @category Transports
  */
 export interface NatsRelayOptions {
-  /** The connection, of any transport. It stays open when the relay ends. */
+  /** The connection, over any transport. It stays open when the relay ends. */
   readonly connection: NatsConnection;
   /**
-   * The name of the stream, to which only relays of one processor may publish. A missing stream is created, without limits,
-   * in files. An existing one must have the one subject and keep its messages by limits. A second stream, `<stream>-places`,
-   * keeps the positions of the relay and its readers.
+   * The name of the stream, to which only relays of one processor may publish. A missing stream is created in files,
+   * without limits. An existing stream must have only the one subject and retain its messages by limits. A second
+   * stream, `<stream>-places`, keeps the cursors of the relay and of its readers.
    */
   readonly stream: string;
   /**
@@ -39,13 +39,13 @@ export interface NatsRelayOptions {
    */
   readonly subject?: string | undefined;
   /**
-   * The number of servers of a cluster that keep a copy of the streams, for streams that are created.
+   * The number of servers of a cluster that keep a copy of the streams, if they are created.
    *
    * @defaultValue 1
    */
   readonly replicas?: number | undefined;
   /**
-   * How long one call of the server may take, in milliseconds. After that the call has failed, and is retried.
+   * How long one call of the server may take, in milliseconds. A call that takes longer has failed, and is retried.
    *
    * @defaultValue 5000
    */
@@ -65,19 +65,19 @@ export interface NatsRelay {
 }
 
 /**
- * Publishes a ledger's updates to a stream of NATS JetStream: each once and in order, whatever crashes. The relay reads from
- * the stream itself which update is the last one. So it leaves out updates that it gets again, even long after JetStream's
- * own window for duplicates. The server accepts a message only directly after the one before it, so that two relays of the
- * same feed complement each other. Use it with batches, which are published together.
+ * Publishes the updates of a ledger to a stream of NATS JetStream, each once and in order, even after crashes. The
+ * relay reads from the stream itself which update is the last one, so it leaves out updates that it receives again,
+ * even long after the duplicate window of JetStream. The server accepts a message only directly after the previous one,
+ * so two relays of the same feed complement each other. Use it with batches, which are published together.
  *
- * A message is an element of the ledger's response, `{"update": {...}}`, with two headers: `Nats-Msg-Id`, the update's id,
- * and `Canton-Offset`. A stream belongs to the name and the selection of its processor; another processor needs another
- * stream.
+ * A message is an element of the participant's response, `{"update": {...}}`, with two headers: `Nats-Msg-Id`, the ID
+ * of the update, and `Canton-Offset`. A stream belongs to the name and the selection of its processor; another
+ * processor needs another stream.
  *
  * @param options - the connection and the stream
- * @returns `store` and `handler`, which fail with a {@link RelayError} or with NATS's own errors, and with a `CursorError` if
- * the stream belongs to another processor
- * @throws TypeError at once for a name that JetStream does not accept
+ * @returns `store` and `handler`. They fail with a {@link RelayError} or with an error of NATS, and with a
+ * `CursorError` if the stream belongs to another processor
+ * @throws TypeError at once for a name that JetStream rejects
  *
  * @example
  * ```ts
@@ -110,7 +110,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     const info = await ensureStream(jsm, target, (place?.end.sequence ?? 0) > 0);
     return readStreamEnd(jsm, target, info, place?.end);
   };
-  /** The end of the stream after the last publish; `undefined` while a publish runs, and after one that failed. */
+  /** The end of the stream after the last publish; `undefined` during a publish, and after a failed one. */
   let knownEnd: StreamEnd | undefined;
   /** The sequence of the last message that the server has acknowledged or reported. */
   let acknowledgedSequence = 0;
@@ -119,7 +119,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     const place = await readPlace();
     const end = await readEnd(place);
     if (end.sequence < Math.max(acknowledgedSequence, place?.end.sequence ?? 0)) {
-      throw new RelayError('end', stream, 'the stream has lost its newest messages: start the processor again');
+      throw new RelayError('end', stream, 'the stream has lost its newest messages: restart the processor');
     }
     return end;
   };
@@ -141,7 +141,7 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
         throw new RelayError(
           'stream',
           stream,
-          'it has messages that the relay did not publish: it has another publisher',
+          'the stream has messages that the relay did not publish: another client publishes to it',
         );
       }
     }
@@ -171,8 +171,8 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
 type AppendResult = StreamEnd | 'otherEnd';
 
 /**
- * Appends updates directly after an end. All are sent before the first is acknowledged. The server accepts each only after
- * the one before it, so that a failure in between leaves the first ones stored, never a part with a gap.
+ * Appends updates directly after an end. All are sent before the first is acknowledged. The server accepts each only
+ * after the previous one, so that after a failure in between the first updates are stored, without a gap.
  */
 async function append(
   connection: NatsConnection,
@@ -195,13 +195,13 @@ async function append(
   return { sequence: end.sequence + updates.length, offset: updates.at(-1)?.offset ?? end.offset };
 }
 
-/** Whether a message is stored at its sequence, perhaps as a duplicate: then an earlier attempt has stored it. */
+/** Whether a message is stored at its sequence. If it is a duplicate, an earlier attempt stored it. */
 const isStoredAt = (result: PromiseSettledResult<PubAck>, sequence: number): boolean =>
   result.status === 'fulfilled' && result.value.seq === sequence;
 
 /**
- * The cursor of a place. It moves back to the stream's last update if the stream has lost its newest messages since, as a
- * stream without replicas may after a loss of power.
+ * Returns the cursor of a place. It moves back to the last update of the stream if the stream has lost its newest
+ * messages since, as can happen to a stream without replicas after a power loss.
  */
 async function rewindCursor(
   js: JetStreamClient,
@@ -214,9 +214,9 @@ async function rewindCursor(
   if (isComplete || cursor._tag === 'Left' || cursor.right.offset <= end.offset) return place.cursor;
   const { streams } = await js.jetstreamManager(false);
   const last = await streams.getMessage(stream, { last_by_subj: subject });
-  if (last === null) throw new RelayError('stream', stream, 'it has lost messages that it had');
+  if (last === null) throw new RelayError('stream', stream, 'the stream has lost messages');
   const updateId = last.header.get(idHeader);
-  // an update of an unknown variant has no id to verify the ledger with
+  // an update of an unknown variant has no ID to verify the ledger with
   const lastUpdate = updateId.startsWith('offset-') ? undefined : { offset: end.offset, updateId };
   return Cursor.encode({ ...cursor.right, offset: end.offset, lastUpdate });
 }

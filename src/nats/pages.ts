@@ -28,37 +28,41 @@ interface PageSettings {
   readonly stream: NatsStream;
   readonly source: MessageSource;
   readonly maxPageSize: number;
-  /** Whether an update that does not decode is an entry. */
+  /** Whether an update that cannot be decoded is an entry. */
   readonly emitInvalid: boolean;
-  /** Called with the offset of each update and the subject by which its message is acknowledged; absent if it is not. */
+  /**
+   * Called with the offset of each update and the subject that acknowledges its message; absent if messages are not
+   * acknowledged.
+   */
   readonly onDelivery: ((offset: number, reply: string) => void) | undefined;
 }
 
 type Entry = FeedEntry<Work, NatsPosition>;
 
-/** How far a stream is read. */
+/** How far a stream has been read. */
 interface Step {
-  /** The last message. */
+  /** The position of the last message. */
   readonly position: NatsPosition;
-  /** The consumer that delivers the next one; `undefined` if one must be opened. */
+  /** The consumer that delivers the next message; `undefined` if one must be opened. */
   readonly consumer: string | undefined;
   /** Whether the stream had no more messages. */
   readonly isCaughtUp: boolean;
-  /** Whether the stream was read to its end, and no more than a page was added at a time since. */
+  /** Whether the stream was read to its end, and at most one page at a time has been added since. */
   readonly isFollowing: boolean;
-  /** Whether the next message is requested by itself, since it is larger than a request for several may be answered with. */
+  /** Whether the next message is requested by itself, because it exceeds the size limit of a request for several. */
   readonly isLarge: boolean;
-  /** The page that this step brought; absent if it brought nothing new. */
+  /** The page of this step; absent if there was nothing new. */
   readonly page?: FeedPage<Work, NatsPosition> | undefined;
-  /** The sequence number of the next message that was delivered, if others are missing before it. */
+  /** The sequence number of the next delivered message, if messages before it are missing. */
   readonly hole?: number | undefined;
   /** The error that follows the page. */
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
 /**
- * The pages after a position. A request is sent when `ready$` emits, and waits on the server until there is a message. Each
- * message must follow its predecessor: after a hole the source is opened again, unless the stream itself has a gap there.
+ * Emits the pages after a position. Sends a request when `ready$` emits; it waits on the server until there is a
+ * message. Each message must follow its predecessor: after a hole the source is opened again, unless the stream itself
+ * has a gap there.
  */
 export const pages = (
   settings: PageSettings,
@@ -84,7 +88,10 @@ export const pages = (
     );
   });
 
-/** How long a request waits for a message, in milliseconds. One that is lost with its server is noticed after that. */
+/**
+ * How long a request waits for a message, in milliseconds. A request that is lost with its server is noticed after this
+ * time.
+ */
 const waitMs = 5_000;
 
 const nextStep = (settings: PageSettings, step: Step): Observable<Step> => {
@@ -114,7 +121,7 @@ const nextStep = (settings: PageSettings, step: Step): Observable<Step> => {
 
 const withoutPage = (step: Step): Step => ({ ...step, page: undefined });
 
-/** Opens the source again for messages that were lost on their way. Fails for messages that the stream does not have. */
+/** Opens the source again if messages were lost in transit. Fails if the stream does not have the messages. */
 const fillHole = (stream: NatsStream, step: Step, before: number): Observable<Step> => {
   const missing = step.position.sequence + 1;
   return readHead(stream, { seq: missing }).pipe(
@@ -125,7 +132,7 @@ const fillHole = (stream: NatsStream, step: Step, before: number): Observable<St
   );
 };
 
-/** The step after the messages of a request. */
+/** Returns the step after the messages of a request. */
 function read(settings: PageSettings, step: Step, { deliveries, isEnd, isTooLarge }: Batch): Step {
   const { entries, failure, hole } = readEntries(settings, step.position, deliveries);
   const position = entries.at(-1)?.position ?? step.position;
@@ -151,7 +158,7 @@ interface Entries {
   readonly hole?: number;
 }
 
-/** Decodes the messages that directly follow a position, and leaves out those before it. */
+/** Decodes the messages that directly follow a position, and skips those before it. */
 function readEntries(
   { stream, emitInvalid, onDelivery }: PageSettings,
   after: NatsPosition,
@@ -174,7 +181,7 @@ function readEntries(
   return { entries };
 }
 
-/** Reports what a step has brought. */
+/** Reports the messages of a step. */
 const reportStep =
   ({ stream: { stream, retrying } }: PageSettings, previous: Step): MonoTypeOperatorFunction<Step> =>
   (source) =>

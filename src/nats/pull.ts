@@ -5,19 +5,19 @@ import type { NatsStream } from './NatsStream.js';
 /** A message of a consumer. */
 export interface Delivery {
   readonly sequence: number;
-  /** The number of messages after it that the consumer had when it sent this one. */
+  /** The number of further messages that the consumer had when it sent this one. */
   readonly pending: number;
-  /** The subject by which it is acknowledged. */
+  /** The subject that acknowledges it. */
   readonly reply: string;
   readonly message: Msg;
 }
 
-/** What a consumer sent for one request. */
+/** The messages that a consumer sent for one request. */
 export interface Batch {
   readonly deliveries: readonly Delivery[];
   /** Whether the consumer had no more. */
   readonly isEnd: boolean;
-  /** Whether the first message has more than {@link maxBytes}. Only a request for a single message brings it. */
+  /** Whether the first message exceeds {@link maxBytes}. Only a request for a single message returns it. */
   readonly isTooLarge: boolean;
 }
 
@@ -25,19 +25,19 @@ export interface Batch {
 interface PullRequest {
   readonly consumer: string;
   readonly maxMessages: number;
-  /** How long to wait for the first message, in milliseconds; 0 for an answer at once. */
+  /** How long to wait for the first message, in milliseconds; 0 for an immediate response. */
   readonly waitMs: number;
 }
 
 /** The maximum size of the messages of a request, in bytes. */
 const maxBytes = 8 * 2 ** 20;
 
-/** The wait for the status after the last message, in milliseconds, for a server that sends none. */
+/** The delay before the status after the last message, in milliseconds, for a server that sends none. */
 const settleMs = 100;
 
 /**
- * Requests messages of a consumer, and emits those that it has, once. They end with a status, by the server's own clock, so
- * that no message is on its way when this ends. Fails if the server does not answer in time.
+ * Requests messages of a consumer, and emits those that it has, once. They end with a status, according to the server's
+ * clock, so no message is in transit when this completes. Fails if the server does not respond in time.
  */
 export const pull = (
   { connection, js, stream, timeoutMs }: NatsStream,
@@ -58,7 +58,7 @@ export const pull = (
       timer = setTimeout(() => {
         if (deliveries.length > count) endAfter(ms);
         else if (count > 0) end();
-        else subscriber.error(new Error('no answer in time'));
+        else subscriber.error(new Error('the server did not respond in time'));
       }, ms);
     };
     const inbox = createInbox();
@@ -96,8 +96,8 @@ export const pull = (
   });
 
 /**
- * Reads the subject by which a message is acknowledged, `$JS.ACK.stream.consumer.attempts.sequence.n.time.pending`, where
- * newer servers have a domain and an account before the stream. A status has none.
+ * Reads the subject that acknowledges a message, `$JS.ACK.stream.consumer.attempts.sequence.n.time.pending`. Newer
+ * servers add a domain and an account before the stream. A status has none.
  */
 function deliveryOf(message: Msg): Delivery | undefined {
   const { reply = '' } = message;
@@ -107,10 +107,10 @@ function deliveryOf(message: Msg): Delivery | undefined {
   return { sequence: Number(tokens[at]), pending: Number(tokens[at + 3]), reply, message };
 }
 
-/** How a request ended: no more messages, a message that is too large, or an error. */
+/** Returns how a request ended: no more messages, a message that is too large, or an error. */
 function statusOf({ headers }: Msg): 'end' | 'tooLarge' | Error {
   const { code = 0, description = '' } = headers ?? {};
   if (description.includes('MaxBytes')) return 'tooLarge';
-  // the server also reports a request that another one precedes by 408
+  // the server also reports a request that is queued after another one with 408
   return code === 404 || (code === 408 && !description.includes('Pending')) ? 'end' : new Error(description);
 }

@@ -8,7 +8,7 @@ import { UpdateElement } from '../codecs/Update.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { RelayError, undefinedIfMissing } from './RelayError.js';
 
-/** A stream that only a relay publishes to, created by the relay or by an operator. */
+/** A stream to which only a relay publishes, created by the relay or by an operator. */
 export interface RelayStream {
   readonly stream: string;
   readonly subject: string;
@@ -19,14 +19,14 @@ export interface RelayStream {
 export interface StreamEnd {
   /** The sequence number of the message; 0 before the first. */
   readonly sequence: number;
-  /** The offset of its update; 0, which is before every update, if there is none. */
+  /** The offset of its update; 0, which is before every update, if there is no message. */
   readonly offset: number;
 }
 
-/** The header by which JetStream recognizes duplicates, for a while. */
+/** The header by which JetStream recognizes duplicates within a time window. */
 export const idHeader = 'Nats-Msg-Id';
 
-/** The message that must be the last one when another is published. */
+/** The message that must be the last one when the next is published. */
 interface Predecessor {
   readonly stream: string;
   readonly sequence: number;
@@ -43,7 +43,7 @@ interface Message {
 /** The header with the update's offset. */
 export const offsetHeader = 'Canton-Offset';
 
-/** The message of an update. The server rejects it if it does not directly follow its predecessor. */
+/** Returns the message of an update. The server rejects it if it does not directly follow its predecessor. */
 export function toMessage(update: Work, { stream, sequence, update: before }: Predecessor): Message {
   const body = new TextEncoder().encode(JSON.stringify(UpdateElement.encode(update)));
   const fields = {
@@ -59,7 +59,7 @@ export function toMessage(update: Work, { stream, sequence, update: before }: Pr
   return { body, headers: hdrs };
 }
 
-/** An update of a variant that is unknown to this version may have no id. */
+/** An update of a variant that this version does not know may have no ID. */
 const idOf = (update: Work): string => ('updateId' in update ? update.updateId : `offset-${update.offset}`);
 
 /** Throws a {@link RelayError} for a message that the server would reject, before any message of a batch is sent. */
@@ -67,11 +67,11 @@ export function checkSize(stream: string, update: Work, message: Message, maxByt
   const head = ['NATS/1.0', ...message.headers.keys().map((key) => `${key}: ${message.headers.get(key)}`), '', ''];
   const bytes = message.body.length + new TextEncoder().encode(head.join('\r\n')).length;
   if (bytes <= maxBytes) return;
-  const sizes = `${bytes} bytes, and the server accepts ${maxBytes} in a message`;
+  const sizes = `${bytes} bytes, but the server accepts at most ${maxBytes} in a message`;
   throw new RelayError('size', stream, `the update at offset ${update.offset} has ${sizes}: raise max_payload`);
 }
 
-/** Creates the stream if it is missing, unless it existed before; checks the configuration of an existing one. */
+/** Creates the stream if it is missing and never existed. Checks the configuration of an existing one. */
 export async function ensureStream(
   { streams }: JetStreamManager,
   { stream, subject, replicas }: RelayStream,
@@ -79,7 +79,7 @@ export async function ensureStream(
 ): Promise<StreamInfo> {
   const found = await undefinedIfMissing(streams.info(stream));
   if (found === undefined && hasExisted) {
-    throw new RelayError('stream', stream, `it was deleted; to start again, delete ${stream}-places as well`);
+    throw new RelayError('stream', stream, `the stream was deleted: to start over, delete ${stream}-places, too`);
   }
   const info = found ?? (await streams.add({ name: stream, subjects: [subject], num_replicas: replicas }));
   const { subjects, retention, mirror, sources, no_ack } = info.config;
@@ -88,11 +88,14 @@ export async function ensureStream(
   throw new RelayError(
     'stream',
     stream,
-    `it must have ${subject} as its only subject, retention by limits, and acknowledgements`,
+    `the stream must have ${subject} as its only subject, retention by limits, and acknowledgements`,
   );
 }
 
-/** The end of the stream. `known` is an earlier end, for a stream whose messages have all been removed since. */
+/**
+ * Resolves to the end of the stream. `known` is an earlier end, for a stream whose messages have all been removed
+ * since.
+ */
 export async function readStreamEnd(
   { streams }: JetStreamManager,
   { stream, subject }: RelayStream,
@@ -106,7 +109,7 @@ export async function readStreamEnd(
   throw new RelayError(
     'end',
     stream,
-    'all its messages were removed, including some after the last cursor that was saved',
+    'all messages of the stream were removed, including some after the last saved cursor',
   );
 }
 

@@ -18,7 +18,7 @@ import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
 
-/** A connection that is taken out of the pool. */
+/** A connection taken from the pool. */
 export interface Connection {
   readonly client: PoolClient;
   /** Errors when the connection breaks. */
@@ -26,7 +26,7 @@ export interface Connection {
 }
 
 /**
- * Takes a connection out of the pool; errors if that takes too long. Unsubscribing closes the connection, which releases
+ * Takes a connection from the pool; errors if that takes too long. Unsubscribing closes the connection, which releases
  * its locks.
  */
 export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =>
@@ -34,7 +34,7 @@ export const connect = (pool: Pool, timeoutMs: number): Observable<Connection> =
     let close = (): void => undefined;
     pool.connect().then(
       (client) => {
-        // without a listener, a connection that breaks ends the program
+        // without a listener, a broken connection ends the program
         client.on('error', ignore);
         close = () => {
           client.release(true);
@@ -62,7 +62,7 @@ const connectionLost = (client: PoolClient): Observable<never> =>
     return () => client.off('error', fail);
   });
 
-/** The rows of a result; errors if the result takes too long. */
+/** Emits the rows of a result; errors if the query takes too long. */
 export const query = (
   db: ClientBase | Pool,
   timeoutMs: number,
@@ -79,17 +79,23 @@ interface TransactionOptions {
   readonly begin: string;
   /** How long the database may take to begin, commit or roll back a transaction, in milliseconds. */
   readonly timeoutMs: number;
-  /** The name of the processor, for errors. */
+  /** The name of the processor, for error messages. */
   readonly processor: string;
 }
 
-/** How often a transaction is repeated because the database requires it. */
+/** The maximum number of times that a transaction is repeated because the database requires it. */
 const maxRepeats = 20;
 
-/** The longest wait before the first repeat, in milliseconds. The wait is random, so that two transactions do not collide again. */
+/**
+ * The maximum delay before the first repeat, in milliseconds. The delay is random, so that two transactions do not
+ * collide again.
+ */
 const repeatDelayMs = 10;
 
-/** Transactions on one connection. One that cannot be ended fails with a {@link StoreError}: its connection is lost. */
+/**
+ * Returns transactions on one connection. If a transaction cannot be ended, it fails with a {@link StoreError}, because
+ * its connection is lost.
+ */
 export function transactionsOn(
   client: PoolClient,
   { begin, timeoutMs, processor }: TransactionOptions,
@@ -97,13 +103,13 @@ export function transactionsOn(
   const commitError = (reason: string, cause?: unknown): StoreError =>
     new StoreError('commit', processor, reason, cause);
   const run = (sql: string): Observable<unknown> => defer(() => client.query(sql)).pipe(timeout(timeoutMs));
-  const begin$ = run(begin).pipe(mapError((error) => commitError('a transaction could not be begun', error)));
+  const begin$ = run(begin).pipe(mapError((error) => commitError('a transaction could not be started', error)));
   const commit$ = run('COMMIT').pipe(
     map((result) => {
-      // the database reports a rollback if a statement failed and the handler ignored that
+      // the database reports a rollback if a statement failed and the handler ignored the failure
       if (!isCommit(result)) throw commitError('the transaction was rolled back');
     }),
-    // a broken rule is the handler's failure; any other failure is the database's, and may be temporary
+    // a rule violation is the handler's failure; any other failure is the database's, and may be temporary
     mapError((error) => {
       if (isStoreError(error)) return error;
       return isRuleViolation(error)
@@ -135,16 +141,22 @@ export function transactionsOn(
 const isCommit = (result: unknown): boolean =>
   typeof result === 'object' && result !== null && 'command' in result && result.command === 'COMMIT';
 
-/** Whether a rule of the database is broken, perhaps checked only by the commit: `integrity_constraint_violation`, or PL/pgSQL's errors. */
+/**
+ * Whether a rule of the database is violated, perhaps detected only by the commit: `integrity_constraint_violation`, or
+ * errors of PL/pgSQL.
+ */
 const isRuleViolation = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
 
 /** Whether the database requires the transaction to be repeated: `serialization_failure`, `deadlock_detected`. */
 const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
-/** Whether an earlier statement of the transaction failed and the handler ignored that: `in_failed_sql_transaction`. */
+/**
+ * Whether an earlier statement of the transaction failed and the handler ignored the failure:
+ * `in_failed_sql_transaction`.
+ */
 export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error) === '25P02';
 
-/** The SQLSTATE of an error or of its causes: handlers and their libraries wrap errors. */
+/** Returns the SQLSTATE of an error or of its causes: handlers and their libraries wrap errors. */
 function sqlStateOf(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < 10 && typeof current === 'object' && current !== null; depth += 1) {

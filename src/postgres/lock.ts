@@ -23,7 +23,7 @@ interface LockOptions {
   readonly name: string;
   readonly isolation: string;
   readonly timeoutMs: number;
-  /** How often to try the lock, in milliseconds. */
+  /** How often to try to acquire the lock, in milliseconds. */
   readonly pollMs: number;
 }
 
@@ -34,9 +34,9 @@ interface HeldLock {
 }
 
 /**
- * Holds a processor's name: by an advisory lock, which the database releases when the connection ends, and by a fencing
- * token, a number that each holder increments. A holder that has lost the lock without knowing it cannot save a cursor,
- * since its token is no longer the current one.
+ * Holds a processor's name with an advisory lock, which the database releases when the connection ends, and with a
+ * fencing token, a number that each holder increments. A holder that lost the lock without noticing cannot save a
+ * cursor, because its token is no longer the current one.
  */
 export const acquireLock = (pool: Pool, options: LockOptions): Observable<HeldLock> =>
   connect(pool, options.timeoutMs).pipe(
@@ -46,8 +46,9 @@ export const acquireLock = (pool: Pool, options: LockOptions): Observable<HeldLo
   );
 
 /**
- * A machine that is gone does not close its connections: the database must notice within half a minute, not after hours,
- * also while it waits for something itself (since version 14). The values are in seconds, the last one in milliseconds.
+ * A machine that fails does not close its connections. With these settings the database notices that within half a
+ * minute instead of hours, even while it is waiting (since version 14). The values are in seconds, the last one in
+ * milliseconds.
  */
 const keepAliveSettings = `SELECT set_config(wanted.name, wanted.value, false)
   FROM (VALUES ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'),
@@ -68,14 +69,17 @@ const nextFence = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: 
   );
 };
 
-/** Transactions that carry the fencing token. Errors when the connection breaks while none is open; an open one fails by itself. */
+/**
+ * Returns transactions that carry the fencing token. Errors when the connection breaks while no transaction is open; an
+ * open one fails by itself.
+ */
 function whileConnected(
   { client, lost$ }: Connection,
   { tables, name, isolation, timeoutMs }: LockOptions,
   fence: string,
 ): Observable<HeldLock> {
   let isInTransaction = false;
-  // a projection notes where the cursor is, to know how far the processor is
+  // a projection records where the cursor is, to know how far the processor has come
   const cursor = client.escapeLiteral(JSON.stringify([tables.cursors, name]));
   const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL canton_rx.fence = '${fence}'; SET LOCAL canton_rx.cursor = ${cursor}`;
   const transactions = transactionsOn(client, { begin, timeoutMs, processor: name });

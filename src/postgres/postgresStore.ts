@@ -29,9 +29,9 @@ import { ensureTables, type Tables, tablesIn } from './tables.js';
  */
 export interface PostgresStoreOptions {
   /**
-   * The database. A processor uses one connection of the pool for as long as it works, or waits for another processor to
-   * end. A proxy that pools by transaction, such as PgBouncer, keeps no locks: then only the check at each commit prevents
-   * two processors of one name from working at the same time.
+   * The database. A processor uses one connection of the pool while it works or waits for another processor to end. A
+   * proxy that pools by transaction, such as PgBouncer, keeps no locks: then only the check at each commit prevents two
+   * processors of the same name from working at the same time.
    */
   readonly pool: Pool;
   /**
@@ -41,26 +41,26 @@ export interface PostgresStoreOptions {
    */
   readonly schema?: string | undefined;
   /**
-   * Whether to create the tables if they are missing. {@link postgresTables} has the SQL for migrations.
+   * Whether to create the tables if they are missing. For migrations, {@link postgresTables} returns the SQL.
    *
    * @defaultValue true
    */
   readonly createTables?: boolean | undefined;
   /**
-   * The isolation level of the transactions. One that fails because of a concurrent transaction is repeated.
+   * The isolation level of the transactions. A transaction that fails because of a concurrent one is repeated.
    *
    * @defaultValue 'READ COMMITTED'
    */
   readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE' | undefined;
   /**
-   * How often a processor tries to get its name while another one holds it, in milliseconds.
+   * How often a processor tries to acquire its name while another one holds it, in milliseconds.
    *
    * @defaultValue 1000
    */
   readonly pollMs?: number | undefined;
   /**
-   * How long the database may take to begin or end a transaction, or for a lock, in milliseconds. After that the
-   * connection counts as lost.
+   * How long the database may take to begin or end a transaction or to grant a lock, in milliseconds. After that time
+   * the connection counts as lost.
    *
    * @defaultValue 30000
    */
@@ -68,9 +68,9 @@ export interface PostgresStoreOptions {
 }
 
 /**
- * Saves the cursors of processors in PostgreSQL (12 and later), in the transactions in which their handlers work. What a
- * handler does with its `tx` is committed together with the cursor, or not at all. Of several processors of one name, one
- * works; when it ends, another one continues, and no update takes effect twice.
+ * Saves the cursors of processors in PostgreSQL (12 or later), in the transactions that their handlers work in. The
+ * statements that a handler runs on its `tx` are committed together with the cursor or not at all. Of several
+ * processors with the same name, one works; when it ends, another one continues. No update takes effect twice.
  *
  * @throws TypeError for a schema that is not a plain name
  * @example
@@ -97,7 +97,7 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
   const { cursors, parked } = tables;
   const run = (db: ClientBase | Pool, sql: string, values: readonly unknown[]): ReturnType<typeof query> =>
     query(db, timeoutMs, sql, values);
-  // a cursor is loaded over the connection that holds the name: the pool may have no other one left
+  // a cursor is loaded over the connection that holds the name, because the pool may have no other one left
   const holders = new Map<string, PoolClient>();
   const tablesReady$ = defer(() => (createTables ? ensureTables(pool, schema, timeoutMs) : of(true)));
   return {
@@ -112,7 +112,7 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
       transact: (work) =>
         tablesReady$.pipe(
           switchMap(() => connect(pool, timeoutMs)),
-          // the connection never completes: the end of the work, as a value, ends both
+          // the connection never completes: the end of the work is emitted as a value and ends both
           switchMap(({ client }) => {
             const begin = `BEGIN ISOLATION LEVEL ${isolation}`;
             return transactionsOn(client, { begin, timeoutMs, processor: 'parked' }).transact(work).pipe(materialize());
@@ -140,10 +140,13 @@ export function postgresStore(options: PostgresStoreOptions): TransactionalStore
   };
 }
 
-/** The fencing token of this transaction, which the database forgets when the transaction ends, even if the handler ends it. */
+/**
+ * The fencing token of this transaction. The database forgets it when the transaction ends, even if the handler ends
+ * it.
+ */
 const fence = `nullif(current_setting('canton_rx.fence', true), '')`;
 
-/** Saves a cursor, if the transaction is still open and the name still held. */
+/** Saves a cursor if the transaction is still open and the name is still held. */
 const saveCursor = (
   tx: ClientBase,
   { cursors }: Tables,
@@ -158,7 +161,7 @@ const saveCursor = (
     mapError((error) =>
       isFailedTransaction(error)
         ? new HandlerFailure(
-            new Error('a statement of the handler failed, and the handler ignored it', { cause: error }),
+            new Error('a statement of the handler failed, and the handler ignored the failure', { cause: error }),
             0,
           )
         : error,
@@ -166,7 +169,7 @@ const saveCursor = (
   );
 };
 
-/** Fails with the reason why no cursor was saved. */
+/** Fails with the reason why the cursor was not saved. */
 const saveRefused = (tx: ClientBase, name: string, timeoutMs: number): Observable<never> =>
   query(tx, timeoutMs, `SELECT ${fence} IS NULL AS "isEnded"`, []).pipe(
     concatMap(([row]) => {
@@ -178,7 +181,7 @@ const saveRefused = (tx: ClientBase, name: string, timeoutMs: number): Observabl
 /** The number of records per query. */
 const pageSize = 100;
 
-/** The records that are parked under a name, by ascending offset. */
+/** Emits the records that are parked under a name, in ascending order of offset. */
 const readParked = (pool: Pool, { parked }: Tables, name: string, timeoutMs: number): Observable<unknown> => {
   const select = `SELECT "offset"::text AS "offset", record::text AS record FROM ${parked}
     WHERE name = $1 AND "offset" > $2 ORDER BY ${parked}."offset" LIMIT ${pageSize}`;

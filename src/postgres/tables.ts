@@ -9,8 +9,8 @@ export interface Tables {
 }
 
 /**
- * The SQL that creates the tables of {@link postgresStore}, for schemas that are managed by migrations. It does nothing
- * where the tables exist.
+ * Returns the SQL that creates the tables of {@link postgresStore}, for schemas that are managed by migrations. It has
+ * no effect if the tables exist.
  *
  * @param schema - the schema of the tables
  * @example
@@ -40,21 +40,21 @@ CREATE TABLE IF NOT EXISTS ${parked} (
 `;
 };
 
-/** The names of the tables in a schema. Throws a TypeError for a schema that would have to be quoted. */
+/** Returns the names of the tables in a schema. Throws a TypeError for a schema name that would have to be quoted. */
 export function tablesIn(schema: string): Tables {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
-    throw new TypeError('schema must be a plain name: lower-case letters, digits and underscores');
+    throw new TypeError('schema must consist of lower-case letters, digits and underscores');
   return { cursors: `${schema}.canton_rx_cursors`, parked: `${schema}.canton_rx_parked` };
 }
 
-/** Creates the tables if one is missing. A user without the right to create tables can use existing ones. */
+/** Creates the tables if one is missing. A user that may not create tables can use existing ones. */
 export const ensureTables = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> => {
   const { cursors, parked } = tablesIn(schema);
   const exist = 'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exist';
   return query(pool, timeoutMs, exist, [cursors, parked]).pipe(
     concatMap(([row]) => {
       if (row?.['exist'] === true) return of(true);
-      // locked, since one of two processes that create the same table at the same time would fail
+      // locked, because one of two processes that create the same table at the same time would fail
       const create = `SELECT pg_advisory_xact_lock(hashtextextended('${cursors}', 1));${postgresTables(schema)}`;
       return defer(() => pool.query(create)).pipe(timeout(timeoutMs));
     }),

@@ -2,24 +2,26 @@ import { asyncScheduler } from 'rxjs';
 import type { Service } from '../feed/Service.js';
 import { jitter } from '../http/retry.js';
 
-/** The result of a WebSocket that has ended: it brought elements, it brought none, or another path is to be tried. */
+/**
+ * The result of a WebSocket that has ended: it delivered elements, it delivered none, or another path must be tried.
+ */
 type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
 
 /** How long no feed of a ledger opens a socket after one has ended. */
 const backOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 
-/** The sockets of a service that have ended. */
+/** The sockets of a participant that have ended. */
 interface SocketBackOff {
   /** When the last one ended, in milliseconds. */
   readonly endedAt: number;
   readonly delayMs: number;
-  /** How many in a row have brought nothing. */
+  /** The number of consecutive sockets that delivered nothing. */
   readonly failures: number;
 }
 
 const noneEnded: SocketBackOff = { endedAt: 0, delayMs: 0, failures: 0 };
 
-/** By service: all feeds of a ledger share it, whichever transport opens their sockets. */
+/** By participant: all feeds of a ledger share it, whichever transport opens their sockets. */
 const backOffs = new WeakMap<object, SocketBackOff>();
 
 /** Whether a socket ended so recently that no feed opens another. Setting the clock back does not prolong the delay. */
@@ -29,8 +31,8 @@ export function isSocketBackOff({ identity }: Service): boolean {
 }
 
 /**
- * A socket has ended. Returns for how long no feed opens another, in milliseconds: the more sockets in a row bring
- * nothing, the longer. Several that end within one delay count as one failure.
+ * Records that a socket has ended. Returns for how long no feed opens another one, in milliseconds: the more
+ * consecutive sockets deliver nothing, the longer. Several sockets that end within one delay count as one failure.
  */
 export function socketEnded(service: Service, result: SocketResult): number {
   const { failures: before } = backOffs.get(service.identity) ?? noneEnded;

@@ -1,18 +1,18 @@
 import type { Observable } from 'rxjs';
 
 /**
- * A WebSocket to open, and the message to send in it.
+ * A WebSocket to open, and the message to send over it.
  *
  * @category Transports
  */
 export interface SocketRequest {
   /** The absolute URL, with `ws:` or `wss:`. */
   readonly url: string;
-  /** The subprotocols to offer. The ledger's response to the upgrade names one of them. */
+  /** The subprotocols to offer. The response to the upgrade names one of them. */
   readonly protocols: readonly string[];
   /**
-   * Names are in lower case. Browsers cannot send headers: there, the token of `authorization` is offered as the first
-   * subprotocol, `jwt.token.` and the token, and the other headers are not sent.
+   * The headers, with names in lower case. Browsers cannot send headers: there, the token of `authorization` is offered
+   * as the first subprotocol, `jwt.token.` followed by the token, and other headers are not sent.
    */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text to send when the socket is open. */
@@ -20,7 +20,7 @@ export interface SocketRequest {
 }
 
 /**
- * A sign of life of a socket.
+ * A sign of life from a socket.
  *
  * @category Transports
  */
@@ -37,7 +37,7 @@ export interface SocketOpen {
 }
 
 /**
- * The service is alive: it answered a ping, for example.
+ * The participant is alive: for example, it answered a ping.
  *
  * @category Transports
  */
@@ -47,33 +47,33 @@ export interface SocketAlive {
 }
 
 /**
- * A message of the service.
+ * A message from the participant.
  *
  * @category Transports
  */
 export interface SocketText {
   /** The discriminant. */
   readonly _tag: 'Text';
-  /** The whole message. */
+  /** The complete message. */
   readonly text: string;
 }
 
 /**
- * The socket was open and is closed.
+ * The socket was open and has closed.
  *
  * @category Transports
  */
 export interface SocketEnd {
   /** The discriminant. */
   readonly _tag: 'End';
-  /** The close code, such as 1000, or 1006 where the connection was lost. */
+  /** The close code, such as 1000, or 1006 if the connection was lost. */
   readonly code: number;
 }
 
 /**
- * Opens WebSockets to the service: a function from a request to a cold Observable that emits the socket's signs of life
- * and completes after its end. It closes the socket when it is unsubscribed, and errors if the socket did not open or
- * received anything but text. It does not reconnect.
+ * Opens WebSockets to the participant: a function from a request to a cold Observable that emits the signs of life of a
+ * socket and completes after the socket has ended. Unsubscribing closes the socket. Errors if the socket did not open
+ * or received anything but text. Does not reconnect.
  *
  * @example
  * ```ts

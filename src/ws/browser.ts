@@ -1,6 +1,6 @@
 /**
- * The entry of `canton-rx/ws` for browsers, with the names and types of the one for Node.js, which documents them. It does
- * not need the package `ws`.
+ * The entry of `canton-rx/ws` for browsers, with the same names and types as the one for Node.js, which documents them.
+ * It does not need the package `ws`.
  */
 
 import type { Transport } from '../feed/Transport.js';
@@ -13,7 +13,7 @@ export type { SocketAlive, SocketEnd, SocketOpen, SocketText } from './SocketPor
 export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
 export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTransportOptions.js';
 
-/** Creates the WebSocket transport by the platform's own `WebSocket`. */
+/** Creates the WebSocket transport based on the platform's own `WebSocket`. */
 export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {
   return socketTransport(options.port ?? platformSocketPort());
 }

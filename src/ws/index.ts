@@ -16,16 +16,17 @@ export type { SocketPort, SocketRequest, SocketSign } from './SocketPort.js';
 export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTransportOptions.js';
 
 /**
- * Creates the transport by which the service pushes new updates in a WebSocket, for `createLedger` or for single feeds. A
- * feed without an end uses it once it has caught up. While no socket is available, because the upgrade is refused or a
- * socket has just ended, the feed polls. Either way each update is emitted once and in order; updates between two sockets
- * are read over HTTP. Snapshots of the active contracts are read by it where the service serves them whole in no other way.
+ * Creates the transport with which the participant pushes new updates over a WebSocket, for `createLedger` or for
+ * single feeds. A feed without an end uses it once it has caught up. While no socket is available, because the upgrade
+ * was rejected or a socket has just ended, the feed polls. In both cases each update is emitted once and in order;
+ * updates between two sockets are read over HTTP. A snapshot of the active contracts is read over a socket if the
+ * participant can serve it completely in no other way.
  *
- * In Node.js it sends the token and the other headers of the ledger as headers, and keeps idle sockets open with pings. In
- * browsers it sends the token as the first subprotocol, and no other headers.
+ * In Node.js the transport sends the token and the other headers of the ledger as headers, and keeps idle sockets open
+ * with pings. In browsers it sends the token as the first subprotocol, and no other headers.
  *
- * @param options - the interval of pings, the largest message, the agent; or a port that opens the sockets
- * @returns the transport
+ * @param options - the interval of pings, the maximum message size, and the agent; or a port that opens the sockets
+ * @returns the transport, for the option `transport`
  * @throws TypeError for invalid options
  * @example
  * ```ts

@@ -7,13 +7,13 @@ import { type Link, requestHeaders } from '../http/Link.js';
 import { mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
-/** A message of a socket: first that it is open, then each element that the service sends. */
+/** A message of a socket: first that it is open, then each element that the participant sends. */
 export type SocketMessage = { readonly _tag: 'Open' } | { readonly _tag: 'Element'; readonly json: unknown };
 
-/** A stream of the service. */
+/** A request for a stream of the participant. */
 interface StreamRequest {
   readonly path: string;
-  /** The first message, by which the service starts the stream. */
+  /** The first message, which starts the stream. */
   readonly body: object;
   /** The field that distinguishes its elements from errors. */
   readonly field: 'update' | 'contractEntry';
@@ -25,12 +25,12 @@ const protocols = ['daml.ws.auth'];
 /** How long an upgrade may take, in milliseconds. */
 const openTimeoutMs = 10_000;
 
-/** How long a socket may show no sign of life, in milliseconds; the service itself allows twice as much. */
+/** How long a socket may show no sign of life, in milliseconds. Participants allow twice as much. */
 const silenceTimeoutMs = 30_000;
 
 /**
- * Sends a request for a stream to the service in a WebSocket. Completes if the service closes it with 1000, by which it says
- * that the stream is complete. Any other end of the socket is an error, and every error is a `LedgerError`.
+ * Sends a request for a stream to the participant over a WebSocket. Completes if the participant closes it with 1000,
+ * which means that the stream is complete. Any other end of the socket is an error, and every error is a `LedgerError`.
  */
 export function openSocket(
   link: Link,
@@ -73,13 +73,16 @@ function toMessages(sign: SocketSign, stream: StreamRequest, secrets: readonly s
   }
 }
 
-/** The JSON of an element. Throws the typed error where the message is an error: a socket has no other way to report one. */
+/**
+ * Returns the JSON of an element. Throws the typed error if the message is an error: a socket can report errors in no
+ * other way.
+ */
 function parseMessage(text: string, { path, field }: StreamRequest, secrets: readonly string[]): unknown {
   const json = parseObject(text, path);
   if (field in json) return json;
   if ('code' in json && 'cause' in json)
     throw errorOf({ path, status: toHttpStatus(json['grpcCodeValue']), text, secrets });
-  // from a gateway, for example; the next request over HTTP shows what is wrong
+  // from a gateway, for example; the next request over HTTP shows the cause
   throw new ConnectionError(path, 'the message is not an element');
 }
 
@@ -87,12 +90,12 @@ function parseObject(text: string, path: string): Readonly<Record<string, unknow
   try {
     return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
   } catch {
-    // without the text and JSON.parse's message, which may both hold a payload
+    // without the text and the message of JSON.parse, which may both contain a payload
     throw new ConnectionError(path, 'the message is not valid JSON');
   }
 }
 
-/** The HTTP status that a participant's HTTP answer would have, by gRPC code. */
+/** The HTTP status of a participant's HTTP response for the same error, by gRPC code. */
 const httpStatuses: Readonly<Record<number, number>> = {
   1: 499,
   3: 400,

@@ -4,14 +4,14 @@ import { pathOf } from '../http/HttpPort.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
 /**
- * The code to close with. The service answers a regular close only after its stream has ended, and a stream of updates
- * never ends: the socket would stay open, and keep a Node.js process alive.
+ * The close code. A participant answers a regular close only after its stream has ended, and a stream of updates never
+ * ends: the socket would stay open, and keep a Node.js process alive.
  */
 const closeCode = 4000;
 
 /**
- * Creates the port for the platform's own `WebSocket`: the default in browsers, and in Node.js 22 and later possible in
- * place of the package `ws`. It sends the token as the first subprotocol, cannot send other headers, and cannot keep an
+ * Creates the port for the platform's own `WebSocket`. It is the default in browsers; in Node.js 22 and later it can
+ * replace the package `ws`. It sends the token as the first subprotocol, cannot send other headers, and cannot keep an
  * idle connection open with pings.
  *
  * @returns the port, for the option `port` of `webSocketTransport`
@@ -30,7 +30,7 @@ export const platformSocketPort =
   (): SocketPort =>
   ({ url, protocols, headers, message }) => {
     const token = headers['authorization']?.replace(/^Bearer +/i, '');
-    // participants look for the token in the first subprotocol only
+    // participants look for the token only in the first subprotocol
     const offered = token === undefined ? [...protocols] : [`jwt.token.${token}`, ...protocols];
     return socketEvents(
       () => {
@@ -45,7 +45,7 @@ export const platformSocketPort =
     );
   };
 
-/** The common part of a platform's `WebSocket` and that of `ws`. */
+/** The common members of the platform's `WebSocket` and that of `ws`. */
 interface SocketLike {
   addEventListener(type: string, listener: (event: object) => void): void;
   removeEventListener(type: string, listener: (event: object) => void): void;
@@ -53,8 +53,8 @@ interface SocketLike {
 }
 
 /**
- * Opens a socket and emits its signs of life; unsubscribing closes it. Not made with `rxjs/webSocket`, which lets a socket
- * that is still connecting continue when it is unsubscribed.
+ * Opens a socket and emits its signs of life; unsubscribing closes it. Does not use `rxjs/webSocket`, which lets a
+ * socket continue to connect after it is unsubscribed.
  */
 export const socketEvents = <S extends SocketLike>(
   open: () => S,
@@ -79,7 +79,7 @@ export const socketEvents = <S extends SocketLike>(
       }),
     );
     const checkOpen = (event: object): void => {
-      // only the sockets of ws say why
+      // only the sockets of ws give a reason
       if (!isOpen) throw new Error('the socket was not opened', { cause: 'error' in event ? event.error : undefined });
     };
     // Node.js 22 emits no 'close' for a socket that did not open

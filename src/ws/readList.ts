@@ -9,17 +9,18 @@ import { openSocket } from './openSocket.js';
 import type { SocketPort } from './SocketPort.js';
 
 /**
- * Reads a list by a WebSocket, see `Transport.readList`. Completes only if the service closes an open socket with 1000 and
- * has sent no error: lists have no end marker, and a list that is cut looks like a shorter one.
+ * Reads a list over a WebSocket, see `Transport.readList`. Completes only if the participant closes an open socket with
+ * 1000 and has sent no error: lists have no end marker, so a list that is cut off looks like a shorter one.
  *
- * A token that is refused before the first element is replaced once, as for a request over HTTP. Later the list cannot be
- * continued without the caller, who then gets a transient error: the next list gets a new token.
+ * A token that is rejected before the first element is replaced once, as for a request over HTTP. Later the list cannot
+ * be continued without the caller, which then receives a transient error: the next list gets a new token.
  *
- * An element may be long in coming, since the service may have to search for it. A socket without any sign of life, not
- * even a pong, is given up, as that of a feed; browsers cannot ping, so that they need an element in time.
+ * An element may take long to arrive, because the participant may have to search for it. A socket without any sign of
+ * life, not even a pong, is abandoned, like that of a feed. Browsers cannot ping, so there an element must arrive in
+ * time.
  *
- * Elements arrive as fast as the service sends them: a `SocketPort` cannot pause a socket, so a caller that is slower than
- * the service must buffer.
+ * Elements arrive as fast as the participant sends them: a `SocketPort` cannot pause a socket, so a caller that is
+ * slower than the participant must buffer.
  */
 export const readList = ({ link }: Service, port: SocketPort, path: string, body: object): Observable<unknown> =>
   defer(() => {

@@ -39,40 +39,40 @@ import { readList } from './readList.js';
 import { isSocketBackOff, socketEnded } from './SocketBackOff.js';
 import type { SocketPort } from './SocketPort.js';
 
-/** Follows by the WebSockets of a port. */
+/** Follows the ledger over the WebSockets of a port. */
 export const socketTransport = (port: SocketPort): Transport => ({
   _tag: 'Transport',
   follow: (feed, position) => (mayOpenSocket(feed, position) ? followBySocket(feed, position, port) : undefined),
   readList: (service, path, body) => readList(service, port, path, body),
 });
 
-/** Whether to follow by a socket: the feed has no end and has caught up, and no socket has just failed. */
+/** Whether to follow over a socket: the feed has no end and has caught up, and no socket has just failed. */
 const mayOpenSocket = ({ request, service }: LedgerFeed, { hasCaughtUp }: Position): boolean =>
   hasCaughtUp && typeof request.endInclusive !== 'number' && !isSocketBackOff(service);
 
-/** How long a live socket may bring no element, in milliseconds: checkpoints come after 75 000 at the latest. */
+/** How long a live socket may deliver no element, in milliseconds: checkpoints arrive after 75 000 ms at the latest. */
 const stalledMs = 100_000;
 
-/** How far a feed has come by a socket. */
+/** The progress of a feed over a socket. */
 interface SocketProgress {
   readonly path: UpdatesPath;
   /** Where the socket began. */
   readonly beginExclusive: Offset;
-  /** The cursor of the feed, which also moves by checks over HTTP. */
+  /** The cursor of the feed, which checks over HTTP also move. */
   readonly cursor: Offset;
   /** The offset of the last element of the socket. */
   readonly last: Offset;
   /** The offset of its last element that is not a checkpoint. */
   readonly lastUpdate: Offset;
-  /** When its last element came, in milliseconds. */
+  /** When its last element arrived, in milliseconds. */
   readonly receivedAt: number;
   /** The number of its elements. */
   readonly count: number;
 }
 
 /**
- * Follows the ledger by a WebSocket: one step for each element that the service pushes. However the socket ends, the feed
- * catches up over HTTP from its cursor, which also finds out what is wrong.
+ * Follows the ledger over a WebSocket: one step for each element that the participant pushes. However the socket ends,
+ * the feed catches up over HTTP from its cursor, which also shows what is wrong.
  */
 const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort): Observable<Step> =>
   defer(() => {
@@ -94,7 +94,7 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
     const body = updatesBody(request, { beginExclusive: cursor }, path);
     const pushed$ = currentToken(service.link).pipe(
       concatMap((token) => openSocket(service.link, port, { path, body, field: 'update' }, token)),
-      // updates have no end, whatever the service says
+      // updates have no end, whatever the participant reports
       concatWith(throwError(() => new ConnectionError(path, 'the socket was closed with 1000'))),
       mergeMap((message: SocketMessage) => {
         if (message._tag === 'Element') return [message.json];
@@ -103,7 +103,7 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
       }),
       timeout({
         each: stalledMs,
-        with: () => throwError(() => new ConnectionError(path, 'the socket brought no element in time')),
+        with: () => throwError(() => new ConnectionError(path, 'the socket delivered no element in time')),
       }),
       map((json): Step => {
         const received = receiveElement(feed, progress, json);
@@ -118,7 +118,7 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
       progress = { ...progress, cursor: page.last };
       if (page.updates.length === 0 && page.failure === undefined) return following();
       const cause = new ConnectionError(path, 'the socket held back updates');
-      // counts as empty, although it brought elements
+      // counts as empty, although it delivered elements
       return { ...endSocket(feed, current(), { ...progress, count: 0 }, cause), page };
     };
 
@@ -149,7 +149,10 @@ function receiveElement(
   return { page, progress: { ...progress, cursor, last, lastUpdate, receivedAt, count: progress.count + 1 } };
 }
 
-/** Emits the steps up to the first for which `isLast` holds. Emits that one after the socket and the checks are closed. */
+/**
+ * Emits the steps up to the first for which `isLast` is true. Emits that one after the socket and the checks are
+ * closed.
+ */
 const closeBeforeLast =
   (isLast: (step: Step) => boolean): MonoTypeOperatorFunction<Step> =>
   (source) =>
@@ -177,22 +180,25 @@ function endSocket(feed: LedgerFeed, position: Position, { path, count }: Socket
   return { position: { ...position, next: catchUpOrPoll(feed) } };
 }
 
-/** How long a socket without any element is silent before a check over HTTP, and the time between checks, in milliseconds. */
+/**
+ * How long a socket without any element is silent before a check over HTTP, and the time between checks, in
+ * milliseconds.
+ */
 const newSocketCheckMs = 10_000;
 
-/** The same for a socket that has brought elements. Checkpoints come every 15 000 ms while the ledger moves. */
+/** The same for a socket that has delivered elements. Checkpoints arrive every 15 000 ms while the ledger grows. */
 const provenSocketCheckMs = 20_000;
 
 /**
- * Emits pages over HTTP while the socket brings nothing: the service, or something before it, may keep elements back and
- * still answer pings. A check that fails is ignored if it may succeed later: the socket may be healthy.
+ * Emits pages over HTTP while the socket delivers nothing: the participant, or a gateway in front of it, may withhold
+ * elements and still answer pings. A failed check is ignored if it may succeed later: the socket may be healthy.
  */
 const checkOverHttp =
   (feed: LedgerFeed, current: () => Position): OperatorFunction<unknown, Page> =>
   (elements$) =>
     elements$.pipe(
       startWith(undefined),
-      // an element aborts the check: it may be the one that was missing
+      // an element aborts the check, because it may be the missing one
       switchMap((_, count) => {
         const everyMs = count === 0 ? newSocketCheckMs : provenSocketCheckMs;
         return timer(everyMs, everyMs).pipe(

@@ -9,8 +9,8 @@ import type { SocketPort, SocketSign } from './SocketPort.js';
 import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
 
 /**
- * The port for WebSockets in Node.js, by the package `ws`. It sends the token and the other headers of the ledger as
- * headers, and keeps idle sockets open with pings. The platform's own `WebSocket` can do neither.
+ * Returns the port for WebSockets in Node.js, based on the package `ws`. It sends the token and the other headers of
+ * the ledger as headers, and keeps idle sockets open with pings. The platform's own `WebSocket` can do neither.
  */
 export function wsPort(options: WebSocketTransportOptions = {}): SocketPort {
   const { pingEveryMs = 12_000, maxMessageBytes = 32 * 2 ** 20, agent } = options;
@@ -23,7 +23,7 @@ export function wsPort(options: WebSocketTransportOptions = {}): SocketPort {
         headers,
         // any agent of Node.js
         agent: agent as ClientOptions['agent'],
-        // ws reads a fraction of a byte, or a number beyond 32 bits, as no limit
+        // ws treats a fraction of a byte, or a number beyond 32 bits, as no limit
         maxPayload: Math.ceil(Math.min(maxMessageBytes, maxStringBytes)),
         // the token must not be sent to another server
         followRedirects: false,
@@ -33,7 +33,7 @@ export function wsPort(options: WebSocketTransportOptions = {}): SocketPort {
       socket.on('error', () => {
         socket.terminate();
       });
-      // terminates, since a participant does not answer a close while there may be updates
+      // terminates, because a participant does not answer a close while there may be updates
       const signs$ = socketEvents(
         () => socket,
         message,
@@ -48,12 +48,12 @@ export function wsPort(options: WebSocketTransportOptions = {}): SocketPort {
     });
 }
 
-/** An option of `ws` from 8.19 on; earlier versions wait for 30 s. */
+/** An option of `ws` 8.19 and later; earlier versions wait for 30 s. */
 interface CloseOptions {
   readonly closeTimeout: number;
 }
 
-/** How long the service may take to end the connection after a close, in milliseconds. */
+/** How long the participant may take to end the connection after a close, in milliseconds. */
 const closeTimeoutMs = 1_000;
 
 /** The longest string in Node.js: a longer message would end the process. */
@@ -74,15 +74,15 @@ const pongs = (socket: WebSocket): Observable<SocketSign> =>
   ).pipe(map(() => ({ _tag: 'Alive' })));
 
 /**
- * The error of a refused upgrade. `ws` reports the reason in its message only, and only the status is taken from it, since
- * an answer may quote the request. Any other error is returned unchanged.
+ * Returns the error of a rejected upgrade. `ws` gives the reason only in its message; only the status is taken from it,
+ * because the message may quote the request. Any other error is returned unchanged.
  */
 function upgradeError(error: unknown, url: string): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   const message = cause instanceof Error ? cause.message : '';
   const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1];
-  if (status !== undefined) return new ConnectionError(pathOf(url), `the upgrade was answered with ${status}`);
+  if (status !== undefined) return new ConnectionError(pathOf(url), `the upgrade was rejected with status ${status}`);
   if (/^Server sent .*subprotocol$/.test(message))
-    return new ConnectionError(pathOf(url), 'the upgrade was answered without the subprotocol');
+    return new ConnectionError(pathOf(url), 'the response to the upgrade lacks the subprotocol');
   return error;
 }

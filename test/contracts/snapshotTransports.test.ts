@@ -50,7 +50,7 @@ const failingSockets =
       readList: () => throwError(() => makeError()),
     } satisfies Partial<Transport>);
   };
-const refusal = (): Error => new ConnectionError(listPath, 'the upgrade was answered with 403');
+const refusal = (): Error => new ConnectionError(listPath, 'the upgrade was rejected with status 403');
 
 describe('a snapshot where a proxy refuses WebSockets', () => {
   it('is made from the updates', () => {

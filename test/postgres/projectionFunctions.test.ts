@@ -266,7 +266,7 @@ describeWithPostgres("a projection's functions", () => {
     expect(await ids('contracts.archives()')).toEqual(['004', '005', '006', '007']);
     expect(await ids('contracts.exercises()')).toEqual(['004', '005', '006', '007']);
     expect(await read('SELECT contracts.oldest_offset() AS o')).toEqual([{ o: '4' }]);
-    await expect(ids('contracts.active(NULL, 3)')).rejects.toThrow('offset 3 is before the oldest, 4');
+    await expect(ids('contracts.active(NULL, 3)')).rejects.toThrow('offset 3 is before the oldest available offset, 4');
     expect(await read('SELECT contracts.prune_archived_to_offset(7) AS o')).toEqual([{ o: '7' }]);
     expect(await ids('contracts.archives()')).toEqual(['007']);
     expect(await ids('contracts.active()')).toEqual(['008']);
@@ -298,7 +298,7 @@ describeWithPostgres("a projection's functions", () => {
     expect(await ids(`contracts.active('Marble') WHERE payload ->> 'owner' = 'party 7'`)).toEqual(['c7']);
     await expect(
       read(`SELECT contracts.create_index_for_contract('a', 'Marble', '(payload)', 'bogus')`),
-    ).rejects.toThrow('"bogus" is no kind of index');
+    ).rejects.toThrow('"bogus" is not an index method');
     await expect(read(`SELECT contracts.create_index_for_contract('a', 'Nobody', '(payload)')`)).rejects.toThrow(
       'no template',
     );

@@ -98,7 +98,7 @@ describe('a feed by the sockets of ws', () => {
     sandbox.fault({ kind: 'socket', how: 'refuse', status: 404, body: 'no sockets here' });
     await read(1);
     expect(events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
-      cause: { _tag: 'ConnectionError', reason: 'the upgrade was answered with 404' },
+      cause: { _tag: 'ConnectionError', reason: 'the upgrade was rejected with status 404' },
     });
   });
 

@@ -111,10 +111,10 @@ describe('a socket of ws', () => {
     await expect(lastValueFrom(port(request(`${service.url}/refused`)))).rejects.toMatchObject({
       _tag: 'ConnectionError',
       path: '/refused',
-      reason: 'the upgrade was answered with 403',
+      reason: 'the upgrade was rejected with status 403',
     });
     await expect(lastValueFrom(port({ ...request(service.url), protocols: ['other'] }))).rejects.toMatchObject({
-      reason: 'the upgrade was answered without the subprotocol',
+      reason: 'the response to the upgrade lacks the subprotocol',
     });
     service.close();
     await expect(lastValueFrom(port(request(service.url)))).rejects.toMatchObject({

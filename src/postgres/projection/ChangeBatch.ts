@@ -16,10 +16,10 @@ import {
 } from './rows.js';
 import type { TemplateList } from './TemplateList.js';
 
-/** What some updates did together, so that each row is written once, however many of them changed it. */
+/** The combined changes of several updates, so that each row is written once, however many of them changed it. */
 export class ChangeBatch {
   readonly #added: ContractRow[] = [];
-  /** The rows to insert of contracts that are active. */
+  /** The rows to insert for contracts that are active. */
   readonly #active = new Map<string, ContractRow[]>();
   readonly #edits = new Map<string, ContractEdit>();
 
@@ -30,12 +30,12 @@ export class ChangeBatch {
     for (const change of changes) this.#apply(change);
   }
 
-  /** Rows of contracts to insert; some of them are archived already. */
+  /** Rows to insert for contracts, some of which are already archived. */
   get added(): readonly ContractRow[] {
     return this.#added;
   }
 
-  /** What becomes of contracts that are in the table, each once. */
+  /** The changes to contracts that are in the table, one for each contract. */
   get edits(): readonly ContractEdit[] {
     return [...this.#edits.values()];
   }
@@ -69,7 +69,10 @@ export class ChangeBatch {
     for (const { contract } of moved) this.#edit(contract, {});
   }
 
-  /** Edits the rows to insert of a contract, or those in the table. The event of an assignment creates nothing. */
+  /**
+   * Changes the rows of a contract that are inserted with this batch, or else those in the table. The event of an
+   * assignment creates nothing.
+   */
   #edit(contract: AnyContract, archive: ArchiveColumns): void {
     const { contractId } = contract;
     const edit = { ...locationColumns(contract), ...archive };
@@ -84,7 +87,7 @@ const archivedIn = (change: ContractsChanged): ArchiveColumns => ({
   archived_effective_at: effectiveAt(change),
 });
 
-/** The nodes that archived contracts, by contract. */
+/** Returns the nodes that archived contracts, by contract. */
 const archivingNodes = ({ update }: ContractsChanged): ReadonlyMap<string, number> =>
   new Map(update.events.filter(isArchival).map((event): [string, number] => [event.contractId, event.nodeId]));
 

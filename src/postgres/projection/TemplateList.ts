@@ -2,16 +2,16 @@ import { isInterfaceType } from '../../codecs/ContractType.js';
 import { matchId } from '../../codecs/decodePayload.js';
 import type { ContractTypes } from '../../contracts/Contract.js';
 
-/** Whether a payload is the arguments of a template, the view of an interface, or the argument of a choice. */
+/** What a payload is: the arguments of a template, the view of an interface, or the argument of a choice. */
 type PayloadType = 'template' | 'interface' | 'choice';
 
 /** A template, an interface or a choice of a template, as a row. */
 interface TemplateRow {
-  /** How the rows of a batch refer to it. */
+  /** The number by which the rows of a batch refer to it. */
   readonly number: number;
   readonly payload_type: PayloadType;
   readonly template_id: string;
-  /** `package-name:Module:Entity`; with the package id where the name is not known. */
+  /** `package-name:Module:Entity`, or with the package ID if the name is not known. */
   readonly template_fqn: string;
   readonly module: string;
   readonly entity: string;
@@ -22,25 +22,27 @@ interface TemplateRow {
   readonly type_name: string | undefined;
 }
 
-/** Names templates and interfaces by the types of a query. */
+/** Names templates and interfaces according to the types of a query. */
 export type NameTemplate = (
   payloadType: PayloadType,
   templateId: string,
   packageName?: string,
 ) => Omit<TemplateRow, 'number' | 'choice'>;
 
-/** The templates, interfaces and choices of the rows of a batch, each once, so that rows need not repeat their long ids. */
+/**
+ * The templates, interfaces and choices of the rows of a batch, each once, so that rows need not repeat their long IDs.
+ */
 export class TemplateList {
   readonly #rows = new Map<string, TemplateRow>();
 
   constructor(private readonly nameTemplate: NameTemplate) {}
 
-  /** All of them. */
+  /** The complete list. */
   get rows(): readonly TemplateRow[] {
     return [...this.#rows.values()];
   }
 
-  /** The number by which rows refer to one of them. */
+  /** Returns the number by which rows refer to a template, interface or choice. */
   numberOf(payloadType: PayloadType, templateId: string, packageName?: string, choice = ''): number {
     const key = `${payloadType} ${templateId}:${choice}`;
     const known = this.#rows.get(key);
@@ -51,7 +53,7 @@ export class TemplateList {
   }
 }
 
-/** What the names of templates and interfaces are, by the types of a query. */
+/** Returns the function that names templates and interfaces according to the types of a query. */
 export function nameTemplates(types: ContractTypes = {}): NameTemplate {
   const kinds = Object.entries(types).map(([name, type]) => ({
     name,
@@ -65,7 +67,7 @@ export function nameTemplates(types: ContractTypes = {}): NameTemplate {
     );
     const [packagePart = '', module = '', entity = ''] = templateId.split(':');
     const package_id = packagePart.startsWith('#') ? undefined : packagePart;
-    // the wire has no package name of interfaces
+    // the JSON of the participant has no package name for interfaces
     const package_name = packageName ?? kind?.packageName;
     const names = {
       payload_type: payloadType,
@@ -83,14 +85,14 @@ export function nameTemplates(types: ContractTypes = {}): NameTemplate {
 const packageNameIn = (templateId: string): string | undefined =>
   templateId.startsWith('#') ? templateId.slice(1, templateId.indexOf(':')) : undefined;
 
-/** What a projection has of a template, of an interface or of a choice, whatever it was called. */
+/** A template, interface or choice that a projection has, regardless of its name. */
 export type KnownTemplate = Pick<TemplateRow, 'payload_type' | 'template_id' | 'choice'> & {
   readonly package_name: string | null;
 };
 
 /**
- * What a projection has, under the names of a query, and the templates and interfaces of the query, so that readers may name
- * them before there is a contract.
+ * Returns the templates, interfaces and choices that a projection has, under the names of a query, and those of the
+ * query, so that readers may use their names before there is a contract.
  */
 export function listTemplates(
   nameTemplate: NameTemplate,

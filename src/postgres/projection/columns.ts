@@ -1,10 +1,10 @@
-/** The columns of rows that are inserted, with their types. */
+/** The columns of inserted rows, with their types. */
 export type Columns = Readonly<Record<string, ColumnType>>;
 
-/** The types of columns; `base64` is what a row has for `bytea`. */
+/** The types of columns. `base64` is the form of a `bytea` in a row. */
 export type ColumnType = 'bigint' | 'int' | 'boolean' | 'text' | 'text[]' | 'timestamptz' | 'jsonb' | 'json' | 'base64';
 
-/** What is inserted of a contract. */
+/** The inserted columns of a contract. */
 export const contractColumns = {
   template_pk: 'int',
   contract_id: 'text',
@@ -26,7 +26,7 @@ export const contractColumns = {
   metadata: 'base64',
 } as const satisfies Columns;
 
-/** What is inserted of an exercise. */
+/** The inserted columns of an exercise. */
 export const exerciseColumns = {
   template_pk: 'int',
   contract_id: 'text',
@@ -44,7 +44,7 @@ export const exerciseColumns = {
   witnesses: 'text[]',
 } as const satisfies Columns;
 
-/** What is inserted of an update. */
+/** The inserted columns of an update. */
 export const updateColumns = {
   offset: 'bigint',
   update_id: 'text',
@@ -58,7 +58,7 @@ export const updateColumns = {
   paid_traffic_cost: 'bigint',
 } as const satisfies Columns;
 
-/** What a batch says of a template, of an interface or of a choice. */
+/** The columns of a template, interface or choice of a batch. */
 export const templateColumns = {
   payload_type: 'text',
   template_id: 'text',
@@ -71,7 +71,7 @@ export const templateColumns = {
   type_name: 'text',
 } as const satisfies Columns;
 
-/** What becomes of a contract of the table. */
+/** The columns of a change to a contract in the table. */
 export const editColumns = {
   contract_id: 'text',
   synchronizer_id: 'text',
@@ -82,14 +82,14 @@ export const editColumns = {
   archived_effective_at: 'timestamptz',
 } as const satisfies Columns;
 
-/** The names of columns, quoted and separated by commas. */
+/** Returns the names of columns, quoted and separated by commas. */
 export const namesOf = (columns: Columns): string =>
   Object.keys(columns)
     .map((name) => `"${name}"`)
     .join(', ');
 
 /**
- * The rows of the JSON in a parameter. JSON within it is text there, which is parsed once.
+ * Returns SQL for the rows of the JSON in a parameter. JSON within it is text, which is parsed once.
  *
  * @param parameter - such as `$1`
  */
@@ -100,7 +100,7 @@ export const rowsFrom = (parameter: string, columns: Columns): string => {
   return `(SELECT ${select.join(', ')} FROM jsonb_to_recordset(${parameter}) AS i(${declare.join(', ')}))`;
 };
 
-/** How columns are read that are text in a parameter. */
+/** How to read columns that are text in a parameter. */
 const readers: Partial<Record<ColumnType, (name: string) => string>> = {
   jsonb: (name) => `${name}::jsonb`,
   json: (name) => `${name}::json`,

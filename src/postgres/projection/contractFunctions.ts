@@ -11,7 +11,10 @@ const columnsOf = ({ schema }: ProjectionSchema): string => `
   synchronizer_id text, reassignment_counter bigint, in_flight_to text,
   type_name text, archived_in_gap boolean, as_sent json`;
 
-/** The same columns of the tables. Collations do not leave the schema, so that readers can join with tables of their own. */
+/**
+ * Selects the same columns from the tables. Collations do not leave the schema, so that readers can join with their own
+ * tables.
+ */
 const selectFrom = ({ schema, contracts, templates }: ProjectionSchema, source = contracts): string => `
   SELECT t.template_fqn, t.payload_type,
     ROW(c.created_at_offset, c.created_node_id)::${schema}.event_id, c.created_at_offset, c.created_effective_at,
@@ -25,9 +28,10 @@ const selectFrom = ({ schema, contracts, templates }: ProjectionSchema, source =
   FROM ${source} c JOIN ${templates} t ON t.template_pk = c.template_pk`;
 
 /**
- * The functions that return contracts. Each is one plain query, which the planner puts in place of the call: conditions on
- * its columns can use indexes. Sub-selects without a reference to the row are run once. The planner knows nothing of their
- * values, so that a condition that nearly all rows meet is written such that it looks like one, and not for an index.
+ * Returns the functions that return contracts. Each is a single plain query, which the planner inlines: conditions on
+ * its columns can use indexes. Sub-selects without a reference to the row run once. The planner does not know their
+ * values, so a condition that nearly all rows meet is written such that the planner expects this, and does not use an
+ * index for it.
  */
 export function contractFunctions(names: ProjectionSchema): string {
   const { schema, state, contracts } = names;
@@ -69,7 +73,7 @@ ${summary(schema, 'archives', range, 'NULL, $1, $2')}
 
 const range = 'from_offset bigint DEFAULT NULL, to_offset bigint DEFAULT NULL';
 
-/** A function that counts the rows of another one. */
+/** Returns a function that counts the rows of another one. */
 const summary = (schema: string, of: string, parameters: string, values: string): string => `
 CREATE OR REPLACE FUNCTION ${schema}.summary_${of}(${parameters})
 RETURNS TABLE (template_fqn text, payload_type text, count bigint) LANGUAGE sql STABLE AS $body$

@@ -17,19 +17,20 @@ import { writeReset } from './writeReset.js';
  * @category Projection
  */
 export interface ContractsProjectionOptions {
-  /** The database: that of the processor's store. Its tables are made over a connection of its own. */
+  /** The database, which must be that of the processor's store. A separate connection creates the tables. */
   readonly pool: Pool;
-  /** The query of the feed: its types give contracts their `type_name`. */
+  /** The query of the feed. Its types give contracts their `type_name`. */
   readonly query: ContractQuery;
   /**
-   * The schema of the projection: lower-case letters, digits and underscores. A schema has one projection, of one processor.
+   * The schema of the projection: lower-case letters, digits and underscores. A schema can have one projection, written
+   * by one processor.
    *
    * @defaultValue 'contracts'
    */
   readonly schema?: string | undefined;
   /**
-   * Whether to create the tables and functions if they are missing, and to upgrade those of an earlier version.
-   * {@link projectionTables} has the SQL for migrations.
+   * Whether to create the tables and functions if they are missing, and to upgrade those of an earlier version. For
+   * migrations, {@link projectionTables} returns the SQL.
    *
    * @defaultValue true
    */
@@ -43,20 +44,20 @@ export interface ContractsProjectionOptions {
 }
 
 /**
- * A handler of `processFeed`, of single elements or of batches of a `contractsFeed`.
+ * A handler for `processFeed`, for single elements or batches of a `contractsFeed`.
  *
  * @category Projection
  */
 export type ProjectionHandler = (work: ContractsWork | readonly ContractsWork[], tx: PoolClient) => Observable<unknown>;
 
-/** How long the database may take for a version, in milliseconds. */
+/** How long the database may take to report the version, in milliseconds. */
 const timeoutMs = 30_000;
 
 /**
- * Keeps the contracts of a ledger in tables of PostgreSQL, for readers in SQL: a handler for `processFeed` with a
- * `contractsFeed` and a `postgresStore`.
+ * Keeps the contracts of a ledger in tables of PostgreSQL, to be read with SQL. Returns a handler for `processFeed`
+ * with a `contractsFeed` and a `postgresStore`.
  *
- * @throws TypeError for a schema that is not a plain name
+ * @throws TypeError if the schema name would have to be quoted
  * @example
  * ```ts
  * import type { Ledger } from 'canton-rx';
@@ -108,7 +109,7 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
   };
 }
 
-/** Changes in a row are written together; a batch of a reset is written by itself. */
+/** Consecutive changes are written together; a batch of a reset is written by itself. */
 function runsOf(works: readonly ContractsWork[]): readonly (ResetBatch | Changes)[] {
   const runs: (ResetBatch | Changes)[] = [];
   for (const work of works) {

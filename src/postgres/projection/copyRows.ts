@@ -6,13 +6,16 @@ import { toStorableText } from './toJson.js';
 /** A row of a table. JSON in it is text. */
 type Row = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** Whether rows can be copied over a connection: those of `pg` in JavaScript can, unless they send several queries at once. */
+/**
+ * Whether rows can be copied over a connection: the JavaScript client of `pg` supports it, unless it sends several
+ * queries at once.
+ */
 export const canCopy = (db: ClientBase | Pool): boolean => {
   const { connection, pipeline = false } = db as { readonly connection?: unknown; readonly pipeline?: unknown };
   return connection !== undefined && isCopyConnection(connection) && pipeline === false;
 };
 
-/** Inserts rows by `COPY`, which takes half the time of the database that `INSERT` does. */
+/** Inserts rows with `COPY`, which takes the database half the time of `INSERT`. */
 export const copyRows = (db: ClientBase, table: string, columns: Columns, rows: readonly Row[]): Observable<never> =>
   new Observable((subscriber) => {
     db.query(
@@ -23,7 +26,7 @@ export const copyRows = (db: ClientBase, table: string, columns: Columns, rows: 
     );
   });
 
-/** A connection of `pg`, with what its types leave out. */
+/** A connection of `pg`, with members that its types lack. */
 interface CopyConnection extends Connection {
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
@@ -72,7 +75,7 @@ class CopyQuery implements Submittable {
     this.#end(undefined);
   }
 
-  /** Nothing to do: the end follows. */
+  /** Does nothing: the end follows. */
   handleCommandComplete(): void {
     return undefined;
   }
@@ -86,7 +89,7 @@ class CopyQuery implements Submittable {
 /** The size of a part, in characters. */
 const partSize = 65_536;
 
-/** The rows in the text format of `COPY`. */
+/** Encodes rows in the text format of `COPY`. */
 function* encodeParts(columns: Columns, rows: readonly Row[]): Generator<Buffer> {
   const all = Object.entries(columns).map(([name, type]) => ({ name, type }));
   let part = '';
@@ -104,13 +107,13 @@ function encode(value: Row[string], type: ColumnType): string {
   if (value === undefined) return String.raw`\N`;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string') return encodeText(toArray(value));
-  // JSON has no other characters that would have to be escaped
+  // JSON has no other characters that must be escaped
   if (type === 'jsonb' || type === 'json') return value.includes('\\') ? value.replaceAll('\\', '\\\\') : value;
   if (type === 'base64') return String.raw`\\x${Buffer.from(value, 'base64').toString('hex')}`;
   return encodeText(value);
 }
 
-/** Escapes what has a meaning in the format. */
+/** Escapes the characters that are special in the format. */
 const encodeText = (text: string): string =>
   special.test(text)
     ? toStorableText(text).replaceAll(/[\\\t\n\r]/g, (character) => escapes[character] ?? character)
@@ -120,7 +123,7 @@ const special = /[\\\t\n\r\0\uD800-\uDFFF]/;
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** The literal of an array of texts. */
+/** Returns the literal of an array of texts. */
 function toArray(texts: readonly string[]): string {
   let elements = '';
   for (const text of texts) elements += `${elements === '' ? '' : ','}"${quote(text)}"`;

@@ -1,6 +1,9 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
-/** The functions that return exercises. Each but the summary is one plain query, as those of contracts are. */
+/**
+ * Returns the functions that return exercises. Each except the summary is a single plain query, like those for
+ * contracts.
+ */
 export function exerciseFunctions({ schema, state, exercises, templates }: ProjectionSchema): string {
   const columns = `
   choice_fqn text, template_fqn text, choice text, consuming boolean,

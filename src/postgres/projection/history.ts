@@ -1,10 +1,10 @@
 import { asyncScheduler, concatMap, defer, EMPTY, type Observable, tap } from 'rxjs';
 import { run, type Writing } from './statements.js';
 
-/** How many rows of a table are removed at once, so that no statement takes long. */
+/** The maximum number of rows that are removed from a table at once, so that no statement takes long. */
 const maxRows = 20_000;
 
-/** Removes rows that nobody sees, some at a time. */
+/** Removes rows that are visible to no reader, a limited number at a time. */
 export const removeGarbage = ({ tx, names }: Writing): Observable<unknown> => {
   const tables = [names.contracts, names.exercises, names.updates, names.gaps];
   const deleted = tables.map(
@@ -22,19 +22,19 @@ export const removeGarbage = ({ tx, names }: Writing): Observable<unknown> => {
   );
 };
 
-/** Removes history that is older than it must be kept. */
+/** Removes history that has exceeded its retention time. */
 export type Retain = (writing: Writing, recordTime: string) => Observable<unknown>;
 
-/** The longest time between two removals, in milliseconds. */
+/** The maximum time between two removals, in milliseconds. */
 const maxPauseMs = 60_000;
 
 /**
- * Removes history that is older than `keepMs` by record time: now and then, and some rows at a time.
+ * Removes history that is older than `keepMs` by record time, from time to time and a limited number of rows at a time.
  *
- * @throws TypeError for a time that is negative or no number
+ * @throws TypeError if the time is negative or not a number
  */
 export function retainFor(keepMs: number): Retain {
-  if (!(keepMs >= 0)) throw new TypeError('keepArchivedMs must be a number of milliseconds, not negative');
+  if (!(keepMs >= 0)) throw new TypeError('keepArchivedMs must be a non-negative number of milliseconds');
   if (keepMs === Infinity) return () => EMPTY;
   let pauseUntil = -Infinity;
   return ({ tx, names }, recordTime) =>

@@ -1,6 +1,6 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
-/** The functions that remove history, which need the tables of all versions, and those that make indexes. */
+/** Returns the functions that remove history, which need the tables of all versions, and those that create indexes. */
 export function maintenanceFunctions({ schema, state, contracts, exercises, updates, gaps }: ProjectionSchema): string {
   const visible = `generation = ANY ((SELECT s.visible FROM ${state} s)::int[])`;
   const remove = (table: string, offset: string): string => `
@@ -41,7 +41,7 @@ BEGIN
   IF first_kept IS NULL THEN
     RETURN 0;
   END IF;
-  -- what ended in a gap may have ended just before the reload: it is as old as the first update after that
+  -- a contract that ended in a gap may have ended just before the reload: it is as old as the first update after that
   SELECT min(g.until_offset) INTO first_gap
     FROM ${state} s JOIN ${gaps} g ON g.generation = ANY (s.visible) AND g.until_offset > s.oldest_offset
     WHERE coalesce((
@@ -56,10 +56,10 @@ CREATE OR REPLACE FUNCTION ${schema}.create_index_for_contract(index_name text, 
 RETURNS void LANGUAGE plpgsql AS $body$
 BEGIN
   IF kind IS NULL OR kind NOT IN ('btree', 'hash', 'gin', 'gist', 'spgist', 'brin') THEN
-    RAISE EXCEPTION '"%" is no kind of index', kind USING
+    RAISE EXCEPTION '"%" is not an index method', kind USING
       ERRCODE = 'invalid_parameter_value', HINT = 'Use btree, hash, gin, gist, spgist or brin.';
   END IF;
-  -- raises an error for a name that is unknown
+  -- raises an error for an unknown name
   PERFORM ${schema}.projection_find_templates(name);
   EXECUTE pg_catalog.format('CREATE INDEX IF NOT EXISTS %I ON ${contracts} USING %I (%s%s)', index_name, kind,
     CASE WHEN kind = 'btree' AND coalesce(name, '') <> '' THEN 'template_pk, ' ELSE '' END, expression);

@@ -28,7 +28,7 @@ export interface MigrateProjectionOptions {
    */
   readonly schema?: string | undefined;
   /**
-   * How long the database may take, in milliseconds. A step to a later version may have to rewrite tables.
+   * How long the database may take, in milliseconds. Upgrading to a later version may have to rewrite tables.
    *
    * @defaultValue 600000
    */
@@ -46,11 +46,12 @@ export interface MigratedProjection {
 }
 
 /**
- * Creates the schema, the tables and the functions of a projection, or upgrades those of an earlier version, in one
- * transaction. Does nothing where they are of this version. {@link contractsProjection} does it by itself, unless its
- * `createTables` is `false`.
+ * Creates the schema, tables and functions of a projection, or upgrades those of an earlier version, in one
+ * transaction. Does nothing if they already have this version. {@link contractsProjection} calls it by itself, unless
+ * its `createTables` is `false`.
  *
- * @throws TypeError at once for a schema that is not a plain name; the Observable fails if the tables are of a later version
+ * @throws TypeError if the schema name would have to be quoted. The Observable fails if the tables are of a later
+ * version
  * @example
  * ```ts
  * import { migrateProjection } from 'canton-rx/postgres';
@@ -67,7 +68,8 @@ export function migrateProjection(options: MigrateProjectionOptions): Observable
   return readVersion(pool, names, timeoutMs).pipe(
     concatMap((version) => {
       if (version === currentVersion) return of(version);
-      // several statements in one request are one transaction, which must see what another migration did before it got the lock
+      // several statements in one request are one transaction, which must see what another migration did before this
+      // one got the lock
       return defer(() => pool.query(`SET TRANSACTION ISOLATION LEVEL READ COMMITTED;${projectionTables(schema)}`)).pipe(
         timeout(timeoutMs),
       );
@@ -80,7 +82,7 @@ export function migrateProjection(options: MigrateProjectionOptions): Observable
   );
 }
 
-/** The version of the tables in the database; 0 if there are none. */
+/** Emits the version of the tables in the database; 0 if there are none. */
 export const readVersion = (db: ClientBase | Pool, names: ProjectionSchema, timeoutMs: number): Observable<number> =>
   query(db, timeoutMs, 'SELECT to_regclass($1) IS NOT NULL AS exist', [names.versions]).pipe(
     concatMap(([row]) =>
@@ -91,19 +93,20 @@ export const readVersion = (db: ClientBase | Pool, names: ProjectionSchema, time
     map((rows) => Number(rows[0]?.['version'] ?? 0)),
   );
 
-/** Throws for tables that this code does not know. */
+/** Throws if the tables have a different version. */
 export function assertVersion(version: number): void {
   if (version === currentVersion) return;
   const have = version === 0 ? 'missing' : `of version ${version}`;
-  throw new Error(`the tables of the projection are ${have}, and must be of version ${currentVersion}`);
+  throw new Error(`the tables of the projection are ${have}, but must be of version ${currentVersion}`);
 }
 
 /**
- * The SQL by which {@link migrateProjection} creates or upgrades a projection, for schemas that are managed by migrations. Run
- * it as one transaction. It runs the steps that are missing, whatever the version, and replaces the functions.
+ * Returns the SQL with which {@link migrateProjection} creates or upgrades a projection, for schemas that are managed
+ * by migrations. Run it as one transaction. It runs the missing steps, whatever the current version, and replaces the
+ * functions.
  *
- * @param schema - the schema of the projection, `'contracts'` by default
- * @throws TypeError for a schema that is not a plain name
+ * @param schema - the schema of the projection; default: `'contracts'`
+ * @throws TypeError if the schema name would have to be quoted
  * @example
  * ```ts
  * import { projectionTables } from 'canton-rx/postgres';
@@ -118,10 +121,10 @@ export function projectionTables(schema = defaultSchema): string {
   return `
 SELECT pg_advisory_xact_lock(hashtextextended('canton_rx projection ${names.name}', 1));
 DO $schema$ BEGIN
-  -- where the schema exists, the right to create schemas is not needed
+  -- if the schema exists, the user need not be allowed to create schemas
   IF to_regnamespace('${names.schema}') IS NULL THEN
     CREATE SCHEMA ${names.schema};
-    COMMENT ON SCHEMA ${names.schema} IS 'Contracts of a Canton ledger, by canton-rx. Read them by the functions, not from the tables.';
+    COMMENT ON SCHEMA ${names.schema} IS 'Contracts of a Canton ledger, kept by canton-rx. Read them with the functions, not from the tables.';
   END IF;
 END $schema$;
 CREATE TABLE IF NOT EXISTS ${names.versions} (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
@@ -132,7 +135,7 @@ ${functionsOf(names)}
 `;
 }
 
-/** A step that does nothing where it was made before. */
+/** Returns SQL for a step that does nothing if it was run before. */
 const onceOnly = ({ versions }: ProjectionSchema, version: number, sql: string): string => `
 DO $step$ BEGIN
   IF NOT EXISTS (SELECT FROM ${versions} WHERE version >= ${version}) THEN

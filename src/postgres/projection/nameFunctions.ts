@@ -1,8 +1,8 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
 /**
- * Functions that find the keys of templates, interfaces and choices by name. They return `NULL` for all, and raise an error for
- * a name that is unknown or ambiguous: an empty result would look like the truth.
+ * Returns the functions that find the keys of templates, interfaces and choices by name. They return `NULL` for all,
+ * and raise an error for a name that is unknown or ambiguous, because an empty result would be misleading.
  */
 export const nameFunctions = ({ schema, templates }: ProjectionSchema): string => `
 CREATE OR REPLACE FUNCTION ${schema}.projection_find_templates(name text) RETURNS int[] LANGUAGE plpgsql STABLE AS $body$
@@ -37,8 +37,8 @@ BEGIN
   ELSIF found_names IS NULL THEN
     RAISE EXCEPTION 'no % is called "%"', kind, name USING
       ERRCODE = 'undefined_object',
-      HINT = CASE WHEN cardinality(known) = 0 THEN 'None is known so far.'
-        ELSE 'Known so far are, among others: ' || array_to_string(known, ', ') END;
+      HINT = CASE WHEN cardinality(known) = 0 THEN 'No names are known yet.'
+        ELSE 'Known names include: ' || array_to_string(known, ', ') END;
   END IF;
 END $body$;
 CREATE OR REPLACE FUNCTION ${schema}.projection_find_choices(name text) RETURNS int[] LANGUAGE plpgsql STABLE AS $body$

@@ -1,6 +1,6 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
-/** Functions about offsets: how far the projection is, and which offsets a session reads. */
+/** Returns the functions for offsets: how far the projection has come, and which offsets a session reads. */
 export function offsetFunctions({ schema, name, state, gaps, updates }: ProjectionSchema): string {
   const setting = (what: string): string => `canton_rx.${what}_of_${name}`;
   const session = (what: string): string => `nullif(current_setting('${setting(what)}', true), '')::bigint`;
@@ -44,7 +44,7 @@ BEGIN
     RAISE EXCEPTION 'offset % is not reached: the latest is %', at, reached USING
       ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Try again later.';
   ELSIF at < oldest THEN
-    RAISE EXCEPTION 'offset % is before the oldest, %', at, oldest USING ERRCODE = 'numeric_value_out_of_range';
+    RAISE EXCEPTION 'offset % is before the oldest available offset, %', at, oldest USING ERRCODE = 'numeric_value_out_of_range';
   ELSIF EXISTS (SELECT FROM ${gaps} g WHERE g.generation = ANY ((SELECT s.visible FROM ${state} s)::int[])
       AND at > g.after_offset AND at < g.until_offset) THEN
     RAISE EXCEPTION 'offset % is in a gap: the ledger was pruned before it was read', at USING

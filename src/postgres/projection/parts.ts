@@ -1,9 +1,12 @@
 import type { ContractRow, ExerciseRow } from './rows.js';
 
-/** The size of the JSON in a statement, in characters. PostgreSQL takes 256 MB at most, and needs several times as much memory. */
+/**
+ * The size of the JSON in a statement, in characters. PostgreSQL accepts at most 256 MB, and needs several times as
+ * much memory.
+ */
 export const maxPartSize = 16_000_000;
 
-/** The size of what may be large in a row, in characters. */
+/** Returns the size of the fields of a row that may be large, in characters. */
 export const sizeOf = (row: ContractRow | ExerciseRow): number => {
   const json = lengthOf(row.as_sent);
   return 'payload' in row
@@ -11,7 +14,7 @@ export const sizeOf = (row: ContractRow | ExerciseRow): number => {
     : json + lengthOf(row.argument) + lengthOf(row.result);
 };
 
-/** Rows in parts that are small enough for a statement, unless a single row is not. */
+/** Divides rows into parts that are small enough for a statement, unless a single row is too large. */
 export function partsOf(rows: readonly ContractRow[]): readonly (readonly ContractRow[])[] {
   const parts: ContractRow[][] = [];
   let size = Infinity;

@@ -4,14 +4,14 @@ import type { ContractsChanged } from '../../contracts/ContractChange.js';
 import type { TemplateList } from './TemplateList.js';
 import { toStorableJson } from './toJson.js';
 
-/** Where a contract is, in columns. */
+/** The location of a contract, as columns. */
 interface LocationColumns {
   readonly synchronizer_id: string;
   readonly in_flight_to: string | undefined;
   readonly reassignment_counter: number;
 }
 
-/** How a contract ended, in columns. */
+/** The end of a contract, as columns. */
 export interface ArchiveColumns {
   readonly archived_at_offset?: number;
   readonly archived_node_id?: number | undefined;
@@ -35,18 +35,18 @@ export interface ContractRow extends LocationColumns, ArchiveColumns {
   readonly metadata: string | undefined;
 }
 
-/** What becomes of a contract of the table: it was moved or archived. */
+/** A change to a contract in the table: it was moved or archived. */
 export interface ContractEdit extends LocationColumns, ArchiveColumns {
   readonly contract_id: string;
 }
 
-/** The rows of a contract: one with its arguments, and one for each view. */
+/** Returns the rows of a contract: one with its arguments, and one for each view. */
 export function rowsOf(contract: AnyContract, templates: TemplateList): ContractRow[] {
   const { templateId, packageName, createArgument, interfaceViews } = contract.createdEvent;
   const views = interfaceViews.map(({ interfaceId, viewValue }) =>
     contractRow(contract, templates.numberOf('interface', interfaceId), viewValue),
   );
-  // without arguments and views there is still a contract
+  // a contract without arguments and views is still a contract
   if (createArgument === undefined && views.length > 0) return views;
   return [contractRow(contract, templates.numberOf('template', templateId, packageName), createArgument), ...views];
 }
@@ -71,7 +71,7 @@ function contractRow(contract: AnyContract, template: number, value: unknown): C
   };
 }
 
-/** A contract in flight has the synchronizer that it left. */
+/** Returns the location of a contract. A contract in flight has the synchronizer that it left. */
 export const locationColumns = ({ location, reassignmentCounter }: AnyContract): LocationColumns => ({
   reassignment_counter: reassignmentCounter,
   ...('inFlight' in location
@@ -93,7 +93,7 @@ export interface UpdateRow {
   readonly paid_traffic_cost: number | undefined;
 }
 
-/** The row of an update. */
+/** Returns the row of an update. */
 export const updateRow = ({ offset, updateId, synchronizerId, recordTime, update }: ContractsChanged): UpdateRow => ({
   offset,
   update_id: updateId,
@@ -107,7 +107,7 @@ export const updateRow = ({ offset, updateId, synchronizerId, recordTime, update
   paid_traffic_cost: update.paidTrafficCost,
 });
 
-/** The ledger time of an update. A reassignment has none, but a record time. */
+/** Returns the ledger time of an update. A reassignment has none; its record time is returned instead. */
 export const effectiveAt = ({ update, recordTime }: Pick<ContractsChanged, 'update' | 'recordTime'>): string =>
   update._tag === 'Transaction' ? update.effectiveAt : recordTime;
 
@@ -130,7 +130,7 @@ export interface ExerciseRow {
   readonly witnesses: readonly string[];
 }
 
-/** The row of an exercise. */
+/** Returns the row of an exercise. */
 export function exerciseRow(event: ExercisedEvent, change: ContractsChanged, templates: TemplateList): ExerciseRow {
   const { texts, asSent } = toStorableJson([event.choiceArgument, event.exerciseResult]);
   return {

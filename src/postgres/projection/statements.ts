@@ -23,7 +23,7 @@ export const run = (
 ): Observable<readonly QueryResultRow[]> =>
   defer(() => db.query<QueryResultRow>(sql, [...values])).pipe(map(({ rows }) => rows));
 
-/** Reads what the projection has of templates, interfaces and choices. */
+/** Emits the templates, interfaces and choices that the projection has. */
 export const readTemplates = (
   db: ClientBase | Pool,
   { templates }: ProjectionSchema,
@@ -32,7 +32,9 @@ export const readTemplates = (
     map((rows) => rows as readonly KnownTemplate[]),
   );
 
-/** Inserts templates that are new, gives others the names of the list, and emits the keys of all in the order of the list. */
+/**
+ * Inserts new templates, renames others to the names of the list, and emits the keys of all in the order of the list.
+ */
 export const writeTemplates = (
   db: ClientBase | Pool,
   { schema }: ProjectionSchema,
@@ -44,7 +46,7 @@ export const writeTemplates = (
         map(([row]) => (row?.['keys'] ?? []) as readonly number[]),
       );
 
-/** Gives rows the keys of their templates in place of the numbers in the list of the batch. */
+/** Replaces the numbers in the rows, which refer to the list of the batch, with the keys of the templates. */
 export function withKeys(rows: readonly ContractRow[], keys: readonly number[]): readonly ContractRow[] {
   for (const row of rows) {
     const key = keys[row.template_pk];
@@ -70,7 +72,7 @@ export function loadContracts(
   return runInParts(tx, insert, generation, rows);
 }
 
-/** Inserts contracts of a snapshot that are not active in the table, and notes those that are. */
+/** Inserts contracts of a snapshot that are not active in the table, and records those that are. */
 export const loadNewContracts = (
   { tx, names }: Writing,
   generation: number,

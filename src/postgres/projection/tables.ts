@@ -1,18 +1,18 @@
 import type { ProjectionSchema } from './projectionSchema.js';
 
-/** One step from a version of the tables to the next. */
+/** One step from one version of the tables to the next. */
 interface Migration {
-  /** The version that the tables have after it. */
+  /** The version of the tables after this step. */
   readonly version: number;
-  /** The SQL that makes the tables, or changes those of the version before. */
+  /** The SQL that creates the tables, or changes those of the previous version. */
   readonly sql: string;
 }
 
 /**
- * The steps to the current tables, in order. A published step never changes: what is new is a step of its own.
+ * Returns the steps to the current tables, in order. A published step never changes: a change is a new step.
  *
- * Texts have the collation "C", by which they are compared as bytes. Contract ids are long and random: an index by their hashes
- * is a fifth of one by themselves.
+ * Texts have the collation "C", so they are compared as bytes. Contract IDs are long and random: a hash index is a
+ * fifth of the size of a B-tree.
  */
 export const migrations = (names: ProjectionSchema): readonly Migration[] => [
   { version: 1, sql: firstTables(names) },
@@ -20,7 +20,8 @@ export const migrations = (names: ProjectionSchema): readonly Migration[] => [
 ];
 
 /**
- * A row is visible if its generation is. All rows of a snapshot have a new one, which becomes visible with the last of them.
+ * A row is visible if its generation is. All rows of a snapshot have a new generation, which becomes visible with the
+ * last of them.
  */
 const firstTables = ({ state, templates, contracts, updates, gaps, kept, schema }: ProjectionSchema): string => `
 CREATE TYPE ${schema}.event_id AS ("offset" bigint, node_id int);
@@ -106,7 +107,7 @@ CREATE TABLE ${kept} (
 );
 `;
 
-/** A choice is named as templates are: in their table, with the template that is exercised. */
+/** Choices are named like templates: they are in the same table, with the template that is exercised. */
 const exercisesTables = ({ schema, exercises, templates }: ProjectionSchema): string => `
 DROP FUNCTION IF EXISTS ${schema}.set_latest(bigint), ${schema}.set_oldest(bigint);
 ALTER TABLE ${templates} ADD COLUMN choice text NOT NULL DEFAULT '',

@@ -7,7 +7,7 @@ import { run, type Writing } from './statements.js';
 import { TemplateList } from './TemplateList.js';
 import { toJsonParameter } from './toJson.js';
 
-/** Writes changes in order: one statement, however many there are, unless they are large. */
+/** Writes changes in order, with one statement unless they are large. */
 export const writeChanges = (
   writing: Writing,
   changes: readonly ContractsChanged[],

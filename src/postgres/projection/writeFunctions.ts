@@ -10,15 +10,15 @@ import {
 } from './columns.js';
 import { isVisibleIn, type ProjectionSchema } from './projectionSchema.js';
 
-/** Where the cursor of the processor is, as its store says in its transactions: the table, and the name of the processor. */
+/** The cursor of the processor, as its store sets it in its transactions: the table, and the name of the processor. */
 export const cursorAt = `nullif(current_setting('canton_rx.cursor', true), '')::json`;
 
-/** Whether the projection is written by the processor of this transaction, as the one that began the last load is. */
+/** Whether the processor of this transaction writes the projection: it must be the one that began the last load. */
 export const isOwner = `cursor_at::text IS NOT DISTINCT FROM ${cursorAt}::text`;
 
 /**
- * The functions by which the processor writes. Their statements are planned once, for few rows of input: each contract is
- * found by its id, whatever the planner believes of a table that has just been loaded, or was empty.
+ * Returns the functions with which the processor writes. Their statements are planned once, for few rows of input: each
+ * contract is found by its ID, whatever the planner assumes about a table that has just been loaded or was empty.
  */
 export const writeFunctions = (names: ProjectionSchema): string => `
 ${templatesFunction(names)}
@@ -31,14 +31,14 @@ export const replaced = 'another processor writes it, or it was replaced since t
 
 const byId = 'SET jit = off SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off';
 
-/** Whether a contract is active. Written such that only the index by id is of use. */
+/** Whether a contract is active. Written so that only the index by ID is useful. */
 const isActive = (names: ProjectionSchema): string =>
   `coalesce(c.archived_at_offset, -1) < 0 AND ${isVisibleIn(names)}`;
 
-/** Inserts templates that are new, renames those whose types have other names now, and returns the keys of all. */
+/** Inserts new templates, renames those whose types now have other names, and returns the keys of all. */
 const templatesFunction = ({ schema, templates }: ProjectionSchema): string => {
   const isSame = 't.payload_type = n.payload_type AND t.template_id = n.template_id AND t.choice = n.choice';
-  // a package name that is known stays where the query or the wire has none
+  // a known package name is kept if neither the query nor the JSON has one
   const isOther = `(t.type_name IS DISTINCT FROM n.type_name
     OR n.package_name IS NOT NULL AND t.package_name IS DISTINCT FROM n.package_name)`;
   const input = rowsFrom('list', { number: 'int', ...templateColumns });
@@ -57,7 +57,7 @@ BEGIN
 END $body$;`;
 };
 
-/** Writes changes, and returns whether there are rows to remove that nobody sees. */
+/** Writes changes, and returns whether there are rows to remove that no reader sees. */
 const changesFunction = (names: ProjectionSchema): string => {
   const { schema, name, state, contracts, updates, exercises } = names;
   const insert = (table: string, part: string, columns: Columns): string => {
@@ -110,7 +110,7 @@ BEGIN
 END $body$;`;
 };
 
-/** Inserts contracts of a snapshot that are not in the projection, and notes those that are. */
+/** Inserts contracts of a snapshot that are not in the projection, and records those that are. */
 const loadFunction = (names: ProjectionSchema): string => `
 CREATE OR REPLACE FUNCTION ${names.schema}.projection_load(loaded jsonb, into_generation int)
 RETURNS void LANGUAGE plpgsql ${byId} AS $body$

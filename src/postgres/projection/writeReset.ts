@@ -9,8 +9,9 @@ import { TemplateList } from './TemplateList.js';
 import { cursorAt, isOwner, replaced } from './writeFunctions.js';
 
 /**
- * Writes a batch of a snapshot, into a generation that nobody sees. The last batch makes it visible, in the same transaction.
- * A snapshot that follows pruning adds to what is there; any other one replaces it.
+ * Writes a batch of a snapshot into a generation that no reader sees. The last batch makes it visible, in the same
+ * transaction. A snapshot that follows pruning is added to the contracts that are there; any other snapshot replaces
+ * them.
  */
 export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unknown> =>
   concat(
@@ -26,17 +27,20 @@ export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unkn
     ),
   );
 
-/** A load, as the first batch has begun it. */
+/** The state of a load, after its first batch. */
 interface LoadState {
   /** The generation of its rows. */
   readonly loading: number;
-  /** Whether its contracts replace the others, or add to them. */
+  /** Whether its contracts replace the others or are added to them. */
   readonly replaces: boolean;
-  /** Whether there are rows to remove that nobody sees. */
+  /** Whether there are rows to remove that no reader sees. */
   readonly hasGarbage: boolean;
 }
 
-/** Reads the state of a load, and locks it until the end of the transaction: no other processor takes over meanwhile. */
+/**
+ * Reads the state of a load, and locks it until the end of the transaction, so that no other processor takes over in
+ * the meantime.
+ */
 const readState = ({ tx, names }: Writing): Observable<LoadState> =>
   run(
     tx,
@@ -50,8 +54,8 @@ const readState = ({ tx, names }: Writing): Observable<LoadState> =>
   );
 
 /**
- * Begins a load. What another one has left is of a generation that never becomes visible. From now on the processor of this
- * load is the only one that can write; what another one has written is replaced.
+ * Begins a load. The rows of an earlier, incomplete load are of a generation that never becomes visible. From now on
+ * only the processor of this load can write; rows of another one are replaced.
  */
 const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
   concat(
@@ -63,7 +67,7 @@ const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Obse
         cursor_at = ${cursorAt}`,
       [reason === 'pruned' || reason === 'packageFound', offset],
     ),
-    // after the lock on the state, so that it removes what a concurrent load has noted
+    // after locking the state, to remove the records of a concurrent load
     run(tx, `DELETE FROM ${names.kept}`),
   );
 
@@ -91,7 +95,10 @@ const replace = ({ tx, names }: Writing, { offset }: ResetBatch): Observable<unk
     [offset],
   );
 
-/** Ends the contracts that are not in the load, moves those that are elsewhere now, and makes the others of it visible. */
+/**
+ * Ends the contracts that are not in the load, updates those whose location has changed, and makes the new ones
+ * visible.
+ */
 const extend = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
   const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
   return concat(
@@ -121,5 +128,5 @@ const extend = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observa
   );
 };
 
-/** Tells the planner what is in the table, as it would find out by itself within minutes. */
+/** Updates the planner's statistics of the table at once, instead of within minutes. */
 const analyze = ({ tx, names }: Writing): Observable<unknown> => run(tx, `ANALYZE (SKIP_LOCKED) ${names.contracts}`);
