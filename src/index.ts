@@ -19,8 +19,9 @@ export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/retry.js';
 
 // What it is doing
+export { logTo, type LineLogger } from './diagnostics/logTo.js';
 export type { Diagnostic } from './diagnostics/Diagnostic.js';
-export type { DiagnosticBody, TokenRefreshed } from './diagnostics/Diagnostic.js';
+export type { DiagnosticBody, ResponseDelayed, TokenRefreshed } from './diagnostics/Diagnostic.js';
 export type {
   CaughtUp,
   EndpointSwitched,

@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import type { Service } from '../feed/Service.js';
 import type { Transport } from '../feed/Transport.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
@@ -44,6 +45,7 @@ export interface ContractsSource {
   readonly updates: Pick<UpdatesOptions, 'maxPageSize' | 'idleTimeoutMs' | 'transport'>;
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
+  readonly success$: Observable<unknown>;
 }
 
 /**
@@ -72,5 +74,6 @@ export function contractsSource(
     updates: { maxPageSize, idleTimeoutMs, transport },
     retry,
     report: service.reportForFeed(feed),
+    success$: service.success$,
   });
 }

@@ -38,7 +38,19 @@ export type Diagnostic = DiagnosticBody & {
 
 /** A diagnostic without its time and its feed. */
 export type DiagnosticBody =
-  FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | TokenRefreshed;
+  FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | ResponseDelayed | TokenRefreshed;
+
+/** A request has no response yet, and its timeout is not over. Not reported while a poll waits for updates. */
+export interface ResponseDelayed {
+  /** Discriminates the union. */
+  readonly _tag: 'ResponseDelayed';
+  /** The path of the request. */
+  readonly path: string;
+  /** The host and the port of the participant or proxy. */
+  readonly host: string;
+  /** The time since the request was sent, in milliseconds. */
+  readonly waitedMs: number;
+}
 
 /** The service refused a token, and the provider returned another. */
 export interface TokenRefreshed {

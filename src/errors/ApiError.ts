@@ -1,7 +1,7 @@
 import { JsCantonError } from '../codecs/JsCantonError.js';
 import { Offset } from '../codecs/scalars.js';
 import { PrunedError } from './feed.js';
-import { errorMessage, hasTag, quotable } from './internal/message.js';
+import { errorMessage, hasTag, nameOf, quotable } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
 /** The facts of an {@link ApiError}. */
@@ -16,6 +16,8 @@ export interface ApiErrorFacts {
   readonly text?: string;
   /** How long the service asks to wait, in milliseconds, if it does. */
   readonly retryAfterMs?: number;
+  /** The host and the port of the participant or proxy. */
+  readonly host?: string;
 }
 
 /** The service answered with an error. {@link isTransient} says whether a retry may succeed. */
@@ -47,11 +49,15 @@ export class ApiError extends Error {
   readonly definiteAnswer: boolean | undefined;
   /** How long the service asks to wait, in milliseconds, if it does. */
   readonly retryAfterMs: number | undefined;
+  /** The host and the port of the participant or proxy. */
+  readonly host: string | undefined;
 
-  constructor({ path, status, canton, text = '', retryAfterMs }: ApiErrorFacts) {
+  constructor({ path, status, canton, text = '', retryAfterMs, host }: ApiErrorFacts) {
     const reason = canton?.cause ?? text;
+    const isForeign = canton === undefined && (status === 404 || text.startsWith('<'));
+    const answer = `${status}${isForeign ? ', but not as a ledger' : ''}`;
     super(
-      errorMessage(`The ledger service answered ${status}${reason === '' ? '.' : `: ${reason}`}`, {
+      errorMessage(`${nameOf(host)} answered ${answer}${reason === '' ? '.' : `: ${reason}`}`, {
         Code: canton?.code,
         Category: canton?.errorCategory,
         Path: path,
@@ -67,6 +73,7 @@ export class ApiError extends Error {
     this.context = canton?.context ?? {};
     this.definiteAnswer = canton?.definiteAnswer ?? parseFlag(canton?.context['definite_answer']);
     this.retryAfterMs = retryAfterMs;
+    this.host = host;
   }
 }
 
@@ -89,6 +96,8 @@ interface FailedAnswer {
   readonly text: string;
   /** How long the service asks to wait, in milliseconds, if it does. */
   readonly retryAfterMs?: number;
+  /** The host and the port of the participant or proxy. */
+  readonly host?: string;
   /** Parts of the request that the error must not quote, because a service or a proxy may echo them. */
   readonly secrets?: readonly string[];
 }

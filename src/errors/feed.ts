@@ -20,7 +20,7 @@ export class DecodeError extends Error {
   ) {
     super(
       [
-        errorMessage('The answer cannot be decoded.', { Offset: offset, Path: path }),
+        errorMessage('The response cannot be decoded.', { Offset: offset, Path: path }),
         ...problems.map(formatProblem),
       ].join('\n'),
     );
@@ -86,7 +86,7 @@ export class SnapshotLimitError extends Error {
   ) {
     super(
       errorMessage(
-        'The service does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.',
+        'The participant does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.',
         { 'More than': limit, Offset: activeAtOffset },
       ),
     );

@@ -1,5 +1,5 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
-import { errorMessage, hasTag } from './internal/message.js';
+import { errorMessage, hasTag, nameOf } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
 /** The service could not be reached, or its answer was incomplete. Transient. */
@@ -18,8 +18,11 @@ export class ConnectionError extends Error {
     readonly reason: string,
     /** The system's error code, such as `ECONNREFUSED`, if there is one. */
     readonly code?: string,
+    /** The host and the port of the participant or proxy. */
+    readonly host?: string,
   ) {
-    super(errorMessage(`The ledger service did not answer: ${reason}.`, { Path: path, Code: code }));
+    const fact = code === undefined ? `did not answer as expected: ${reason}` : `cannot be reached (${code})`;
+    super(errorMessage(`${nameOf(host)} ${fact}.`, { Path: path }));
   }
 }
 
@@ -40,8 +43,10 @@ export class RequestTimeoutError extends Error {
     readonly path: string,
     /** The timeout, in milliseconds. */
     readonly afterMs: number,
+    /** The host and the port of the participant or proxy. */
+    readonly host?: string,
   ) {
-    super(errorMessage(`The ledger service did not answer within ${afterMs} ms.`, { Path: path }));
+    super(errorMessage(`${nameOf(host)} did not answer within ${afterMs} ms.`, { Path: path }));
   }
 }
 
@@ -61,7 +66,7 @@ export class AnswerTooLargeError extends Error {
     /** The limit, in bytes. */
     readonly maxBytes: number,
   ) {
-    super(errorMessage(`The answer is larger than ${maxBytes} bytes.`, { Path: path }));
+    super(errorMessage(`The response is larger than ${maxBytes} bytes.`, { Path: path }));
   }
 }
 
@@ -105,11 +110,11 @@ export class UnauthorizedError extends Error {
     readonly path: string,
     /** Whether the provider returned another token after the first was refused. */
     readonly tokenChanged = false,
+    /** The host and the port of the participant or proxy. */
+    readonly host?: string,
   ) {
     super(
-      errorMessage(`The ledger service refuses the token${tokenChanged ? ' and its replacement' : ''}.`, {
-        Path: path,
-      }),
+      errorMessage(`${nameOf(host)} refuses the token${tokenChanged ? ' and its replacement' : ''}.`, { Path: path }),
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { ObservableInput } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
@@ -25,6 +25,7 @@ export interface LedgerFeed {
   readonly onGap: 'fail' | ((gap: Gap) => ObservableInput<Offset>);
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
+  readonly success$: Observable<unknown>;
 }
 
 /** Creates a feed. Throws an `InvalidRequestError` if the request is invalid. */
@@ -46,4 +47,5 @@ export const createLedgerFeed = (
   onGap,
   retry: retryPolicy(ledgerRetry, options.retry),
   report,
+  success$: service.success$,
 });

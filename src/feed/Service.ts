@@ -32,10 +32,17 @@ export class Service {
   readonly link: Link;
   #diagnostics = new Subject<Diagnostic>();
   #onDiagnostic: ((diagnostic: Diagnostic) => void) | undefined;
+  #success = new Subject<void>();
   #learned: Learned;
 
   constructor(link: Omit<Link, 'report'>, updatesPath: UpdatesPath | 'auto' = 'auto') {
-    this.link = { ...link, report: this.#reportFor() };
+    this.link = {
+      ...link,
+      report: this.#reportFor(),
+      onSuccess: () => {
+        this.#success.next();
+      },
+    };
     this.#learned = {
       updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
       maySwitchPath: updatesPath === 'auto',
@@ -57,6 +64,7 @@ export class Service {
     const service = new Service(link);
     service.#learned = this.#learned;
     service.#diagnostics = this.#diagnostics;
+    service.#success = this.#success;
     service.#onDiagnostic = onDiagnostic;
     return service;
   }
@@ -64,6 +72,11 @@ export class Service {
   /** The diagnostics of the link, the feeds and the submissions of this service. */
   get diagnostics$(): Observable<Diagnostic> {
     return this.#diagnostics.asObservable();
+  }
+
+  /** Emits after each request of this service that succeeds. */
+  get success$(): Observable<void> {
+    return this.#success.asObservable();
   }
 
   /** Returns the number of a new feed. */

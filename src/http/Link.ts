@@ -18,6 +18,8 @@ export interface Link {
   readonly token: Token | undefined;
   readonly requestTimeoutMs: number;
   readonly report: Report;
+  /** Is called after each success, which shows that the participant can be reached. */
+  readonly onSuccess?: () => void;
   /** Wraps each request, for example in a span. */
   readonly interceptor?: Interceptor;
   /** Wraps each socket of a transport in the same way. */
@@ -55,6 +57,9 @@ export type SocketInterceptor = <A extends { readonly _tag: string }>(
   open: (headers: HttpRequest['headers']) => Observable<A>,
 ) => Observable<A>;
 
+/** The host and the port of a link, for errors: without path, query and credentials. */
+export const hostOf = ({ baseUrl }: Pick<Link, 'baseUrl'>): string => new URL(baseUrl).host;
+
 /** The headers of a request over a link. The caller's own replace those of the library. */
 export const requestHeaders = (link: Link, token: string | undefined): Readonly<Record<string, string>> => ({
   ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -74,11 +79,11 @@ export function sendWithToken<A>(
   const refresh = (refused: string | undefined): Observable<A> =>
     token$.pipe(
       concatMap((token) => {
-        if (token === refused) throw new UnauthorizedError(call.path);
+        if (token === refused) throw new UnauthorizedError(call.path, false, hostOf(link));
         link.report(() => ({ _tag: 'TokenRefreshed', path: call.path }));
         return send(token).pipe(
           catchRefusal<A>(call, () => {
-            throw new UnauthorizedError(call.path, true);
+            throw new UnauthorizedError(call.path, true, hostOf(link));
           }),
         );
       }),

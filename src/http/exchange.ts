@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { asyncScheduler, defer, map, type Observable, take, throwIfEmpty } from 'rxjs';
+import { asyncScheduler, concatMap, defer, map, type Observable, take, tap, throwIfEmpty, timer } from 'rxjs';
 import { problemsOf } from '../codecs/Problem.js';
 import { errorOf } from '../errors/ApiError.js';
 import { DecodeError } from '../errors/feed.js';
@@ -10,9 +10,9 @@ import {
   isAnswerTooLargeError,
   RequestTimeoutError,
 } from '../errors/request.js';
-import { type HttpRequest, type HttpResponse, pathOf } from './HttpPort.js';
-import { type Call, type Link, requestHeaders, sendWithToken } from './Link.js';
-import { mapError, timeoutWith } from './retry.js';
+import type { HttpRequest, HttpResponse } from './HttpPort.js';
+import { type Call, hostOf, type Link, requestHeaders, sendWithToken } from './Link.js';
+import { clampTimer, mapError, timeoutWith } from './retry.js';
 
 /**
  * Sends one request and emits what `read` makes of its response. Every failure is a `LedgerError`. Does not retry, except
@@ -25,20 +25,40 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
     const { timeoutMs = link.requestTimeoutMs } = call;
     return sendWithToken(link, call, (token) => {
       const request = toRequest(link, call, token);
-      const path = pathOf(request.url);
+      const { host, pathname: path } = new URL(request.url);
       const send = (outgoing: HttpRequest): Observable<unknown> =>
         defer(() => link.port(outgoing)).pipe(
           take(1),
-          mapError((error) => toConnectionError(path, error)),
-          throwIfEmpty(() => new ConnectionError(path, 'there was no answer')),
-          timeoutWith(timeoutMs, () => new RequestTimeoutError(path, timeoutMs)),
-          map((response) => parseResponse(request, path, response)),
+          mapError((error) => toConnectionError(path, error, host)),
+          throwIfEmpty(() => new ConnectionError(path, 'there was no response', undefined, host)),
+          timeoutWith(
+            timeoutMs,
+            () => new RequestTimeoutError(path, timeoutMs, host),
+            timeLimit(link, path, timeoutMs),
+          ),
+          map((response) => parseResponse(request, response)),
         );
-      return link.interceptor === undefined
-        ? send(request).pipe(map(read))
-        : link.interceptor(call, request, send, read);
+      const result$ =
+        link.interceptor === undefined ? send(request).pipe(map(read)) : link.interceptor(call, request, send, read);
+      return result$.pipe(tap(link.onSuccess));
     });
   });
+
+/** How long a response may take before that is reported, in milliseconds, in addition to the idle timeout of a poll. */
+const delayedMs = 1_500;
+
+/** Emits when the time of a request is over. Before that, reports a response that is delayed. */
+function timeLimit(link: Link, path: string, timeoutMs: number): Observable<unknown> {
+  const limitMs = clampTimer(timeoutMs);
+  const waitedMs = Math.max(0, timeoutMs - link.requestTimeoutMs) + delayedMs;
+  if (!(waitedMs < limitMs)) return timer(limitMs);
+  return timer(waitedMs).pipe(
+    tap(() => {
+      link.report(() => ({ _tag: 'ResponseDelayed', path, host: hostOf(link), waitedMs }));
+    }),
+    concatMap(() => timer(limitMs - waitedMs)),
+  );
+}
 
 function toRequest(
   link: Link,
@@ -66,12 +86,14 @@ function toJson(body: unknown): string {
   }
 }
 
-function parseResponse(request: HttpRequest, path: string, { status, headers, text }: HttpResponse): unknown {
+function parseResponse(request: HttpRequest, { status, headers, text }: HttpResponse): unknown {
+  const { host, pathname: path } = new URL(request.url);
   if (status < 200 || status > 299) {
     const retryAfterMs = parseRetryAfter(headers['retry-after']);
     throw errorOf({
       path,
       status,
+      host,
       text,
       secrets: requestSecrets(request),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -81,14 +103,14 @@ function parseResponse(request: HttpRequest, path: string, { status, headers, te
     return JSON.parse(text);
   } catch {
     // without the text and JSON.parse's message, which may both hold a payload
-    throw new ConnectionError(path, 'the response is not valid JSON');
+    throw new ConnectionError(path, 'the response is not valid JSON', undefined, host);
   }
 }
 
 /** The typed error of a request without a response. Always a new error, since that of a port may hold the request. */
-export function toConnectionError(path: string, error: unknown): ConnectionError | AnswerTooLargeError {
+export function toConnectionError(path: string, error: unknown, host?: string): ConnectionError | AnswerTooLargeError {
   if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
-  return new ConnectionError(path, 'the connection failed', systemCode(error));
+  return new ConnectionError(path, 'the connection failed', systemCode(error), host);
 }
 
 /** The system's error code, from the innermost error that has one: fetch wraps these errors, and ky wraps those of fetch. */

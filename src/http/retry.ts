@@ -1,10 +1,14 @@
 import {
   asyncScheduler,
   catchError,
+  concatMap,
   defer,
+  EMPTY,
+  mergeAll,
   type MonoTypeOperatorFunction,
   type Observable,
   retry,
+  take,
   takeUntil,
   tap,
   throwIfEmpty,
@@ -14,6 +18,7 @@ import type { Report } from '../diagnostics/Diagnostic.js';
 import { isApiError } from '../errors/ApiError.js';
 import { isLedgerResetError } from '../errors/feed.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { isConnectionError } from '../errors/request.js';
 import { isTransient, withRetried } from '../errors/verdict.js';
 
 /** How a feed retries after a transient failure: with exponential back-off and full jitter, for a limited time. */
@@ -46,6 +51,8 @@ export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number 
 export interface RetrySettings {
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
+  /** Emits after each success of another request to the same participant, which ends a wait for the participant to return. */
+  readonly success$?: Observable<unknown>;
 }
 
 /** Throws a TypeError for an option that is not positive, or not a whole number: a mistake in the program. */
@@ -100,13 +107,19 @@ export class RetryBudget {
   }
 
   /** A delay before the next attempt: random, at least what the service asked for, at most what is left. */
-  nextDelayMs(retryAfterMs = 0): number {
-    return Math.min(this.leftMs, Math.max(jitter(this.failures, this.policy), retryAfterMs));
+  nextDelayMs(retryAfterMs = 0, maxDelayMs = this.policy.maxDelayMs): number {
+    const back = { ...this.policy, maxDelayMs: Math.min(maxDelayMs, this.policy.maxDelayMs) };
+    return Math.min(this.leftMs, Math.max(jitter(this.failures, back), retryAfterMs));
   }
 
   /** Counts a failure, and the delay after it. */
   countFailure(delayMs: number): RetryBudget {
     return new RetryBudget(this.policy, this.failures + 1, this.spentMs + delayMs);
+  }
+
+  /** Takes back the rest of a delay that ended early. */
+  refund(ms: number): RetryBudget {
+    return new RetryBudget(this.policy, this.failures, this.spentMs - ms);
   }
 
   /** The whole budget again. */
@@ -119,6 +132,21 @@ export class RetryBudget {
 export const retryAfterOf = (error: LedgerError): number | undefined =>
   isApiError(error) ? error.retryAfterMs : undefined;
 
+/** Within this time all that wait for the participant return to it after a success, in milliseconds. */
+const returnSpreadMs = 1_000;
+
+/** The longest delay after a refused connection, in milliseconds: an attempt costs the host almost nothing. */
+const maxRefusedDelayMs = 5_000;
+
+const maxDelayAfter = (error: LedgerError): number | undefined =>
+  isConnectionError(error) && error.code === 'ECONNREFUSED' ? maxRefusedDelayMs : undefined;
+
+/** Whether an error means that the participant cannot be reached. Its own errors say that it can. */
+const isUnreachable = (error: LedgerError): boolean =>
+  isConnectionError(error) ||
+  error._tag === 'RequestTimeoutError' ||
+  (isApiError(error) && error.code === undefined && error.retryAfterMs === undefined && error.status > 500);
+
 /** How long a cursor may be beyond the ledger end before that means that the ledger was reset, in milliseconds. */
 const resetGraceMs = 10_000;
 
@@ -130,7 +158,7 @@ const resetGraceMs = 10_000;
  */
 export const retryTransient =
   <A>(
-    { retry: policy, report }: RetrySettings,
+    { retry: policy, report, success$ = EMPTY }: RetrySettings,
     isRetried: (error: LedgerError) => boolean = () => true,
   ): MonoTypeOperatorFunction<A> =>
   (source) =>
@@ -138,6 +166,7 @@ export const retryTransient =
       let budget = new RetryBudget(policy);
       let resetGrace = new RetryBudget({ ...policy, giveUpAfterMs: resetGraceMs });
       let attemptAt = 0;
+      let endedEarly = false;
       const delay = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error) || !isRetried(error)) throw error;
         const isReset = isLedgerResetError(error);
@@ -147,26 +176,47 @@ export const retryTransient =
         const leftMs = Math.min(budget.leftMs, isReset ? resetGrace.leftMs : Infinity);
         const { failures, spentMs } = budget;
         if (leftMs <= 0) throw failures === 0 ? error : withRetried(error, { times: failures, forMs: spentMs });
-        const delayMs = Math.min(leftMs, budget.nextDelayMs(retryAfterOf(error)));
+        const delayMs = Math.min(leftMs, budget.nextDelayMs(retryAfterOf(error), maxDelayAfter(error)));
         budget = budget.countFailure(delayMs);
         resetGrace = isReset ? resetGrace.countFailure(delayMs) : resetGrace.renew();
         attemptAt = now + delayMs;
         const spent = { failures: failures + 1, spentMs: spentMs + delayMs };
         report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs, ...spent }));
-        return timer(clampTimer(delayMs));
+        const delay$ = timer(clampTimer(delayMs));
+        return endedEarly || !isUnreachable(error) ? delay$ : defer(() => [delay$, returned$]).pipe(mergeAll());
       };
+      // once per outage, so that a request that fails for its own reasons is not repeated with each success of the others
+      const returned$ = success$.pipe(
+        take(1),
+        concatMap(() => timer(Math.random() * returnSpreadMs)),
+        tap(() => {
+          const leftMs = Math.max(0, attemptAt - asyncScheduler.now());
+          budget = budget.refund(leftMs);
+          attemptAt -= leftMs;
+          endedEarly = true;
+        }),
+      );
       const renew = (): void => {
+        endedEarly = false;
         budget = budget.renew();
         resetGrace = resetGrace.renew();
       };
       return source.pipe(tap(renew), retry({ delay }));
     });
 
-/** Waits for a single value for a limited time, then unsubscribes from the source and errors. */
+/**
+ * Waits for a single value for a limited time, then unsubscribes from the source and errors.
+ *
+ * @param timeIsOver$ - emits when the time is over
+ */
 export const timeoutWith =
-  <A>(ms: number, makeError: () => LedgerError): MonoTypeOperatorFunction<A> =>
+  <A>(
+    ms: number,
+    makeError: () => LedgerError,
+    timeIsOver$: Observable<unknown> = timer(clampTimer(ms)),
+  ): MonoTypeOperatorFunction<A> =>
   (source) =>
-    source.pipe(takeUntil(timer(clampTimer(ms))), throwIfEmpty(makeError));
+    source.pipe(takeUntil(timeIsOver$), throwIfEmpty(makeError));
 
 /** Replaces the error of a source. */
 export const mapError = <A>(map: (error: unknown) => unknown): MonoTypeOperatorFunction<A> =>

@@ -1,9 +1,9 @@
 import { concatWith, defer, mergeMap, type Observable, takeWhile, throwError, timeout } from 'rxjs';
 import { errorOf } from '../errors/ApiError.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { ConnectionError } from '../errors/request.js';
+import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { ConnectionError, isConnectionError } from '../errors/request.js';
 import { requestSecrets, toConnectionError } from '../http/exchange.js';
-import { type Link, requestHeaders } from '../http/Link.js';
+import { hostOf, type Link, requestHeaders } from '../http/Link.js';
 import { mapError } from '../http/retry.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 
@@ -53,21 +53,30 @@ export function openSocket(
       with: () => fail(path, 'the socket sent nothing in time'),
     }),
     takeWhile((sign) => sign._tag !== 'End' || sign.code !== 1000),
-    mergeMap((sign) => toMessages(sign, stream, secrets)),
-    mapError((error) => (isLedgerError(error) ? error : toConnectionError(path, error))),
+    mergeMap((sign) => toMessages(sign, stream, secrets, hostOf(link))),
+    mapError((error) => locate(isLedgerError(error) ? error : toConnectionError(path, error), hostOf(link))),
   );
 }
 
+/** Names the host in an error of the connection. */
+const locate = (error: LedgerError, host: string): LedgerError =>
+  isConnectionError(error) ? new ConnectionError(error.path, error.reason, error.code, host) : error;
+
 const fail = (path: string, reason: string): Observable<never> => throwError(() => new ConnectionError(path, reason));
 
-function toMessages(sign: SocketSign, stream: StreamRequest, secrets: readonly string[]): readonly SocketMessage[] {
+function toMessages(
+  sign: SocketSign,
+  stream: StreamRequest,
+  secrets: readonly string[],
+  host: string,
+): readonly SocketMessage[] {
   switch (sign._tag) {
     case 'Open':
       return [sign];
     case 'Alive':
       return [];
     case 'Text':
-      return [{ _tag: 'Element', json: parseMessage(sign.text, stream, secrets) }];
+      return [{ _tag: 'Element', json: parseMessage(sign.text, stream, secrets, host) }];
     case 'End':
       throw new ConnectionError(stream.path, `the socket was closed with ${sign.code}`);
   }
@@ -77,11 +86,11 @@ function toMessages(sign: SocketSign, stream: StreamRequest, secrets: readonly s
  * Returns the JSON of an element. Throws the typed error if the message is an error: a socket can report errors in no
  * other way.
  */
-function parseMessage(text: string, { path, field }: StreamRequest, secrets: readonly string[]): unknown {
+function parseMessage(text: string, { path, field }: StreamRequest, secrets: readonly string[], host: string): unknown {
   const json = parseObject(text, path);
   if (field in json) return json;
   if ('code' in json && 'cause' in json)
-    throw errorOf({ path, status: toHttpStatus(json['grpcCodeValue']), text, secrets });
+    throw errorOf({ path, status: toHttpStatus(json['grpcCodeValue']), host, text, secrets });
   // from a gateway, for example; the next request over HTTP shows the cause
   throw new ConnectionError(path, 'the message is not an element');
 }

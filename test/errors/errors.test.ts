@@ -15,7 +15,7 @@ const submission: api.Submission = {
 const one: readonly api.LedgerError[] = [
   new api.AnswerTooLargeError('/x', 30),
   new api.ApiError({ path: '/x', status: 400, text: 'no' }),
-  new api.ConnectionError('/x', 'the connection was refused', 'ECONNREFUSED'),
+  new api.ConnectionError('/x', 'the connection failed', 'ECONNREFUSED', '127.0.0.1:7575'),
   new api.CursorError('participant', 'balances', 'it is of p1, this is p2'),
   new api.DecodeError('/x', [{ path: 'update', expected: 'Update' }], 7),
   new api.HandlerError(7, '1220ab', 3, new Error('mine')),
@@ -26,7 +26,7 @@ const one: readonly api.LedgerError[] = [
   new api.OutcomeUnknownError(submission, new api.RequestTimeoutError('/x', 30), 8),
   new api.PageLimitError(7),
   new api.PrunedError('/x', 25),
-  new api.RequestTimeoutError('/x', 30),
+  new api.RequestTimeoutError('/x', 30, '127.0.0.1:7575'),
   new api.SnapshotLimitError(200, 41),
   new api.StoreError('save', 'balances', 'the disk is full', new Error('ENOSPC')),
   new api.SubmissionExpiredError(new api.ApiError({ path: '/x', status: 409, text: 'too old' }), submission),
@@ -80,11 +80,11 @@ describe('an error', () => {
 
   it('has a message with one line per fact', () => {
     expect(one.map(({ message }) => message)).toEqual([
-      'The answer is larger than 30 bytes.\nPath: /x',
-      'The ledger service answered 400: no\nPath: /x',
-      'The ledger service did not answer: the connection was refused.\nPath: /x\nCode: ECONNREFUSED',
+      'The response is larger than 30 bytes.\nPath: /x',
+      'The ledger answered 400: no\nPath: /x',
+      '127.0.0.1:7575 cannot be reached (ECONNREFUSED).\nPath: /x',
       'The stored state of the processor is rejected: it is of p1, this is p2.\nReason: participant\nProcessor: balances',
-      'The answer cannot be decoded.\nOffset: 7\nPath: /x\nupdate: expected Update',
+      'The response cannot be decoded.\nOffset: 7\nPath: /x\nupdate: expected Update',
       'The handler failed: mine\nOffset: 7\nUpdate: 1220ab\nAttempts: 3',
       'The request is invalid and was not sent.\nbeginExclusive: expected Offset',
       'The cursor is beyond the ledger end.\nCursor: 40\nLedger end: 10',
@@ -93,15 +93,34 @@ describe('an error', () => {
       'The submission was committed, but its transaction could not be read.\nCommitted at: 8\nSubmission: try-1\nAttempts: 2\nAfter offset: 6\nLast error: RequestTimeoutError',
       'A page of one update is too large.\nCursor: 7',
       'The ledger is pruned beyond the cursor.\nEarliest offset: 25\nPath: /x',
-      'The ledger service did not answer within 30 ms.\nPath: /x',
-      'The service does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.\nMore than: 200\nOffset: 41',
+      '127.0.0.1:7575 did not answer within 30 ms.\nPath: /x',
+      'The participant does not list all active contracts. Use the WebSockets of canton-rx/ws, more specific types or fewer parties.\nMore than: 200\nOffset: 41',
       'The store failed: the disk is full\nOperation: save\nProcessor: balances',
       'The prepared transaction is outside its time bounds: too old\nSubmission: try-1',
       'The submission was rejected: forged\nStatus: 400\nSubmission: try-1',
       'No token is available: the provider failed.',
-      'The ledger service refuses the token.\nPath: /x',
+      'The ledger refuses the token.\nPath: /x',
       'The prepared submission must not be signed: the hash is of something else.\nReason: hash\nPath: hash',
     ]);
+  });
+
+  it.each<[string, api.LedgerError]>([
+    [
+      '127.0.0.1:3000 did not answer as expected: there was no response.',
+      new api.ConnectionError('/x', 'there was no response', undefined, '127.0.0.1:3000'),
+    ],
+    [
+      '127.0.0.1:3000 answered 404, but not as a ledger: Cannot GET /x',
+      new api.ApiError({ path: '/x', status: 404, text: 'Cannot GET /x', host: '127.0.0.1:3000' }),
+    ],
+    [
+      '127.0.0.1:3000 answered 502, but not as a ledger: <html>',
+      new api.ApiError({ path: '/x', status: 502, text: '<html>', host: '127.0.0.1:3000' }),
+    ],
+    ['127.0.0.1:3000 refuses the token and its replacement.', new api.UnauthorizedError('/x', true, '127.0.0.1:3000')],
+  ])('names the host first: %s', (fact, error) => {
+    expect(error.message).toBe(`${fact}\nPath: /x`);
+    expect(error).toHaveProperty('host', '127.0.0.1:3000');
   });
 
   it('is matched by its tag', () => {
@@ -224,7 +243,7 @@ describe('errorOf', () => {
   it.each(['[{"update":{}}]', ' {"amount":"17"}', '"17"', '{"amount', '\0{'])(
     'does not quote JSON that is not an error: %s',
     (text) => {
-      expect(errorOf({ path: '/x', status: 502, text }).message).toBe('The ledger service answered 502.\nPath: /x');
+      expect(errorOf({ path: '/x', status: 502, text }).message).toBe('The ledger answered 502.\nPath: /x');
     },
   );
 
@@ -233,7 +252,7 @@ describe('errorOf', () => {
     const text = JSON.stringify({ ...errorBody('INVALID_FIELD', 8, { token: 's3cret' }), cause });
     const error = errorOf({ path: '/x', status: 400, text, secrets: ['s3cret'] });
     expect(error).toMatchObject({ code: 'INVALID_FIELD', context: { token: '…' } });
-    expect(error.message).toMatch(/^The ledger service answered 400: first \[2Jsecond of … x{9000,10000}\nCode: /);
+    expect(error.message).toMatch(/^The ledger answered 400: first \[2Jsecond of … x{9000,10000}\nCode: /);
     const reasonOf = (echo: string, secret: string): string => {
       const error = errorOf({ path: '/x', status: 502, text: echo, secrets: [secret] });
       return 'reason' in error ? error.reason : '';
@@ -249,6 +268,6 @@ describe('errorOf', () => {
     const error = errorOf({ path: '/x', status: 502, text: `<html>${'x'.repeat(10_000)}` });
     expect(error.message.length).toBeLessThan(300);
     expect(error).toMatchObject({ code: undefined, errorCategory: undefined });
-    expect(errorOf({ path: '/x', status: 502, text: '' }).message).toBe('The ledger service answered 502.\nPath: /x');
+    expect(errorOf({ path: '/x', status: 502, text: '' }).message).toBe('The ledger answered 502.\nPath: /x');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { EMPTY, identity, Observable, of, throwError } from 'rxjs';
+import { asyncScheduler, EMPTY, identity, NEVER, Observable, of, throwError } from 'rxjs';
 import { exchange, requestSecrets } from '../../src/http/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
 import type { Link } from '../../src/http/Link.js';
@@ -90,6 +90,32 @@ describe('exchange', () => {
     });
   });
 
+  it('reports a response that is delayed, and not the wait of a poll', () => {
+    marbles(({ flush }) => {
+      const reports: unknown[] = [];
+      const slow = link(() => NEVER, {
+        requestTimeoutMs: 30_000,
+        report: (make) => void reports.push([asyncScheduler.now(), make()]),
+      });
+      const seen = observe(exchange(slow, { method: 'GET', path: '/x', timeoutMs: 35_000 }, identity));
+      flush();
+      const diagnostic = { _tag: 'ResponseDelayed', path: '/prefix/x', host: 'ledger.example', waitedMs: 6_500 };
+      expect(reports).toEqual([[6_500, diagnostic]]);
+      expect(seen.endedAt).toBe(35_000);
+    });
+  });
+
+  it('names the host and the port', () => {
+    const seen = observe(
+      exchange(
+        link(() => EMPTY, { baseUrl: 'http://[::1]:7575/secret' }),
+        { method: 'GET', path: '/x' },
+        identity,
+      ),
+    );
+    expect(seen.error).toMatchObject({ host: '[::1]:7575' });
+  });
+
   it.each([
     ['a cycle', () => Object.assign([], { 0: cycle })],
     ['a bigint', () => 1n],
@@ -123,7 +149,7 @@ describe('exchange', () => {
         throwError(() => Object.assign(new Error('hush'), { _tag: 'ConnectionError', reason: 'hush', code: 'EPIPE' })),
       { _tag: 'ConnectionError', reason: 'the connection failed', code: 'EPIPE' },
     ],
-    ['a port without a response', () => EMPTY, { _tag: 'ConnectionError', reason: 'there was no answer' }],
+    ['a port without a response', () => EMPTY, { _tag: 'ConnectionError', reason: 'there was no response' }],
     [
       'a response that is not JSON',
       () => of({ ...ok(0), text: '<html>' }),

@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { concat, defer, of, throwError, timer } from 'rxjs';
+import { asyncScheduler, concat, defer, of, throwError, timer } from 'rxjs';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
+import { ApiError, errorOf } from '../../src/errors/ApiError.js';
 import { LedgerResetError } from '../../src/errors/feed.js';
-import { ConnectionError } from '../../src/errors/request.js';
+import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import { jitter, RetryBudget, retryPolicy, retryTransient } from '../../src/http/retry.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
+import { errorBody } from '../helpers/wire.js';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -136,6 +138,72 @@ describe('retryTransient', () => {
       expect(seen.error).toMatchObject({ _tag: 'LedgerResetError' });
       // 5 before the other failure, 1 after it, 10 more
       expect(seen.endedAt).toBe(16_000);
+    });
+  });
+
+  it('waits 5 seconds at most after a refused connection', () => {
+    random(1);
+    marbles(({ flush }) => {
+      const refused = throwError(() => new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED'));
+      const delays: number[] = [];
+      const report = (make: () => DiagnosticBody): void => {
+        const diagnostic = make();
+        if (diagnostic._tag === 'RetryScheduled') delays.push(diagnostic.delayMs);
+      };
+      observe(refused.pipe(retryTransient({ retry: { ...retryPolicy(), giveUpAfterMs: 20_000 }, report })));
+      flush();
+      expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000, 2_250]);
+    });
+  });
+
+  it.each<[string, Error]>([
+    ['a connection that fails', new ConnectionError('/x', 'the connection failed')],
+    ['a timeout', new RequestTimeoutError('/x', 1)],
+    ['a gateway without its participant', new ApiError({ path: '/x', status: 503 })],
+  ])('ends a delay soon after another request has succeeded, once per outage: %s', (_, error) => {
+    random(1);
+    marbles(({ flush, hot }) => {
+      const attempts: number[] = [];
+      const source$ = defer(() => {
+        attempts.push(asyncScheduler.now());
+        return attempts.length === 3
+          ? concat(
+              of(1),
+              throwError(() => error),
+            )
+          : throwError(() => error);
+      });
+      const success$ = hot('2s a 1999ms a 65999ms a');
+      const seen = observe(
+        source$.pipe(
+          retryTransient({
+            retry: { baseDelayMs: 60_000, maxDelayMs: 60_000, giveUpAfterMs: 90_000 },
+            report: () => undefined,
+            success$,
+          }),
+        ),
+      );
+      flush();
+      // the second success has no effect; the third one has, after a value
+      expect(attempts).toEqual([0, 3_000, 63_000, 71_000, 131_000, 153_000]);
+      expect(seen.error).toMatchObject({ retried: { times: 3, forMs: 90_000 } });
+    });
+  });
+
+  it.each<[string, Error]>([
+    [
+      'an error of the participant',
+      errorOf({ path: '/x', status: 503, text: JSON.stringify(errorBody('SERVICE_NOT_RUNNING', 1)) }),
+    ],
+    ['a gateway that says when', new ApiError({ path: '/x', status: 503, retryAfterMs: 500 })],
+    ['a cursor beyond the ledger end', new LedgerResetError(7)],
+  ])('waits for the whole delay, whatever succeeds: %s', (_, error) => {
+    random(1);
+    marbles(({ flush, hot }) => {
+      const settings = { retry: { ...retry, giveUpAfterMs: 1_000 }, report: () => undefined, success$: hot('100ms a') };
+      const seen = observe(throwError(() => error).pipe(retryTransient(settings)));
+      flush();
+      expect(seen.endedAt).toBe(1_000);
     });
   });
 

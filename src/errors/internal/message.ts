@@ -11,6 +11,9 @@ export const errorMessage = (
     '\n',
   );
 
+/** The subject of an error: the host and the port, if they are known. */
+export const nameOf = (host = 'The ledger'): string => host;
+
 /** The maximum length of a quoted text. A longer one would not explain more. */
 const maxLength = 10_000;
 

@@ -286,7 +286,7 @@ describe('the end of contracts', () => {
 
     expect(await refused.code).toBe(5);
     expect(refused.err.text()).toMatch(
-      /^The ledger service refuses the token\.\n(.*\n)*\n✗ token {2}token refused \(401\)\n +→ /,
+      /^127\.0\.0\.1:\d+ refuses the token\.\n(.*\n)*\n✗ token {2}token refused \(401\)\n +→ /,
     );
     expect(refused.err.text()).not.toContain('s3cret');
     await world.sandbox.close();

@@ -58,7 +58,7 @@ describe('the token of tail', () => {
     expect(await code).toBe(1);
     expect(out.text()).toBe('');
     expect(err.text()).toBe(
-      "The ledger service refuses the token.\nPath: /v2/state/ledger-end\n'canton-rx check' with the same --ledger tells why\n",
+      `${new URL(world.sandbox.url).host} refuses the token.\nPath: /v2/state/ledger-end\n'canton-rx check' with the same --ledger tells why\n`,
     );
   });
 });

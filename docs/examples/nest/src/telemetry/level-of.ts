@@ -23,6 +23,7 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'SubmissionCommitted':
       return 'info';
     case 'RetryScheduled':
+    case 'ResponseDelayed':
     case 'FellBehind':
     case 'SnapshotRestarted':
     case 'ContractUndecoded':

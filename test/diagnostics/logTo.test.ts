@@ -1,0 +1,189 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Diagnostic, DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
+import { logTo } from '../../src/diagnostics/logTo.js';
+import { ApiError } from '../../src/errors/ApiError.js';
+import { LedgerResetError, PrunedError } from '../../src/errors/feed.js';
+import { StoreError } from '../../src/errors/process.js';
+import { ConnectionError, InvalidRequestError } from '../../src/errors/request.js';
+
+const host = '127.0.0.1:7575';
+const refused = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED', host);
+
+const retry = (failures: number, cause: ConnectionError | StoreError = refused): DiagnosticBody => ({
+  _tag: 'RetryScheduled',
+  cause,
+  failures,
+  delayMs: 1_240,
+  spentMs: 0,
+});
+
+const page: DiagnosticBody = { _tag: 'PageReceived', path: '/v2/updates', count: 1, durationMs: 1 };
+
+/** Logs diagnostics of feed 1, each with its time in seconds, or of the feed that is given. */
+function logged(...diagnostics: readonly (readonly [number, DiagnosticBody, (number | undefined)?])[]): string[] {
+  const lines: string[] = [];
+  const write = (level: string) => (line: string) => lines.push(`${level} ${line}`);
+  const log = logTo({ info: write('info'), warn: write('warn'), error: write('error') });
+  for (const [seconds, body, ...[feed = 1]] of diagnostics) log({ ...body, at: seconds * 1_000, feed });
+  return lines;
+}
+
+const one = (body: DiagnosticBody): string | undefined => logged([0, body])[0];
+
+describe('logTo', () => {
+  it('logs the first failure with host, port and reason, and then one a minute', () => {
+    expect(
+      logged([0, retry(1)], [1, retry(2)], [30, retry(3)], [61, retry(4)], [62, retry(5)], [125, retry(6)]),
+    ).toEqual([
+      'warn canton-rx: feed 1: 127.0.0.1:7575 cannot be reached (ECONNREFUSED), retry 1 in 1.2 s',
+      'warn canton-rx: feed 1: 127.0.0.1:7575 cannot be reached (ECONNREFUSED), retry 4 in 1.2 s',
+      'warn canton-rx: feed 1: 127.0.0.1:7575 cannot be reached (ECONNREFUSED), retry 6 in 1.2 s',
+    ]);
+  });
+
+  it('logs the recovery, and the next outage at once', () => {
+    const lines = logged([0, retry(1)], [3, retry(2)], [12, page], [13, page], [20, retry(1)], [21, page]);
+    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual(['warn', 'info', 'warn', 'info']);
+    expect(lines[1]).toBe('info canton-rx: feed 1: recovered after 12 s');
+  });
+
+  it('logs an outage once for all feeds', () => {
+    const feeds = Array.from({ length: 100 }, (_, index) => index + 1);
+    const lines = logged(
+      ...feeds.map((feed) => [0, retry(1), feed] as const),
+      ...feeds.map((feed) => [9, page, feed] as const),
+    );
+    expect(lines).toEqual([
+      'warn canton-rx: feed 1: 127.0.0.1:7575 cannot be reached (ECONNREFUSED), retry 1 in 1.2 s',
+      'info canton-rx: feed 1: recovered after 9 s',
+    ]);
+  });
+
+  it('logs no recovery of a feed that has ended, or while its own requests still fail', () => {
+    const ended: DiagnosticBody = { _tag: 'FeedEnded', how: 'unsubscribed' };
+    expect(logged([0, retry(1)], [1, ended], [2, page])).toHaveLength(1);
+    expect(logged([0, retry(1)], [1, page, 2])).toHaveLength(1);
+  });
+
+  it('logs a response that is delayed, whose feed is unknown, until anything is received', () => {
+    const delayed = { _tag: 'ResponseDelayed', path: '/v2/updates', host, waitedMs: 1_500 } as const;
+    const lines: string[] = [];
+    const log = logTo({ log: (line) => lines.push(line), warn: (line) => lines.push(line), error: () => undefined });
+    log({ ...delayed, at: 1_500 });
+    log({ ...page, at: 4_000, feed: 2 });
+    expect(lines).toEqual([
+      'canton-rx: no response from 127.0.0.1:7575 for 1.5 s, still waiting',
+      'canton-rx: feed 2: recovered after 2.5 s',
+    ]);
+  });
+
+  it('logs a store that fails, and no recovery by a page', () => {
+    const lost = new StoreError('save', 'balances', 'the connection is lost');
+    expect(logged([0, { _tag: 'FeedEnded', how: 'failed', error: lost }], [0, retry(1, lost)], [1, page])).toEqual([
+      'warn canton-rx: feed 1: The store failed: the connection is lost, retry 1 in 1.2 s',
+    ]);
+  });
+
+  it.each<[string, DiagnosticBody]>([
+    [
+      'warn canton-rx: feed 1: WebSocket: 127.0.0.1:7575 did not answer as expected: the upgrade was answered with 403, the feed continues over HTTP',
+      {
+        _tag: 'SocketClosed',
+        path: '/x',
+        cause: new ConnectionError('/x', 'the upgrade was answered with 403', undefined, host),
+        againInMs: 1,
+      },
+    ],
+    [
+      'warn canton-rx: feed 1: The cursor is beyond the ledger end, resumes after offset 7',
+      { _tag: 'GapFound', cursor: 9, cause: new LedgerResetError(9, 7), resumesFrom: 7 },
+    ],
+    [
+      'error canton-rx: feed 1: ended with an error: The ledger is pruned beyond the cursor; Earliest offset: 25; Path: /x',
+      { _tag: 'FeedEnded', how: 'failed', error: new PrunedError('/x', 25) },
+    ],
+    [
+      'error canton-rx: feed 1: ended with an error: The request is invalid and was not sent; beginExclusive: expected Offset',
+      {
+        _tag: 'FeedEnded',
+        how: 'failed',
+        error: new InvalidRequestError([{ path: 'beginExclusive', expected: 'Offset' }]),
+      },
+    ],
+    ['error canton-rx: feed 1: ended with an error: an exception of the program', { _tag: 'FeedEnded', how: 'failed' }],
+    [
+      'error canton-rx: feed 1: ended with an error: 127.0.0.1:3000 answered 404, but not as a ledger: Cannot GET /; Path: /x',
+      {
+        _tag: 'FeedEnded',
+        how: 'failed',
+        error: new ApiError({ path: '/x', status: 404, text: 'Cannot GET /', host: '127.0.0.1:3000' }),
+      },
+    ],
+    [
+      'warn canton-rx: feed 1: the snapshot begins again: 127.0.0.1:7575 cannot be reached (ECONNREFUSED)',
+      { _tag: 'SnapshotRestarted', cause: refused, delayMs: 1 },
+    ],
+    [
+      'warn canton-rx: feed 1: the participant does not know iou, bond; check the package and the name, next query in 30 s',
+      { _tag: 'TypesUnknown', types: ['iou', 'bond'], retryInMs: 30_000 },
+    ],
+    [
+      'warn canton-rx: feed 1: the handler failed at offset 7: no such table, retry 1 in 0.3 s',
+      { _tag: 'HandlerFailed', offset: 7, failures: 1, delayMs: 250, cause: new Error('no such table\nsecret') },
+    ],
+    [
+      'warn canton-rx: feed 1: parked the update at offset 7: no Error was thrown',
+      { _tag: 'UpdateParked', offset: 7, attempts: 3, cause: 'secret' },
+    ],
+    [
+      'warn canton-rx: feed 1: skipped the update at offset 7: no such table',
+      { _tag: 'UpdateSkipped', offset: 7, attempts: 3, cause: new Error('no such table') },
+    ],
+    [
+      'warn canton-rx: feed 1: another processor has taken over the name: The store failed: it is held',
+      { _tag: 'NameLost', cause: new StoreError('hold', 'balances', 'it is held') },
+    ],
+    [
+      'warn canton-rx: feed 1: submission s1 has no outcome yet: 127.0.0.1:7575 cannot be reached (ECONNREFUSED), retry in 0.3 s',
+      { _tag: 'SubmissionUnclear', submissionId: 's1', attempts: 1, cause: refused, delayMs: 250 },
+    ],
+    [
+      'error canton-rx: feed 1: submission s1 failed: 127.0.0.1:7575 cannot be reached (ECONNREFUSED); Path: /v2/updates',
+      { _tag: 'SubmissionFailed', submissionId: 's1', error: refused },
+    ],
+  ])('logs one readable line: %s', (line, body) => {
+    expect(one(body)).toBe(line);
+  });
+
+  it('logs contracts of one type that do not decode once a minute', () => {
+    const undecoded = (contractId: string): DiagnosticBody => ({
+      _tag: 'ContractUndecoded',
+      contractId,
+      expectedType: 'iou',
+      problems: [],
+    });
+    expect(logged([0, undecoded('00a')], [1, undecoded('00b')], [2, undecoded('00c')])).toEqual([
+      'warn canton-rx: feed 1: a contract cannot be decoded as iou: 00a',
+    ]);
+  });
+
+  it('logs nothing while all is well', () => {
+    const well: readonly DiagnosticBody[] = [
+      { _tag: 'FeedStarted', beginExclusive: 0 },
+      { _tag: 'PollSent', path: '/x', beginExclusive: 0, limit: 1 },
+      page,
+      { _tag: 'CaughtUp', cursor: 7 },
+      { _tag: 'FellBehind', cursor: 7 },
+      { _tag: 'TokenRefreshed', path: '/x' },
+      { _tag: 'EndpointSwitched', from: '/x', to: '/y' },
+      { _tag: 'GapFound', cursor: 9, cause: new LedgerResetError(9) },
+      { _tag: 'FeedEnded', how: 'completed' },
+    ];
+    expect(logged(...well.map((body) => [0, body] as const))).toEqual([]);
+  });
+
+  it('takes console', () => {
+    const log: (diagnostic: Diagnostic) => void = logTo(console);
+    expect(log).toBeInstanceOf(Function);
+  });
+});

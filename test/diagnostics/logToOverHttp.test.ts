@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { firstValueFrom, fromEventPattern, type Observable, Subject, takeUntil, timeout } from 'rxjs';
+import { acsDelta } from '../../src/codecs/formats.js';
+import { contractType } from '../../src/codecs/ContractType.js';
+import { liveContracts } from '../../src/contracts/index.js';
+import { logTo } from '../../src/diagnostics/logTo.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import type { Ledger } from '../../src/ledger/Ledger.js';
+import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
+import { memoryStore, processFeed, updatesFeed } from '../../src/process/index.js';
+import { undiciPort } from '../../src/undici/index.js';
+import * as t from 'io-ts';
+import { httpServers } from '../http/portContract.js';
+
+const updateFormat = acsDelta({ parties: 'any' });
+const Iou = contractType('#finance:Main:Iou', t.type({}));
+
+/** What a program subscribes to. */
+const uses: readonly (readonly [string, (ledger: Ledger) => Observable<unknown>])[] = [
+  ['a feed', (ledger) => ledger.updates({ beginExclusive: 0, updateFormat })],
+  ['a live view', (ledger) => liveContracts(ledger, { types: { iou: Iou }, parties: 'any' }).all$()],
+  [
+    'a processor',
+    (ledger) =>
+      processFeed(updatesFeed(ledger, { beginExclusive: 0, updateFormat }), () => undefined, {
+        name: 'test',
+        store: memoryStore(),
+      }),
+  ],
+];
+
+const stop$ = new Subject<void>();
+afterEach(() => {
+  stop$.next();
+});
+
+/** The first line that is logged, within 2 seconds. */
+function firstLine(options: LedgerOptions, use: (ledger: Ledger) => Observable<unknown>): Promise<string> {
+  const ledger = createLedger(options);
+  const line$ = fromEventPattern<string>((write) => {
+    ledger.diagnostics$.pipe(takeUntil(stop$)).subscribe(logTo({ info: write, warn: write, error: write }));
+    use(ledger)
+      .pipe(takeUntil(stop$))
+      .subscribe({ error: () => undefined });
+  });
+  return firstValueFrom(line$.pipe(timeout(2_000)));
+}
+
+/** A port on which nothing listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe.each(uses)('logTo within 2 seconds, for %s', (_, use) => {
+  const serve = httpServers();
+
+  it.each([
+    ['fetch', {}],
+    ['undici', { port: undiciPort() }],
+  ])('names the host and the port of a ledger that does not run, by %s', async (_, options) => {
+    const host = `127.0.0.1:${await freePort()}`;
+    const line = await firstLine({ baseUrl: `http://${host}`, ...options }, use);
+    expect(line).toMatch(
+      /^canton-rx: feed 1: 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\), retry 1 in 0(\.\d)? s$/,
+    );
+    expect(line).toContain(host);
+  });
+
+  it('reports a server that accepts connections and does not respond', async () => {
+    const { url } = await serve(() => undefined);
+    expect(await firstLine({ baseUrl: url }, use)).toBe(
+      `canton-rx: no response from ${new URL(url).host} for 1.5 s, still waiting`,
+    );
+  });
+
+  it('reports a server that is not a ledger', async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+    });
+    expect(await firstLine({ baseUrl: url }, use)).toContain(
+      `${new URL(url).host} did not answer as expected: the response is not valid JSON`,
+    );
+  });
+
+  it('reports a server without the paths of a ledger', async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('Not Found');
+    });
+    expect(await firstLine({ baseUrl: url }, use)).toContain(
+      `${new URL(url).host} answered 404, but not as a ledger: Not Found`,
+    );
+  });
+});
