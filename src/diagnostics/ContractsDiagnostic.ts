@@ -2,36 +2,52 @@ import type { Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
-/** A diagnostic of the active contracts, beside those of their feed. */
+/**
+ * A diagnostic of the active contracts, in addition to those of their feed.
+ *
+ * @category Diagnostics
+ */
 export type ContractsDiagnostic =
   SnapshotStarted | SnapshotPageReceived | SnapshotRestarted | SnapshotCompleted | ContractUndecoded | TypesUnknown;
 
-/** A snapshot of the active contracts is read. Reported again if the service does not serve it in this way. */
+/**
+ * A snapshot of the active contracts is being read. Reported again if the participant does not serve it in this way.
+ *
+ * @category Diagnostics
+ */
 export interface SnapshotStarted {
   /** Discriminates the union. */
   readonly _tag: 'SnapshotStarted';
-  /** The offset of the snapshot; absent if the service does not serve its ledger end, and chooses the offset itself. */
+  /** The offset of the snapshot. Absent if the participant does not serve the ledger end and chooses the offset itself. */
   readonly offset?: Offset;
   /**
-   * How it is read: in pages; in lists, each of which continues the one before; by a WebSocket; or from all updates up to the
-   * offset, because the service can list only a part.
+   * How it is read: in pages; in lists, each of which continues the previous one; by a WebSocket; or from all updates up to
+   * the offset, because the participant can list only a part of the contracts.
    */
   readonly by: 'pages' | 'lists' | 'socket' | 'updates';
 }
 
-/** A part of a snapshot was received. */
+/**
+ * A part of a snapshot was received.
+ *
+ * @category Diagnostics
+ */
 export interface SnapshotPageReceived {
   /** Discriminates the union. */
   readonly _tag: 'SnapshotPageReceived';
-  /** The number of entries, or of updates where the snapshot is made of them; 1 for an element of a WebSocket. */
+  /** The number of entries; of updates if the snapshot is derived from updates; 1 for an element of a WebSocket. */
   readonly count: number;
-  /** The same, so far. */
+  /** The sum of `count` so far. */
   readonly total: number;
   /** The time since the previous part, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** A snapshot begins again, because it cannot be completed. What it has brought is dropped. */
+/**
+ * A snapshot cannot be completed and begins again. The parts that were received are dropped.
+ *
+ * @category Diagnostics
+ */
 export interface SnapshotRestarted {
   /** Discriminates the union. */
   readonly _tag: 'SnapshotRestarted';
@@ -41,36 +57,48 @@ export interface SnapshotRestarted {
   readonly delayMs: number;
 }
 
-/** A snapshot is complete. */
+/**
+ * A snapshot is complete.
+ *
+ * @category Diagnostics
+ */
 export interface SnapshotCompleted {
   /** Discriminates the union. */
   readonly _tag: 'SnapshotCompleted';
   /** The offset of the snapshot. */
   readonly offset: Offset;
-  /** The number of entries, or of updates where it is made of them. */
+  /** The number of entries, or of updates if the snapshot is derived from updates. */
   readonly count: number;
-  /** The time since the snapshot began, for the last time, in milliseconds. */
+  /** The time since the snapshot last began, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** The payload of a contract does not decode. The contract is an `UndecodedContract`. */
+/**
+ * The payload of a contract does not decode. The contract is an `UndecodedContract`.
+ *
+ * @category Diagnostics
+ */
 export interface ContractUndecoded {
   /** Discriminates the union. */
   readonly _tag: 'ContractUndecoded';
   /** The contract. */
   readonly contractId: string;
-  /** The name of its type in the query. */
+  /** The name of the contract's type in the query. */
   readonly expectedType: string;
-  /** Why it does not decode, without any value. */
+  /** Why it does not decode, without any values. */
   readonly problems: readonly Problem[];
 }
 
-/** The participant does not know some types of a query. Its contracts are read without them until it does. */
+/**
+ * The participant does not know some types of a query. The contracts of the other types are read until it does.
+ *
+ * @category Diagnostics
+ */
 export interface TypesUnknown {
   /** Discriminates the union. */
   readonly _tag: 'TypesUnknown';
   /** The names of the types in the query. */
   readonly types: readonly string[];
-  /** When the participant is asked again, in milliseconds from now. */
+  /** The delay before the participant is queried again, in milliseconds. */
   readonly retryInMs: number;
 }

@@ -5,8 +5,9 @@ import type { FeedDiagnostic } from './FeedDiagnostic.js';
 import type { SubmissionDiagnostic } from './SubmissionDiagnostic.js';
 
 /**
- * A report about the work of a ledger client, for logs, metrics and progress displays. A closed union: `_tag` discriminates
- * it, and a `switch` over it can be exhaustive. Contains no token, signature or payload.
+ * A report about the work of a ledger client, for logs, metrics and progress displays. A closed union, discriminated by `_tag`:
+ * a `switch` over it can be exhaustive. Contains no token, signature or payload. {@link logTo} writes the important ones to a
+ * log.
  *
  * @example
  * ```ts
@@ -28,19 +29,28 @@ import type { SubmissionDiagnostic } from './SubmissionDiagnostic.js';
  * });
  * logging.unsubscribe();
  * ```
+ * @category Diagnostics
  */
 export type Diagnostic = DiagnosticBody & {
-  /** When it was reported, in milliseconds since the epoch, by the clock of this machine. */
+  /** The time of the report by the clock of this machine, in milliseconds since the epoch. */
   readonly at: number;
-  /** The number of the feed that reported it: 1 for the first that the ledger started. Absent if it was not a feed. */
+  /** The number of the feed that reported it: 1 for the first feed of the ledger. Absent if the report is not from a feed. */
   readonly feed?: number;
 };
 
-/** A diagnostic without its time and its feed. */
+/**
+ * A diagnostic without its time and its feed.
+ *
+ * @category Diagnostics
+ */
 export type DiagnosticBody =
   FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | ResponseDelayed | TokenRefreshed;
 
-/** A request has no response yet, and its timeout is not over. Not reported while a poll waits for updates. */
+/**
+ * A request has no response yet, and its timeout is not over. Not reported while a poll waits for updates.
+ *
+ * @category Diagnostics
+ */
 export interface ResponseDelayed {
   /** Discriminates the union. */
   readonly _tag: 'ResponseDelayed';
@@ -52,18 +62,30 @@ export interface ResponseDelayed {
   readonly waitedMs: number;
 }
 
-/** The service refused a token, and the provider returned another. */
+/**
+ * The participant refused a token, and the provider returned another one.
+ *
+ * @category Diagnostics
+ */
 export interface TokenRefreshed {
   /** Discriminates the union. */
   readonly _tag: 'TokenRefreshed';
-  /** The path of the request that was refused. */
+  /** The path of the refused request. */
   readonly path: string;
 }
 
-/** A diagnostic of a processor, beside those of its feed. */
+/**
+ * A diagnostic of a processor, in addition to those of its feed.
+ *
+ * @category Diagnostics
+ */
 export type ProcessDiagnostic = HandlerFailed | UpdateSkipped | UpdateParked | NameLost;
 
-/** A handler failed. The processor calls it again after a delay. */
+/**
+ * A handler failed. The processor will call it again after a delay.
+ *
+ * @category Diagnostics
+ */
 export interface HandlerFailed {
   /** Discriminates the union. */
   readonly _tag: 'HandlerFailed';
@@ -77,7 +99,11 @@ export interface HandlerFailed {
   readonly cause: unknown;
 }
 
-/** An update could not be handled. The processor continued without it. */
+/**
+ * An update could not be handled. The processor skipped it and continues.
+ *
+ * @category Diagnostics
+ */
 export interface UpdateSkipped {
   /** Discriminates the union. */
   readonly _tag: 'UpdateSkipped';
@@ -89,7 +115,11 @@ export interface UpdateSkipped {
   readonly cause: unknown;
 }
 
-/** An update could not be handled. The processor saved it in the store and continued. */
+/**
+ * An update could not be handled. The processor saved it in the store and continues.
+ *
+ * @category Diagnostics
+ */
 export interface UpdateParked {
   /** Discriminates the union. */
   readonly _tag: 'UpdateParked';
@@ -102,8 +132,10 @@ export interface UpdateParked {
 }
 
 /**
- * A processor that was told to stop had lost its name to another processor, and completed. The other one handles what it has
- * not committed.
+ * A processor that was stopped had lost its name to another processor, and completed. The other processor handles the updates
+ * that are not committed.
+ *
+ * @category Diagnostics
  */
 export interface NameLost {
   /** Discriminates the union. */
@@ -112,5 +144,5 @@ export interface NameLost {
   readonly cause: StoreError;
 }
 
-/** Reports a diagnostic. The function is only called if there is a subscriber. */
+/** Reports a diagnostic. `body` is only called if there is a subscriber. */
 export type Report = (body: () => DiagnosticBody) => void;

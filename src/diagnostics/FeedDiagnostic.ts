@@ -2,7 +2,11 @@ import type { Offset } from '../codecs/scalars.js';
 import type { LedgerResetError, PrunedError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
-/** A diagnostic of a feed. */
+/**
+ * A diagnostic of a feed.
+ *
+ * @category Diagnostics
+ */
 export type FeedDiagnostic =
   | FeedStarted
   | PollSent
@@ -17,17 +21,25 @@ export type FeedDiagnostic =
   | GapFound
   | FeedEnded;
 
-/** A feed was subscribed to. */
+/**
+ * A feed was subscribed to.
+ *
+ * @category Diagnostics
+ */
 export interface FeedStarted {
   /** Discriminates the union. */
   readonly _tag: 'FeedStarted';
-  /** The offset after which it begins. */
+  /** The offset after which the feed begins. */
   readonly beginExclusive: Offset;
-  /** The offset at which it ends; absent for a feed without an end. */
+  /** The offset at which the feed ends. Absent for a feed without an end. */
   readonly endInclusive?: Offset;
 }
 
-/** A request for updates was sent: for a page of a range, or without an end, for the next updates. */
+/**
+ * A request for updates was sent: for a page of a range or, without an end, for the next updates.
+ *
+ * @category Diagnostics
+ */
 export interface PollSent {
   /** Discriminates the union. */
   readonly _tag: 'PollSent';
@@ -35,31 +47,39 @@ export interface PollSent {
   readonly path: string;
   /** The offset after which its range begins. */
   readonly beginExclusive: Offset;
-  /** The offset at which its range ends; absent for a request without an end. */
+  /** The offset at which its range ends. Absent for a request without an end. */
   readonly endInclusive?: Offset;
-  /** The maximum number of elements in the answer. */
+  /** The maximum number of elements in the response. */
   readonly limit: number;
-  /** After how many milliseconds without an element the service answers; only for a request without an end. */
+  /** After how many milliseconds without an element the participant answers. Only for a request without an end. */
   readonly idleTimeoutMs?: number;
 }
 
-/** A request for updates was answered, or a WebSocket brought an element. The feed emits its updates in order. */
+/**
+ * A page of updates, or an element of a WebSocket, was received. The feed emits its updates in order.
+ *
+ * @category Diagnostics
+ */
 export interface PageReceived {
   /** Discriminates the union. */
   readonly _tag: 'PageReceived';
   /** The path of the request or of the WebSocket. */
   readonly path: string;
-  /** The number of elements in the answer: updates and checkpoints, including those that are not emitted. */
+  /** The number of elements: updates and checkpoints, including those that are not emitted. */
   readonly count: number;
-  /** The offset of the first element that is emitted; absent if none is. */
+  /** The offset of the first element that is emitted. Absent if none is. */
   readonly first?: Offset;
-  /** The offset of the last element that is emitted; absent if none is. */
+  /** The offset of the last element that is emitted. Absent if none is. */
   readonly last?: Offset;
-  /** How long the answer took, or the time since the previous element of the WebSocket, in milliseconds. */
+  /** How long the response took, or the time since the previous element of the WebSocket, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** A WebSocket is open. The feed follows the ledger by it, and stops polling. */
+/**
+ * A WebSocket is open. The feed follows the ledger through it and stops polling.
+ *
+ * @category Diagnostics
+ */
 export interface SocketOpened {
   /** Discriminates the union. */
   readonly _tag: 'SocketOpened';
@@ -69,7 +89,11 @@ export interface SocketOpened {
   readonly beginExclusive: Offset;
 }
 
-/** A WebSocket has ended, or could not be opened. The feed continues over HTTP from its cursor. */
+/**
+ * A WebSocket has closed or could not be opened. The feed continues over HTTP from its cursor.
+ *
+ * @category Diagnostics
+ */
 export interface SocketClosed {
   /** Discriminates the union. */
   readonly _tag: 'SocketClosed';
@@ -77,11 +101,15 @@ export interface SocketClosed {
   readonly path: string;
   /** The reason. */
   readonly cause: LedgerError;
-  /** How long no feed of the ledger opens another, in milliseconds. */
+  /** How long no feed of the ledger opens another WebSocket, in milliseconds. */
   readonly againInMs: number;
 }
 
-/** A request failed with a transient error. The feed retries from its cursor. */
+/**
+ * A request failed with a transient error. The feed retries from its cursor.
+ *
+ * @category Diagnostics
+ */
 export interface RetryScheduled {
   /** Discriminates the union. */
   readonly _tag: 'RetryScheduled';
@@ -91,11 +119,15 @@ export interface RetryScheduled {
   readonly delayMs: number;
   /** The number of failures in a row. */
   readonly failures: number;
-  /** How much of the policy's `giveUpAfterMs` is used up after this delay, in milliseconds. */
+  /** How much of the policy's `giveUpAfterMs` is used up at the end of this delay, in milliseconds. */
   readonly spentMs: number;
 }
 
-/** The service refused a page as too large, or a page was too large to be read. No feed requests larger pages from now on. */
+/**
+ * The participant refused a page as too large, or a page was too large to be read. From now on no feed requests larger pages.
+ *
+ * @category Diagnostics
+ */
 export interface PageLimitLearned {
   /** Discriminates the union. */
   readonly _tag: 'PageLimitLearned';
@@ -103,7 +135,11 @@ export interface PageLimitLearned {
   readonly pageLimit: number;
 }
 
-/** The service does not serve updates at a path. All feeds use another path from now on. */
+/**
+ * The participant does not serve updates at a path. From now on all feeds use another path.
+ *
+ * @category Diagnostics
+ */
 export interface EndpointSwitched {
   /** Discriminates the union. */
   readonly _tag: 'EndpointSwitched';
@@ -113,7 +149,11 @@ export interface EndpointSwitched {
   readonly to: string;
 }
 
-/** A feed has emitted everything up to the ledger end. Later updates are new. */
+/**
+ * A feed has emitted everything up to the ledger end. Later updates are new.
+ *
+ * @category Diagnostics
+ */
 export interface CaughtUp {
   /** Discriminates the union. */
   readonly _tag: 'CaughtUp';
@@ -121,20 +161,28 @@ export interface CaughtUp {
   readonly cursor: Offset;
 }
 
-/** A feed that had caught up lags by more than a page again: after an outage, in a burst, with a slow subscriber. */
+/**
+ * A feed that had caught up lags by more than a page again: after an outage, during a burst, or with a slow subscriber.
+ *
+ * @category Diagnostics
+ */
 export interface FellBehind {
   /** Discriminates the union. */
   readonly _tag: 'FellBehind';
   /** The cursor of the feed. */
   readonly cursor: Offset;
   /**
-   * The number of offsets between the cursor and the ledger end, not all of which are updates; absent if the service does
-   * not serve its ledger end.
+   * The number of offsets between the cursor and the ledger end, not all of which are updates. Absent if the participant does
+   * not serve the ledger end.
    */
   readonly lag?: number;
 }
 
-/** The feed cannot continue from its cursor without a gap. */
+/**
+ * The feed cannot continue from its cursor without a gap.
+ *
+ * @category Diagnostics
+ */
 export interface GapFound {
   /** Discriminates the union. */
   readonly _tag: 'GapFound';
@@ -142,16 +190,20 @@ export interface GapFound {
   readonly cursor: Offset;
   /** The reason. */
   readonly cause: PrunedError | LedgerResetError;
-  /** The offset after which the feed resumes, as returned by `onGap`; absent if the feed ends. */
+  /** The offset after which the feed resumes, as returned by `onGap`. Absent if the feed ends. */
   readonly resumesFrom?: Offset;
 }
 
-/** A feed has ended. The feed of a processor may end before it has started. */
+/**
+ * A feed has ended. The feed of a processor may end before it has started.
+ *
+ * @category Diagnostics
+ */
 export interface FeedEnded {
   /** Discriminates the union. */
   readonly _tag: 'FeedEnded';
   /** Whether it reached its `endInclusive`, failed, or was unsubscribed from. */
   readonly how: 'completed' | 'failed' | 'unsubscribed';
-  /** The error of a feed that failed; absent for an error of the caller's own code. */
+  /** The error of a feed that failed. Absent for an error of the caller's own code. */
   readonly error?: LedgerError;
 }

@@ -1,7 +1,11 @@
 import type { Offset } from '../codecs/scalars.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 
-/** A diagnostic of a submission. */
+/**
+ * A diagnostic of a submission.
+ *
+ * @category Diagnostics
+ */
 export type SubmissionDiagnostic =
   | SubmissionPrepared
   | SubmissionVerified
@@ -11,7 +15,11 @@ export type SubmissionDiagnostic =
   | SubmissionCommitted
   | SubmissionFailed;
 
-/** The service prepared a submission for `submit`. */
+/**
+ * The participant prepared a submission for `submit`.
+ *
+ * @category Diagnostics
+ */
 export interface SubmissionPrepared {
   /** Discriminates the union. */
   readonly _tag: 'SubmissionPrepared';
@@ -21,7 +29,11 @@ export interface SubmissionPrepared {
   readonly commandId: string;
 }
 
-/** The verifier of `submit` accepted the prepared submission. */
+/**
+ * The verifier of `submit` accepted the prepared submission.
+ *
+ * @category Diagnostics
+ */
 export interface SubmissionVerified {
   /** Discriminates the union. */
   readonly _tag: 'SubmissionVerified';
@@ -31,7 +43,11 @@ export interface SubmissionVerified {
   readonly commandId: string;
 }
 
-/** All signers of `submit` signed the submission. */
+/**
+ * All signers of `submit` signed the submission.
+ *
+ * @category Diagnostics
+ */
 export interface SubmissionSigned {
   /** Discriminates the union. */
   readonly _tag: 'SubmissionSigned';
@@ -41,17 +57,25 @@ export interface SubmissionSigned {
   readonly commandId: string;
 }
 
-/** A signed submission was sent: the first attempt or a retry. */
+/**
+ * A signed submission was sent: the first attempt or a retry.
+ *
+ * @category Diagnostics
+ */
 export interface SubmissionSent {
   /** Discriminates the union. */
   readonly _tag: 'SubmissionSent';
   /** The submission id of the first attempt. */
   readonly submissionId: string;
-  /** The number of the attempt; 1 for the first. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
 }
 
-/** The outcome of an attempt is unknown, or it failed and may be repeated. The submission is sent again after a delay. */
+/**
+ * The outcome of an attempt is unknown, or the attempt failed and may be repeated. The submission is sent again after a delay.
+ *
+ * @category Diagnostics
+ */
 export interface SubmissionUnclear {
   /** Discriminates the union. */
   readonly _tag: 'SubmissionUnclear';
@@ -65,7 +89,11 @@ export interface SubmissionUnclear {
   readonly delayMs: number;
 }
 
-/** A submission was committed. */
+/**
+ * A submission was committed.
+ *
+ * @category Diagnostics
+ */
 export interface SubmissionCommitted {
   /** Discriminates the union. */
   readonly _tag: 'SubmissionCommitted';
@@ -77,7 +105,11 @@ export interface SubmissionCommitted {
   readonly offset: Offset;
 }
 
-/** A submission failed, before or after it was sent. */
+/**
+ * A submission failed, before or after it was sent.
+ *
+ * @category Diagnostics
+ */
 export interface SubmissionFailed {
   /** Discriminates the union. */
   readonly _tag: 'SubmissionFailed';

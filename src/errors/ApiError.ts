@@ -4,23 +4,31 @@ import { PrunedError } from './feed.js';
 import { errorMessage, hasTag, nameOf, quotable } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
-/** The facts of an {@link ApiError}. */
+/**
+ * The facts of an {@link ApiError}.
+ *
+ * @category Errors
+ */
 export interface ApiErrorFacts {
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The ledger's own error; absent if a proxy or the HTTP layer answered. */
+  /** The ledger's error. Absent if a proxy or the HTTP layer answered. */
   readonly canton?: JsCantonError;
-  /** The beginning of an answer that is not an error of the ledger. */
+  /** The beginning of a response that is not an error of the ledger. */
   readonly text?: string;
-  /** How long the service asks to wait, in milliseconds, if it does. */
+  /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
   readonly retryAfterMs?: number;
   /** The host and the port of the participant or proxy. */
   readonly host?: string;
 }
 
-/** The service answered with an error. {@link isTransient} says whether a retry may succeed. */
+/**
+ * The participant, or a proxy in front of it, answered with an error. {@link isTransient} tests whether a retry may succeed.
+ *
+ * @category Errors
+ */
 export class ApiError extends Error {
   /** The class's name. */
   override readonly name = 'ApiError' as const;
@@ -32,22 +40,22 @@ export class ApiError extends Error {
   readonly path: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The ledger's id of the error, such as `INVALID_ARGUMENT`; `NA` where the ledger withholds it, absent for a proxy. */
+  /** The ledger's error code, such as `INVALID_ARGUMENT`. `NA` if the ledger withholds it, `undefined` for a proxy. */
   readonly code: string | undefined;
-  /** The ledger's category, 1 to 14; -1 where the ledger withholds it, absent for a proxy. */
+  /** The ledger's error category, 1 to 14. -1 if the ledger withholds it, `undefined` for a proxy. */
   readonly errorCategory: number | undefined;
-  /** The ledger's explanation, or the beginning of another answer. */
+  /** The ledger's explanation, or the beginning of any other response. */
   readonly reason: string;
   /** Identifies the error in the participant's logs. */
   readonly correlationId: string | undefined;
   /** The details that the ledger gives. */
   readonly context: Readonly<Record<string, string>>;
   /**
-   * Whether this attempt of a submission has certainly failed; absent where the service does not say. It is also true for
-   * `DUPLICATE_COMMAND`, when an earlier attempt was committed.
+   * Whether this attempt of a submission has certainly failed; `undefined` if the participant does not report it. Also true
+   * for `DUPLICATE_COMMAND`, which means that an earlier attempt was committed.
    */
   readonly definiteAnswer: boolean | undefined;
-  /** How long the service asks to wait, in milliseconds, if it does. */
+  /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
   readonly retryAfterMs: number | undefined;
   /** The host and the port of the participant or proxy. */
   readonly host: string | undefined;
@@ -79,14 +87,18 @@ export class ApiError extends Error {
 
 const parseFlag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
 
-/** Whether a value is an {@link ApiError}. */
+/**
+ * Whether a value is an {@link ApiError}.
+ *
+ * @category Errors
+ */
 export const isApiError = (u: unknown): u is ApiError => hasTag(u, 'ApiError');
 
 /** Looks up the code of an error in a table. */
 export const lookUpCode = <A>(table: Readonly<Record<string, A>>, { code }: ApiError): A | undefined =>
   code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined;
 
-/** An answer that is not a success. */
+/** A response that is not a success. */
 interface FailedAnswer {
   /** The path of the request. */
   readonly path: string;
@@ -94,15 +106,15 @@ interface FailedAnswer {
   readonly status: number;
   /** The body, of any form. */
   readonly text: string;
-  /** How long the service asks to wait, in milliseconds, if it does. */
+  /** The delay that the response requests by `Retry-After`, in milliseconds, if it does. */
   readonly retryAfterMs?: number;
   /** The host and the port of the participant or proxy. */
   readonly host?: string;
-  /** Parts of the request that the error must not quote, because a service or a proxy may echo them. */
+  /** Parts of the request that the error must not quote, because a participant or a proxy may echo them. */
   readonly secrets?: readonly string[];
 }
 
-/** The error of an answer that is not a success, from the ledger or from anything in front of it. */
+/** The error of a response that is not a success, from the ledger or from anything in front of it. */
 export function errorOf({ text, secrets = [], ...answer }: FailedAnswer): ApiError | PrunedError {
   const quoted = (words: string): string => quotable(words, secrets);
   const canton = cantonErrorIn(text);
@@ -130,7 +142,7 @@ function cantonErrorIn(text: string): JsCantonError | undefined {
   }
 }
 
-/** The beginning of a proxy's page, to recognise it by. Anything that looks like JSON is cut off, because it may be data. */
+/** The beginning of a proxy's page, which identifies it. Anything that looks like JSON is cut off, because it may be data. */
 const excerpt = (text: string): string =>
   text
     .replace(/(["[{]|&quot;).*/s, '')

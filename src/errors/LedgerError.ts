@@ -24,7 +24,11 @@ import type {
   VerificationError,
 } from './submission.js';
 
-/** Every error of the Observables of this library, a union by `_tag`. */
+/**
+ * Every error of the Observables of this library: a union, discriminated by `_tag`.
+ *
+ * @category Errors
+ */
 export type LedgerError =
   | AnswerTooLargeError
   | ApiError
@@ -48,7 +52,11 @@ export type LedgerError =
   | UnauthorizedError
   | VerificationError;
 
-/** One function per error, by its `_tag`. */
+/**
+ * One function for each error, by its `_tag`.
+ *
+ * @category Errors
+ */
 export type LedgerErrorCases<R> = {
   readonly [T in LedgerError['_tag']]: (error: Extract<LedgerError, { readonly _tag: T }>) => R;
 };
@@ -77,13 +85,17 @@ const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
   'VerificationError',
 ]);
 
-/** Whether a value is an error of this library. */
+/**
+ * Whether a value is an error of this library.
+ *
+ * @category Errors
+ */
 export const isLedgerError = (u: unknown): u is LedgerError =>
   typeof u === 'object' && u !== null && '_tag' in u && tags.has(u._tag);
 
 /**
- * Calls the function of an error's `_tag`. The compiler reports a missing one. A value that is not an error of this library
- * is thrown.
+ * Calls the function for an error's `_tag`. The compiler reports a missing function. A value that is not an error of this
+ * library is thrown.
  *
  * @example
  * ```ts
@@ -104,16 +116,17 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
  *   StoreError: ({ reason }) => `the store: ${reason}`,
  *   SubmissionExpiredError: () => 'prepare and sign again',
  *   SubmissionRejectedError: ({ reason }) => `nothing was committed: ${reason}`,
- *   OrderError: () => 'the ledger service is broken',
+ *   OrderError: () => 'the participant is broken',
  *   PageLimitError: () => 'one update is too large',
  *   PrunedError: ({ earliestOffset }) => `resume from ${earliestOffset ?? '?'}, with a gap`,
- *   RequestTimeoutError: ({ afterMs }) => `no answer in ${afterMs} ms`,
+ *   RequestTimeoutError: ({ afterMs }) => `no response within ${afterMs} ms`,
  *   SnapshotLimitError: ({ limit }) => `more than ${limit} contracts: use canton-rx/ws`,
  *   TokenError: ({ reason }) => reason,
  *   UnauthorizedError: () => 'log in again',
  *   VerificationError: ({ explanation }) => `not signed: ${explanation}`,
  * });
  * ```
+ * @category Errors
  */
 export const matchLedgerError =
   <R>(cases: LedgerErrorCases<R>) =>

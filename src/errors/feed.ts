@@ -3,7 +3,11 @@ import type { Offset } from '../codecs/scalars.js';
 import { errorMessage, hasTag } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
-/** An answer of the service cannot be decoded. The error says where and what was expected, and never contains the value. */
+/**
+ * A response cannot be decoded. The error says which field, and what was expected. It never contains the value.
+ *
+ * @category Errors
+ */
 export class DecodeError extends Error {
   /** The class's name. */
   override readonly name = 'DecodeError' as const;
@@ -11,9 +15,9 @@ export class DecodeError extends Error {
   readonly _tag = 'DecodeError' as const;
 
   constructor(
-    /** The path of the request; for the payload of a contract its template. */
+    /** The path of the request. For the payload of a contract, its template. */
     readonly path: string,
-    /** The problems, at most about a hundred per list. */
+    /** The problems: at most about a hundred for each list. */
     readonly problems: readonly Problem[],
     /** The offset of the update that cannot be decoded, if it can be read. */
     readonly offset?: Offset,
@@ -27,10 +31,18 @@ export class DecodeError extends Error {
   }
 }
 
-/** Whether a value is a {@link DecodeError}. */
+/**
+ * Whether a value is a {@link DecodeError}.
+ *
+ * @category Errors
+ */
 export const isDecodeError = (u: unknown): u is DecodeError => hasTag(u, 'DecodeError');
 
-/** The service sent updates out of order, or a full page without progress. Nothing of that page was emitted. */
+/**
+ * The participant sent updates out of order, or a full page without progress. No update of that page was emitted.
+ *
+ * @category Errors
+ */
 export class OrderError extends Error {
   /** The class's name. */
   override readonly name = 'OrderError' as const;
@@ -47,10 +59,18 @@ export class OrderError extends Error {
   }
 }
 
-/** Whether a value is an {@link OrderError}. */
+/**
+ * Whether a value is an {@link OrderError}.
+ *
+ * @category Errors
+ */
 export const isOrderError = (u: unknown): u is OrderError => hasTag(u, 'OrderError');
 
-/** A page of one update is too large: for the service, or for the ledger's `maxAnswerBytes`. */
+/**
+ * A page of one update is too large for the participant, or for the ledger's `maxAnswerBytes`.
+ *
+ * @category Errors
+ */
 export class PageLimitError extends Error {
   /** The class's name. */
   override readonly name = 'PageLimitError' as const;
@@ -58,19 +78,25 @@ export class PageLimitError extends Error {
   readonly _tag = 'PageLimitError' as const;
 
   constructor(
-    /** The position of the feed. */
+    /** The cursor of the feed. */
     readonly cursor: Offset,
   ) {
     super(errorMessage('A page of one update is too large.', { Cursor: cursor }));
   }
 }
 
-/** Whether a value is a {@link PageLimitError}. */
+/**
+ * Whether a value is a {@link PageLimitError}.
+ *
+ * @category Errors
+ */
 export const isPageLimitError = (u: unknown): u is PageLimitError => hasTag(u, 'PageLimitError');
 
 /**
- * There are more active contracts than the service lists at once, it serves no pages of them, and it is pruned, so that its
- * updates do not tell them either. Before 3.5.1 only a WebSocket brings a snapshot of more than 200 contracts.
+ * The participant has more active contracts than it lists at once, serves no pages of them, and is pruned, so that they cannot
+ * be derived from its updates either. Before 3.5.1, only a WebSocket serves a snapshot of more than 200 contracts.
+ *
+ * @category Errors
  */
 export class SnapshotLimitError extends Error {
   /** The class's name. */
@@ -79,7 +105,7 @@ export class SnapshotLimitError extends Error {
   readonly _tag = 'SnapshotLimitError' as const;
 
   constructor(
-    /** The number of contracts that the service has listed. There are more. */
+    /** The number of contracts that the participant listed. There are more. */
     readonly limit: number,
     /** The offset of the snapshot. */
     readonly activeAtOffset: Offset,
@@ -93,12 +119,18 @@ export class SnapshotLimitError extends Error {
   }
 }
 
-/** Whether a value is a {@link SnapshotLimitError}. */
+/**
+ * Whether a value is a {@link SnapshotLimitError}.
+ *
+ * @category Errors
+ */
 export const isSnapshotLimitError = (u: unknown): u is SnapshotLimitError => hasTag(u, 'SnapshotLimitError');
 
 /**
- * The participant has pruned updates that the feed has not read. A feed that resumes from `earliestOffset` omits them; the
+ * The participant has pruned updates that the feed has not read. A feed that resumes from `earliestOffset` omits them. The
  * caller decides whether that is acceptable.
+ *
+ * @category Errors
  */
 export class PrunedError extends Error {
   /** The class's name. */
@@ -109,19 +141,25 @@ export class PrunedError extends Error {
   constructor(
     /** The path of the request. */
     readonly path: string,
-    /** The smallest valid `beginExclusive`, if the ledger reports it. */
+    /** The smallest valid `beginExclusive`, if the participant reports it. */
     readonly earliestOffset?: Offset,
   ) {
     super(errorMessage('The ledger is pruned beyond the cursor.', { 'Earliest offset': earliestOffset, Path: path }));
   }
 }
 
-/** Whether a value is a {@link PrunedError}. */
+/**
+ * Whether a value is a {@link PrunedError}.
+ *
+ * @category Errors
+ */
 export const isPrunedError = (u: unknown): u is PrunedError => hasTag(u, 'PrunedError');
 
 /**
- * The cursor is beyond the end of the ledger and stays there: the participant was restored from an older backup, or is a
- * different one. Its offsets now belong to other updates.
+ * The cursor is beyond the ledger end and stays there: the participant was restored from an older backup, or is a different
+ * one. Its offsets now belong to other updates.
+ *
+ * @category Errors
  */
 export class LedgerResetError extends Error {
   /** The class's name. */
@@ -132,7 +170,7 @@ export class LedgerResetError extends Error {
   declare readonly retried?: Retried;
 
   constructor(
-    /** The position of the feed. */
+    /** The cursor of the feed. */
     readonly cursor: Offset,
     /** The ledger end, if it is known. */
     readonly ledgerEnd?: Offset,
@@ -141,5 +179,9 @@ export class LedgerResetError extends Error {
   }
 }
 
-/** Whether a value is a {@link LedgerResetError}. */
+/**
+ * Whether a value is a {@link LedgerResetError}.
+ *
+ * @category Errors
+ */
 export const isLedgerResetError = (u: unknown): u is LedgerResetError => hasTag(u, 'LedgerResetError');

@@ -6,16 +6,24 @@ import type { Retried } from './verdict.js';
  * Why the stored state of a processor is rejected: it cannot be read (`unreadable`), it belongs to another participant
  * (`participant`) or to a request that selects other updates (`selection`), the ledger has another update at the offset of
  * the cursor's last one (`ledger`), or another process has saved it in the meantime (`conflict`).
+ *
+ * @category Errors
  */
 export type CursorReason = 'unreadable' | 'participant' | 'selection' | 'ledger' | 'conflict';
 
-/** The operation of a store. */
+/**
+ * The operation of a store.
+ *
+ * @category Errors
+ */
 export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit';
 
 /**
- * A processor cannot resume from the cursor in its store: updates would be missing or handled twice. Nothing was handled.
- * Use another name, or the store that belongs to this ledger and request; or correct the data derived from the updates and
- * save another cursor.
+ * A processor cannot resume from the cursor in its store, because updates would be missing or handled twice. Nothing was
+ * handled. Use another name, or the store that belongs to this ledger and request. Or correct the data that is derived from
+ * the updates, and save another cursor.
+ *
+ * @category Errors
  */
 export class CursorError extends Error {
   /** The class's name. */
@@ -40,12 +48,18 @@ export class CursorError extends Error {
   }
 }
 
-/** Whether a value is a {@link CursorError}. */
+/**
+ * Whether a value is a {@link CursorError}.
+ *
+ * @category Errors
+ */
 export const isCursorError = (u: unknown): u is CursorError => hasTag(u, 'CursorError');
 
 /**
- * A handler of `processFeed` failed and is not retried. Every update before this one is committed, and none from it on: a
- * processor that is started again begins with it.
+ * A handler of `processFeed` failed and is not retried. Every update before this one is committed; this one and later ones
+ * are not. A processor that is started again begins with this update.
+ *
+ * @category Errors
  */
 export class HandlerError extends Error {
   /** The class's name. */
@@ -77,10 +91,18 @@ export class HandlerError extends Error {
   }
 }
 
-/** Whether a value is a {@link HandlerError}. */
+/**
+ * Whether a value is a {@link HandlerError}.
+ *
+ * @category Errors
+ */
 export const isHandlerError = (u: unknown): u is HandlerError => hasTag(u, 'HandlerError');
 
-/** The store of a processor failed, or did not answer in time. The operation is retried for some time. */
+/**
+ * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time.
+ *
+ * @category Errors
+ */
 export class StoreError extends Error {
   /** The class's name. */
   override readonly name = 'StoreError' as const;
@@ -96,12 +118,16 @@ export class StoreError extends Error {
     readonly processor: string,
     /** The reason, in a few words. */
     readonly reason: string,
-    /** The store's own error. */
+    /** The error that the store threw. */
     cause?: unknown,
   ) {
     super(errorMessage(`The store failed: ${reason}`, { Operation: operation, Processor: processor }), { cause });
   }
 }
 
-/** Whether a value is a {@link StoreError}. */
+/**
+ * Whether a value is a {@link StoreError}.
+ *
+ * @category Errors
+ */
 export const isStoreError = (u: unknown): u is StoreError => hasTag(u, 'StoreError');

@@ -2,7 +2,11 @@ import { formatProblem, type Problem } from '../codecs/Problem.js';
 import { errorMessage, hasTag, nameOf } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
-/** The service could not be reached, or its answer was incomplete. Transient. */
+/**
+ * The participant could not be reached, or its response was incomplete or not JSON. Transient.
+ *
+ * @category Errors
+ */
 export class ConnectionError extends Error {
   /** The class's name. */
   override readonly name = 'ConnectionError' as const;
@@ -26,10 +30,18 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Whether a value is a {@link ConnectionError}. */
+/**
+ * Whether a value is a {@link ConnectionError}.
+ *
+ * @category Errors
+ */
 export const isConnectionError = (u: unknown): u is ConnectionError => hasTag(u, 'ConnectionError');
 
-/** The service did not answer in time; the request was aborted. Transient. */
+/**
+ * The participant did not answer in time, and the request was aborted. Transient.
+ *
+ * @category Errors
+ */
 export class RequestTimeoutError extends Error {
   /** The class's name. */
   override readonly name = 'RequestTimeoutError' as const;
@@ -50,10 +62,18 @@ export class RequestTimeoutError extends Error {
   }
 }
 
-/** Whether a value is a {@link RequestTimeoutError}. */
+/**
+ * Whether a value is a {@link RequestTimeoutError}.
+ *
+ * @category Errors
+ */
 export const isRequestTimeoutError = (u: unknown): u is RequestTimeoutError => hasTag(u, 'RequestTimeoutError');
 
-/** An answer is larger than the ledger's `maxAnswerBytes` and was not read to its end. A feed then requests smaller pages. */
+/**
+ * A response is larger than the ledger's `maxAnswerBytes` and was not read to its end. A feed then requests smaller pages.
+ *
+ * @category Errors
+ */
 export class AnswerTooLargeError extends Error {
   /** The class's name. */
   override readonly name = 'AnswerTooLargeError' as const;
@@ -70,10 +90,18 @@ export class AnswerTooLargeError extends Error {
   }
 }
 
-/** Whether a value is an {@link AnswerTooLargeError}. */
+/**
+ * Whether a value is an {@link AnswerTooLargeError}.
+ *
+ * @category Errors
+ */
 export const isAnswerTooLargeError = (u: unknown): u is AnswerTooLargeError => hasTag(u, 'AnswerTooLargeError');
 
-/** The token provider failed, completed without a token, or did not answer in time. Transient. */
+/**
+ * The token provider failed, completed without a token, or did not return one in time. Transient.
+ *
+ * @category Errors
+ */
 export class TokenError extends Error {
   /** The class's name. */
   override readonly name = 'TokenError' as const;
@@ -83,19 +111,26 @@ export class TokenError extends Error {
   declare readonly retried?: Retried;
 
   constructor(
-    /** The reason, in a few words; never the text of the provider's own error, which may be secret. */
+    /** The reason, in a few words. Never the text of the provider's own error, which may contain a secret. */
     readonly reason: string,
   ) {
     super(`No token is available: ${reason}.`);
   }
 }
 
-/** Whether a value is a {@link TokenError}. */
+/**
+ * Whether a value is a {@link TokenError}.
+ *
+ * @category Errors
+ */
 export const isTokenError = (u: unknown): u is TokenError => hasTag(u, 'TokenError');
 
 /**
- * The service refuses the token. If the provider then returned another one, which the service refused as well, the error is
- * transient: a feed retries with back-off, as after a failed connection. If it returned the same token, a feed ends at once.
+ * The participant refuses the token. If the provider then returned the same token, the error is permanent, and a feed ends at
+ * once. If it returned another token that was refused as well, the error is transient: a feed retries with back-off, as after
+ * a failed connection.
+ *
+ * @category Errors
  */
 export class UnauthorizedError extends Error {
   /** The class's name. */
@@ -119,10 +154,18 @@ export class UnauthorizedError extends Error {
   }
 }
 
-/** Whether a value is an {@link UnauthorizedError}. */
+/**
+ * Whether a value is an {@link UnauthorizedError}.
+ *
+ * @category Errors
+ */
 export const isUnauthorizedError = (u: unknown): u is UnauthorizedError => hasTag(u, 'UnauthorizedError');
 
-/** A request violates a rule of the ledger and was not sent. */
+/**
+ * A request violates a rule of the ledger. It was not sent.
+ *
+ * @category Errors
+ */
 export class InvalidRequestError extends Error {
   /** The class's name. */
   override readonly name = 'InvalidRequestError' as const;
@@ -137,5 +180,9 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** Whether a value is an {@link InvalidRequestError}. */
+/**
+ * Whether a value is an {@link InvalidRequestError}.
+ *
+ * @category Errors
+ */
 export const isInvalidRequestError = (u: unknown): u is InvalidRequestError => hasTag(u, 'InvalidRequestError');

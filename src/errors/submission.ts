@@ -3,33 +3,47 @@ import type { ApiError } from './ApiError.js';
 import { errorMessage, hasTag } from './internal/message.js';
 import type { LedgerError } from './LedgerError.js';
 
-/** Identifies a submission in an error, so that its outcome can be looked up on the ledger. */
+/**
+ * Identifies a submission in an error, so that you can look up its outcome on the ledger.
+ *
+ * @category Errors
+ */
 export interface Submission {
-  /** The id of the first attempt; each further attempt has its own. */
+  /** The id of the first attempt. Each further attempt has its own id. */
   readonly submissionId: string;
-  /** The user that submitted; empty for the user of the token. */
+  /** The user that submitted. Empty for the user of the token. */
   readonly userId: string;
   /** The parties that signed. */
   readonly parties: readonly Party[];
   /** The time of the first attempt by this machine's clock, in milliseconds since the epoch. */
   readonly sentAt: number;
-  /** The ledger end before the first attempt: its transaction has a later offset. Absent if the service did not return it. */
+  /** The ledger end before the first attempt: its transaction has a later offset. Absent if the participant did not return it. */
   readonly beginExclusive?: Offset;
-  /** The signed hash, if the caller passed it; the transaction's `externalTransactionHash` is the same in hex. */
+  /** The signed hash, if the caller passed it. The transaction's `externalTransactionHash` is the same in hex. */
   readonly transactionHash?: Base64;
   /** The number of attempts. */
   readonly attempts: number;
 }
 
 /**
- * Why a prepared submission must not be signed: it cannot be decoded (`undecodable`), the scheme of its hash cannot be
- * checked (`scheme`), the hash is not that of the transaction (`hash`), or the transaction differs from the request: in its
- * parties, command id or synchronizer (`parties`), in its commands (`commands`), or in its time bounds (`times`). Or a
- * verifier returned `false` (`refused`).
+ * Why a prepared submission must not be signed:
+ *
+ * - `undecodable`: it cannot be decoded
+ * - `scheme`: the scheme of its hash cannot be checked
+ * - `hash`: the hash is not that of the transaction
+ * - `parties`, `commands`, `times`: the transaction differs from the request in its parties, command id or synchronizer, in its
+ *   commands, or in its time bounds
+ * - `refused`: a verifier returned `false`
+ *
+ * @category Errors
  */
 export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands' | 'times' | 'refused';
 
-/** A submission did not reach the service and was not committed. */
+/**
+ * A submission did not reach the participant and was not committed.
+ *
+ * @category Errors
+ */
 export class NotSentError extends Error {
   /** The class's name. */
   override readonly name = 'NotSentError' as const;
@@ -48,13 +62,19 @@ export class NotSentError extends Error {
   }
 }
 
-/** Whether a value is a {@link NotSentError}. */
+/**
+ * Whether a value is a {@link NotSentError}.
+ *
+ * @category Errors
+ */
 export const isNotSentError = (u: unknown): u is NotSentError => hasTag(u, 'NotSentError');
 
 /**
- * A submission may have been committed: its answer was lost, and its outcome could not be determined in time. Subscribe to
- * the same Observable again, which cannot commit it twice; or look for the transaction in the feed after
+ * A submission may have been committed: its response was lost, and its outcome could not be determined in time. Subscribe to
+ * the same Observable again, which cannot commit it twice. Or look for the transaction in the feed after
  * `submission.beginExclusive`.
+ *
+ * @category Errors
  */
 export class OutcomeUnknownError extends Error {
   /** The class's name. */
@@ -67,7 +87,7 @@ export class OutcomeUnknownError extends Error {
     readonly submission: Submission,
     /** The error of the last attempt. */
     readonly lastError: LedgerError,
-    /** The offset of its transaction, if the ledger reported the commit and only the transaction could not be read. */
+    /** The offset of the transaction, if the ledger reported the commit, but the transaction could not be read. */
     readonly completionOffset?: Offset,
   ) {
     super(
@@ -87,19 +107,25 @@ export class OutcomeUnknownError extends Error {
   }
 }
 
-/** Whether a value is an {@link OutcomeUnknownError}. */
+/**
+ * Whether a value is an {@link OutcomeUnknownError}.
+ *
+ * @category Errors
+ */
 export const isOutcomeUnknownError = (u: unknown): u is OutcomeUnknownError => hasTag(u, 'OutcomeUnknownError');
 
 /**
- * The signed transaction is outside its time bounds: it was not committed and will not be. Prepare and sign again, with the
+ * The signed transaction is outside its time bounds. It was not committed and will not be. Prepare and sign again, with the
  * same command id.
+ *
+ * @category Errors
  */
 export class SubmissionExpiredError extends Error {
   /** The class's name. */
   override readonly name = 'SubmissionExpiredError' as const;
   /** Identifies the error in the union. */
   readonly _tag = 'SubmissionExpiredError' as const;
-  /** The ledger's id of the error, which says which of the time bounds was missed. */
+  /** The ledger's error code, which identifies the time bound that was missed. */
   readonly code: string | undefined;
   /** The ledger's explanation. */
   readonly reason: string;
@@ -124,11 +150,19 @@ export class SubmissionExpiredError extends Error {
   }
 }
 
-/** Whether a value is a {@link SubmissionExpiredError}. */
+/**
+ * Whether a value is a {@link SubmissionExpiredError}.
+ *
+ * @category Errors
+ */
 export const isSubmissionExpiredError = (u: unknown): u is SubmissionExpiredError =>
   hasTag(u, 'SubmissionExpiredError');
 
-/** A submission was rejected: it was not committed and will not be. */
+/**
+ * A submission was rejected. It was not committed and will not be.
+ *
+ * @category Errors
+ */
 export class SubmissionRejectedError extends Error {
   /** The class's name. */
   override readonly name = 'SubmissionRejectedError' as const;
@@ -136,11 +170,11 @@ export class SubmissionRejectedError extends Error {
   readonly _tag = 'SubmissionRejectedError' as const;
   /** The HTTP status. */
   readonly status: number;
-  /** The ledger's id of the error, such as `INVALID_EXTERNAL_SIGNATURE`; `NA` where the ledger withholds it, absent for a proxy. */
+  /** The ledger's error code, such as `INVALID_EXTERNAL_SIGNATURE`. `NA` if the ledger withholds it, `undefined` for a proxy. */
   readonly code: string | undefined;
-  /** The ledger's category, 1 to 14; -1 where the ledger withholds it, absent for a proxy. */
+  /** The ledger's error category, 1 to 14. -1 if the ledger withholds it, `undefined` for a proxy. */
   readonly errorCategory: number | undefined;
-  /** The ledger's explanation, or the beginning of another answer. */
+  /** The ledger's explanation, or the beginning of any other response. */
   readonly reason: string;
   /** Identifies the error in the participant's logs. */
   readonly correlationId: string | undefined;
@@ -170,11 +204,20 @@ export class SubmissionRejectedError extends Error {
   }
 }
 
-/** Whether a value is a {@link SubmissionRejectedError}. */
+/**
+ * Whether a value is a {@link SubmissionRejectedError}.
+ *
+ * @category Errors
+ */
 export const isSubmissionRejectedError = (u: unknown): u is SubmissionRejectedError =>
   hasTag(u, 'SubmissionRejectedError');
 
-/** A prepared submission must not be signed. The error says why and where, and never contains a value. Nothing was signed or sent. */
+/**
+ * A prepared submission must not be signed. Nothing was signed or sent. The error gives the reason and the field, and never
+ * contains a value.
+ *
+ * @category Errors
+ */
 export class VerificationError extends Error {
   /** The class's name. */
   override readonly name = 'VerificationError' as const;
@@ -184,7 +227,7 @@ export class VerificationError extends Error {
   constructor(
     /** The kind of problem. */
     readonly reason: VerificationReason,
-    /** The problem in a few words, without any value. */
+    /** The problem, in a few words and without any value. */
     readonly explanation: string,
     /** The field, if there is one: `commands[0].createArguments.owner`. */
     readonly path?: string,
@@ -193,5 +236,9 @@ export class VerificationError extends Error {
   }
 }
 
-/** Whether a value is a {@link VerificationError}. */
+/**
+ * Whether a value is a {@link VerificationError}.
+ *
+ * @category Errors
+ */
 export const isVerificationError = (u: unknown): u is VerificationError => hasTag(u, 'VerificationError');

@@ -7,11 +7,15 @@ import type { LedgerError } from './LedgerError.js';
  */
 type Verdict = 'retry' | 'refresh' | 'shrink' | 'switch' | 'stop';
 
-/** The retries before a feed gave up. */
+/**
+ * The retries before a feed or an operation gave up.
+ *
+ * @category Errors
+ */
 export interface Retried {
   /** The number of retries. */
   readonly times: number;
-  /** Their total duration in milliseconds, attempts and delays. */
+  /** The total duration of the attempts and the delays, in milliseconds. */
   readonly forMs: number;
 }
 
@@ -45,7 +49,7 @@ const verdictsByCode: Readonly<Record<string, Verdict>> = {
   LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED: 'stop',
 };
 
-/** The categories of unavailability, contention and back-pressure, a missed deadline, and an offset after the ledger end. */
+/** The categories of unavailability, of contention and back-pressure, of a missed deadline, and of an offset after the ledger end. */
 const transientCategories = [1, 2, 3, 12];
 
 const categoryVerdict = ({ errorCategory }: ApiError): Verdict | undefined => {
@@ -67,7 +71,11 @@ function statusVerdict({ status, code }: ApiError): Verdict {
   return status === 500 ? 'retry' : 'stop';
 }
 
-/** Whether the same request may succeed later without any intervention. */
+/**
+ * Whether the same request may succeed later, without any intervention.
+ *
+ * @category Errors
+ */
 export const isTransient = (error: LedgerError): boolean => verdict(error) === 'retry';
 
 /** Adds the retries to the last error of a feed that gave up, and to its message. */

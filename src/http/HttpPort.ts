@@ -1,31 +1,39 @@
 import type { Observable } from 'rxjs';
 
-/** A request as it is sent. */
+/**
+ * An HTTP request, as it is sent.
+ *
+ * @category HTTP
+ */
 export interface HttpRequest {
   /** The method. */
   readonly method: 'GET' | 'POST';
   /** The absolute URL, with its query. */
   readonly url: string;
-  /** Names are in lower case. */
+  /** The headers. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text; absent for GET. */
+  /** The body, as JSON text. Absent for GET. */
   readonly body?: string;
 }
 
-/** A response with any status. */
+/**
+ * An HTTP response with any status.
+ *
+ * @category HTTP
+ */
 export interface HttpResponse {
   /** The status. */
   readonly status: number;
-  /** Names are in lower case. Those that matter here are `retry-after` and `content-type`. */
+  /** The headers. Names are in lower case. The library reads `retry-after` and `content-type`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The whole body. */
   readonly text: string;
 }
 
 /**
- * Sends requests to the service: a function from a request to a cold Observable that emits one response, whatever its
- * status, and completes. It aborts the request when it is unsubscribed, and errors if there is no response. It neither
- * retries nor times out.
+ * Sends HTTP requests: a function that takes a request and returns a cold Observable. The Observable emits one response with
+ * any status and completes, or errors if there is no response. Unsubscribing aborts the request. A port neither retries nor
+ * times out.
  *
  * @example
  * ```ts
@@ -35,6 +43,7 @@ export interface HttpResponse {
  * const port: HttpPort = () => of({ status: 200, headers: {}, text: '{"offset":42}' });
  * createLedger({ baseUrl: 'http://ledger.example', port }).ledgerEnd(); // emits 42
  * ```
+ * @category HTTP
  */
 export type HttpPort = (request: HttpRequest) => Observable<HttpResponse>;
 

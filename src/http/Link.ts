@@ -6,10 +6,14 @@ import { verdict } from '../errors/verdict.js';
 import type { HttpPort, HttpRequest } from './HttpPort.js';
 import { mapError, timeoutWith } from './retry.js';
 
-/** A bearer token, or a function that provides one. The function is called for every request. */
+/**
+ * A bearer token, or a function that provides one. The function is called before every request.
+ *
+ * @category Ledger
+ */
 export type Token = string | (() => string | ObservableInput<string>);
 
-/** The settings that all requests to one service share. */
+/** The settings that all requests to one participant share. */
 export interface Link {
   readonly port: HttpPort;
   /** Without a trailing slash. */
@@ -26,23 +30,23 @@ export interface Link {
   readonly socketInterceptor?: SocketInterceptor;
 }
 
-/** One request to the service. */
+/** One request to the participant. */
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly query?: Readonly<Record<string, number>>;
   readonly body?: unknown;
-  /** Makes a new body each time that the request is sent. Only without `body`. */
+  /** Creates the body each time the request is sent. Only without `body`. */
   readonly makeBody?: () => unknown;
   /** Default: the link's `requestTimeoutMs`. */
   readonly timeoutMs?: number;
-  /** Whether it changes the ledger. It is then sent again only when it was certainly not carried out. */
+  /** Whether the request changes the ledger. Such a request is repeated only if it was certainly not carried out. */
   readonly isSubmission?: boolean;
 }
 
 /**
- * Wraps each request of a link: sends it, possibly with more headers, reads the JSON of the response, and passes on the
- * result or a `LedgerError`.
+ * Wraps each request of a link: sends it, possibly with more headers, reads the JSON of the response, and emits the result
+ * or a `LedgerError`.
  */
 export type Interceptor = <A>(
   call: Call,
@@ -51,7 +55,7 @@ export type Interceptor = <A>(
   read: (json: unknown) => A,
 ) => Observable<A>;
 
-/** Wraps each socket of a link: opens it, possibly with more headers, and passes on its signs. `'Open'` is the tag of the first. */
+/** Wraps each socket of a link: opens it, possibly with more headers, and emits its signs. The tag of the first is `'Open'`. */
 export type SocketInterceptor = <A extends { readonly _tag: string }>(
   request: Pick<HttpRequest, 'url' | 'headers'>,
   open: (headers: HttpRequest['headers']) => Observable<A>,
@@ -60,15 +64,15 @@ export type SocketInterceptor = <A extends { readonly _tag: string }>(
 /** The host and the port of a link, for errors: without path, query and credentials. */
 export const hostOf = ({ baseUrl }: Pick<Link, 'baseUrl'>): string => new URL(baseUrl).host;
 
-/** The headers of a request over a link. The caller's own replace those of the library. */
+/** The headers of a request over a link. The caller's headers replace those of the library. */
 export const requestHeaders = (link: Link, token: string | undefined): Readonly<Record<string, string>> => ({
   ...(token !== undefined && { authorization: `Bearer ${token}` }),
   ...link.headers,
 });
 
 /**
- * Sends a request with the link's token. When the service refuses the token, gets one from the provider again and sends
- * the request with it, unless it is the same. A refused request was not carried out, so sending it again is safe.
+ * Sends a request with the link's token. If the participant refuses the token, calls the provider again and repeats the
+ * request, unless the token is the same. A refused request was not carried out, so it is safe to repeat.
  */
 export function sendWithToken<A>(
   link: Link,
@@ -97,7 +101,7 @@ const catchRefusal = <A>(call: Call, handle: () => Observable<A>) =>
     throw error;
   });
 
-/** A token that expires while the service works on a submission does not mean that the submission was refused. */
+/** A token that expires while the participant processes a submission does not mean that the submission was refused. */
 const isRefusal = (error: ApiError, { isSubmission = false }: Call): boolean =>
   isSubmission ? error.status === 401 : verdict(error) === 'refresh';
 
@@ -118,7 +122,7 @@ const resolveToken = (token: Token, timeoutMs: number): Observable<string> =>
     map(validateToken),
   );
 
-/** Despite the types, a provider may pass on `undefined` from an answer that it did not check. */
+/** Despite the types, a provider may return `undefined` from a response that it did not check. */
 function validateToken(token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw new TokenError('the provider did not return a token');

@@ -15,7 +15,7 @@ import { type Call, hostOf, type Link, requestHeaders, sendWithToken } from './L
 import { clampTimer, mapError, timeoutWith } from './retry.js';
 
 /**
- * Sends one request and emits what `read` makes of its response. Every failure is a `LedgerError`. Does not retry, except
+ * Sends one request and emits what `read` returns for its response. Every failure is a `LedgerError`. Does not retry, except
  * with another token.
  *
  * @param read - reads the JSON of the response, or throws
@@ -107,7 +107,7 @@ function parseResponse(request: HttpRequest, { status, headers, text }: HttpResp
   }
 }
 
-/** The typed error of a request without a response. Always a new error, since that of a port may hold the request. */
+/** The typed error of a request without a response. Always a new error, because the port's error may hold the request. */
 export function toConnectionError(path: string, error: unknown, host?: string): ConnectionError | AnswerTooLargeError {
   if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
   return new ConnectionError(path, 'the connection failed', systemCode(error), host);
@@ -120,7 +120,7 @@ function systemCode(error: unknown, depth = 0): string | undefined {
   return inner ?? ('code' in error && isCode(error.code) ? error.code : undefined);
 }
 
-/** A custom `fetch` may put anything there. */
+/** A custom `fetch` may use any value as the code. */
 const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(u);
 
 /** A `Retry-After` header, which is a number of seconds or a date, in milliseconds from now. */
@@ -131,7 +131,7 @@ function parseRetryAfter(header: string | undefined): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** Fields of a body whose values must not appear anywhere else. */
+/** Fields of a request body whose values must not appear in errors. */
 const secretFields = /"(?:signature|preparedTransaction)":"([^"]+)"/g;
 
 /** The parts of a request that must not appear in an error: its token, the caller's headers, the signed bytes and the signatures. */
@@ -145,17 +145,17 @@ export function requestSecrets({ headers, body = '' }: Pick<HttpRequest, 'header
   ].filter(Boolean);
 }
 
-/** A short value is not a secret, and may be a word of the response. */
+/** A short value is not a secret, and may occur in the response as a word. */
 const isSecret = (header: string, value: string): boolean => header !== 'content-type' && value.length >= 8;
 
-/** Checks a request by its codec and fills in its defaults; throws an {@link InvalidRequestError}. */
+/** Validates a request by its codec and fills in its defaults. Throws an {@link InvalidRequestError}. */
 export function validateRequest<A>(codec: t.Type<A, unknown>, request: unknown): A {
   const result = codec.decode(request);
   if (result._tag === 'Left') throw new InvalidRequestError(problemsOf(result.left));
   return result.right;
 }
 
-/** Decodes a response by its codec; throws a {@link DecodeError}. For `map`. */
+/** Decodes a response by its codec. Throws a {@link DecodeError}. For `map`. */
 export const decodeWith =
   <A>(path: string, codec: t.Type<A, unknown>) =>
   (json: unknown): A => {

@@ -30,7 +30,7 @@ export const kyPort =
         retry: 0,
         timeout: false,
         throwHttpErrors: false,
-        // not ky's own Request: ky copies it so that it could retry, which costs as much as sending it
+        // not ky's own Request: ky copies it for retries, which costs as much as sending it
         fetch: () => (fetch === undefined ? globalThis.fetch(url, init) : fetch(new Request(url, init))),
       });
       return {
@@ -40,7 +40,7 @@ export const kyPort =
       };
     });
 
-/** Calls an abortable function for each subscription. Unsubscribing aborts it, unless its promise is settled. */
+/** Calls an abortable function for each subscription. Unsubscribing aborts the call, unless its promise is settled. */
 const fromAbortable = <A>(start: (signal: AbortSignal) => Promise<A>): Observable<A> =>
   new Observable<A>((subscriber) => {
     const controller = new AbortController();

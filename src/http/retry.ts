@@ -21,7 +21,14 @@ import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import { isConnectionError } from '../errors/request.js';
 import { isTransient, withRetried } from '../errors/verdict.js';
 
-/** How a feed retries after a transient failure: with exponential back-off and full jitter, for a limited time. */
+/**
+ * How a feed retries after a transient failure: with exponential back-off and full jitter, for a limited time.
+ *
+ * While the participant cannot be reached, the first request of the same ledger that succeeds ends the delays of all its
+ * feeds within a second.
+ *
+ * @category Ledger
+ */
 export interface RetryPolicy {
   /**
    * The longest delay before the first retry, in milliseconds. It doubles with every further retry.
@@ -30,14 +37,15 @@ export interface RetryPolicy {
    */
   readonly baseDelayMs?: number | undefined;
   /**
-   * The longest delay before any retry, in milliseconds, unless the service asks for a longer one.
+   * The longest delay before any retry, in milliseconds, unless the participant requests a longer one by `Retry-After`. After
+   * a refused connection (`ECONNREFUSED`) the longest delay is 5000, because such an attempt costs the host almost nothing.
    *
    * @defaultValue 30000
    */
   readonly maxDelayMs?: number | undefined;
   /**
-   * How long a feed continues without a healthy response, in milliseconds, before it ends with the last error. Counts the
-   * attempts and the delays between them, but not the time in which the machine sleeps. 0 disables retries.
+   * How long a feed retries without a healthy response, in milliseconds, before it ends with the last error. Attempts and the
+   * delays between them count; the time in which the machine sleeps does not. 0 disables retries.
    *
    * @defaultValue 300000
    */
@@ -55,13 +63,13 @@ export interface RetrySettings {
   readonly success$?: Observable<unknown>;
 }
 
-/** Throws a TypeError for an option that is not positive, or not a whole number: a mistake in the program. */
+/** Throws a TypeError if an option is not positive, or not a whole number where `isWhole` is set. */
 export function checkPositive(options: Readonly<Record<string, number>>, isWhole = false): void {
   for (const [name, value] of Object.entries(options))
     if (!(value > 0) || (isWhole && !Number.isSafeInteger(value))) throw new TypeError(`${name} is out of range`);
 }
 
-/** Merges the policies of a ledger and of one of its feeds, which has priority. Throws a TypeError for a time out of range. */
+/** Merges the policies of a ledger and of one of its feeds; that of the feed has priority. Throws a TypeError for a time out of range. */
 export function retryPolicy(ledger: RetryPolicy = {}, feed: RetryPolicy = {}): CompleteRetryPolicy {
   const policy = {
     baseDelayMs: feed.baseDelayMs ?? ledger.baseDelayMs ?? 250,
@@ -79,14 +87,14 @@ export const clampTimer = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 /** The delays of a policy. */
 type BackOff = Pick<CompleteRetryPolicy, 'baseDelayMs' | 'maxDelayMs'>;
 
-/** Full jitter: anything up to the back-off, so that the clients of a service that recovers do not all return at once. */
+/** Full jitter: any delay up to the back-off, so that the clients of a participant that recovers do not all return at once. */
 export const jitter = (failures: number, { baseDelayMs, maxDelayMs }: BackOff): number =>
   Math.random() * Math.min(maxDelayMs, baseDelayMs * 2 ** failures);
 
-/** The maximum time that an attempt counts for, in milliseconds. A clock that was set, or a machine that slept, is no failure. */
+/** The maximum time that an attempt counts for, in milliseconds. A clock that was set, or a machine that slept, is not a failure. */
 const maxAttemptMs = 60_000;
 
-/** How much of a policy's time is used up, and the next delay. Immutable: each method returns another budget. */
+/** How much of a policy's time is used up, and the next delay. Immutable: each method returns a new budget. */
 export class RetryBudget {
   constructor(
     private readonly policy: CompleteRetryPolicy,
@@ -106,13 +114,13 @@ export class RetryBudget {
     return new RetryBudget(this.policy, this.failures, this.spentMs + Math.min(maxMs, Math.max(0, tookMs)));
   }
 
-  /** A delay before the next attempt: random, at least what the service asked for, at most what is left. */
+  /** A delay before the next attempt: random, at least what the participant requested, at most what is left. */
   nextDelayMs(retryAfterMs = 0, maxDelayMs = this.policy.maxDelayMs): number {
     const back = { ...this.policy, maxDelayMs: Math.min(maxDelayMs, this.policy.maxDelayMs) };
     return Math.min(this.leftMs, Math.max(jitter(this.failures, back), retryAfterMs));
   }
 
-  /** Counts a failure, and the delay after it. */
+  /** Counts a failure and the delay after it. */
   countFailure(delayMs: number): RetryBudget {
     return new RetryBudget(this.policy, this.failures + 1, this.spentMs + delayMs);
   }
@@ -128,7 +136,7 @@ export class RetryBudget {
   }
 }
 
-/** The delay that the service asked for with an error, in milliseconds. */
+/** The delay that the participant requested with an error, in milliseconds. */
 export const retryAfterOf = (error: LedgerError): number | undefined =>
   isApiError(error) ? error.retryAfterMs : undefined;
 
@@ -151,7 +159,7 @@ const isUnreachable = (error: LedgerError): boolean =>
 const resetGraceMs = 10_000;
 
 /**
- * Retries after a transient failure until the policy's time is used up, then errors with the last failure and with the
+ * Retries after a transient failure until the policy's time is used up. Then errors with the last failure, which has the
  * number and the time of the retries. The time counts from the first failure; every value renews it.
  *
  * @param isRetried - which of the transient errors this operator retries; by default all of them
