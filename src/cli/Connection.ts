@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
-import { UsageError, type Values } from './arguments.js';
-import type { World } from './World.js';
+import { ledgerUrlOf, UsageError, type Values } from './arguments.js';
+import { systemReason, type World } from './World.js';
 
 /** A ledger and the token for it. */
 export interface Connection {
@@ -19,6 +19,12 @@ export const isThisMachine = (hostname: string): boolean =>
 export const portOf = ({ port, protocol }: URL): number => {
   const usual = protocol === 'https:' ? 443 : 80;
   return port === '' ? usual : Number(port);
+};
+
+/** The host and port of a ledger, for messages. */
+export const addressOf = ({ ledger }: Pick<Connection, 'ledger'>): string => {
+  const url = new URL(ledger);
+  return `${url.hostname}:${portOf(url)}`;
 };
 
 /** The options of every command that connects to a ledger. */
@@ -39,7 +45,10 @@ function readUrl(text: string | undefined): string {
     throw new UsageError('no ledger: use --ledger URL or set CANTON_RX_LEDGER_URL');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new UsageError('--ledger must be an absolute http(s) URL, such as http://127.0.0.1:7575');
+    const meant = ledgerUrlOf(text);
+    throw new UsageError(
+      `--ledger must be an absolute http(s) URL${meant === undefined ? ', such as http://127.0.0.1:7575' : `: did you mean ${meant}?`}`,
+    );
   }
   if (url.username !== '' || url.password !== '')
     throw new UsageError('--ledger must be a URL without a user or password');
@@ -50,11 +59,15 @@ function readUrl(text: string | undefined): string {
 }
 
 /**
- * Provides the token of the file or of the environment. Reads the file for every request, because tokens are replaced while a
+ * Provides the token of a file, or a token from another source. Reads the file for every request, because tokens are replaced while a
  * feed runs. Throws a {@link UsageError} if there is no token now, rather than waiting for one.
  */
-function tokenProvider(file: string | undefined, value: string | undefined): (() => string) | undefined {
-  const provider = file === undefined ? environmentToken(value) : () => readToken(readFileSync(file, 'utf8'), file);
+export function tokenProvider(
+  file: string | undefined,
+  value: string | undefined,
+  source = 'CANTON_RX_LEDGER_TOKEN',
+): (() => string) | undefined {
+  const provider = file === undefined ? fixedToken(value, source) : () => readToken(readFileSync(file, 'utf8'), file);
   try {
     provider?.();
     return provider;
@@ -63,20 +76,20 @@ function tokenProvider(file: string | undefined, value: string | undefined): (()
   }
 }
 
-const environmentToken = (value: string | undefined): (() => string) | undefined =>
-  value === undefined || value === '' ? undefined : () => readToken(value, 'CANTON_RX_LEDGER_TOKEN');
+const fixedToken = (value: string | undefined, source: string): (() => string) | undefined =>
+  value === undefined || value === '' ? undefined : () => readToken(value, source);
 
 /** A token becomes a header: other characters would fail there, with an error that shows the token. */
 function readToken(text: string, source: string): string {
   const token = text.trim();
   if (/^bearer\s/i.test(token)) throw new Error(`${source} must contain the token alone, without "Bearer "`);
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`${source} contains no valid token`);
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`${source} does not contain a valid token`);
   return token;
 }
 
-/** Leaves out the path from messages of the system: the token itself may have been given in its place. */
+/** Leaves the path out of messages of the system: the token itself may have been given in its place. */
 function tokenErrorMessage(error: unknown): string {
-  if (!types.isNativeError(error)) return 'there is no token';
-  const [reason = ''] = error.message.split(', ');
-  return 'syscall' in error ? `cannot read the file of --token-file: ${reason}` : error.message;
+  const reason = systemReason(error);
+  if (reason !== undefined) return `cannot read the file of --token-file: ${reason}`;
+  return types.isNativeError(error) ? error.message : 'there is no token';
 }

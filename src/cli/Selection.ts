@@ -9,6 +9,8 @@ import { readOneOf, readValues, type Values } from './arguments.js';
 
 /** Which updates to read, and which of them to keep. */
 export interface Selection {
+  readonly parties: readonly Party[] | 'any';
+  readonly templates: readonly TemplateId[];
   /** The format of the request. */
   readonly format: UpdateFormat;
   /** Keeps only these variants of what the ledger sends; empty for all. */
@@ -32,7 +34,8 @@ export function readSelection(values: Values<typeof selectionOptions>): Selectio
   const templates = readTemplates(values.template);
   const chosen = (values.variant ?? []).map((text) => readOneOf('variant', text, variants));
   const format = values.effects === true ? ledgerEffects : acsDelta;
-  return { format: format({ parties, templates }), variants: chosen, synchronizers: values.synchronizer ?? [] };
+  const synchronizers = values.synchronizer ?? [];
+  return { parties, templates, format: format({ parties, templates }), variants: chosen, synchronizers };
 }
 
 const variants: readonly Update['_tag'][] = [

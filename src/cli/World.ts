@@ -1,5 +1,4 @@
 import type { EventEmitter } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
 import { fromEvent, merge, type Observable } from 'rxjs';
 import { isLedgerResetError, isPrunedError } from '../errors/feed.js';
@@ -26,10 +25,19 @@ type Signals = Pick<EventEmitter, 'addListener' | 'removeListener'>;
 export const interruptions = (signals: Signals): Observable<unknown> =>
   merge(fromEvent(signals, 'SIGINT'), fromEvent(signals, 'SIGTERM'));
 
+/** An error or a notice as every command writes it to stderr. */
+export const errorLine = (message: string): string => `canton-rx: ${message}\n`;
+
 /** The message of an error without its stack, which does not help the user of a command. */
 export function messageOf(error: unknown): string {
   if (isLedgerError(error)) return error.message;
   return types.isNativeError(error) ? error.message : 'unknown error';
+}
+
+/** Why an operation on a file failed, without the path; `undefined` for an error that is not of the system. */
+export function systemReason(error: unknown): string | undefined {
+  if (!types.isNativeError(error) || !('syscall' in error)) return undefined;
+  return error.message.split(', ')[0];
 }
 
 /** The advice for errors after which the same command fails again. */
@@ -46,11 +54,4 @@ export function gapAdvice(error: unknown, { pruned, reset }: GapTexts): string |
   return earliestOffset === undefined
     ? 'the pruned updates are gone'
     : `the pruned updates are gone: ${pruned(earliestOffset)}`;
-}
-
-/** The version in the package.json of this package, two folders above both `src/cli` and `dist/cli`. */
-export function version(): string {
-  const content: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const isPackage = typeof content === 'object' && content !== null && 'version' in content;
-  return isPackage && typeof content.version === 'string' ? content.version : 'unknown';
 }

@@ -1,5 +1,6 @@
 import type * as t from 'io-ts';
 import { parseArgs, type ParseArgsConfig, types } from 'node:util';
+import { suggest } from './suggest.js';
 
 /** Bad arguments. The message says which in one line, and never holds a secret. */
 export class UsageError extends Error {
@@ -19,28 +20,74 @@ export function parseOptions<const O extends Options>(args: readonly string[], o
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    throw new UsageError(parseErrorMessage(error));
+    throw new UsageError(parseErrorMessage(types.isNativeError(error) ? error.message : '', Object.keys(options)));
   }
 }
 
 const noTokenOption =
-  'there is no option --token, since other users can see arguments: use --token-file or CANTON_RX_LEDGER_TOKEN';
+  'there is no option --token, because other users can see arguments: use --token-file or CANTON_RX_LEDGER_TOKEN';
 
-/** The first sentence of Node.js's message: the second one is advice about positional arguments, which no command has. */
-function parseErrorMessage(error: unknown): string {
-  // before the split: a secret may have a full stop
-  const [message = ''] = types.isNativeError(error) ? redactSecrets(error.message).split(/\. |\n/) : [];
-  if (message.startsWith("Unknown option '--token'")) return noTokenOption;
-  const option = /^Option '(?:-\w, )?(--[\w-]+).*(?:ambiguous\.?|missing)$/.exec(message)?.[1];
+/** What to report in place of a message of Node.js, which has advice about positional arguments that no command takes. */
+function parseErrorMessage(message: string, options: readonly string[]): string {
+  const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
+  if (unknown === '--token') return noTokenOption;
+  if (unknown !== undefined) return unknownOptionMessage(unknown, options);
+  const positional = /^Unexpected argument '(.*)'\. This command does not take/s.exec(message)?.[1];
+  if (positional !== undefined) return positionalMessage(positional, options);
+  const option = /^Option '(?:-\w, )?(--[\w-]+).*(?:ambiguous\.?|missing)$/m.exec(message)?.[1];
   if (option !== undefined) return `${option} requires a value; write ${option}=-… if it starts with a dash`;
-  return `${message.charAt(0).toLowerCase()}${message.slice(1).replace(/\.$/, '')}`;
+  // before the split: a secret may have a full stop
+  const [sentence = ''] = redactSecrets(message).split(/\. |\n/);
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1).replace(/\.$/, '')}`;
+}
+
+/** Options that other programs have, and what they are called here. */
+const otherNames: Readonly<Partial<Record<string, string>>> = {
+  url: 'ledger',
+  host: 'ledger',
+  offset: 'from',
+  file: 'out',
+  output: 'out',
+  parties: 'party',
+  db: 'database',
+};
+
+function unknownOptionMessage(unknown: string, options: readonly string[]): string {
+  const name = unknown.replace(/^-+/, '');
+  const other = otherNames[name];
+  const similar = other !== undefined && options.includes(other) ? other : suggest(name, options);
+  if (similar !== undefined) return `unknown option '${unknown}': did you mean --${similar}?`;
+  return `unknown option '${unknown}': use ${[...options, 'help'].map((option) => `--${option}`).join(', ')}`;
+}
+
+function positionalMessage(text: string, options: readonly string[]): string {
+  const url = options.includes('ledger') ? ledgerUrlOf(text) : undefined;
+  if (url !== undefined) return `unexpected argument '${text}': did you mean --ledger ${url}?`;
+  // such a URL may have a secret anywhere
+  if (options.includes('ledger') && /^https?:/.test(text)) return 'unexpected argument, a URL: did you mean --ledger?';
+  if (options.includes('database') && /^postgres(?:ql)?:/.test(text))
+    return `unexpected argument '${text}': did you mean --database?`;
+  return `unexpected argument '${text}'`;
+}
+
+/** The URL of a ledger in an argument that is one, with or without `http://`; `undefined` for any other text. */
+export function ledgerUrlOf(text: string): string | undefined {
+  const url = /^[\w.-]+:\d{1,5}$/.test(text) ? `http://${text}` : text;
+  return /^https?:\/\/[^\s@?#]+$/.test(url) && URL.canParse(url) ? url : undefined;
 }
 
 /** Reads one of the values that an option allows. Throws a {@link UsageError}. */
 export function readOneOf<A extends string>(option: string, text: string, allowed: readonly A[]): A {
   const value = allowed.find((one) => one === text);
-  if (value === undefined) throw new UsageError(`--${option} must be one of ${allowed.join(', ')}, got '${text}'`);
-  return value;
+  if (value !== undefined) return value;
+  const similar = suggest(
+    text.toLowerCase(),
+    allowed.map((one) => one.toLowerCase()),
+  );
+  const hint = allowed.find((one) => one.toLowerCase() === similar);
+  throw new UsageError(
+    `--${option} must be one of ${allowed.join(', ')}, got '${text}'${hint === undefined ? '' : `: did you mean ${hint}?`}`,
+  );
 }
 
 /** Reads a non-negative integer, or returns the default of the option. Throws a {@link UsageError}. */
@@ -70,10 +117,10 @@ export function readValues<A>(
   });
 }
 
-/** JSON Web Tokens start like this, and hardly anything else does. */
+/** JSON Web Tokens start like this, and almost nothing else does. */
 const tokens = /\beyJ[\w-]{8,}(?:\.[\w-]*)*/g;
 
-/** The password of a URL. User and password may themselves have the `@` that ends them. */
+/** The password of a URL. User and password may themselves contain the `@` that ends them. */
 const urlPasswords = /(\/\/[^\s:/]*):.*@/gs;
 
 const passwordParameters = /\b(password=)[^\s&]*/gi;

@@ -1,11 +1,18 @@
 #!/usr/bin/env node
 import process from 'node:process';
-import { lastValueFrom } from 'rxjs';
-import { run } from './run.js';
+import { infoFor } from './info.js';
 
 const { env, stdout, stderr } = process;
+const argv = process.argv.slice(2);
+const info = infoFor(argv);
 
-// not process.exit, which drops what is still in the buffer of stdout
-process.exitCode = await lastValueFrom(run({ argv: process.argv.slice(2), env, stdout, stderr, signals: process }), {
-  defaultValue: 1,
-});
+if (info === undefined) {
+  // loaded on demand: help and version start without RxJS and the library
+  const [{ lastValueFrom }, { run }] = await Promise.all([import('rxjs'), import('./run.js')]);
+  // not process.exit, which drops what is still in the buffer of stdout
+  process.exitCode = await lastValueFrom(run({ argv, env, stdout, stderr, signals: process }), { defaultValue: 1 });
+} else {
+  // a reader that closes the pipe is not a failure
+  stdout.on('error', () => undefined);
+  stdout.write(info);
+}

@@ -27,7 +27,7 @@ export type Outcome =
  * Runs a command that prints until it completes or fails, a signal arrives or stdout closes. Emits how it ended, once, when
  * stdout has passed on what was written: only then is it printed.
  *
- * @param shown$ - what runs meanwhile, such as a status line; it has no end of its own
+ * @param shown$ - what runs meanwhile, such as a status line; it never completes
  */
 export function runToEnd(
   { stdout, signals }: Pick<World, 'stdout' | 'signals'>,

@@ -17,7 +17,7 @@ export function prettyRows(columns: () => number, paint: Paint): (update: Update
     const isNewDay = today !== '' && today !== day;
     if (isNewDay) day = today;
     const heading = isNewDay ? `${joinPieces([{ text: `── ${today} ──`, format: 'dim' }], columns(), paint)}\n` : '';
-    return `${heading}${joinPieces(updatePieces(update), columns(), paint)}\n`;
+    return `${heading}${joinPieces(updatePieces(update, columns()), columns(), paint)}\n`;
   };
 }
 
@@ -60,8 +60,11 @@ const variants: Readonly<Partial<Record<Update['_tag'], string>>> = {
 
 const gap: Piece = { text: '  ' };
 
+/** The widths of a terminal from which on rows have the time and the synchronizer: before them, the events need the room. */
+const columnsFor = { time: 80, synchronizer: 50 };
+
 /** The columns of an update: offset, time, synchronizer, variant, events and parties. */
-function updatePieces(update: Update): readonly Piece[] {
+function updatePieces(update: Update, columns: number): readonly Piece[] {
   const variant =
     update._tag === 'UnknownUpdate' ? `?${escapeText(update.variant)}` : (variants[update._tag] ?? update._tag);
   const synchronizer = 'synchronizerId' in update ? update.synchronizerId : undefined;
@@ -69,10 +72,8 @@ function updatePieces(update: Update): readonly Piece[] {
   const parties = partiesOf(update).join(', ');
   return [
     { text: String(update.offset).padStart(8) },
-    gap,
-    { text: padColumn(timeOf(update), 12), format: 'dim' },
-    gap,
-    { text: padColumn(shortId(synchronizer ?? ''), 12) },
+    ...(columns < columnsFor.time ? [] : [gap, { text: padColumn(timeOf(update), 12), format: 'dim' } as const]),
+    ...(columns < columnsFor.synchronizer ? [] : [gap, { text: padColumn(shortId(synchronizer ?? ''), 12) }]),
     gap,
     { text: padColumn(variant, 10), format: 'dim' },
     ...events.flatMap((event) => [gap, event]),

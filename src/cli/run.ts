@@ -1,12 +1,8 @@
 import { catchError, defer, type Observable, of, switchMap, throwError } from 'rxjs';
-import { redactSecrets, UsageError } from './arguments.js';
-import { checkCommand } from './check/checkCommand.js';
-import { demoCommand } from './demo/demoCommand.js';
-import { help } from './help.js';
-import { replayCommand } from './replay/replay.js';
-import { sandboxCommand } from './sandbox.js';
-import { tailCommand } from './tail/tail.js';
-import { version, type World } from './World.js';
+import { ledgerUrlOf, redactSecrets, UsageError } from './arguments.js';
+import { infoFor } from './info.js';
+import { suggest } from './suggest.js';
+import { errorLine, type World } from './World.js';
 
 /**
  * Runs a command line and emits the exit code, once: 0 on success, 1 on a failure, 2 for bad arguments. The help of a command
@@ -21,7 +17,7 @@ export const run = (world: World): Observable<number> =>
   }).pipe(
     catchError((error: unknown) => {
       if (!(error instanceof UsageError)) return throwError(() => error);
-      world.stderr.write(`canton-rx: ${redactSecrets(error.message)}\n`);
+      world.stderr.write(errorLine(redactSecrets(error.message)));
       return of(2);
     }),
   );
@@ -29,38 +25,36 @@ export const run = (world: World): Observable<number> =>
 /** Runs a command and emits its exit code, once. */
 type Command = (args: readonly string[], world: World) => Observable<number>;
 
-/** A command that is loaded when it runs: the others start without its code. */
-const later =
-  (load: () => Promise<Command>): Command =>
-  (args, world) =>
-    defer(load).pipe(switchMap((command) => command(args, world)));
-
-const commands: ReadonlyMap<string, Command> = new Map([
-  ['check', checkCommand],
-  ['contracts', later(async () => (await import('./contracts/contractsCommand.js')).contractsCommand)],
-  ['tail', tailCommand],
-  ['replay', replayCommand],
-  ['project', later(async () => (await import('./project/projectCommand.js')).projectCommand)],
-  ['sandbox', sandboxCommand],
-  ['demo', demoCommand],
-]);
-
-const names = [...commands.keys()].join(', ');
-
-const texts: ReadonlyMap<string, () => string> = new Map([
-  ['--help', () => help.main],
-  ['-h', () => help.main],
-  ['--version', version],
-  ['-v', version],
+/** Loads a command: each starts without the code of the others. */
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['check', async () => (await import('./check/checkCommand.js')).checkCommand],
+  ['contracts', async () => (await import('./contracts/contractsCommand.js')).contractsCommand],
+  ['tail', async () => (await import('./tail/tail.js')).tailCommand],
+  ['replay', async () => (await import('./replay/replay.js')).replayCommand],
+  ['project', async () => (await import('./project/projectCommand.js')).projectCommand],
+  ['sandbox', async () => (await import('./sandbox.js')).sandboxCommand],
+  ['demo', async () => (await import('./demo/demoCommand.js')).demoCommand],
 ]);
 
 function dispatch(world: World): Observable<number> {
-  const [first, ...args] = world.argv;
-  if (first === undefined) throw new UsageError(`no command: use one of ${names} (canton-rx --help)`);
-  const command = commands.get(first);
-  if (command !== undefined) return command(args, world);
-  const text = texts.get(first)?.();
-  if (text === undefined) throw new UsageError(`unknown command '${first}': use one of ${names} (canton-rx --help)`);
-  world.stdout.write(`${text}\n`);
-  return of(0);
+  const info = infoFor(world.argv);
+  if (info !== undefined) {
+    world.stdout.write(info);
+    return of(0);
+  }
+  const [name, ...args] = world.argv;
+  const load = commands.get(name ?? '');
+  if (load === undefined) throw new UsageError(noCommandMessage(name));
+  return defer(load).pipe(switchMap((command) => command(args, world)));
+}
+
+function noCommandMessage(name: string | undefined): string {
+  const names = [...commands.keys()];
+  const choice = `use one of ${names.join(', ')} (canton-rx --help)`;
+  if (name === undefined) return `no command: ${choice}`;
+  if (name.startsWith('-')) return `the first argument must be a command, got '${name}': ${choice}`;
+  const url = ledgerUrlOf(name);
+  if (url !== undefined) return `unknown command '${name}': did you mean canton-rx check --ledger ${url}?`;
+  const similar = suggest(name, names);
+  return `unknown command '${name}': ${similar === undefined ? choice : `did you mean ${similar}? (canton-rx --help)`}`;
 }

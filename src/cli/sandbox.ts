@@ -17,29 +17,31 @@ import {
 } from 'rxjs';
 import { hasCode } from '../file/durable.js';
 import { type Sandbox, type SandboxProfile, startSandbox } from '../sandbox/index.js';
-import { parseOptions, readInteger, readOneOf } from './arguments.js';
-import { help } from './help.js';
+import { parseOptions, readInteger, readOneOf, UsageError } from './arguments.js';
+import { tokenProvider } from './Connection.js';
 import type { Output } from './output.js';
-import { interruptions, messageOf, type World } from './World.js';
+import { errorLine, interruptions, messageOf, type World } from './World.js';
 
 /** `canton-rx sandbox`; emits the exit code, once. */
 export function sandboxCommand(args: readonly string[], { stdout, stderr, signals }: World): Observable<number> {
   const options = readSandboxOptions(args);
-  if (options === 'help') {
-    stdout.write(`${help.sandbox}\n`);
-    return of(0);
-  }
+  const { token } = options;
   const serve = (sandbox: Sandbox): Observable<unknown> => {
     sandbox.generate(options.updates, options);
     stdout.write(greeting(sandbox, options, stdout));
     return merge(NEVER, generateTraffic(sandbox, options)).pipe(finalize(() => void sandbox.close()));
   };
-  const served$ = defer(() => startSandbox(options)).pipe(switchMap(serve), ignoreElements());
+  const served$ = defer(() =>
+    startSandbox({ ...options, ...(token !== undefined && { checkToken: (given) => given === token }) }),
+  ).pipe(switchMap(serve), ignoreElements());
   return merge(interruptions(signals), served$).pipe(
     take(1),
-    map(() => 0),
+    map(() => {
+      stderr.write('stopped\n');
+      return 0;
+    }),
     catchError((error: unknown) => {
-      stderr.write(`${failureMessage(error, options)}\n`);
+      stderr.write(errorLine(failureMessage(error, options)));
       return of(1);
     }),
   );
@@ -55,20 +57,24 @@ interface SandboxCommandOptions {
   readonly rate: number;
   readonly seed: number;
   readonly cors: boolean;
+  /** The bearer token that every request must have. */
+  readonly token: string | undefined;
+  /** The file of the token, if it is in one. */
+  readonly tokenFile: string | undefined;
 }
 
-/** The options in the arguments, or `'help'`. Throws a `UsageError`. */
-function readSandboxOptions(args: readonly string[]): SandboxCommandOptions | 'help' {
+/** The options in the arguments. Throws a `UsageError`. */
+function readSandboxOptions(args: readonly string[]): SandboxCommandOptions {
   const values = parseOptions(args, {
     port: { type: 'string' },
     profile: { type: 'string' },
     updates: { type: 'string' },
     rate: { type: 'string' },
     seed: { type: 'string' },
+    token: { type: 'string' },
+    'token-file': { type: 'string' },
     cors: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (values.help === true) return 'help';
   return {
     port: readInteger('port', values.port, 7575, 65_535),
     profile: readOneOf('profile', values.profile ?? '3.5', ['3.4', '3.5', '3.6']),
@@ -77,23 +83,45 @@ function readSandboxOptions(args: readonly string[]): SandboxCommandOptions | 'h
     rate: readInteger('rate', values.rate, 0, 100_000),
     seed: readInteger('seed', values.seed, 1),
     cors: values.cors ?? false,
+    token: readSandboxToken(values),
+    tokenFile: values['token-file'],
   };
 }
 
+/** The token of the arguments. Unlike that of a ledger it may be an argument: it protects nothing. */
+function readSandboxToken(values: { readonly token?: string; readonly 'token-file'?: string }): string | undefined {
+  const { token, 'token-file': file } = values;
+  if (token !== undefined && file !== undefined) throw new UsageError('--token and --token-file exclude each other');
+  return token === undefined
+    ? tokenProvider(file, undefined)?.()
+    : tokenProvider(undefined, token === '' ? ' ' : token, '--token')?.();
+}
+
 /** Where the sandbox runs, and commands to try. */
-function greeting(sandbox: Sandbox, { profile, rate }: SandboxCommandOptions, stream: Output): string {
+function greeting(
+  sandbox: Sandbox,
+  { profile, rate, token, tokenFile }: SandboxCommandOptions,
+  stream: Output,
+): string {
   const { url, ledgerEnd, parties } = sandbox;
   const strong = (text: string): string => styleText('bold', text, { stream });
   const faint = (text: string): string => styleText('dim', text, { stream });
   const traffic = rate === 0 ? 'no traffic' : `${rate} ${rate === 1 ? 'update' : 'updates'} per second`;
-  return `${strong(url)}  ${faint(`behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}`)}
+  const access = token === undefined ? '' : ', a token is required';
+  const options = `--ledger ${url}${tokenFile === undefined ? '' : ` --token-file ${quote(tokenFile)}`}`;
+  const variable =
+    token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN=${quote(token)}\n` : '';
+  return `${strong(url)}  ${faint(`behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}${access}`)}
 
-  canton-rx tail --ledger ${url}
-  canton-rx tail --ledger ${url} --from end --party ${parties[0] ?? ''}
+${variable}  canton-rx tail ${options}
+  canton-rx tail ${options} --from end --party ${parties[0] ?? ''}
 
 ${faint('Ctrl-C stops it; nothing is saved.')}
 `;
 }
+
+/** An argument for a shell. */
+const quote = (text: string): string => (/^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 const tickMs = 50;
 

@@ -25,7 +25,7 @@ export function truncate(text: string, columns: number): string {
   return columns > 0 ? `${start}…` : '';
 }
 
-/** Breaks a text between words into lines of at most so many columns; a longer word gets a line of its own. */
+/** Breaks a text between words into lines of at most so many columns; a longer word gets a separate line. */
 export function wrap(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -7,7 +7,11 @@ const ledger = ['--ledger', 'http://127.0.0.1:9'];
 describe('bad arguments', () => {
   it.each([
     [[], 'no command: use one of check, contracts, tail, replay, project, sandbox, demo'],
-    [['tial'], "unknown command 'tial'"],
+    [['tial'], "unknown command 'tial': did you mean tail?"],
+    [['contract'], 'did you mean contracts?'],
+    [['nothing'], "unknown command 'nothing': use one of check, contracts,"],
+    [['--ledger', 'http://127.0.0.1:9'], "the first argument must be a command, got '--ledger'"],
+    [['http://127.0.0.1:9'], 'did you mean canton-rx check --ledger http://127.0.0.1:9?'],
     [['constructor'], "unknown command 'constructor'"],
     [['__proto__'], "unknown command '__proto__'"],
     [['tail'], 'use --ledger URL or set CANTON_RX_LEDGER_URL'],
@@ -17,8 +21,18 @@ describe('bad arguments', () => {
     [['tail', '--ledger', 'http://host/?a=b'], 'without a query, a hash or an @'],
     [['check', '--ledger', 'http://host/#a'], 'without a query, a hash or an @'],
     [['replay', '--ledger', 'http://host/p@q', '--out', 'x'], 'without a query, a hash or an @'],
-    [['tail', ...ledger, '--frum', '3'], "unknown option '--frum'"],
+    [['tail', ...ledger, '--frum', '3'], "unknown option '--frum': did you mean --from?"],
     [['tail', ...ledger, 'extra'], "unexpected argument 'extra'"],
+    [
+      ['tail', 'http://127.0.0.1:9'],
+      "unexpected argument 'http://127.0.0.1:9': did you mean --ledger http://127.0.0.1:9?",
+    ],
+    [['check', 'localhost:7575'], 'did you mean --ledger http://localhost:7575?'],
+    [['check', '--ledger', 'localhost:7575'], 'did you mean http://localhost:7575?'],
+    [['tail', '--url', 'http://127.0.0.1:9'], 'did you mean --ledger?'],
+    [['replay', ...ledger, '--output', 'x'], 'did you mean --out?'],
+    [['tail', ...ledger, '--colour'], "unknown option '--colour': use --ledger, --token-file,"],
+    [['demo', '--fast'], "unknown option '--fast': use --help"],
     [['tail', ...ledger, '--from'], '--from requires a value'],
     [['tail', ...ledger, '--from', '-1'], '--from requires a value'],
     [['tail', ...ledger, '--from=-1'], "--from must be an integer from 0 to 9007199254740991, got '-1'"],
@@ -28,7 +42,7 @@ describe('bad arguments', () => {
     [['tail', ...ledger, '--from', '5', '--to', '3'], '--to 3 is before --from 5'],
     [['tail', ...ledger, '--party', 'a,b'], '--party must be a party id'],
     [['tail', ...ledger, '--template', 'Main:Asset'], '--template must be a template'],
-    [['tail', ...ledger, '--variant', 'transaction'], '--variant must be one of Transaction, Reassignment'],
+    [['tail', ...ledger, '--variant', 'transaction'], "got 'transaction': did you mean Transaction?"],
     [['tail', ...ledger, '--effects=yes'], "option '--effects' does not take an argument"],
     [['tail', ...ledger, '--token-file', '/no/such/file'], 'no such file'],
     [['tail', ...ledger, '--json', '--pretty'], '--json and --pretty exclude each other'],
@@ -46,6 +60,8 @@ describe('bad arguments', () => {
     [['sandbox', '--profile', '2.9'], '--profile must be one of 3.4, 3.5, 3.6'],
     [['sandbox', '--rate', '0.5'], '--rate must be an integer'],
     [['sandbox', '--updates', 'many'], '--updates must be an integer'],
+    [['sandbox', '--token', 'a', '--token-file', 'b'], '--token and --token-file exclude each other'],
+    [['sandbox', '--token', 'a b'], '--token does not contain a valid token'],
     [['sandbox', '--seed', 'x'], '--seed must be an integer'],
   ])('%j end with one line on stderr and exit code 2', async (line, reason) => {
     const { code, out, err } = runCli(line);
@@ -61,6 +77,9 @@ describe('bad arguments', () => {
     [['tail', ...ledger, '--token=s3cret']],
     [['tail', '--ledger', 'https://user:s3cret@host']],
     [['tail', '--ledger', 's3cret']],
+    [['tail', 'http://host/?token=s3cret']],
+    [['tail', 'https://user:s3cret@host']],
+    [['https://user:s3cret@host']],
     [['check', '--ledger', 'http://host/?token=s3cret']],
     [['tail', ...ledger, '--token-file', 'eyJhbGciOiJub25lIn0.s3cret.']],
     [['tail', ...ledger, '--token-file', 'Bearer eyJhbGciOiJub25lIn0.s3cret.']],
@@ -85,7 +104,9 @@ describe('bad arguments', () => {
     const { code, err } = runCli(['project', ...ledger, 'postgres://user:s3cret@host:5432/db']);
 
     expect(await code).toBe(2);
-    expect(err.text()).toBe("canton-rx: unexpected argument 'postgres://user:(password)@host:5432/db'\n");
+    expect(err.text()).toBe(
+      "canton-rx: unexpected argument 'postgres://user:(password)@host:5432/db': did you mean --database?\n",
+    );
   });
 
   it.each(['', '  ', 's3cret with blanks', 's3cret\nmore'])('refuse an invalid token: %j', async (token) => {
@@ -104,9 +125,12 @@ describe('options that need no ledger', () => {
     [['--help'], 'canton-rx tail '],
     [['-h'], 'canton-rx sandbox'],
     [['tail', '--help'], '--token-file FILE'],
-    [['check', '--help'], 'Exit code: 0 no problems'],
+    [['check', '--help'], 'Exit codes: 0 no problems'],
     [['replay', '-h'], '--out FILE'],
-    [['demo', '-h'], 'at work on a ledger service of its own'],
+    [['demo', '-h'], 'watch a feed and two signed submissions'],
+    [['help'], 'canton-rx tail '],
+    [['help', 'replay'], '--out FILE'],
+    [['tail', '--ledger', 'nonsense', '--help'], '--token-file FILE'],
     [['sandbox', '-h'], '--profile LINE'],
   ])('%j prints help', async (line, expected) => {
     const { code, out, err } = runCli(line);
@@ -144,19 +168,26 @@ describe('options that need no ledger', () => {
       'project',
       ['ledger', 'token-file', 'party', 'template', 'database', 'schema', 'exercises', 'keep-archived', 'log-every'],
     ],
-    ['sandbox', ['port', 'profile', 'updates', 'rate', 'seed', 'cors']],
-  ])('the help of %s has every option, in lines of at most 96 columns', async (command, options) => {
-    const { code, out } = runCli([command, '--help']);
-    await code;
+    ['sandbox', ['port', 'profile', 'updates', 'rate', 'seed', 'token', 'token-file', 'cors']],
+    ['demo', []],
+  ])(
+    'the help of %s has a usage line, every option and examples, in lines of at most 96 columns',
+    async (command, options) => {
+      const { code, out } = runCli([command, '--help']);
+      await code;
 
-    for (const option of options) expect(out.text()).toContain(`--${option} `);
-    expect(
-      Math.max(
-        ...out
-          .text()
-          .split('\n')
-          .map((line) => line.length),
-      ),
-    ).toBeLessThanOrEqual(96);
-  });
+      expect(out.text()).toContain(`\nUsage: canton-rx ${command}`);
+      expect(out.text()).toMatch(new RegExp(`\\nExamples?:\n  canton-rx ${command}`));
+      expect(out.text().endsWith('\n\n')).toBe(false);
+      for (const option of options) expect(out.text()).toContain(`--${option} `);
+      expect(
+        Math.max(
+          ...out
+            .text()
+            .split('\n')
+            .map((line) => line.length),
+        ),
+      ).toBeLessThanOrEqual(96);
+    },
+  );
 });

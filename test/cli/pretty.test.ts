@@ -93,10 +93,18 @@ describe('the row of an update', () => {
   });
 
   it('is cut to the width of the terminal', () => {
-    expect(rowOf(transaction([created('Asset')]), 40)).toBe('      12  10:00:00.123  global        t…');
-    expect(rowOf(transaction([created('Asset')]), 58)).toBe(
-      '      12  10:00:00.123  global        tx          +Asset …',
+    expect(rowOf(transaction([created('Asset')]), 80)).toBe(
+      '      12  10:00:00.123  global        tx          +Asset  alice, bob',
     );
+    expect(rowOf(transaction([created('Asset'), archived, exercised(true)]), 80)).toBe(
+      '      12  10:00:00.123  global        tx          +Asset  -Offer  -Asset.Split …',
+    );
+  });
+
+  it('has no time on a narrow terminal, and on a very narrow one no synchronizer, so that the events have room', () => {
+    expect(rowOf(transaction([created('Asset')]), 79)).toBe('      12  global        tx          +Asset  alice, bob');
+    expect(rowOf(transaction([created('Asset')]), 49)).toBe('      12  tx          +Asset  alice, bob');
+    expect(rowOf(transaction([created('Asset')]), 30)).toBe('      12  tx          +Asset …');
   });
 
   it('has a colour for each kind of event', () => {

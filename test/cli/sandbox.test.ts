@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { parseLines, runCli } from './runCli.js';
@@ -26,7 +29,7 @@ describe('canton-rx sandbox', () => {
     expect(out.text()).toContain('Canton 3.4');
     signals.emit(signal);
     expect(await code).toBe(0);
-    expect(err.text()).toBe('');
+    expect(err.text()).toBe('stopped\n');
     await expect(fetch(`${url}/v2/version`)).rejects.toThrow();
   });
 
@@ -54,13 +57,35 @@ describe('canton-rx sandbox', () => {
     expect(await code).toBe(0);
   });
 
+  it.each([['--token'], ['--token-file']])('answers 401 to requests without the token of %s', async (option) => {
+    const folder = mkdtempSync(join(tmpdir(), 'canton-rx-'));
+    const file = join(folder, 'token');
+    writeFileSync(file, 'letmein\n');
+    const { code, out, signals } = runCli(['sandbox', '--port', '0', option, option === '--token' ? 'letmein' : file]);
+    const [first = ''] = await out.lines(4);
+    const end = `${urlIn([first])}/v2/state/ledger-end`;
+    const statusWith = async (token: string): Promise<number> =>
+      (await fetch(end, { headers: { authorization: `Bearer ${token}` } })).status;
+
+    expect(first).toContain('a token is required');
+    expect(out.text()).toContain(
+      option === '--token' ? 'export CANTON_RX_LEDGER_TOKEN=letmein\n' : ` --token-file ${file}\n`,
+    );
+    expect([(await fetch(end)).status, await statusWith('other'), await statusWith('letmein')]).toStrictEqual([
+      401, 401, 200,
+    ]);
+    signals.emit('SIGINT');
+    expect(await code).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
   it('reports a port that is in use', async () => {
     const other = await startSandbox();
     const { port } = new URL(other.url);
     const { code, err } = runCli(['sandbox', '--port', port]);
 
     expect(await code).toBe(1);
-    expect(err.text()).toBe(`port ${port} is in use: choose another with --port\n`);
+    expect(err.text()).toBe(`canton-rx: port ${port} is in use: choose another with --port\n`);
     await other.close();
   });
 });

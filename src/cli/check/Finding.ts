@@ -87,6 +87,13 @@ export interface Basics {
   readonly prunedOffset: Offset | undefined;
 }
 
+/** The result of a check that requires an accepted token. The check of the token reports the reason. */
+export const needsToken = 'unknown without an accepted token';
+
+/** Whether the service refuses the token, or requires one. */
+export const isTokenRefused = ({ ledgerEnd }: Basics): boolean =>
+  'response' in ledgerEnd && ledgerEnd.response.status === 401;
+
 /** Whether a service lacks an endpoint or has disabled it. */
 export const lacksEndpoint = ({ status, text }: HttpResponse): boolean =>
   status === 404 || status === 405 || status === 501 || cantonErrorCode(text) === 'DEPRECATED_API_DISABLED';

@@ -19,13 +19,12 @@ import { RequestTimeoutError } from '../../errors/request.js';
 import { hasCode } from '../../file/durable.js';
 import { parseOptions } from '../arguments.js';
 import { type Connection, connectionOptions, readConnection } from '../Connection.js';
-import { help } from '../help.js';
 import { decodeResponse, probe, type ProbeRequest } from '../probe.js';
 import { readParties } from '../Selection.js';
 import { columnsOf, paintFor, statusLine } from '../terminal.js';
 import { escapeJsonLine } from '../text.js';
 import { flush } from '../output.js';
-import { messageOf, type World } from '../World.js';
+import { errorLine, messageOf, type World } from '../World.js';
 import { checkClock, checkEncryption, checkReachable, checkRoundTrip } from './connection.js';
 import { type Basics, type Finding, findings, type Outcome, type Probe } from './Finding.js';
 import { createReport, formatReport } from './report.js';
@@ -38,10 +37,6 @@ import { checkOffsets, checkPageLimit, checkUpdates } from './updates.js';
 /** `canton-rx check`; emits the exit code, once. */
 export function checkCommand(args: readonly string[], { env, stdout, stderr }: World): Observable<number> {
   const options = readCheckOptions(args, env);
-  if (options === 'help') {
-    stdout.write(`${help.check}\n`);
-    return of(0);
-  }
   const status = statusLine(stderr, paintFor(stderr, env));
   return defer(() => {
     status.show((paint) => paint('dim', 'checking the ledger …'));
@@ -60,7 +55,7 @@ export function checkCommand(args: readonly string[], { env, stdout, stderr }: W
         catchError((error: unknown) => {
           // a reader that closes the pipe is not a failure
           if (hasCode(error, 'EPIPE')) return of(report.exitCode);
-          stderr.write(`cannot write to stdout: ${messageOf(error)}\n`);
+          stderr.write(errorLine(`cannot write to stdout: ${messageOf(error)}`));
           return of(1);
         }),
       );
@@ -76,15 +71,13 @@ interface CheckOptions extends Connection {
   readonly isJson: boolean;
 }
 
-/** The options in the arguments and the environment, or `'help'`. Throws a `UsageError`. */
-function readCheckOptions(args: readonly string[], env: World['env']): CheckOptions | 'help' {
+/** The options in the arguments and the environment. Throws a `UsageError`. */
+function readCheckOptions(args: readonly string[], env: World['env']): CheckOptions {
   const values = parseOptions(args, {
     ...connectionOptions,
     party: { type: 'string', multiple: true },
     json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (values.help === true) return 'help';
   return { ...readConnection(values, env), parties: readParties(values.party), isJson: values.json ?? false };
 }
 
@@ -152,7 +145,7 @@ function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Find
     forkJoin([
       toFindings(['version', 'version'], checkVersion(target, basics), timeoutMs),
       toFindings(['token', 'token'], checkToken(target, basics), timeoutMs),
-      toFindings(['participant', 'participant'], checkParticipant(target), timeoutMs),
+      toFindings(['participant', 'participant'], checkParticipant(target, basics), timeoutMs),
       toFindings(['updates', 'updates'], updates$, 2 * timeoutMs),
       toFindings(['endpoints', 'endpoints'], checkEndpoints(target), timeoutMs),
       toFindings(['webSocket', 'WebSocket'], checkWebSocket(target.connection), timeoutMs),

@@ -13,7 +13,7 @@ interface Target extends Connection {
 }
 
 /**
- * Explains an error of a ledger as `check` does: runs the checks, and writes those that fail to stderr, each with its next
+ * Explains an error of a ledger as `check` does: runs the checks and writes those that fail to stderr, each with its next
  * step. Emits the exit code of `check`, once; 1 if no check fails, and at once for an error that has another cause.
  */
 export const explain = (error: unknown, target: Target, { stderr, env }: World): Observable<number> =>
@@ -30,7 +30,7 @@ export const explain = (error: unknown, target: Target, { stderr, env }: World):
     );
   });
 
-/** Whether an error may come from the address, the token or the state of a service, and not from what it was asked. */
+/** Whether an error may come from the address, the token or the state of a service, and not from the content of the request. */
 function isOfConnection(error: unknown): boolean {
   if (!isLedgerError(error)) return false;
   switch (error._tag) {

@@ -2,8 +2,8 @@ import process from 'node:process';
 import { isThisMachine, portOf } from '../Connection.js';
 import type { Paint } from '../terminal.js';
 import { wrap } from '../text.js';
-import { version } from '../World.js';
-import type { Finding, TroubleKind } from './Finding.js';
+import { version } from '../info.js';
+import { type Finding, needsToken, type TroubleKind } from './Finding.js';
 
 /** The findings and where they were made. Has neither host nor token: people paste it into bug reports. */
 interface Report {
@@ -93,11 +93,21 @@ export function formatReport({ about, ledger, findings, exitCode }: Report, colu
     paint('dim', `canton-rx ${about['canton-rx']}, Node.js ${node}, ${platform}, ${at}`),
     paint('dim', `ledger: ${address.join(', ')}`),
     '',
-    ...formatFindings(findings, columns, paint),
+    ...formatFindings(joinUnchecked(findings), columns, paint),
     '',
     summary(findings, exitCode, paint),
     '',
   ].join('\n');
+}
+
+/** Joins what could not be checked without an accepted token into one finding: the check of the token has the reason. */
+function joinUnchecked(findings: readonly Finding[]): readonly Finding[] {
+  const [unchecked, checked] = [true, false].map((wanted) =>
+    findings.filter(({ text }) => (text === needsToken) === wanted),
+  );
+  if (checked === undefined || unchecked === undefined || unchecked.length < 2) return findings;
+  const text = `${unchecked.map(({ label }) => label).join(', ')}: they require an accepted token`;
+  return [...checked, { id: 'unchecked', label: 'not checked', state: 'open', text }];
 }
 
 function summary(findings: readonly Finding[], exitCode: number, paint: Paint): string {

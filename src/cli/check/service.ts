@@ -3,7 +3,17 @@ import { catchError, forkJoin, map, type Observable, of, switchMap } from 'rxjs'
 import { UpdateElement } from '../../codecs/Update.js';
 import { decodeResponse, participantId, type ProbeResponse } from '../probe.js';
 import { escapeText } from '../text.js';
-import { type Basics, type Finding, findings, lacksEndpoint, type Probe, shortenId, updatesBody } from './Finding.js';
+import {
+  type Basics,
+  type Finding,
+  findings,
+  isTokenRefused,
+  lacksEndpoint,
+  needsToken,
+  type Probe,
+  shortenId,
+  updatesBody,
+} from './Finding.js';
 import { troubleOfError, troubleOfResponse } from './trouble.js';
 
 const version = findings('version', 'version');
@@ -12,8 +22,8 @@ const version = findings('version', 'version');
 export function checkVersion({ send, connection }: Probe, basics: Basics): Observable<Finding> {
   if ('error' in basics.version) return of(version.failed(troubleOfError(basics.version.error)));
   const { response } = basics.version;
-  const needsToken = [401, 403].includes(response.status) && connection.token !== undefined;
-  return (needsToken ? send({ method: 'GET', path: '/v2/version' }) : of(response)).pipe(map(versionFinding));
+  const isRefused = [401, 403].includes(response.status) && connection.token !== undefined;
+  return (isRefused ? send({ method: 'GET', path: '/v2/version' }) : of(response)).pipe(map(versionFinding));
 }
 
 const Version = t.type({ version: t.string });
@@ -23,17 +33,19 @@ function versionFinding(response: ProbeResponse): Finding {
   if (release !== undefined) return version.ok(escapeText(release).slice(0, 60), { version: release });
   if (lacksEndpoint(response)) return version.open('not reported');
   // the check of the token reports it
-  if (response.status === 401) return version.open('unknown without an accepted token');
+  if (response.status === 401) return version.open(needsToken);
   return version.failed(troubleOfResponse(response) ?? { kind: 'other', text: 'the response has no version' });
 }
 
 const participant = findings('participant', 'participant');
 
 /** The id of the participant. */
-export const checkParticipant = ({ send }: Probe): Observable<Finding> =>
+export const checkParticipant = ({ send }: Probe, basics: Basics): Observable<Finding> =>
   participantId(send).pipe(
-    map((id) => (id === undefined ? participant.open('not reported') : participant.ok(shortenId(id), { id }))),
+    map((id) => (id === undefined ? participant.open(notReported(basics)) : participant.ok(shortenId(id), { id }))),
   );
+
+const notReported = (basics: Basics): string => (isTokenRefused(basics) ? needsToken : 'not reported');
 
 const synchronizers = findings('synchronizers', 'synchronizers');
 
@@ -56,10 +68,11 @@ const Updates = t.array(UpdateElement);
 
 function synchronizersOfUpdates(
   { send, parties }: Probe,
-  { endOffset = 0, prunedOffset = 0 }: Basics,
+  basics: Basics,
   path: string | undefined,
 ): Observable<Finding> {
-  if (path === undefined || endOffset <= prunedOffset) return of(synchronizers.open('not reported'));
+  const { endOffset = 0, prunedOffset = 0 } = basics;
+  if (path === undefined || endOffset <= prunedOffset) return of(synchronizers.open(notReported(basics)));
   const range = { beginExclusive: Math.max(prunedOffset, endOffset - lastOffsets), endInclusive: endOffset };
   return send({ method: 'POST', path: `${path}?limit=${lastOffsets}`, body: updatesBody(parties, range) }).pipe(
     map((response) => {

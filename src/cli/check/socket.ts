@@ -5,7 +5,7 @@ import { catchError, map, Observable, of, timeout } from 'rxjs';
 import { isTokenError } from '../../errors/request.js';
 import type { Connection } from '../Connection.js';
 import { endpointUrl, tokenOf } from '../probe.js';
-import { type Finding, findings } from './Finding.js';
+import { type Finding, findings, needsToken } from './Finding.js';
 
 const path = '/v2/updates';
 
@@ -20,7 +20,7 @@ export const checkWebSocket = (connection: Connection): Observable<Finding> =>
     timeout({ first: timeoutMs }),
     map(({ status, protocol }) => {
       // the check of the token reports it
-      if (status === 401) return webSocket.open('unknown without an accepted token', { status });
+      if (status === 401) return webSocket.open(needsToken, { status });
       if (status !== 101)
         return webSocket.open(`refused at ${path} (${status}); feeds poll instead`, { isPossible: false, status });
       // clients that offer a subprotocol fail without one

@@ -69,7 +69,7 @@ const maxValidity = 300;
 /** The next step after a refusal. The participant does not give the reason, but the times of the token may explain it. */
 function refusalAdvice(text: string): string {
   const claims = readClaims(text);
-  if (claims === undefined) return 'it is not a JWT: check the token file';
+  if (claims === undefined) return 'it is not a JWT: check --token-file or CANTON_RX_LEDGER_TOKEN';
   const now = Date.now() / 1_000;
   const { exp, nbf } = claims;
   if (exp !== undefined && exp <= now) return `it expired ${formatDuration(now - exp)} ago: get a new one`;

@@ -37,7 +37,7 @@ export function troubleOfResponse({ status, headers, text }: HttpResponse): Trou
     };
   return {
     kind: 'other',
-    text: `the service answered ${status}${code === undefined ? '' : ` ${escapeText(code).slice(0, 60)}`}`,
+    text: `the server answered ${status}${code === undefined ? '' : ` ${escapeText(code).slice(0, 60)}`}`,
   };
 }
 
@@ -113,18 +113,18 @@ function connectionTrouble(code: string | undefined): Trouble {
     return {
       kind: 'foreign',
       text: 'the server does not speak HTTP/1.1',
-      next: 'this may be the gRPC port: the JSON Ledger API has a port of its own',
+      next: 'this may be the gRPC port: the JSON Ledger API has a separate port',
     };
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return notJson;
   const trouble = known[code] ?? (code.startsWith('ERR_SSL') ? known['EPROTO'] : undefined);
   return { kind: 'unreachable', ...(trouble ?? { text: `the connection failed (${code})` }) };
 }
 
-const addAuthority = 'add its authority with NODE_EXTRA_CA_CERTS=FILE, or ask the operator of the ledger';
+const addAuthority = 'add its authority with NODE_EXTRA_CA_CERTS=FILE, or contact the operator of the ledger';
 
 const closed = {
   text: 'the connection was closed without a response',
-  next: 'this may be https or the gRPC port: the JSON Ledger API speaks HTTP/1.1 on a port of its own',
+  next: 'this may be https or the gRPC port: the JSON Ledger API speaks HTTP/1.1 on a separate port',
 };
 
 const checkNetwork = 'check the network, a VPN, the routes';
@@ -143,7 +143,7 @@ const known: Readonly<Partial<Record<string, Omit<Trouble, 'kind'>>>> = {
   ECONNRESET: closed,
   UND_ERR_SOCKET: closed,
   EPROTO: { text: 'the server does not speak TLS', next: 'try http:// instead of https://' },
-  CERT_HAS_EXPIRED: { text: 'the certificate has expired', next: 'ask the operator of the ledger' },
+  CERT_HAS_EXPIRED: { text: 'the certificate has expired', next: 'contact the operator of the ledger' },
   DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'the certificate is self-signed', next: addAuthority },
   SELF_SIGNED_CERT_IN_CHAIN: { text: 'the authority of the certificate is not trusted', next: addAuthority },
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: { text: 'the authority of the certificate is unknown', next: addAuthority },

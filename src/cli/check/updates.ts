@@ -7,7 +7,9 @@ import {
   type Finding,
   type FindingBuilder,
   findings,
+  isTokenRefused,
   lacksEndpoint,
+  needsToken,
   type Outcome,
   type Probe,
   updatesBody,
@@ -27,7 +29,8 @@ interface UpdatesCheck {
 }
 
 /** Which of the two paths serves updates, and whether the user may read them. */
-export function checkUpdates({ send, parties }: Probe, { ledgerEnd, endOffset = 0 }: Basics): Observable<UpdatesCheck> {
+export function checkUpdates({ send, parties }: Probe, basics: Basics): Observable<UpdatesCheck> {
+  const { endOffset = 0 } = basics;
   const body = updatesBody(parties, { beginExclusive: endOffset });
   const requestAt = (path: string): Observable<ProbeResponse> =>
     send({ method: 'POST', path: `${path}?limit=1&stream_idle_timeout_ms=50`, body });
@@ -43,8 +46,7 @@ export function checkUpdates({ send, parties }: Probe, { ledgerEnd, endOffset = 
       if (servesUpdates)
         return { path: updatesPath, finding: updates.ok(`at ${updatesPath}; ${flatsPath} is ${reason}`, data) };
       // the check of the token reports it
-      const isReported = 'response' in ledgerEnd && ledgerEnd.response.status === 401 && fromUpdates.status === 401;
-      if (isReported) return { finding: updates.open('unknown without an accepted token') };
+      if (isTokenRefused(basics) && fromUpdates.status === 401) return { finding: updates.open(needsToken) };
       if (fromFlats.status === 404 && fromUpdates.status === 404) return { finding: updates.failed(notServed, data) };
       return { finding: updates.failed(refusal(fromUpdates, parties === 'any'), data) };
     }),
@@ -93,7 +95,7 @@ function missingOffset({ open, failed }: FindingBuilder, outcome: Outcome, notRe
   if (lacksEndpoint(outcome.response)) return open(notReported);
   const trouble = troubleOfResponse(outcome.response) ?? { kind: 'other', text: 'the response has no offset' };
   // the check of the token reports it
-  return trouble.kind === 'token' ? open('unknown without an accepted token') : failed(trouble);
+  return trouble.kind === 'token' ? open(needsToken) : failed(trouble);
 }
 
 const prunedText = (offset: number): string =>
@@ -111,9 +113,11 @@ const lastOffsets = 2 * usualLimit;
 /** How many updates fit in one response. A service refuses a larger page and names its limit. */
 export function checkPageLimit(
   { send, parties }: Probe,
-  { endOffset, prunedOffset = 0 }: Basics,
+  basics: Basics,
   path: string | undefined,
 ): Observable<Finding> {
+  const { endOffset, prunedOffset = 0 } = basics;
+  if (isTokenRefused(basics)) return of(pageLimit.open(needsToken));
   if (path === undefined || endOffset === undefined) return of(pageLimit.open('unknown'));
   if (endOffset <= prunedOffset) return of(pageLimit.open('unknown: the ledger is empty'));
   const range = { beginExclusive: Math.max(prunedOffset, endOffset - lastOffsets), endInclusive: endOffset };

@@ -2,7 +2,6 @@ import * as t from 'io-ts';
 import { contractType, type ContractType } from '../../codecs/ContractType.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { ContractQuery } from '../../contracts/ContractQuery.js';
-import { isApiError } from '../../errors/ApiError.js';
 import { parseOptions, readInteger, UsageError, type Values } from '../arguments.js';
 import { type Connection, connectionOptions, readConnection } from '../Connection.js';
 import { readParties, readTemplates } from '../Selection.js';
@@ -27,8 +26,8 @@ export const queryOptions = {
   template: { type: 'string', multiple: true },
 } as const;
 
-/** The options in the arguments and the environment, or `'help'`. Throws a {@link UsageError}. */
-export function readContractsOptions(args: readonly string[], { env, stdout }: World): ContractsOptions | 'help' {
+/** The options in the arguments and the environment. Throws a {@link UsageError}. */
+export function readContractsOptions(args: readonly string[], { env, stdout }: World): ContractsOptions {
   const values = parseOptions(args, {
     ...connectionOptions,
     ...queryOptions,
@@ -37,9 +36,7 @@ export function readContractsOptions(args: readonly string[], { env, stdout }: W
     json: { type: 'boolean' },
     pretty: { type: 'boolean' },
     websocket: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (values.help === true) return 'help';
   const { follow = false, json = false, pretty = false, websocket = false } = values;
   const at = values.at === undefined ? undefined : readInteger('at', values.at, 0);
   if (at !== undefined && follow)
@@ -57,17 +54,12 @@ export function readContractsOptions(args: readonly string[], { env, stdout }: W
   };
 }
 
+/** The templates of a query of the arguments. */
+export const templatesOf = ({ types = {} }: ContractQuery): readonly string[] => Object.keys(types);
+
 /** The contracts that the arguments select. The types of the query have the names of `--template`. Throws a {@link UsageError}. */
 export function readQuery(values: Values<typeof queryOptions>): ContractQuery {
   const templates = readTemplates(values.template);
   const types = templates.map((id): readonly [string, ContractType] => [id, contractType(id, t.unknown)]);
   return { parties: readParties(values.party), ...(types.length > 0 && { types: Object.fromEntries(types) }) };
 }
-
-const unknownNames = /^(?:PACKAGE_NAMES_NOT_FOUND|NO_TEMPLATES_FOR|TEMPLATES_OR_INTERFACES_NOT_FOUND)/;
-
-/** The next step for an error about a template of the query; `undefined` for any other error. */
-export const unknownTemplateAdvice = (error: unknown): string | undefined =>
-  isApiError(error) && unknownNames.test(error.code ?? '')
-    ? '→ the participant does not know the template: check the spelling of --template, and that its package is uploaded\n'
-    : undefined;

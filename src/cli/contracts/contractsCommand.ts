@@ -16,14 +16,17 @@ import { createLedger } from '../../ledger/createLedger.js';
 import type { LedgerOptions } from '../../ledger/LedgerOptions.js';
 import { UsageError } from '../arguments.js';
 import { explain } from '../check/explain.js';
+import { addressOf } from '../Connection.js';
 import { firstAnswer } from '../firstAnswer.js';
-import { help } from '../help.js';
+import { checkParties } from '../knownParties.js';
 import { type Outcome, runToEnd } from '../outcome.js';
 import { showProgress } from '../progress.js';
+import { retryNotices } from '../retryNotices.js';
 import { loadTransport } from '../tail/loadTransport.js';
 import { paintFor, statusLine } from '../terminal.js';
-import { gapAdvice, messageOf, type World } from '../World.js';
-import { type ContractsOptions, readContractsOptions, unknownTemplateAdvice } from './ContractsOptions.js';
+import { templateMessage } from '../unknownTemplates.js';
+import { errorLine, gapAdvice, messageOf, type World } from '../World.js';
+import { type ContractsOptions, readContractsOptions, templatesOf } from './ContractsOptions.js';
 import { printContracts } from './print.js';
 import {
   type ContractsProgress,
@@ -36,10 +39,6 @@ import {
 /** `canton-rx contracts`; emits the exit code, once. */
 export function contractsCommand(args: readonly string[], world: World): Observable<number> {
   const options = readContractsOptions(args, world);
-  if (options === 'help') {
-    world.stdout.write(`${help.contracts}\n`);
-    return of(0);
-  }
   if (!options.isPushed) return contracts(options, world);
   return defer(() => loadTransport()).pipe(concatMap((transport) => contracts(options, world, transport)));
 }
@@ -64,15 +63,18 @@ const contracts = (
     const progress = startProgress();
     const status = statusLine(stderr, paintFor(stderr, env));
     const printed$ = concat(
-      checkOffset(firstAnswer(ledger, stderr, status), options),
+      checkOffset(firstAnswer(ledger, options, stderr, status), options),
+      checkParties(ledger, options, options.query.parties),
       printContracts(ledger, options, { world, status, progress }),
     );
-    const shown$ = showProgress(ledger, status, {
-      read: () => ({ ...progress }),
-      sampleCount,
-      delayMs: 250,
-      format: formatContractsProgress,
-    });
+    const shown$ = status.isVisible
+      ? showProgress(ledger, status, {
+          read: () => ({ ...progress }),
+          sampleCount,
+          delayMs: 250,
+          format: formatContractsProgress,
+        })
+      : retryNotices(ledger, addressOf(options), stderr);
     return runToEnd(world, printed$, shown$).pipe(concatMap((outcome) => reportEnd(outcome, progress, options, world)));
   });
 
@@ -86,7 +88,7 @@ const checkOffset = (ledgerEnd$: Observable<number>, { at = 0 }: ContractsOption
     ignoreElements(),
   );
 
-/** The exit code that shells use after Ctrl-C: half a snapshot must not look like a whole one. */
+/** The exit code that shells use after Ctrl-C: a partial snapshot must not look like a complete one. */
 const interruptedCode = 130;
 
 /** Reports the end on stderr and emits the exit code. */
@@ -99,7 +101,7 @@ function reportEnd(
   const { stderr } = world;
   switch (outcome.kind) {
     case 'done':
-      stderr.write(`${summaryOf(progress)}\n${absenceAdvice(progress, options)}`);
+      stderr.write(`${summaryOf(progress)}\n`);
       return of(0);
     case 'closed':
       return of(0);
@@ -110,24 +112,24 @@ function reportEnd(
     }
     case 'failed':
       if (outcome.error instanceof UsageError) throw outcome.error;
-      stderr.write(`${messageOf(outcome.error)}\n${adviceFor(outcome.error)}`);
-      return explain(outcome.error, { ...options, parties: options.query.parties }, world);
+      return reportFailure(outcome.error, options, world);
     case 'unwritable':
-      stderr.write(`cannot write to stdout: ${messageOf(outcome.error)}\n`);
+      stderr.write(errorLine(`cannot write to stdout: ${messageOf(outcome.error)}`));
       return of(1);
   }
 }
 
-/** What may be the reason that there are no contracts. */
-function absenceAdvice({ types }: ContractsProgress, { query: { parties } }: ContractsOptions): string {
-  if (types.size > 0 || parties === 'any') return '';
-  return '→ a party that the participant does not host has no contracts: check the spelling of --party\n';
+function reportFailure(error: unknown, options: ContractsOptions, world: World): Observable<number> {
+  const { query } = options;
+  const named = templateMessage(error, templatesOf(query));
+  world.stderr.write(errorLine(named ?? messageOf(error)));
+  if (named !== undefined) return of(1);
+  world.stderr.write(adviceFor(error));
+  return explain(error, { ...options, parties: query.parties }, world);
 }
 
 /** The next step for an error after which the same command fails again. */
 function adviceFor(error: unknown): string {
-  const unknownTemplate = unknownTemplateAdvice(error);
-  if (unknownTemplate !== undefined) return unknownTemplate;
   if (isSnapshotLimitError(error))
     return '→ --websocket has no limit; or choose fewer contracts with --template and --party\n';
   const advice = gapAdvice(error, {

@@ -37,7 +37,7 @@ import type { Output } from '../output.js';
 import { messageOf } from '../World.js';
 import { demoScreen, type DemoScreen, type Match } from './screen.js';
 
-/** Shows the library at work on a sandbox of its own; emits the exit code, once. */
+/** Shows the library at work on a new sandbox; emits the exit code, once. */
 export const demo = (output: Output): Observable<number> =>
   defer(() => {
     // a pipe that is closed early is not a failure

@@ -19,8 +19,8 @@ export interface ProjectOptions extends Connection {
   readonly logEveryMs: number;
 }
 
-/** The options in the arguments and the environment, or `'help'`. Throws a {@link UsageError}. */
-export function readProjectOptions(args: readonly string[], env: World['env']): ProjectOptions | 'help' {
+/** The options in the arguments and the environment. Throws a {@link UsageError}. */
+export function readProjectOptions(args: readonly string[], env: World['env']): ProjectOptions {
   const values = parseOptions(args, {
     ...connectionOptions,
     ...queryOptions,
@@ -29,9 +29,7 @@ export function readProjectOptions(args: readonly string[], env: World['env']): 
     exercises: { type: 'boolean' },
     'keep-archived': { type: 'string' },
     'log-every': { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (values.help === true) return 'help';
   const days = values['keep-archived'];
   return {
     ...readConnection(values, env),

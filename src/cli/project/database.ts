@@ -96,7 +96,7 @@ export const prepareDatabase = (pool: Pool, { schema }: Pick<ProjectOptions, 'sc
       }),
     ),
     migrateProjection({ pool, schema }).pipe(mapError((error) => versionError(error, schema))),
-    // the place is in the same schema: a projection without it belongs to another program
+    // the offset is in the same schema: a projection without it belongs to another program
     defer(() => rowOf(pool, `SELECT ${schema}.latest_offset() IS NOT NULL AS "isWritten"`, [])).pipe(
       concatMap(({ isWritten }) => (isWritten === true ? hasPlace(pool, schema) : of(true))),
       tap((isMine) => {
@@ -115,8 +115,8 @@ function versionError(error: unknown, schema: string): unknown {
 
 const foreignWriter = (schema: string): Trouble => ({
   kind: 'other',
-  text: `another program has written the schema ${schema}, and keeps its place elsewhere`,
-  next: 'stop it and let it go on, or choose another schema with --schema',
+  text: `another program has written the schema ${schema} and saves its offset elsewhere`,
+  next: 'choose another schema with --schema',
 });
 
 const hasPlace = (pool: Pool, schema: string): Observable<boolean> =>
@@ -132,7 +132,7 @@ const hasPlace = (pool: Pool, schema: string): Observable<boolean> =>
 /** The name of the processor in its schema. */
 export const processorName = 'contracts';
 
-/** Who holds the name of the processor; `undefined` if nobody does. */
+/** The process that holds the name of the processor; `undefined` if none does. */
 export const holderOf = (pool: Pool, schema: string): Observable<string | undefined> =>
   rowOf(
     pool,

@@ -44,7 +44,7 @@ const checkPassword =
 
 const certificate: Advice = {
   text: 'the certificate of the database is not trusted',
-  next: 'add its authority with NODE_EXTRA_CA_CERTS=FILE or ?sslrootcert=FILE, or ask the operator of the database',
+  next: 'add its authority with NODE_EXTRA_CA_CERTS=FILE or ?sslrootcert=FILE, or contact the operator of the database',
 };
 
 /** By the codes of the system and the SQLSTATEs of PostgreSQL. */

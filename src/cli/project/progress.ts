@@ -12,7 +12,7 @@ export interface ProjectProgress {
   received: number;
   loaded: number;
   isLoading: boolean;
-  /** Why the ledger, and why the database is tried again, in a few words; absent while it is not. */
+  /** Why requests to the ledger, or to the database, are retried, in a few words; absent while they succeed. */
   ledgerTrouble: string | undefined;
   databaseTrouble: string | undefined;
 }
@@ -34,7 +34,7 @@ const troubleOf = ({ ledgerTrouble, databaseTrouble }: ProjectProgress): string 
 /** How old a ledger end may be that is shown, in milliseconds: three times as old as it gets. */
 const maxAgeMs = 15_000;
 
-/** The ledger end and the lag behind it, as far as they are known now. */
+/** The ledger end and the lag, as far as they are known now. */
 function lagOf(progress: ProjectProgress, now: number): { readonly end?: Offset; readonly lag?: number } {
   const { ledgerEnd, offset, seenAt = 0 } = progress.status ?? {};
   if (ledgerEnd === undefined || progress.ledgerTrouble !== undefined || now - seenAt > maxAgeMs) return {};

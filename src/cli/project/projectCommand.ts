@@ -25,12 +25,13 @@ import { createLedger } from '../../ledger/createLedger.js';
 import { explain } from '../check/explain.js';
 import { findings, type Trouble } from '../check/Finding.js';
 import { formatFindings } from '../check/report.js';
-import { unknownTemplateAdvice } from '../contracts/ContractsOptions.js';
+import { templatesOf } from '../contracts/ContractsOptions.js';
 import { firstAnswer } from '../firstAnswer.js';
-import { help } from '../help.js';
+import { checkParties, UnknownPartyError } from '../knownParties.js';
 import { type Sample, showProgress } from '../progress.js';
 import { columnsOf, paintFor, statusLine } from '../terminal.js';
-import { interruptions, messageOf, type World } from '../World.js';
+import { templateMessage } from '../unknownTemplates.js';
+import { errorLine, interruptions, messageOf, type World } from '../World.js';
 import { DatabaseError, prepareDatabase, withPool } from './database.js';
 import { troubleOfDatabase } from './databaseTrouble.js';
 import { formatProjectProgress, metricsLine, type ProjectProgress, startProgress } from './progress.js';
@@ -38,12 +39,8 @@ import { type ProjectOptions, readProjectOptions } from './ProjectOptions.js';
 import { runProjection } from './runProjection.js';
 
 /** `canton-rx project`; emits the exit code, once. */
-export function projectCommand(args: readonly string[], world: World): Observable<number> {
-  const options = readProjectOptions(args, world.env);
-  if (options !== 'help') return project(options, world);
-  world.stdout.write(`${help.project}\n`);
-  return of(0);
-}
+export const projectCommand = (args: readonly string[], world: World): Observable<number> =>
+  project(readProjectOptions(args, world.env), world);
 
 /** How a projection ended: by a signal, or by an error. */
 type Ended = { readonly kind: 'stopped' } | { readonly kind: 'failed'; readonly error: unknown };
@@ -74,7 +71,11 @@ const project = (options: ProjectOptions, world: World): Observable<number> =>
     const projected$ = withPool(database, (pool) =>
       concat(
         // the connections of a preparation need no clean end: it is one transaction
-        concat(prepareDatabase(pool, options), firstAnswer(ledger, stderr, status).pipe(ignoreElements())).pipe(
+        concat(
+          prepareDatabase(pool, options),
+          firstAnswer(ledger, options, stderr, status).pipe(ignoreElements()),
+          checkParties(ledger, options, options.query.parties),
+        ).pipe(
           catchError((error: unknown) => (isMissing(error) ? EMPTY : throwError(() => error))),
           takeUntil(stopped$),
         ),
@@ -145,14 +146,18 @@ function reportEnd(
     stderr.write(`${formatFindings([finding], columnsOf(stderr, 100), paintFor(stderr, env)).join('\n')}\n${resume}`);
     return of(databaseCode);
   }
-  stderr.write(`${messageOf(error)}\n${unknownTemplateAdvice(error) ?? resume}`);
+  const named = error instanceof UnknownPartyError ? error.message : templateMessage(error, templatesOf(options.query));
+  stderr.write(errorLine(named ?? messageOf(error)));
+  if (named !== undefined) return of(1);
+  stderr.write(resume);
   return explain(error, { ...options, parties: options.query.parties }, world);
 }
 
 /** What is wrong with the database; `undefined` for an error of the ledger, which may have the same codes. */
 function troubleOf(error: unknown, { schema }: ProjectOptions): Trouble | undefined {
   if (isCursorError(error)) return cursorTrouble(error, schema);
-  const isOfDatabase = !isLedgerError(error) || isStoreError(error) || isHandlerError(error);
+  const isOfDatabase =
+    (!isLedgerError(error) && !(error instanceof UnknownPartyError)) || isStoreError(error) || isHandlerError(error);
   return isOfDatabase ? troubleOfDatabase(error, schema) : undefined;
 }
 

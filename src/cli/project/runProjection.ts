@@ -16,6 +16,7 @@ import type { Ledger } from '../../ledger/Ledger.js';
 import { contractsProjection, postgresStore } from '../../postgres/index.js';
 import { type Committed, contractsFeed, type ContractsWork, processFeed, toStatus } from '../../process/index.js';
 import { isStoreError } from '../../errors/process.js';
+import { addressOf } from '../Connection.js';
 import { shortReason } from '../progress.js';
 import { messageOf } from '../World.js';
 import { holderOf, type Pool, processorName } from './database.js';
@@ -23,7 +24,7 @@ import { troubleOfDatabase } from './databaseTrouble.js';
 import type { ProjectOptions } from './ProjectOptions.js';
 import type { ProjectProgress } from './progress.js';
 
-/** What runs beside the projection. */
+/** What a projection reports to, and how it is stopped. */
 interface Run {
   readonly progress: ProjectProgress;
   /** Stops the projection after the current commit. */
@@ -91,7 +92,7 @@ function countWork(progress: ProjectProgress, work: ContractsWork): void {
   progress.isLoading = !work.isLast;
 }
 
-/** Says where the projection begins, and when it has caught up for the first time. */
+/** Prints where the projection begins, and when it has caught up for the first time. */
 function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions, { progress, say }: Run): void {
   progress.databaseTrouble = undefined;
   if (progress.stage === 'starting') {
@@ -99,7 +100,7 @@ function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions
     say(
       offset === 0
         ? `loading all contracts into the schema ${schema}`
-        : `the schema ${schema} has the contracts at offset ${offset}; reading on from there`,
+        : `the schema ${schema} has the contracts at offset ${offset}; resuming from there`,
     );
   }
   if (!isCaughtUp || progress.stage === 'caughtUp') return;
@@ -107,8 +108,9 @@ function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions
   say(`caught up at offset ${offset}; read it with: SELECT * FROM ${schema}.summary_active()`);
 }
 
-/** Keeps what the diagnostics tell, and says what somebody should know. */
-function sayDiagnostic(diagnostic: Diagnostic, { schema }: ProjectOptions, { progress, say }: Run): void {
+/** Keeps the progress that diagnostics show, and prints what users need to know. */
+function sayDiagnostic(diagnostic: Diagnostic, options: ProjectOptions, { progress, say }: Run): void {
+  const { schema } = options;
   const retry = (of: 'ledgerTrouble' | 'databaseTrouble', reason: string): void => {
     // once, not at every attempt
     if (progress[of] !== reason) say(`retrying: ${reason}`);
@@ -136,7 +138,7 @@ function sayDiagnostic(diagnostic: Diagnostic, { schema }: ProjectOptions, { pro
       const { cause } = diagnostic;
       if (isStoreError(cause))
         retry('databaseTrouble', `the database fails (${troubleOfDatabase(cause, schema)?.text ?? cause.reason})`);
-      else retry('ledgerTrouble', `the ledger fails (${shortReason(cause)})`);
+      else retry('ledgerTrouble', `the ledger at ${addressOf(options)} fails (${shortReason(cause)})`);
       break;
     }
     case 'HandlerFailed': {
@@ -151,10 +153,10 @@ function sayDiagnostic(diagnostic: Diagnostic, { schema }: ProjectOptions, { pro
   }
 }
 
-/** How long nothing is committed before it is said why, in milliseconds. */
+/** How long nothing is committed before the reason is printed, in milliseconds. */
 const silenceMs = 2_000;
 
-/** Says which process writes the schema, if another one does: this one waits until it ends. */
+/** Prints which process writes the schema, if another one does: this one waits until it ends. */
 const sayHolder = (pool: Pool, { schema }: ProjectOptions, { say }: Run): Observable<unknown> =>
   timer(silenceMs).pipe(
     switchMap(() => holderOf(pool, schema)),

@@ -14,17 +14,15 @@ export interface ReplayOptions extends Connection, Selection {
   readonly out: string;
 }
 
-/** The options in the arguments and the environment, or `'help'`. Throws a {@link UsageError}. */
-export function readReplayOptions(args: readonly string[], env: World['env']): ReplayOptions | 'help' {
+/** The options in the arguments and the environment. Throws a {@link UsageError}. */
+export function readReplayOptions(args: readonly string[], env: World['env']): ReplayOptions {
   const values = parseOptions(args, {
     ...connectionOptions,
     ...selectionOptions,
     from: { type: 'string' },
     to: { type: 'string' },
     out: { type: 'string', short: 'o' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (values.help === true) return 'help';
   const from = readInteger('from', values.from, 0);
   const to = values.to === undefined || values.to === 'end' ? 'end' : readInteger('to', values.to, 0);
   if (to !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);

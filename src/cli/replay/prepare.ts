@@ -1,7 +1,8 @@
 import { access } from 'node:fs/promises';
-import { catchError, combineLatest, concatMap, defer, type Observable, of, throwError } from 'rxjs';
+import { catchError, combineLatest, concat, concatMap, defer, EMPTY, type Observable, of, throwError } from 'rxjs';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
+import { checkParties } from '../knownParties.js';
 import { participantId, probe } from '../probe.js';
 import { checkComplete, openLineFile, type OpenLineFile } from './lineFile.js';
 import {
@@ -39,7 +40,11 @@ export const prepare = (ledger: Ledger, options: ReplayOptions): Observable<Prep
         }),
       );
       const participantId$ = participantId((request) => probe(options, request, participantTimeoutMs));
-      return combineLatest({ end: end$, participantId: participantId$ }).pipe(
+      // the parties of a file that was started were known then
+      const checked$ = existing === undefined ? checkParties(ledger, options, options.parties) : EMPTY;
+      const state$ = combineLatest({ end: end$, participantId: participantId$ });
+      return state$.pipe(
+        concatMap((state) => concat(checked$, of(state))),
         concatMap(async (state) => {
           const manifest = reconcile(existing, options, state);
           if (existing === undefined) await writeManifest(options.out, manifest);

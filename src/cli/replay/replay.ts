@@ -1,22 +1,22 @@
+import { rm, stat } from 'node:fs/promises';
 import { catchError, concatMap, defer, map, merge, type Observable, of, take, throwError } from 'rxjs';
+import { isLedgerError } from '../../errors/LedgerError.js';
 import { createLedger } from '../../ledger/createLedger.js';
 import { UsageError } from '../arguments.js';
-import { help } from '../help.js';
+import { addressOf } from '../Connection.js';
+import { UnknownPartyError } from '../knownParties.js';
 import type { Output } from '../output.js';
 import { formatSize, groupDigits } from '../text.js';
-import { gapAdvice, interruptions, messageOf, type World } from '../World.js';
-import { FileRefusedError } from './Manifest.js';
+import { templateMessage } from '../unknownTemplates.js';
+import { errorLine, gapAdvice, interruptions, messageOf, systemReason, type World } from '../World.js';
+import { FileRefusedError, manifestPath } from './Manifest.js';
 import { prepare } from './prepare.js';
 import { readReplayOptions, type ReplayOptions } from './ReplayOptions.js';
 import { type Ended, writeRange } from './writeRange.js';
 
 /** `canton-rx replay`; emits the exit code, once. */
-export function replayCommand(args: readonly string[], world: World): Observable<number> {
-  const options = readReplayOptions(args, world.env);
-  if (options !== 'help') return replay(options, world);
-  world.stdout.write(`${help.replay}\n`);
-  return of(0);
-}
+export const replayCommand = (args: readonly string[], world: World): Observable<number> =>
+  replay(readReplayOptions(args, world.env), world);
 
 /** Writes a range to a file until it is complete, a signal arrives or it fails; then emits the exit code, once. */
 const replay = (options: ReplayOptions, world: World): Observable<number> =>
@@ -33,15 +33,26 @@ const replay = (options: ReplayOptions, world: World): Observable<number> =>
         isStarted = true;
         return opened === undefined
           ? of({ kind: 'complete', manifest })
-          : writeRange(ledger, { path, manifest, opened }, options, world);
+          : writeRange(ledger, { path, address: addressOf(options), manifest, opened }, options, world);
       }),
       catchError((error: unknown): Observable<Ended> => {
         const isUsage = error instanceof UsageError;
         return isUsage ? throwError(() => error) : of({ kind: 'failed', error });
       }),
-      map((ended) => reportEnd(ended, { path, isStarted }, world.stderr)),
+      concatMap((ended) => {
+        const named = ended.kind === 'failed' ? templateMessage(ended.error, options.templates) : undefined;
+        if (named === undefined) return of(reportEnd(ended, { path, isStarted }, world.stderr));
+        world.stderr.write(errorLine(named));
+        return defer(() => removeEmpty(path)).pipe(map(() => 1));
+      }),
     );
   });
+
+/** Removes a file without updates, and its manifest, so that the corrected command can start it. */
+async function removeEmpty(path: string): Promise<void> {
+  const { size } = await stat(path);
+  if (size === 0) await Promise.all([rm(path), rm(manifestPath(path), { force: true })]);
+}
 
 /** The file of a replay that ended. */
 interface File {
@@ -69,18 +80,24 @@ function reportEnd(ended: Ended, { path, isStarted }: File, stderr: Output): num
       stderr.write(`interrupted\n${resume}`);
       return interruptedCode;
     case 'failed':
-      stderr.write(`${messageOf(ended.error)}\n${adviceFor(ended.error) ?? resume}`);
+      stderr.write(`${errorLine(failureMessage(ended.error, path))}${adviceFor(ended.error) ?? resume}`);
       return 1;
   }
+}
+
+/** Names the file, and not a temporary one next to it. */
+function failureMessage(error: unknown, path: string): string {
+  const reason = isLedgerError(error) ? undefined : systemReason(error);
+  return reason === undefined ? messageOf(error) : `cannot write ${path}: ${reason}`;
 }
 
 /** The next step for an error after which the same command fails again. */
 function adviceFor(error: unknown): string | undefined {
   // its message has the next step
-  if (error instanceof FileRefusedError) return '';
+  if (error instanceof FileRefusedError || error instanceof UnknownPartyError) return '';
   const advice = gapAdvice(error, {
     pruned: (earliest) => `another file with --from ${earliest} continues without them`,
     reset: 'the offsets of the file do not apply to the ledger any more: choose another file',
   });
-  return advice && `${advice}\n`;
+  return advice && `→ ${advice}\n`;
 }

@@ -3,6 +3,7 @@ import {
   concat,
   concatMap,
   defer,
+  EMPTY,
   endWith,
   filter,
   finalize,
@@ -18,6 +19,7 @@ import {
 import type { Ledger } from '../../ledger/Ledger.js';
 import { flush, withBackpressure } from '../output.js';
 import { showProgress } from '../progress.js';
+import { retryNotices } from '../retryNotices.js';
 import { select, type Selection } from '../Selection.js';
 import { paintFor, statusLine } from '../terminal.js';
 import { groupDigits, toJsonLine } from '../text.js';
@@ -32,8 +34,13 @@ export type Ended =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
+/** Which updates to read, and which of them to write. */
+type Reading = Pick<Selection, 'format' | 'variants' | 'synchronizers'>;
+
 /** What {@link writeRange} writes to. */
 interface Target {
+  /** The host and port of the ledger. */
+  readonly address: string;
   readonly path: string;
   readonly manifest: Manifest;
   readonly opened: OpenLineFile;
@@ -55,11 +62,11 @@ const sampleCount = 21;
 export const writeRange = (
   ledger: Ledger,
   target: Target,
-  selection: Selection,
+  selection: Reading,
   { stderr, signals, env }: Pick<World, 'stderr' | 'signals' | 'env'>,
 ): Observable<Ended> =>
   defer(() => {
-    const { path, manifest, opened } = target;
+    const { path, address, manifest, opened } = target;
     const { extent, removedBytes } = opened;
     const file = lineFile(opened, path);
     const progress: ReplayProgress = { cursor: extent.last ?? manifest.from, updates: extent.updates };
@@ -72,22 +79,24 @@ export const writeRange = (
       endWith<Ending>({ kind: 'done' }),
       catchError((error: unknown) => of<Ending>({ kind: 'failed', error })),
     );
-    const shown$ = showProgress(ledger, statusLine(stderr, paintFor(stderr, env)), {
+    const status = statusLine(stderr, paintFor(stderr, env));
+    const shown$ = showProgress(ledger, status, {
       read: () => progress,
       sampleCount,
       format: (samples, pace, paint) => formatReplayProgress(samples, manifest, pace, paint),
     }).pipe(ignoreElements());
-    return merge(broken$, interrupted$, shown$, filled$).pipe(
+    const noticed$ = status.isVisible ? EMPTY : retryNotices(ledger, address, stderr);
+    return merge(broken$, interrupted$, shown$, noticed$, filled$).pipe(
       take(1),
       concatMap((ending) => finish(ending, writing)),
     );
   });
 
 const resumeMessage = ({ cursor, updates }: ReplayProgress, removedBytes: number): string =>
-  `resuming after offset ${cursor}: the file has ${groupDigits(updates)} updates${removedBytes > 0 ? ', an incomplete line was removed' : ''}\n`;
+  `resuming after offset ${cursor}: the file has ${groupDigits(updates)} updates${removedBytes > 0 ? '; an incomplete last line was removed' : ''}\n`;
 
 /** Writes the updates from the cursor to the end of the range, no faster than the disk; completes when all are in the stream. */
-function fill(ledger: Ledger, { manifest, file, progress }: Writing, selection: Selection): Observable<unknown> {
+function fill(ledger: Ledger, { manifest, file, progress }: Writing, selection: Reading): Observable<unknown> {
   const [endInclusive, updateFormat] = [manifest.to, selection.format];
   return withBackpressure(file.output, () =>
     defer(() => ledger.updates({ beginExclusive: progress.cursor, endInclusive, updateFormat })).pipe(

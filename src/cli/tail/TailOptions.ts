@@ -16,8 +16,8 @@ export interface TailOptions extends Connection, Selection {
   readonly isPretty: boolean;
 }
 
-/** The options in the arguments and the environment, or `'help'`. Throws a {@link UsageError}. */
-export function readTailOptions(args: readonly string[], { env, stdout }: World): TailOptions | 'help' {
+/** The options in the arguments and the environment. Throws a {@link UsageError}. */
+export function readTailOptions(args: readonly string[], { env, stdout }: World): TailOptions {
   const values = parseOptions(args, {
     ...connectionOptions,
     ...selectionOptions,
@@ -26,9 +26,7 @@ export function readTailOptions(args: readonly string[], { env, stdout }: World)
     json: { type: 'boolean' },
     pretty: { type: 'boolean' },
     websocket: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (values.help === true) return 'help';
   const from = values.from === 'end' ? 'end' : readInteger('from', values.from, 0);
   const to = values.to === undefined ? undefined : readInteger('to', values.to, 0);
   if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);

@@ -1,9 +1,10 @@
-import { catchError, defer, ignoreElements, map, type Observable, of, switchMap, tap, throwError } from 'rxjs';
+import { catchError, concat, defer, ignoreElements, map, type Observable, of, switchMap, tap, throwError } from 'rxjs';
 import type { Offset } from '../../codecs/scalars.js';
 import type { Update } from '../../codecs/Update.js';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { firstAnswer } from '../firstAnswer.js';
+import { checkParties } from '../knownParties.js';
 import { withBackpressure } from '../output.js';
 import { prettyRows } from '../pretty.js';
 import { select } from '../Selection.js';
@@ -37,7 +38,8 @@ export function printUpdates(ledger: Ledger, options: TailOptions, printer: Prin
       updateFormat: options.format,
       ...(options.to !== undefined && { endInclusive: options.to }),
     });
-  return startOffset(firstAnswer(ledger, world.stderr, status), options).pipe(
+  return startOffset(firstAnswer(ledger, options, world.stderr, status), options).pipe(
+    switchMap((start) => concat(checkParties(ledger, options, options.parties), of(start))),
     switchMap((start) => {
       progress.cursor = start;
       return withBackpressure(stdout, () =>

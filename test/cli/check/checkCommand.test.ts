@@ -59,7 +59,7 @@ describe('canton-rx check', () => {
     const { code, finding } = await runCheck(sandbox.url);
 
     expect(code).toBe(1);
-    expect(finding('version')).toMatchObject({ state: 'failed', text: 'the service answered 500' });
+    expect(finding('version')).toMatchObject({ state: 'failed', text: 'the server answered 500' });
     expect(finding('updates')?.state).toBe('ok');
   });
 
@@ -107,7 +107,10 @@ describe('canton-rx check with an unwritable stdout', () => {
   };
 
   it('fails on a full disk', async () => {
-    expect(await checkWith('ENOSPC')).toStrictEqual({ exitCode: 1, stderr: 'cannot write to stdout: write failed\n' });
+    expect(await checkWith('ENOSPC')).toStrictEqual({
+      exitCode: 1,
+      stderr: 'canton-rx: cannot write to stdout: write failed\n',
+    });
   });
 
   it('succeeds if the reader closes the pipe, as `head` does', async () => {

@@ -24,6 +24,20 @@ describe('the report', () => {
     expect(out.text()).toMatch(/\n1 of 14 checks failed \(exit code 5\)\n$/);
   });
 
+  it.each([undefined, 'wrong'])('names a 401 once, with the token %j', async (token) => {
+    const sandbox = await sandboxWith({ checkToken: (given) => given === 'right' });
+    const env = token === undefined ? {} : { CANTON_RX_LEDGER_TOKEN: token };
+    const { code, out } = runCli(['check', '--ledger', sandbox.url], { env });
+
+    expect(await code).toBe(5);
+    expect(out.text().match(/\(401\)/g)).toHaveLength(1);
+    expect(out.text().match(/^✗/gm)).toHaveLength(1);
+    expect(out.text()).toMatch(
+      /^– not checked {2}participant, ledger end, pruned, synchronizers, updates, page\n +limit: they require an accepted token$/m,
+    );
+    expect(out.text()).not.toContain('unknown without');
+  });
+
   it('does not contain the host', async () => {
     const { code, out } = runCli(['check', '--ledger', 'http://corp-ledger.invalid/prefix']);
 

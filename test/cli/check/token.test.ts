@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { lastValueFrom, NEVER } from 'rxjs';
 import { checkToken } from '../../../src/cli/check/token.js';
 import type { SandboxOptions } from '../../../src/sandbox/index.js';
+import { until } from '../../helpers/time.js';
 import { runCli } from '../runCli.js';
 import { afterTest, jwt, nowSeconds, runCheck, sandboxWith, serveHttp } from './runCheck.js';
 
@@ -90,7 +91,9 @@ describe('the check of the token', () => {
     const file = join(folder, 'token');
     writeFileSync(file, 'good');
     const sandbox = await sandboxWith();
+    sandbox.fault({ kind: 'delay', ms: 500 }, { path: '/v2/state/ledger-end' });
     const { code, out } = runCli(['check', '--ledger', sandbox.url, '--token-file', file]);
+    await until(() => sandbox.requests.length > 0);
     rmSync(file);
 
     expect(await code).toBe(5);
@@ -123,7 +126,7 @@ describe('the advice about a refused token', () => {
 
   const otherCauses =
     'check its audience or scope, its signature and its user; the log of the participant has the reason';
-  const notJwt = 'it is not a JWT: check the token file';
+  const notJwt = 'it is not a JWT: check --token-file or CANTON_RX_LEDGER_TOKEN';
 
   it.each([
     ['expired', jwt({ exp: 1_000 }), 'it expired 1 min 40 s ago: get a new one'],

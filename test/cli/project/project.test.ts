@@ -81,7 +81,7 @@ describeWithPostgres('canton-rx project', () => {
     expect(run.signals.listenerCount('SIGINT')).toBe(0);
     world.sandbox.generate(50);
     const again = await projectAll();
-    expect(again.err.text()).toMatch(/^the schema contracts has the contracts at offset \d+; reading on from there\n/);
+    expect(again.err.text()).toMatch(/^the schema contracts has the contracts at offset \d+; resuming from there\n/);
     expect(await activeIds()).toStrictEqual(await ledgerIds());
   });
 
@@ -161,7 +161,11 @@ describeWithPostgres('canton-rx project', () => {
     const run = project('--log-every', '1');
     await caughtUp(run);
     world.sandbox.fault({ kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') }, { times: 3 });
-    await until(() => run.err.text().includes('\nretrying: the ledger fails (SERVICE_NOT_RUNNING)\n'));
+    await until(() =>
+      run.err
+        .text()
+        .includes(`\nretrying: the ledger at ${new URL(world.sandbox.url).host} fails (SERVICE_NOT_RUNNING)\n`),
+    );
     await server.crash();
     world.sandbox.generate(5);
     try {
@@ -205,7 +209,7 @@ describeWithPostgres('canton-rx project', () => {
     const { code, text } = await failure(project());
     expect(code).toBe(6);
     expect(text).toMatch(
-      /^✗ schema {2}another program has written the schema contracts, and keeps its place elsewhere → /,
+      /^✗ schema {2}another program has written the schema contracts and saves its offset elsewhere → /,
     );
   });
 
@@ -271,7 +275,16 @@ describeWithPostgres('canton-rx project', () => {
     const { code, text } = await failure(project('--template', '#sandbox-tasks:Tasks.Model:Tusk'));
 
     expect(code).toBe(1);
-    expect(text).toMatch(/\n→ the participant does not know the template: check the spelling of --template/);
+    expect(text).toMatch(
+      /\ncanton-rx: the participant does not know the template #sandbox-tasks:Tasks.Model:Tusk: check the spelling/,
+    );
+  });
+
+  it('names a party that the participant does not know', async () => {
+    const { code, text } = await failure(project('--party', 'alicce::1220aa'));
+
+    expect(code).toBe(1);
+    expect(text).toMatch(/^canton-rx: the participant does not know the party alicce::1220aa: did you mean alice::/);
   });
 
   it('requires the package pg', async () => {

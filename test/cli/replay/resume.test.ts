@@ -26,7 +26,7 @@ describe('resuming a replay', () => {
         expect(content()).toBe(whole);
         expect(manifest()).toStrictEqual(wholeManifest);
         const isIncomplete = length > 0 && whole.charCodeAt(length - 1) !== 10;
-        expect(err.includes('an incomplete line was removed')).toBe(isIncomplete);
+        expect(err.includes('an incomplete last line was removed')).toBe(isIncomplete);
       }),
       { numRuns: effort(10, 40) },
     );
@@ -42,10 +42,10 @@ describe('resuming a replay', () => {
       world.sandbox.fault({ kind: 'reset' }, { path: /flats/, after: life % 3 });
       world.sandbox.fault({ kind: 'truncate', bytes: 5_000 * life + 17 }, { path: /flats/, after: 1 });
       const { code, signals } = start('--to', end);
-      const over = code.then(() => true);
-      await until(() => world.sandbox.requests.length > before + 4 + life || signals.listenerCount('SIGINT') === 0);
+      let isOver = false;
+      void code.then(() => (isOver = true));
+      await until(() => world.sandbox.requests.length > before + 4 + life || isOver);
       signals.emit('SIGINT');
-      await over;
       codes.push(await code);
       expect(whole.startsWith(content())).toBe(true);
     }
@@ -92,8 +92,8 @@ describe('resuming a replay', () => {
     const { code, err } = await run('--from', '3', '--to', '100');
 
     expect(code).toBe(1);
-    expect(err).toMatch(/^The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
-    expect(err).toContain('the pruned updates are gone: another file with --from 50 continues without them\n');
+    expect(err).toMatch(/^canton-rx: The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
+    expect(err).toContain('→ the pruned updates are gone: another file with --from 50 continues without them\n');
     expect(err).not.toContain('the same command');
   });
 

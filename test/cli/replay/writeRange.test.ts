@@ -48,6 +48,7 @@ describe('writeRange with a disk slower than the ledger', () => {
     }) as FileHandle;
     const target = {
       path,
+      address: '127.0.0.1:9',
       manifest: { version: 1, from: 0, to: end, selection: '' },
       opened: { ...opened, handle: slow },
     } as const;

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError } from '../../../src/sandbox/index.js';
 import { until } from '../../helpers/time.js';
@@ -18,7 +19,7 @@ describe('a failure of the ledger in tail', () => {
 
     expect(await run.code).toBe(1);
     const last = parseLines(run.out.text()).at(-1)?.['offset'];
-    expect(run.err.text()).toMatch(/^127\.0\.0\.1:\d+ answered 403/);
+    expect(run.err.text()).toMatch(/^canton-rx: 127\.0\.0\.1:\d+ answered 403/);
     expect(run.err.text().endsWith(`\nresume with --from ${String(last)}\n`)).toBe(true);
     expect(run.err.text()).not.toMatch(/^ +at /m);
   });
@@ -66,9 +67,9 @@ describe('a failure of the ledger in tail', () => {
     const { code, err } = await world.tail('--from', '3');
 
     expect(code).toBe(1);
-    expect(err.text()).toMatch(/^The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
+    expect(err.text()).toMatch(/^canton-rx: The ledger is pruned beyond the cursor\.\nEarliest offset: 50\n/);
     // the user decides whether to skip updates
-    expect(err.text()).toContain('the pruned updates are gone: --from 50 continues without them\n');
+    expect(err.text()).toContain('→ the pruned updates are gone: --from 50 continues without them\n');
     expect(err.text()).not.toContain('resume');
   });
 
@@ -76,7 +77,7 @@ describe('a failure of the ledger in tail', () => {
     const { code, err } = await world.tail('--from', 'end', '--to', '5');
 
     expect(code).toBe(1);
-    expect(err.text()).toBe(`the ledger already ends at ${world.sandbox.ledgerEnd}, after --to 5\n`);
+    expect(err.text()).toBe(`canton-rx: the ledger already ends at ${world.sandbox.ledgerEnd}, after --to 5\n`);
   });
 
   it('is reported at once if the first request cannot connect', async () => {
@@ -84,17 +85,20 @@ describe('a failure of the ledger in tail', () => {
     const { code, err } = await world.tail();
 
     expect(code).toBe(1);
-    expect(err.text()).toMatch(/^127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)\.\n/);
+    expect(err.text()).toMatch(/^canton-rx: 127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)\.\n/);
     expect(err.text()).not.toContain('resume');
   });
 
   it('is announced if there is no answer for some seconds: a wrong port may be silent', async () => {
     world.sandbox.fault({ kind: 'hang' }, { path: /ledger-end/ });
     const run = runCli(['tail', '--ledger', world.sandbox.url]);
-    await until(() => run.err.text() === "no answer yet: 'canton-rx check' with the same --ledger tells why\n");
+    const { host } = new URL(world.sandbox.url);
+    const hint = `canton-rx: no response from ${host} yet; run 'canton-rx check' with the same --ledger for the reason\n`;
+    await until(() => run.err.text() === hint);
     run.signals.emit('SIGINT');
 
     expect(await run.code).toBe(0);
+    expect(run.err.text()).toBe(`${hint}stopped\n`);
   });
 
   it('is not reported if only the ledger end is missing', async () => {
@@ -103,6 +107,58 @@ describe('a failure of the ledger in tail', () => {
 
     expect(code).toBe(0);
     expect(parseLines(out.text()).length).toBeGreaterThan(10);
+  });
+
+  it.each([[['tail']], [['contracts', '--follow']], [['replay', '--to', '100000', '--out']]])(
+    'is reported once for each outage if stderr is not a terminal, with host and port: %j',
+    async ([...line]) => {
+      const file = line.includes('replay') ? [`${world.folder}/out.ndjson`] : [];
+      const run = runCli([...line, ...file, '--ledger', world.sandbox.url]);
+      await until(() => world.sandbox.requests.filter(({ path }) => path.includes('/updates')).length > 2);
+      const { host } = new URL(world.sandbox.url);
+      const notice = `canton-rx: no success at ${host} (SERVICE_NOT_RUNNING), retrying\n`;
+      world.sandbox.fault(
+        { kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') },
+        { path: /updates/, times: 2 },
+      );
+      world.startTraffic();
+      await until(() => run.err.text() === `${notice}canton-rx: ${host} responds again\n`);
+      run.signals.emit('SIGTERM');
+      await run.code;
+
+      expect(run.err.text().split('\n').at(-2)).toMatch(/resume|\d+ contracts at offset \d+$/);
+    },
+  );
+
+  it.each([
+    ['tail', '--party', 'alicce::1220aa', /the party alicce::1220aa: did you mean alice::1220[0-9a-f]+\?\n$/],
+    ['tail', '--party', 'x::1220aa', /the party x::1220aa: check the spelling of --party\n$/],
+    ['contracts', '--party', 'x::1220aa', /the party x::1220aa: check the spelling of --party\n$/],
+    ['replay', '--party', 'x::1220aa', /the party x::1220aa: check the spelling of --party\n$/],
+    ['tail', '--template', '#nope:Main:Asset', /the template #nope:Main:Asset: check .*\n$/],
+    ['replay', '--template', '#sandbox-assets:Main:Nope', /the template #sandbox-assets:Main:Nope: check .*\n$/],
+    [
+      'contracts',
+      '--template',
+      'ab:Main:Asset',
+      /the package id ab in --template: write #package-name:Module:Entity\n$/,
+    ],
+  ])('is a name of %s %s that the participant does not know: %s', async (command, option, name, expected) => {
+    const file = `${world.folder}/out.ndjson`;
+    const out = command === 'replay' ? ['--out', file] : [];
+    const { code, err } = runCli([command, '--ledger', world.sandbox.url, option, name, ...out]);
+
+    expect(await code).toBe(1);
+    expect(err.text()).toMatch(/^canton-rx: the participant does not (?:know|accept) [^\n]*\n$/);
+    expect(err.text()).toMatch(expected);
+    // nothing is left in the way of the corrected command
+    expect(readdirSync(world.folder)).toStrictEqual([]);
+  });
+
+  it('is not a party that cannot be checked', async () => {
+    world.sandbox.fault({ kind: 'status', status: 403, body: cantonError('NA') }, { path: /connected-synchronizers/ });
+
+    expect((await world.tail('--party', 'x::1220aa', '--to', '20')).code).toBe(0);
   });
 
   it('is retried once the feed runs', async () => {

@@ -154,7 +154,7 @@ describe('the end of tail', () => {
     const { code, err } = runCli(['tail', '--ledger', world.sandbox.url], { out });
 
     expect(await code).toBe(1);
-    expect(err.text()).toBe('cannot write to stdout: no space left on device\n');
+    expect(err.text()).toBe('canton-rx: cannot write to stdout: no space left on device\n');
   });
 
   it('waits for a slow reader', async () => {

@@ -36,7 +36,7 @@ let sandbox: ChildProcess;
 let url = '';
 beforeAll(async () => {
   sandbox = spawn('node', [bin, 'sandbox', '--port', '0', '--updates', '300'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let greeting = '';
   sandbox.stdout?.on('data', (chunk: Buffer) => (greeting += String(chunk)));
@@ -45,8 +45,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   const closed = first(sandbox, 'close');
+  let text = '';
+  sandbox.stderr?.on('data', (chunk: Buffer) => (text += String(chunk)));
   sandbox.kill('SIGTERM');
   expect(await closed).toBe(0);
+  expect(text).toBe('stopped\n');
 });
 
 describe('canton-rx tail', () => {
@@ -71,6 +74,14 @@ describe('canton-rx tail', () => {
     expect(code).toBe(0);
     const last = /"offset":(\d+)/.exec(stdout.at(-1) ?? '')?.[1] ?? '';
     expect(stderr).toEqual([`resume with --from ${last}`]);
+  });
+
+  it('prints the offset to resume from on SIGTERM, before the first update, too', async () => {
+    const child = spawn('node', [bin, 'tail', '--from', 'end', '--ledger', url]);
+    setTimeout(() => child.kill('SIGTERM'), 2_000);
+    const { code, stderr } = await ended(child);
+    expect(code).toBe(0);
+    expect(stderr.at(-1)).toMatch(/^(?:resume with --from \d+|stopped)$/);
   });
 
   it.each([['tail'], ['tail', '--ledger', 'x'], ['tail', '--token', 'secret'], ['nothing'], []])(
@@ -162,14 +173,33 @@ const printLoads = (() => {
   return url(`import { register } from 'node:module'; register(${JSON.stringify(url(hook))});`);
 })();
 
-describe('--help', () => {
-  it('loads neither the code of contracts and project nor the package pg', async () => {
-    const { code, stdout, stderr } = await ended(spawn('node', ['--import', printLoads, bin, '--help']));
-    expect(code).toBe(0);
-    expect(stdout.join('\n')).toContain('canton-rx contracts');
-    expect(stderr.filter((line) => line.endsWith('/dist/cli/run.js'))).toHaveLength(1);
-    const others = /\/(?:dist\/(?:contracts|postgres|process|cli\/contracts|cli\/project)|node_modules\/pg)\//;
-    expect(stderr.filter((line) => others.test(line))).toEqual([]);
+/** The files that Node.js loads for a command line, relative to the package. */
+const loadedBy = async (...args: readonly string[]): Promise<readonly string[]> => {
+  const { code, stderr } = await ended(spawn('node', ['--import', printLoads, bin, ...args]));
+  expect(code).toBe(args.length === 0 ? 2 : 0);
+  return stderr
+    .filter((line) => line.startsWith('file:'))
+    .map((line) => line.replace(/^.*\/(?=dist\/|node_modules\/)/, ''));
+};
+
+describe('a cold start', () => {
+  // few small files: as fast as Node.js itself, whatever the machine
+  it.each([['--version'], ['--help'], ['tail', '--help'], ['project', '--help'], ['help', 'demo']])(
+    'loads three files for %s %s, and nothing of the library or of its packages',
+    async (...args) => {
+      expect([...(await loadedBy(...args))].sort()).toEqual([
+        'dist/cli/help.js',
+        'dist/cli/info.js',
+        'dist/cli/main.js',
+      ]);
+    },
+  );
+
+  it('loads no command before it is known which one runs', async () => {
+    const loaded = await loadedBy();
+    expect(loaded).toContain('dist/cli/run.js');
+    expect(loaded.filter((file) => /^dist\/(?!cli|cjs|errors|codecs)/.test(file))).toEqual([]);
+    expect(loaded.filter((file) => file.startsWith('dist/cli/'))).toHaveLength(7);
   });
 });
 

@@ -133,7 +133,7 @@ describe('a ledger leaks no secret from', () => {
 });
 
 describe('canton-rx tail', () => {
-  it.concurrent.each(names.filter(({ name }) => !/(408|429|500|502|503)/.test(name)))(
+  it.each(names.filter(({ name }) => !/(408|429|500|502|503)/.test(name)))(
     'writes no secret to stderr: $name',
     async ({ index }) => {
       for (const where of ['all', 'pages']) {

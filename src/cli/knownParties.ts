@@ -1,0 +1,118 @@
+import * as t from 'io-ts';
+import {
+  catchError,
+  concatMap,
+  EMPTY,
+  from as fromList,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  switchMap,
+  take,
+  tap,
+  timeout,
+  toArray,
+} from 'rxjs';
+import { acsDelta } from '../codecs/formats.js';
+import type { Party } from '../codecs/scalars.js';
+import type { Ledger } from '../ledger/Ledger.js';
+import type { Connection } from './Connection.js';
+import { decodeResponse, probe } from './probe.js';
+import { suggest } from './suggest.js';
+import { escapeText } from './text.js';
+
+/** A party of the arguments that the participant does not know. The message has the next step. */
+export class UnknownPartyError extends Error {
+  /** The class's name. */
+  override readonly name = 'UnknownPartyError' as const;
+}
+
+const timeoutMs = 3_000;
+
+/**
+ * Completes if the participant knows the parties, or if that is not known: participants answer requests for a party that does
+ * not exist with nothing. Fails with an {@link UnknownPartyError}, and with no other error.
+ */
+export const checkParties = (
+  ledger: Ledger,
+  connection: Connection,
+  parties: readonly Party[] | 'any',
+): Observable<never> =>
+  fromList(parties === 'any' ? [] : parties).pipe(
+    concatMap((party) =>
+      isUnknown(connection, party).pipe(
+        switchMap((unknown) =>
+          unknown ? similarParty(ledger, party).pipe(map((id) => unknownParty(party, id))) : EMPTY,
+        ),
+      ),
+    ),
+    tap((error) => {
+      throw error;
+    }),
+    ignoreElements(),
+  );
+
+const unknownParty = (party: Party, similar: string | undefined): UnknownPartyError => {
+  const advice = similar === undefined ? 'check the spelling of --party' : `did you mean ${escapeText(similar)}?`;
+  return new UnknownPartyError(`the participant does not know the party ${party}: ${advice}`);
+};
+
+const Synchronizers = t.type({ connectedSynchronizers: t.array(t.unknown) });
+
+const Parties = t.type({ partyDetails: t.array(t.unknown) });
+
+/**
+ * Whether a participant that is connected to a synchronizer hosts a party on none of them, and does not list it either. The
+ * list requires the rights of an administrator; without them, the first is enough.
+ */
+function isUnknown(connection: Connection, party: Party): Observable<boolean> {
+  const count = (path: string): Observable<number | undefined> =>
+    probe(connection, { method: 'GET', path }, timeoutMs).pipe(
+      map(
+        (response) =>
+          decodeResponse(response, Synchronizers)?.connectedSynchronizers.length ??
+          decodeResponse(response, Parties)?.partyDetails.length,
+      ),
+      catchError(() => of(undefined)),
+    );
+  const [synchronizers, id] = ['/v2/state/connected-synchronizers', encodeURIComponent(party)];
+  return count(`${synchronizers}?party=${id}`).pipe(
+    switchMap((hosting) =>
+      hosting === 0
+        ? count(synchronizers).pipe(
+            switchMap((connected) => ((connected ?? 0) > 0 ? count(`/v2/parties/${id}`) : of(1))),
+            map((listed) => (listed ?? 0) === 0),
+          )
+        : of(false),
+    ),
+  );
+}
+
+/** How many of the last offsets to search for a similar party. */
+const lastOffsets = 100;
+
+const partyId = /[^"\\\s]+::[0-9a-f]{8,}/g;
+
+/** A party of the last updates with a similar name; `undefined` if there is none, or if the user may not read as any party. */
+const similarParty = (ledger: Ledger, party: Party): Observable<string | undefined> =>
+  ledger.ledgerEnd().pipe(
+    switchMap((endInclusive) =>
+      ledger.updates({
+        beginExclusive: Math.max(0, endInclusive - lastOffsets),
+        endInclusive,
+        updateFormat: acsDelta({ parties: 'any' }),
+      }),
+    ),
+    take(lastOffsets),
+    toArray(),
+    map((updates) => {
+      const ids = [...new Set(JSON.stringify(updates).match(partyId) ?? [])];
+      const similar = suggest(nameOf(party), ids.map(nameOf));
+      return ids.find((id) => nameOf(id) === similar);
+    }),
+    timeout(timeoutMs),
+    catchError(() => of(undefined)),
+  );
+
+const nameOf = (party: string): string => party.split('::')[0] ?? '';
