@@ -1,11 +1,15 @@
-// The site's order: Start, Guides, Examples, Reference; and what its search knows of a page.
+// The site's parts in their order: Start, Guides, Examples, Reference, Project.
 import { Comment, CommentTag, Converter, DefaultTheme, IndexEvent, JSX, ReflectionKind } from 'typedoc';
+import { describePages, SectionRouter } from './sections.mjs';
 
 /** Loaded by TypeDoc. */
 export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => putInOrder(project), 100);
   app.renderer.defineTheme('site', SiteTheme);
-  app.renderer.on(IndexEvent.PREPARE_INDEX, describePages);
+  app.renderer.defineRouter('sections', SectionRouter);
+  app.renderer.on(IndexEvent.PREPARE_INDEX, (event) =>
+    describePages(event, app.options.getValue('sluggerConfiguration')),
+  );
   app.renderer.hooks.on('head.end', () =>
     JSX.createElement('script', null, JSX.createElement(JSX.Raw, { html: unfold })),
   );
@@ -16,12 +20,12 @@ const parts = ['Start', 'Guides', 'Examples', 'Reference', 'Project'];
 /** Shows the pages of all parts to a reader who has not folded them. */
 const unfold = `for (const part of ${JSON.stringify(parts)}) try { localStorage['tsd-accordion-' + part] ??= 'true' } catch {}`;
 
-/** The parts of the site, which TypeDoc calls groups. */
+/** Puts each page into its part, which TypeDoc calls a group. */
 function putInOrder(project) {
   for (const document of project.documents ?? []) {
     document.frontmatter['group'] = partOf(project.files.getReflectionPath(document) ?? '');
     // a README has a heading and no title
-    if (document.name.endsWith('README')) document.name = headingsOf(document)[0]?.split(':')[0] ?? document.name;
+    if (document.name.endsWith('README')) document.name = /^# ([^:\n]*)/m.exec(textOf(document))?.[1] ?? document.name;
   }
   for (const module of project.getReflectionsByKind(ReflectionKind.Module)) tag(module, '@group', 'Reference');
   for (const reference of project.getReflectionsByKind(ReflectionKind.Reference)) {
@@ -31,12 +35,6 @@ function putInOrder(project) {
 }
 
 const textOf = (document) => document.content.map(({ text }) => text).join('');
-const headingsOf = (document) =>
-  [
-    ...textOf(document)
-      .replaceAll(/^```.*?^```/gms, '')
-      .matchAll(/^#+ (.*)$/gm),
-  ].map(([, heading]) => heading);
 
 function partOf(path) {
   if (path.endsWith('docs/getting-started.md')) return 'Start';
@@ -56,22 +54,8 @@ const categoryOf = (reflection) =>
 
 class SiteTheme extends DefaultTheme {
   buildNavigation(project) {
-    const parts = super.buildNavigation(project);
-    parts.find(({ text }) => text === 'Start')?.children.unshift({ text: 'Overview', path: 'index.html' });
-    return parts;
+    const navigation = super.buildNavigation(project);
+    navigation.find(({ text }) => text === 'Start')?.children.unshift({ text: 'Overview', path: 'index.html' });
+    return navigation;
   }
-}
-
-/** A page is found by its headings first, and by a word with a hyphen however it is written. */
-function describePages(event) {
-  Object.assign(event.searchFieldWeights, { headings: 4, compounds: 1 });
-  event.searchResults.forEach((reflection, index) => {
-    if (!reflection.isDocument()) return;
-    event.searchFields[index] = {
-      headings: headingsOf(reflection).join('\n'),
-      compounds: [...textOf(reflection).matchAll(/\b[a-z]+(?:-[a-z]+)+\b/gi)]
-        .map(([word]) => word.replaceAll('-', ''))
-        .join(' '),
-    };
-  });
 }
