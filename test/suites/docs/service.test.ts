@@ -73,7 +73,7 @@ describeWithPostgres('the service of the guide', () => {
     };
     const until = (isExpected: (health: Health) => boolean): Promise<Health> =>
       firstValueFrom(defer(() => from(readHealth())).pipe(repeat({ delay: 20 }), filter(isExpected)));
-    return { child, until };
+    return { child, until, output: () => output };
   };
   const rows = async (): Promise<readonly string[]> =>
     (await pool.query<{ id: string }>('SELECT id FROM contracts WHERE NOT is_archived ORDER BY id')).rows.map(
@@ -108,8 +108,11 @@ describeWithPostgres('the service of the guide', () => {
 
     const second = await replica();
     await second.until(({ state, http }) => state === 'waiting' && http === 200);
+    const saved = sandbox.ledgerEnd;
     first.child.kill('SIGTERM');
-    expect(await once(first.child, 'exit')).toEqual([0, null]);
+    // after its end, when its whole output has arrived
+    expect(await once(first.child, 'close')).toEqual([0, null]);
+    expect(first.output()).toMatch(new RegExp(`\\nstopped; saved up to offset ${saved}\\n$`));
     sandbox.generate(300, { seed: 4 });
     await second.until(isAtEnd);
     expect(await rows()).toEqual(await readActive());
@@ -127,7 +130,6 @@ describeWithPostgres('the service of the guide', () => {
       const child = run('replay');
       const printed: string[] = [];
       child.stdout?.on('data', (data: Buffer) => printed.push(data.toString()));
-      // after its end, when its whole output has arrived
       expect(await once(child, 'close')).toEqual([0, null]);
       return printed.join('').trim();
     };
