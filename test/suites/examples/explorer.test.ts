@@ -12,6 +12,7 @@ import { describeDetails } from './explorer/details.js';
 import { builtFolder, installation, start, useExplorer } from './explorer/explorer.js';
 import { describeFeed } from './explorer/feed.js';
 import { describeGaps } from './explorer/gaps.js';
+import { describeGuide } from './explorer/guide.js';
 import { describeNavigation } from './explorer/navigation.js';
 import { describePanels } from './explorer/panel.js';
 import { describeScreens } from './explorer/screens.js';
@@ -91,6 +92,7 @@ describe('the explorer', () => {
   describeContracts();
   describeContractPanels();
   describeContractStates();
+  describeGuide();
 
   const itDraws = process.env['CANTON_RX_SCREENSHOTS'] === undefined ? it.skip : itInChromium;
   itDraws(
