@@ -18,7 +18,7 @@ export type { Transport } from './feed/Transport.js';
 export type { Token } from './http/Link.js';
 export type { RetryPolicy } from './http/retry.js';
 
-// What it is doing
+// Diagnostics
 export { logTo, type LineLogger } from './diagnostics/logTo.js';
 export type { Diagnostic } from './diagnostics/Diagnostic.js';
 export type { DiagnosticBody, ResponseDelayed, TokenRefreshed } from './diagnostics/Diagnostic.js';
@@ -127,7 +127,7 @@ export { TransactionFilter } from './codecs/Filters.js';
 export { LedgerEnd } from './codecs/OffsetCheckpoint.js';
 export type { Opt } from './codecs/scalars.js';
 
-// Types of contracts
+// Contract types
 export { contractType, interfaceType } from './codecs/ContractType.js';
 export type { ContractType, CreatableType, InterfaceType, TemplateType } from './codecs/ContractType.js';
 export type { ArchiveAlone, ChoiceCodecs, ChoiceCodecsByName, ChoicesOf, TypeOptions } from './codecs/ContractType.js';

@@ -20,7 +20,7 @@ export interface UpdatesOptions {
   readonly maxPageSize?: number | undefined;
   /**
    * How long a request for new updates waits for an update, in milliseconds (`stream_idle_timeout_ms` on the wire). It
-   * should be well below the request timeouts of the participant, which is 20 000, and of all proxies.
+   * should be well below the request timeout of the participant (20 000) and of every proxy.
    *
    * @defaultValue 5000, and 12 000 after two requests in a row without an update
    */

@@ -4,7 +4,7 @@
  * @module canton-rx/sandbox
  */
 
-// The service
+// The sandbox
 export { startSandbox } from './startSandbox.js';
 export type {
   RestartOptions,

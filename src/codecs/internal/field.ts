@@ -15,7 +15,7 @@ export const withDefault = <A>(codec: t.Type<A, unknown>, value: A): t.Type<A | 
 
 /**
  * A field that may be absent or `null` on the wire; both decode to `fallback`. `absent` lists the values that a decoded
- * field may have in place of an `A`.
+ * field may have instead of an `A`.
  */
 export function lenient<A, B = A>(
   codec: t.Type<A, unknown>,
@@ -39,7 +39,7 @@ export function lenient<A, B = A>(
 export const scalar = <A>(name: string, is: (u: unknown) => u is A, expected = name, plain?: Plain): t.Type<A> =>
   new Codec<A, A>(name, is, (u, sink) => (is(u) ? u : fail(u, sink, expected)), t.identity, plain);
 
-/** A string. Used instead of `t.string`, with which a bundler would include unused codecs of io-ts. */
+/** A string. Used instead of `t.string`, which would make bundlers include unused io-ts codecs. */
 export const text: t.Type<string> = /* @__PURE__ */ scalar(
   'string',
   (u): u is string => typeof u === 'string',

@@ -35,7 +35,7 @@ export async function startServer(port: number, service: Service): Promise<Runni
     closing.abort();
     await current.close();
     await lastRestart.catch(ignore);
-    // a restart may have opened the port meanwhile
+    // a restart may have opened the port in the meantime
     await current.close();
   }
 }

@@ -113,7 +113,8 @@ async function handshake(request: IncomingMessage, socket: Duplex, head: Buffer)
     throw new RequestError(501, wsNotInstalled);
   });
   return new Promise((resolve, reject) => {
-    // the channel sends the pongs; participants always answer with their one subprotocol, offered or not
+    // the channel sends the pongs; participants always respond with their one subprotocol, whether or not it was
+    // offered
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
