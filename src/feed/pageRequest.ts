@@ -40,8 +40,11 @@ export const requestPageWithRetry = (feed: LedgerFeed, range: Range, size: PageR
 export const isBeyondEnd = (error: unknown): boolean => isApiError(error) && error.code === 'OFFSET_AFTER_LEDGER_END';
 
 /**
- * Requests a page of a range. Repeats the request only in another form: with half the limit if the page is too large,
- * at the other path if the participant does not serve this one, with a shorter idle timeout if the poll timed out.
+ * Requests a page of a range. Repeats the request only in another form:
+ *
+ * - with half the limit if the page is too large
+ * - at the other path if the participant does not serve this one
+ * - with a shorter idle timeout if the poll timed out
  */
 export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): Observable<Page> =>
   defer(() => {

@@ -147,9 +147,9 @@ export interface FaultReset {
 }
 
 /**
- * The sandbox processes the request, and a function changes the JSON response, for example to send duplicates, another
- * order, or elements of another range or an unknown kind. Status and headers stay the same. The function also changes
- * JSON errors, but not responses that are not JSON. On a WebSocket, it is called for each message.
+ * The sandbox processes the request, and a function changes the JSON response. For example, it can send duplicates,
+ * another order, or elements of another range or of an unknown kind. Status and headers stay the same. The function
+ * also changes JSON errors, but not responses that are not JSON. On a WebSocket, it is called for each message.
  *
  * @example
  * ```ts
@@ -167,7 +167,7 @@ export interface FaultRewrite {
   readonly kind: 'rewrite';
   /**
    * Returns the new body or message. A string is sent as is, any other value as JSON. If the function throws, or
-   * returns a value without a JSON form such as `undefined`, the client gets a plain-text 500 without the reason, and a
+   * returns a value without a JSON form such as `undefined`, the client gets a plain-text 500 without the reason. A
    * WebSocket is closed with code 1011.
    *
    * @param answer - the parsed response or message, a copy that the function may change and return
@@ -177,8 +177,8 @@ export interface FaultRewrite {
 
 /**
  * The requests that a {@link Fault} applies to. Faults of the kinds `status`, `reset`, `hang` and `rewrite` apply to
- * requests and to upgrades to a WebSocket, faults of the kind `socket` to upgrades only, and all others to requests
- * only.
+ * requests and to upgrades to a WebSocket. Faults of the kind `socket` apply only to upgrades, and all others only to
+ * requests.
  *
  * @category Sandbox
  */

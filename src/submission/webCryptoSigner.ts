@@ -41,8 +41,8 @@ const signatureForms: Readonly<Record<KeyKind, Pick<Signature, 'format' | 'signi
  * The private key need not be extractable.
  *
  * @param options - the party, its key pair, and the fingerprint if it cannot be computed
- * @throws TypeError synchronously, if the keys are for an unsupported algorithm or for two different ones, if the
- * private key cannot sign, or if the public key is not extractable and you pass no fingerprint
+ * @throws TypeError synchronously, if the algorithm of a key is not supported, if the keys have different algorithms,
+ * if the private key cannot sign, or if the public key is not extractable and you pass no fingerprint
  *
  * @example
  * ```ts

@@ -24,9 +24,12 @@ import { checkWellFormed } from './wellFormed.js';
  * - an interface by a package name that is not in `packages`
  * - a transaction with an `Int` beyond 2^53, because the vendor's library hashes it incorrectly
  *
- * It does not compare `maxRecordTime` and the contents of blobs, because scheme V2 does not hash them and the signature
- * does not cover them. It also does not compare the duration of a `MinLedgerTimeRel`, or the package id of a template
- * that the command names by package name, unless `packages` lists that name.
+ * It does not compare:
+ *
+ * - `maxRecordTime` and the contents of blobs, because scheme V2 does not hash them, so the signature does not cover
+ *   them
+ * - the duration of a `MinLedgerTimeRel`
+ * - the package id of a template that a command names by package name, unless `packages` lists that name
  *
  * @param options - the tolerances, and the ids of packages by name
  * @returns a verifier that fails with a `VerificationError`, which names fields but quotes no values
