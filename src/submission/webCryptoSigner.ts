@@ -59,11 +59,10 @@ const signatureForms: Readonly<Record<KeyKind, Pick<Signature, 'format' | 'signi
 export function webCryptoSigner({ party, key, fingerprint }: WebCryptoSignerOptions): Signer {
   const { privateKey, publicKey } = key;
   const kind = keyKind(privateKey);
-  if (keyKind(publicKey) !== kind)
-    throw new TypeError('the private key and the public key are for different algorithms');
+  if (keyKind(publicKey) !== kind) throw new TypeError('the keys are for different algorithms');
   if (!privateKey.usages.includes('sign')) throw new TypeError("the private key must have the usage 'sign'");
   if (fingerprint === undefined && !publicKey.extractable) {
-    throw new TypeError('the public key must be extractable, unless you pass its fingerprint');
+    throw new TypeError('the public key is not extractable: pass its fingerprint');
   }
   return {
     party,
@@ -141,5 +140,5 @@ export async function fingerprintOf(publicKey: CryptoKey): Promise<string> {
 function keyKind({ algorithm }: CryptoKey): KeyKind {
   if (algorithm.name === 'Ed25519') return 'Ed25519';
   if (algorithm.name === 'ECDSA' && 'namedCurve' in algorithm && algorithm.namedCurve === 'P-256') return 'P-256';
-  throw new TypeError('the key must be for Ed25519 or for ECDSA on P-256');
+  throw new TypeError('the key must be for Ed25519 or ECDSA on P-256');
 }

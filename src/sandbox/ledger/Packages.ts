@@ -30,10 +30,9 @@ export class Packages {
 
   /** Adds a package, or further entities of a known one. Returns its id. */
   upload(packageName: string, { templates = [], interfaces = [] }: PackageEntities = {}): string {
-    if (!/^[^:#]+$/.test(packageName))
-      throw new TypeError(`packageName must not be empty or contain ':' or '#', got '${packageName}'`);
+    if (!/^[^:#]+$/.test(packageName)) throw new TypeError(`'${packageName}' is not a package name`);
     const wrong = [...templates, ...interfaces].find((entity) => !/^[^:]+:[^:]+$/.test(entity));
-    if (wrong !== undefined) throw new TypeError(`'${wrong}' must have the form Module:Entity`);
+    if (wrong !== undefined) throw new TypeError(`'${wrong}' is not of the form Module:Entity`);
     const packageId = makePackageId(packageName);
     this.#names.set(packageId, packageName);
     for (const entity of templates) this.#entities.template.add(`${packageId}:${entity}`);

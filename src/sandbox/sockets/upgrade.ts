@@ -104,8 +104,7 @@ function closeWithClient(socket: Socket): void {
 }
 
 const wsNotInstalled =
-  'The sandbox could not load the package that it requires for WebSockets.\r\n' +
-  'Install it: npm install --save-dev ws@^8.18.0\r\n';
+  'The sandbox could not load the package for WebSockets.\r\n' + 'Install it: npm install --save-dev ws@^8.18.0\r\n';
 
 /** Completes the handshake with the optional package `ws`, loaded on first use. Everything else works without it. */
 async function handshake(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> {
