@@ -16,13 +16,14 @@ export type FilteredUpdate<U, E> = U extends { readonly events: readonly (infer 
   : U;
 
 /**
- * Filters the events inside each update, and emits every update with the events that are left, even if none are. Because no
- * update is dropped, you can store the offset of each update that you have handled and resume from it.
+ * Filters the events inside each update, and emits every update with the events that are left, even if none are.
+ * Because no update is dropped, you can store the offset of each update that you have handled and resume from it.
  *
- * The argument is an operator on events, such as `ofEvent`, `ofTemplate` or the `filter` of RxJS; `pipe` combines several.
- * It is applied to the events of one update at a time, and must complete. It may decode events, as `ofTemplate` does with
- * types. Checkpoints, updates of an unknown variant and `InvalidUpdate` pass unchanged. Order and completion are those of
- * the source. If the operator fails, with a `DecodeError` for example, the stream fails before that update.
+ * The argument is an operator on events, such as `ofEvent`, `ofTemplate` or the `filter` of RxJS; `pipe` combines
+ * several. It is applied to the events of one update at a time, and must complete. It may decode events, as
+ * `ofTemplate` does with types. Checkpoints, updates of an unknown variant and `InvalidUpdate` pass unchanged. Order
+ * and completion are those of the source. If the operator fails, with a `DecodeError` for example, the stream fails
+ * before that update.
  *
  * @param operator - an operator that passes events, or decodes them
  *

@@ -44,7 +44,7 @@ export interface Sandbox {
   /** Prunes up to and including an offset. From then on, requests that begin before that offset are rejected. */
   prune(upToInclusive: number): void;
   /**
-   * Resets the ledger to an earlier end, like the restore of an older backup. Streaming WebSockets are closed with code
+   * Restores the ledger to an earlier end, as restoring a backup does. Streaming WebSockets are closed with code
    * 1011, instead of sending their next message or ending.
    */
   restore(ledgerEnd: number): void;
