@@ -4,58 +4,63 @@ import type { AnyContract } from '../contracts/Contract.js';
 import type { LiveConnection } from '../contracts/LiveState.js';
 
 /**
- * What a {@link ContractsResource} does; the words of Angular's resources.
+ * The status of a {@link ContractsResource}, as in Angular's resources.
  *
  * @category Angular
  */
 export type ContractsStatus = 'idle' | 'loading' | 'reloading' | 'resolved' | 'error';
 
 /**
- * The contracts of a query as signals, in the shape of Angular's resources. `injectContracts` makes one. All signals change
- * together, and at most once per frame. None of them throws when it is read.
+ * The contracts of a query as signals, in the form of Angular's resources. Created by `injectContracts`. All signals
+ * change together, at most once per frame. None of them throws when it is read.
  *
  * @category Angular
  */
 export interface ContractsResource<C extends AnyContract = AnyContract> {
   /**
-   * The contracts, if `hasValue()`; otherwise an empty array. A new array whenever a contract has changed, in which those
-   * that have not are the same objects.
+   * The contracts if `hasValue()`; otherwise an empty array. It is a new array whenever a contract has changed;
+   * unchanged contracts are the same objects in it.
    */
   readonly value: Signal<readonly C[]>;
   /**
-   * What the resource does. `'idle'`: there is no query. `'loading'`: the contracts are not known yet. `'resolved'`: they are
-   * known, and followed. `'reloading'`: they are read again since `reload` was called, and those from before are shown.
-   * `'error'`: the view has ended, see `error`.
+   * The status. `'idle'`: there is no query. `'loading'`: the contracts are not known yet. `'resolved'`: they are known
+   * and kept up to date. `'reloading'`: they are being read again after a call of `reload`, and the previous ones are
+   * shown. `'error'`: the view has ended, see `error`.
    */
   readonly status: Signal<ContractsStatus>;
   /** Whether the status is `'loading'` or `'reloading'`. */
   readonly isLoading: Signal<boolean>;
   /**
-   * The error that ended the view, usually a `LedgerError`; `undefined` unless the status is `'error'`. What may pass is no
-   * error: it shows in `connection`.
+   * The error that ended the view, usually a `LedgerError`; `undefined` unless the status is `'error'`. A temporary
+   * failure is not an error: it shows in `connection`.
    */
   readonly error: Signal<Error | undefined>;
   /**
-   * Whether the contracts are known, so that an empty `value` means that there are none. That is so while the status is
-   * `'resolved'` or `'reloading'`. Reads a signal.
+   * Returns whether the contracts are known, so that an empty `value` means that there are none. This is the case while
+   * the status is `'resolved'` or `'reloading'`. Reads a signal.
    */
   hasValue(): boolean;
   /**
-   * Reads all contracts again, for example after an error. A view is current without it.
+   * Reads all contracts again, for example after an error. A view stays up to date without it.
    *
-   * @returns whether it does: not while the status is `'idle'` or `'loading'`, and not once the injector is destroyed
+   * @returns whether it reads them: not while the status is `'idle'` or `'loading'`, and not after the injector is
+   * destroyed
    */
   reload(): boolean;
-  /** Everything up to here is applied to `value`; `undefined` unless `hasValue()`. */
+  /** The offset up to which everything is applied to `value`; `undefined` unless `hasValue()`. */
   readonly offset: Signal<Offset | undefined>;
   /**
-   * Whether `value` has everything up to the end of the ledger, as far as it is known. If not, it is complete for an earlier
-   * offset.
+   * Whether `value` contains everything up to the ledger end, as far as it is known. If not, it is complete as of an
+   * earlier offset.
    */
   readonly isLive: Signal<boolean>;
-  /** Since when `isLive` is false although `hasValue()`, in milliseconds since the epoch; otherwise `undefined`. */
+  /**
+   * The time since which `isLive` is false while `hasValue()`, in milliseconds since the epoch; otherwise `undefined`.
+   */
   readonly staleSince: Signal<number | undefined>;
-  /** What the connection does, and why it is retried; `undefined` while the status is `'idle'` or `'error'`. */
+  /**
+   * The state of the connection, and why a request is retried; `undefined` while the status is `'idle'` or `'error'`.
+   */
   readonly connection: Signal<LiveConnection | undefined>;
 }
 
@@ -65,7 +70,7 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
  * @internal
  */
 export interface Reading<C extends AnyContract> {
-  /** An object of its own for each query and ledger; `undefined` if there is none. */
+  /** A separate object for each query and ledger; `undefined` if there is none. */
   readonly request: object | undefined;
   /** Whether the contracts are read again. */
   readonly isReloading: boolean;
@@ -83,14 +88,15 @@ export interface Reading<C extends AnyContract> {
 export interface KnownContracts<C extends AnyContract> {
   readonly contracts: readonly C[];
   readonly offset: Offset;
-  /** `undefined` while they are those at the end of the ledger. */
+  /** `undefined` while the contracts are those at the ledger end. */
   readonly staleSince: number | undefined;
 }
 
 /**
- * The resource of the latest reading. One of another request is out of date from the moment on in which the request changes.
+ * Returns the resource of the latest reading. A reading of another request is out of date as soon as the request
+ * changes.
  *
- * @param endedAt - when the view has ended for good; `undefined` until then
+ * @param endedAt - when the view ended for good; `undefined` until then
  * @internal
  */
 export function contractsResource<C extends AnyContract>(
@@ -129,7 +135,7 @@ export function contractsResource<C extends AnyContract>(
 }
 
 /**
- * A reading that has ended with an error.
+ * Returns a reading that has ended with an error.
  *
  * @internal
  */
@@ -140,7 +146,7 @@ export const failed = (request: object, error: unknown): Reading<never> => ({
 });
 
 /**
- * A reading of a view that has ended without an error: its contracts are stale from then on.
+ * Returns a reading of a view that has ended without an error: its contracts are stale from then on.
  *
  * @internal
  */
@@ -152,7 +158,7 @@ export const ended = <C extends AnyContract>(reading: Reading<C>, at: number): R
 
 const connecting: LiveConnection = { status: 'connecting' };
 
-/** The same array each time, so that nothing is notified. */
+/** Always the same array, so that signals do not notify. */
 const none: readonly never[] = [];
 
 function statusOf({ request, error, known, isReloading }: Reading<AnyContract>): ContractsStatus {

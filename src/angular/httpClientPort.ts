@@ -30,7 +30,7 @@ import { type HttpPort, type HttpResponse, pathOf } from '../http/HttpPort.js';
 import { outsideZone } from './zone.js';
 
 /**
- * A port that sends requests through Angular's HttpClient. Must be called in an injection context.
+ * Creates a port that sends requests through Angular's HttpClient. Must be called in an injection context.
  *
  * @internal
  */
@@ -38,7 +38,7 @@ export function httpClientPort(): HttpPort {
   const client = inject(HttpClient);
   const yielding = yieldToStability(inject(ApplicationRef));
   const zone = inject(NgZone);
-  // the backend of XMLHttpRequest warns of this option on each request
+  // the XMLHttpRequest backend warns about this option on each request
   const redirect = inject(HttpBackend) instanceof FetchBackend && ({ redirect: 'manual' } as const);
   return ({ method, url, headers, body }) => {
     const path = pathOf(url);
@@ -49,7 +49,7 @@ export function httpClientPort(): HttpPort {
         headers: { ...headers },
         observe: 'response',
         responseType: 'text',
-        // an answer on the server is out of date when the browser has the page
+        // a response received on the server is out of date when the browser has the page
         transferCache: false,
       })
       .pipe(
@@ -63,15 +63,17 @@ export function httpClientPort(): HttpPort {
   };
 }
 
-/** How long after its first poll an application is starting, unless it is stable before, in milliseconds. */
+/**
+ * How long after its first poll an application counts as starting, unless it becomes stable earlier, in milliseconds.
+ */
 const startupMs = 30_000;
 
 /** How long a poll waits for other requests while the application is starting, in milliseconds. */
 const maxTurnMs = 15_000;
 
 /**
- * Delays requests for updates so that the application can become stable between them. Each of them keeps it unstable, and
- * a feed always has one open.
+ * Delays requests for updates so that the application can become stable between them. Each request keeps it unstable,
+ * and a feed always has an open one.
  */
 function yieldToStability(app: ApplicationRef): <A>(isPoll: boolean, source: Observable<A>) => Observable<A> {
   const openRequests$ = new BehaviorSubject(0);
@@ -112,14 +114,14 @@ function yieldToStability(app: ApplicationRef): <A>(isPoll: boolean, source: Obs
 /** How long an application that only has to render may take to become stable, in milliseconds. */
 const maxRenderMs = 50;
 
-/** Emits `true` once the application is stable, or `false` after a time in which it is not. */
+/** Emits `true` once the application is stable, or `false` if it does not become stable in time. */
 const whenStable = (app: ApplicationRef): Observable<boolean> =>
   // other subscribers of `isStable` are notified first
   race(app.isStable.pipe(filter(Boolean), observeOn(asapScheduler)), timer(maxRenderMs).pipe(map(() => false))).pipe(
     take(1),
   );
 
-/** The response of HttpClient in the form of a port. */
+/** Converts the response of HttpClient to that of a port. */
 const toHttpResponse = (response: AngularResponse<unknown> | HttpErrorResponse): HttpResponse => {
   const { headers, status } = response;
   const text: unknown = 'body' in response ? response.body : response.error;
@@ -132,7 +134,7 @@ const toHttpResponse = (response: AngularResponse<unknown> | HttpErrorResponse):
   };
 };
 
-/** HttpClient fails with each status other than 2xx, which is a response for a port. Any other error is passed on. */
+/** HttpClient fails for each status other than 2xx, which is a response for a port. Any other error is passed on. */
 function responseOfError(error: unknown, path: string): Observable<HttpResponse> {
   if (!(error instanceof HttpErrorResponse)) return throwError(() => error);
   if (isComplete(error)) return of(toHttpResponse(error));
@@ -140,17 +142,17 @@ function responseOfError(error: unknown, path: string): Observable<HttpResponse>
   return throwError(() => (maxBytes === undefined ? error : new AnswerTooLargeError(path, maxBytes)));
 }
 
-/** Whether a response was read to its end: one that was cut off has its status, but an error in place of the text. */
+/** Whether a response was read completely: one that was cut off has its status, but an error in place of the text. */
 const isComplete = ({ status, error }: HttpErrorResponse): boolean =>
   status > 0 && (typeof error === 'string' || error === null);
 
-/** The code of Angular 22 for a body beyond its limit; negative where angular.dev documents the error. */
+/** The code of Angular 22 for a body that exceeds its limit; negative if angular.dev documents the error. */
 const bodyLimitCode = 2825;
 
-/** The limit on a server by default, in bytes. Only development builds of Angular have it in the message. */
+/** The default limit on a server, in bytes. The message contains it only in development builds of Angular. */
 const defaultBodyLimit = 2 ** 20;
 
-/** The limit that a body has exceeded; `undefined` for any other error. */
+/** Returns the limit that a body has exceeded; `undefined` for any other error. */
 function exceededLimit(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if (Math.abs(Number(error.code)) !== bodyLimitCode) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A ledger for Angular's dependency injection. Needs `@angular/core` and `@angular/common`, version 17 or later, beside
- * `canton-rx`.
+ * A ledger for Angular's dependency injection, and its contracts as signals. Needs `@angular/core` and `@angular/common`,
+ * version 17 or later, in addition to `canton-rx`, and runs in browsers and on servers that render pages.
  *
  * @module canton-rx/angular
  */

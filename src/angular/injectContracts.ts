@@ -25,26 +25,27 @@ import { insideZone } from './zone.js';
  * @category Angular
  */
 export interface InjectContractsOptions<C> extends ContractsOptions {
-  /** The order, as for `Array.sort`. Default: that in which the contracts became known. */
+  /** The order, as for `Array.sort`. Default: the order in which the contracts became known. */
   readonly compare?: ((a: C, b: C) => number) | undefined;
   /**
-   * The ledger, or a function that reads signals and returns it: another ledger is a new view, and with `undefined` the
+   * The ledger, or a function that reads signals and returns it. Another ledger is a new view; with `undefined` the
    * resource is idle. Default: the ledger that `provideLedger` provides.
    */
   readonly ledger?: LedgerReader | (() => LedgerReader | undefined) | undefined;
-  /** The injector, needed outside an injection context. The view ends when it is destroyed. */
+  /** The injector, required outside an injection context. The view ends when it is destroyed. */
   readonly injector?: Injector | undefined;
-  /** A name for the developer tools of Angular. */
+  /** A name for Angular's developer tools. */
   readonly debugName?: string | undefined;
 }
 
 /**
- * The active contracts of a query as signals: a live view, which begins at once and ends with the component, directive or
- * service that calls it. Must be called in an injection context, or with an `injector`.
+ * Returns the active contracts of a query as signals: a live view that begins at once and ends with the component,
+ * directive or service that calls it. Must be called in an injection context, or with an `injector`.
  *
- * With a function as query the view follows the signals that it reads. Another query is a new view: from then on `value` is
- * empty and the status is `'loading'`, so that contracts of two queries are never mixed. A query that is equal in all its
- * parts to the one before changes nothing; types that are created on each call are not equal. `undefined` is no query.
+ * If the query is a function, the view follows the signals that it reads. A different query is a new view: `value` is
+ * then empty and the status is `'loading'`, so contracts of two queries are never mixed. A query that equals the
+ * previous one in all parts changes nothing; types that are created on each call are not equal. `undefined` means that
+ * there is no query.
  *
  * @param query - the query, or a function that reads signals and returns it
  * @example
@@ -70,7 +71,7 @@ export function injectContracts<M extends ContractTypes>(
   const { compare, ledger, debugName = 'contracts', injector = inject(Injector), ...contractsOptions } = options;
   return runInInjectionContext(injector, () => {
     const endedAt = signal<number | undefined>(undefined);
-    // throws where the component is destroyed already: nothing would end the view
+    // throws if the component is already destroyed: nothing would end the view
     inject(DestroyRef).onDestroy(() => {
       untracked(() => {
         endedAt.set(asyncScheduler.now());
@@ -99,10 +100,10 @@ export function injectContracts<M extends ContractTypes>(
   });
 }
 
-/** A request, or the error of the function that makes it. */
+/** A request, or the error of the function that returns it. */
 type Requested<M extends ContractTypes> = ContractsRequest<M> | { readonly failure: unknown } | undefined;
 
-/** Never throws: an input that is required may have no value yet. */
+/** Never throws: a required input may have no value yet. */
 function requestOf<M extends ContractTypes>(
   query: ContractsRequest<M>['query'] | (() => ContractsRequest<M>['query'] | undefined),
   ledger: LedgerReader | (() => LedgerReader | undefined),
@@ -110,21 +111,21 @@ function requestOf<M extends ContractTypes>(
   try {
     const current = typeof query === 'function' ? query() : query;
     const source = typeof ledger === 'function' ? ledger() : ledger;
-    // JavaScript may return null
+    // JavaScript callers may return null
     return current && source ? { query: current, ledger: source } : undefined;
   } catch (failure) {
     return { failure };
   }
 }
 
-/** Whether requests are the same, so that a view goes on. Ledgers and types are compared by identity. */
+/** Whether requests are the same, so that a view continues. Ledgers and types are compared by identity. */
 function isSame(a: Requested<ContractTypes>, b: Requested<ContractTypes>): boolean {
   if (a === undefined || b === undefined || 'failure' in a || 'failure' in b) return a === b;
-  // parties and types are parts in turn
+  // parties and types have parts, too
   return a.ledger === b.ledger && hasSameParts(a.query, b.query, (x, y) => hasSameParts(x, y, Object.is));
 }
 
-/** Whether objects or lists have the same parts in the same order, which matters for types; or values are the same. */
+/** Whether objects or arrays have the same parts in the same order, which matters for types, or values are the same. */
 function hasSameParts(a: unknown, b: unknown, isSamePart: (a: unknown, b: unknown) => boolean): boolean {
   if (!isObject(a) || !isObject(b)) return Object.is(a, b);
   const [ofA, ofB] = [partsOf(a), partsOf(b)];
@@ -146,7 +147,7 @@ function readingOf<M extends ContractTypes>(
   return 'failure' in request ? of(failed(request, request.failure)) : read(request);
 }
 
-/** While contracts are read again, those from before are shown. */
+/** While contracts are read again, the previous ones are shown. */
 function withContractsBefore<M extends ContractTypes>(
   before: Reading<ContractOf<M>>,
   now: Reading<ContractOf<M>>,

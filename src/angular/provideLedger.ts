@@ -28,16 +28,16 @@ export interface LedgerFeature {
 }
 
 /**
- * Provides a ledger to an application or to a route. The ledger is created once, when it is first injected, and sends no
- * requests by itself.
+ * Provides a ledger to an application or to a route. The ledger is created once, when it is first injected, and sends
+ * no requests until it is used.
  *
- * Feeds, those of `updates` and of `processFeed`, run outside Angular's zone. They emit and call handlers within it, so a
- * feed does not keep an application unstable, with zone.js or without. Other callbacks of the options, such as a token
- * provider, a store or `onGap`, are called outside the zone. On a server that renders pages, feeds neither emit nor
- * complete, unless {@link withServerFeeds} is given; everything else works there.
+ * Feeds (`updates` and `processFeed`) run outside Angular's zone. They emit and call handlers within it, so a feed does
+ * not keep an application unstable, with or without zone.js. Other callbacks of the options, such as a token provider,
+ * a store or `onGap`, are called outside the zone. On a server that renders pages, feeds neither emit nor complete
+ * unless {@link withServerFeeds} is given; everything else works there.
  *
- * When the injector that provides the ledger is destroyed, its feeds are unsubscribed. They do not emit or complete after
- * that.
+ * When the injector that provides the ledger is destroyed, its feeds are unsubscribed. After that they neither emit nor
+ * complete.
  *
  * @param options - the options of `createLedger`, or a function that returns them and may call `inject()`
  * @param features - {@link withAngularHttp}, {@link withServerFeeds}
@@ -67,7 +67,7 @@ export const provideLedger = (
   ...features: readonly LedgerFeature[]
 ): EnvironmentProviders =>
   makeEnvironmentProviders([
-    // defaults, so that features of a parent injector or of a replaced ledger have no effect on this one
+    // defaults, so that features of a parent injector or of a replaced ledger do not affect this one
     { provide: PORT, useValue: undefined },
     { provide: SERVER_FEEDS, useValue: false },
     { provide: PENDING_TASKS, useValue: undefined },
@@ -112,11 +112,11 @@ export const provideLedger = (
 export const LEDGER = new InjectionToken<Ledger>('LEDGER of canton-rx');
 
 /**
- * Injects the ledger that {@link provideLedger} provides. Must be called in an injection context: in a constructor, in a
- * field initializer or in a factory.
+ * Injects the ledger that {@link provideLedger} provides. Must be called in an injection context: in a constructor, in
+ * a field initializer or in a factory.
  *
  * @returns the ledger
- * @throws Angular's error NG0201 where no ledger is provided, and NG0203 outside an injection context
+ * @throws Angular's error NG0201 if no ledger is provided, and NG0203 outside an injection context
  * @example
  * ```ts
  * import '@angular/compiler'; // outside Angular's own builds
@@ -134,17 +134,18 @@ export const injectLedger = (): Ledger => inject(LEDGER);
 
 /**
  * Sends the requests of the ledger through Angular's `HttpClient`, which must be provided with `provideHttpClient()`.
- * Interceptors then see them, and `HttpTestingController` can answer them. An interceptor sees each request of a feed,
- * retries included; an interceptor that retries, or shows every error to the user, should leave them out.
+ * Interceptors then see the requests, and `HttpTestingController` can answer them. An interceptor sees each request of
+ * a feed, including retries; an interceptor that retries, or shows every error to the user, should exclude them.
  *
- * The options `fetch` and `maxAnswerBytes` have no effect with it, and the option `port` replaces it. A body beyond the
- * limit that Angular 22 has on a server, 1 MiB by default, is an `AnswerTooLargeError`. Answers are never put into the
- * transfer cache. Fetch refuses redirects from Angular 20 on; XMLHttpRequest, and fetch before that, follow them.
+ * With this feature the options `fetch` and `maxAnswerBytes` have no effect, and the option `port` replaces the
+ * feature. On a server, Angular 22 limits the size of a body, to 1 MiB by default; a larger body is an
+ * `AnswerTooLargeError`. Responses are never put into the transfer cache. Fetch rejects redirects in Angular 20 and
+ * later; XMLHttpRequest, and fetch in earlier versions, follow them.
  *
- * `HttpClient` keeps an application unstable while a request is open. A feed therefore yields between two polls, so that
- * `whenStable` resolves after one idle timeout of the feed at most. For that, the polls of several feeds wait for each
- * other until the application has been stable once, and after that they take turns. Without this feature, feeds do not
- * affect stability.
+ * `HttpClient` keeps an application unstable while a request is open. A feed therefore pauses between two polls, so
+ * that `whenStable` resolves after at most one idle timeout of the feed. To make this possible, the polls of several
+ * feeds wait for each other until the application has been stable once; after that they take turns. Without this
+ * feature, feeds do not affect stability.
  *
  * @returns the feature, for {@link provideLedger}
  * @example
@@ -167,10 +168,10 @@ export const withAngularHttp = (): LedgerFeature => ({ providers: [{ provide: PO
 const PORT = new InjectionToken<HttpPort | undefined>('HttpPort of canton-rx');
 
 /**
- * Enables feeds on a server that renders pages, where `updates` and `processFeed` otherwise neither emit nor complete.
- * The rendering does not wait for them: a page shows what feeds have emitted until the application is stable. With
- * {@link withAngularHttp} it becomes stable between two requests of a feed. Feeds end with the application, when the page
- * is rendered.
+ * Enables feeds on a server that renders pages. Without it, `updates` and `processFeed` neither emit nor complete
+ * there. The rendering does not wait for them: a page shows what feeds have emitted by the time the application is
+ * stable. With {@link withAngularHttp} it becomes stable between two requests of a feed. Feeds end with the application
+ * when the page has been rendered.
  *
  * @returns the feature, for {@link provideLedger}
  * @example
@@ -189,11 +190,11 @@ export const withServerFeeds = (): LedgerFeature => ({ providers: [{ provide: SE
 const SERVER_FEEDS = new InjectionToken<boolean>('server feeds of canton-rx');
 
 /**
- * Has a server that renders pages without zone.js wait for what the ledger answers once, such as `ledgerEnd`, `submit` and
- * the contracts of `injectContracts`. With zone.js it waits without this feature, and {@link withAngularHttp} has it wait for
- * all requests.
+ * Makes a server that renders pages without zone.js wait for single responses of the ledger, such as `ledgerEnd`,
+ * `submit` and the contracts of `injectContracts`. With zone.js the server waits without this feature, and
+ * {@link withAngularHttp} makes it wait for all requests.
  *
- * @param tasks - `PendingTasks` of `@angular/core`, which version 19 and later have; `ExperimentalPendingTasks` in version 18
+ * @param tasks - `PendingTasks` of `@angular/core` in version 19 and later; `ExperimentalPendingTasks` in version 18
  * @returns the feature, for {@link provideLedger}
  * @example
  * ```ts
@@ -211,7 +212,7 @@ export const withPendingTasks = (tasks: ProviderToken<PendingTaskList>): LedgerF
 });
 
 /**
- * Angular's pending tasks, if {@link withPendingTasks} gives them.
+ * Angular's pending tasks, if {@link withPendingTasks} provides them.
  *
  * @internal
  */

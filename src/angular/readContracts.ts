@@ -30,7 +30,7 @@ import { type TransferredContracts, transferredContracts } from './transferredCo
 import { outsideZone, trackPendingTask, untilLedgerDestroyed } from './zone.js';
 
 /**
- * What to read, and from where.
+ * What to read, and from which ledger.
  *
  * @internal
  */
@@ -40,7 +40,7 @@ export interface ContractsRequest<M extends ContractTypes = ContractTypes> {
 }
 
 /**
- * Whether views are conflated, so that they change at most once a frame. In tests they are not.
+ * Whether views are conflated, so that they change at most once per frame. In tests they are not.
  *
  * @internal
  */
@@ -49,13 +49,13 @@ export const CONFLATED = new InjectionToken<boolean>('conflated views of canton-
   factory: () => true,
 });
 
-/** How long the rendering of a page waits for contracts, in milliseconds. The browser reads them then. */
+/** How long the rendering of a page waits for contracts, in milliseconds. After that the browser reads them. */
 const maxWaitMs = 5_000;
 
 /**
- * Reads the contracts of requests outside Angular's zone. In a browser a reading goes on until it is unsubscribed, and may
- * begin with contracts that a server has rendered. On a server it ends with the first contracts, and the application is
- * unstable until then. An error is a last reading. Must be called in an injection context.
+ * Reads the contracts of requests outside Angular's zone. In a browser a reading continues until it is unsubscribed,
+ * and may begin with contracts that a server has rendered. On a server it ends with the first contracts, and the
+ * application is unstable until then. An error is emitted as the last reading. Must be called in an injection context.
  *
  * @internal
  */
@@ -82,7 +82,7 @@ export function contractsReader<M extends ContractTypes>(
   };
 }
 
-/** The first contracts, for the page that is rendered. */
+/** Emits the first contracts, for the rendered page. */
 const snapshotOf = <M extends ContractTypes>(
   view$: Observable<Reading<ContractOf<M>>>,
   transferred: TransferredContracts<M>,
@@ -95,7 +95,7 @@ const snapshotOf = <M extends ContractTypes>(
     takeUntil(timer(maxWaitMs)),
   );
 
-/** Begins with the contracts of the page, if it has any, until others are known, or the ledger refuses them. */
+/** Begins with the contracts of the page, if it has any, until others are known or the ledger rejects the request. */
 const continueFrom = <M extends ContractTypes>(
   view$: Observable<Reading<ContractOf<M>>>,
   transferred: TransferredContracts<M>,
@@ -110,7 +110,7 @@ const continueFrom = <M extends ContractTypes>(
     startWith(...transferred.read()),
   );
 
-/** The readings of a view. Each has the contracts of its offset. */
+/** Emits the readings of a view. Each has the contracts of its offset. */
 const readingsOf = <M extends ContractTypes>(
   request: ContractsRequest<M>,
   { view$ }: LiveContracts<ContractOf<M>>,
@@ -140,7 +140,7 @@ const readingsOf = <M extends ContractTypes>(
     );
   });
 
-/** Ends with the last contracts as stale ones, where the source completes: its ledger is gone. */
+/** If the source completes, because its ledger is gone, ends with the last contracts as stale ones. */
 const endStale =
   <M extends ContractTypes>(request: ContractsRequest<M>) =>
   (source: Observable<Reading<ContractOf<M>>>): Observable<Reading<ContractOf<M>>> =>

@@ -9,7 +9,7 @@ import type { KnownContracts, Reading } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
 import type { ContractsRequest } from './readContracts.js';
 
-/** Contracts in a page, as the ledger sends them: the browser decodes them by the types of the query. */
+/** Contracts in a page, as the participant sends them: the browser decodes them by the types of the query. */
 interface Transferred {
   readonly offset: Offset;
   /** When they were read, in milliseconds since the epoch. */
@@ -21,7 +21,10 @@ interface Transferred {
   }[];
 }
 
-/** The maximum number of contracts of a query in a page: they are as large as the rows, and the browser reads them again. */
+/**
+ * The maximum number of contracts of a query in a page: they take as much space as their rows, and the browser reads
+ * them again.
+ */
 const maxContracts = 500;
 
 /**
@@ -30,17 +33,18 @@ const maxContracts = 500;
  * @internal
  */
 export interface TransferredContracts<M extends ContractTypes> {
-  /** Puts contracts into the page, unless they are too many. */
+  /** Adds contracts to the page, unless there are too many. */
   keep(known: KnownContracts<ContractOf<M>>): void;
-  /** The contracts in the page as a first reading, if there are any. */
+  /** Returns the contracts in the page as a first reading, if there are any. */
   read(): readonly Reading<ContractOf<M>>[];
-  /** Forgets the contracts: newer ones are known, or they may no longer be shown. */
+  /** Discards the contracts: newer ones are known, or they may no longer be shown. */
   readonly drop: () => void;
 }
 
 /**
- * The contracts that are transferred for requests to the application's ledger; those of others cannot be told apart in a page.
- * Must be called in an injection context. What it returns throws for an invalid query.
+ * Returns the contracts that are transferred for requests to the application's ledger; those of other ledgers could not
+ * be distinguished in a page. Must be called in an injection context. The returned function throws for an invalid
+ * query.
  *
  * @internal
  */
@@ -79,7 +83,7 @@ const encode = ({ createdEvent, location, reassignmentCounter }: AnyContract): T
   counter: reassignmentCounter,
 });
 
-/** `undefined` if one of them does not decode: the page is of another release, for example. */
+/** Returns `undefined` if one of them cannot be decoded, for example because the page is of another release. */
 function decodeAll<M extends ContractTypes>(
   { query }: ContractsRequest<M>,
   { contracts }: Transferred,

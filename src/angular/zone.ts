@@ -26,18 +26,18 @@ import type { Ledger, LedgerReader } from '../ledger/Ledger.js';
 /** The environment in which a ledger is provided. */
 interface LedgerEnvironment {
   readonly zone: NgZone;
-  /** Of the injector that provides the ledger. */
+  /** The `DestroyRef` of the injector that provides the ledger. */
   readonly destroyRef: DestroyRef;
   /** Whether the application is rendered on a server. */
   readonly isServer: boolean;
   /** Whether feeds emit at all. */
   readonly hasFeeds: boolean;
-  /** Angular's pending tasks, if they are given. */
+  /** Angular's pending tasks, if they were given. */
   readonly pendingTasks: PendingTaskList | undefined;
 }
 
 /**
- * What `PendingTasks` of Angular does, which earlier versions do not have.
+ * The part of Angular's `PendingTasks` that the library uses. Early versions of Angular lack it.
  *
  * @category Angular
  */
@@ -50,9 +50,10 @@ export interface PendingTaskList {
 const destroyRefs = new WeakMap<LedgerReader, DestroyRef>();
 
 /**
- * A ledger whose feeds run outside Angular's zone and emit within it, since an application that waits for a feed without an
- * end is never stable. Feeds end with the injector: on a server they would otherwise continue after the page was sent.
- * Single requests keep the application unstable until they are answered, so that a page is rendered with the answer.
+ * Returns a ledger whose feeds run outside Angular's zone and emit within it, because an application that waits for a
+ * feed without an end is never stable. Feeds end with the injector: on a server they would otherwise continue after the
+ * page was sent. Single requests keep the application unstable until they are answered, so that a page is rendered with
+ * the response.
  *
  * @internal
  */
@@ -61,7 +62,7 @@ export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Le
   const throughZone = <A>(source: Observable<A>): Observable<A> => source.pipe(outsideZone(zone), insideZone(zone));
   const feed = <A>(source: Observable<A>): Observable<A> =>
     hasFeeds ? throughZone(source).pipe(untilDestroyed(destroyRef)) : NEVER;
-  // the fetch of Node.js has one timer for all connections: in the zone, the connections of feeds would keep it pending
+  // Node's fetch has one timer for all connections: in the zone, the connections of feeds would keep it pending
   const singleRequest = <A>(source: Observable<A>): Observable<A> =>
     isServer ? throughZone(source).pipe(trackPendingTask(zone, pendingTasks)) : source;
   // `Parameters` has the types of the last overload only, and the arguments are passed on unchanged
@@ -77,7 +78,7 @@ export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Le
   };
   destroyRefs.set(inZone, destroyRef);
   const connection = connectionOf(ledger);
-  // a ledger of a test has none
+  // the ledger of a test has none
   if (connection === undefined) return inZone;
   const { service, runProcessor } = connection;
   const runInZone = <C extends ProcessorProgress>(processor: ProcessorRun<C>): Observable<C> =>
@@ -116,7 +117,7 @@ export const insideZone =
 const emitInZone = <A>(zone: NgZone, value: A): Observable<A> =>
   new Observable((subscriber) => {
     zone.run(() => {
-      // a zone with a pending microtask renders after it instead of on each exit: a page of updates is rendered once
+      // a zone with a pending microtask renders after it, not on each exit: a page of updates is rendered once
       if (NgZone.isInAngularZone()) queueMicrotask(noop);
       subscriber.next(value);
       subscriber.complete();
@@ -124,8 +125,9 @@ const emitInZone = <A>(zone: NgZone, value: A): Observable<A> =>
   });
 
 /**
- * Unsubscribes from the source when an injector is destroyed. It does not complete then, since a subscriber that waits for
- * the end of a feed would take an incomplete feed for a complete one. A subscription after that errors with Angular's NG0205.
+ * Unsubscribes from the source when an injector is destroyed. It does not complete then, because a subscriber that
+ * waits for the end of a feed would treat an incomplete feed as complete. Subscribing after that errors with Angular's
+ * NG0205.
  */
 const untilDestroyed =
   <A>(destroyRef: DestroyRef): MonoTypeOperatorFunction<A> =>
@@ -139,7 +141,8 @@ const untilDestroyed =
     });
 
 /**
- * Completes when the injector that provides the ledger is destroyed. Never for a ledger that no injector provides.
+ * Completes when the injector that provides the ledger is destroyed. Never completes for a ledger that no injector
+ * provides.
  *
  * @internal
  */
@@ -153,8 +156,8 @@ export const untilLedgerDestroyed = <A>(ledger: LedgerReader): MonoTypeOperatorF
   );
 
 /**
- * Keeps the application unstable until the source ends, although the source runs outside the zone: by a timer of the zone,
- * and by Angular's pending tasks if they are given.
+ * Keeps the application unstable until the source ends, although the source runs outside the zone: with a timer of the
+ * zone, and with Angular's pending tasks if they were given.
  *
  * @internal
  */
@@ -170,7 +173,7 @@ export const trackPendingTask =
       () => source,
     );
 
-/** A handler that runs within Angular's zone, as does the Observable that it returns. */
+/** Returns a handler that runs within Angular's zone, as does the Observable that it returns. */
 const handlerInZone =
   (zone: NgZone, handler: AnyHandler): AnyHandler =>
   (work, tx) => {

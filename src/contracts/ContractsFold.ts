@@ -49,7 +49,7 @@ export class ContractsFold<C extends AnyContract> {
   /** Marks the snapshot as complete: a contract that was assigned last, but is not active on the target, is spent. */
   settle(): void {
     for (const [contractId, trace] of this.#traces) {
-      // a snapshot made of updates shows by itself what is spent
+      // a snapshot read from updates already shows which contracts are spent
       if (this.#contracts.has(contractId) || trace.spentOn !== undefined || trace.halves.length === 0) continue;
       const { target } = trace.halves.reduce((last, half) => (half.counter > last.counter ? half : last));
       this.#traces.set(contractId, { ...trace, spentOn: target });

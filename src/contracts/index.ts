@@ -1,5 +1,19 @@
 /**
- * The active contracts of a ledger, now and from now on: snapshots, changes, and a live view.
+ * The active contracts of a ledger: one-time snapshots, changes after a snapshot, and live views that stay up to date.
+ * Needs no other package than `canton-rx`, and runs in browsers and in Node.js.
+ *
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ * import { liveContracts } from 'canton-rx/contracts';
+ * import { take } from 'rxjs';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * liveContracts(ledger, { parties: 'any' })
+ *   .count$()
+ *   .pipe(take(1))
+ *   .subscribe((count) => console.log(`${count} active contracts`));
+ * ```
  *
  * @module canton-rx/contracts
  */

@@ -1,6 +1,7 @@
 /**
- * Relays a ledger's updates through a stream of NATS JetStream. Needs `@nats-io/nats-core` and `@nats-io/jetstream`
- * beside `canton-rx`, and a transport such as `@nats-io/transport-node`.
+ * A relay that publishes the updates of a ledger to a NATS JetStream stream, and a feed that reads them there. Needs the
+ * packages `@nats-io/nats-core` and `@nats-io/jetstream` in addition to `canton-rx`, and a transport for your platform,
+ * such as `@nats-io/transport-node`.
  *
  * @module canton-rx/nats
  */

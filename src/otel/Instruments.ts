@@ -22,7 +22,7 @@ export interface Instruments {
   readonly lagTime: ObservableGauge;
 }
 
-/** Creates the instruments of a meter, which returns the same instrument for the same name to every ledger. */
+/** Creates the instruments of a meter. The meter returns the same instrument for the same name to every ledger. */
 export function createInstruments(meter: Meter): Instruments {
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(`canton_rx.${name}`, { unit: `{${unit}}`, description });
@@ -43,9 +43,9 @@ export function createInstruments(meter: Meter): Instruments {
     feedFailures: counter('feed.failures', 'feed', 'Feeds that ended with an error'),
     pageLimit: meter.createGauge('canton_rx.page_limit', {
       unit: '{update}',
-      description: 'Largest page that feeds request, after the participant refused a larger one',
+      description: 'Largest page that feeds request after the participant rejected a larger one',
     }),
-    undecodable: counter('decode.failures', 'failure', 'Answers and updates that do not decode'),
+    undecodable: counter('decode.failures', 'failure', 'Responses and updates that cannot be decoded'),
     handlerFailures: counter('handler.failures', 'failure', 'Failures of a handler that are followed by a retry'),
     skipped: counter('updates.skipped', 'update', 'Updates that a processor skipped'),
     parked: counter('updates.parked', 'update', 'Updates that a processor parked'),
@@ -57,7 +57,7 @@ export function createInstruments(meter: Meter): Instruments {
     }),
     lagOffsets: meter.createObservableGauge('canton_rx.lag.offsets', {
       unit: '{offset}',
-      description: 'Offsets between the slowest feed and the ledger end that was read last',
+      description: 'Offsets between the slowest feed and the last known ledger end',
     }),
     lagTime: meter.createObservableGauge('canton_rx.lag.record_time', {
       unit: 's',
@@ -66,8 +66,8 @@ export function createInstruments(meter: Meter): Instruments {
   };
 }
 
-/** Bucket boundaries in seconds: most answers take milliseconds, a poll waits until its idle timeout. */
+/** Bucket boundaries in seconds: most responses take milliseconds, a poll waits until its idle timeout. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 7.5, 10, 20, 30];
 
-/** Bucket boundaries in seconds: a submission takes seconds, and minutes where its outcome is recovered. */
+/** Bucket boundaries in seconds: a submission takes seconds, or minutes if its outcome is recovered. */
 const submissionBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

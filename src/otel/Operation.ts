@@ -7,27 +7,29 @@ import { countDiagnostic } from './counting.js';
 import type { Followers } from './lag.js';
 import type { Recorder } from './Recorder.js';
 
-/** One use of a ledger, such as a subscription to a feed, as telemetry sees it. */
+/** One use of a ledger from the perspective of telemetry, such as a subscription to a feed. */
 export interface Operation {
-  /** The context in which its requests are made and in which their results are emitted. */
+  /** The context in which its requests are sent and its results are emitted. */
   readonly context: () => Context;
-  /** Whether each of its requests is a trace of its own, linked to the trace of the subscriber, as a feed may have no end. */
+  /**
+   * Whether each request is a separate trace, linked to the trace of the subscriber, because a feed may have no end.
+   */
   readonly isFeed: boolean;
-  /** The attributes that its metrics have beside those of the ledger. */
+  /** The attributes of its metrics, in addition to those of the ledger. */
   readonly attributes: Attributes;
-  /** Called with the JSON of each answer. */
+  /** Called with the JSON of each response. */
   readonly onAnswer: (path: string, json: unknown) => void;
   /** Called with each diagnostic of the operation. */
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
-/** A ledger with telemetry, as its operations share it. */
+/** A ledger with telemetry, shared by its operations. */
 export interface Tracing {
   /** The ledger without telemetry. */
   readonly plain: Ledger;
-  /** The service of the ledger, as one operation uses it. */
+  /** Returns the service of the ledger for one operation. */
   readonly serviceFor: (operation: Operation) => Service;
-  /** The same ledger, as one operation uses it. */
+  /** Returns the same ledger for one operation. */
   readonly ledgerFor: (operation: Operation) => Ledger;
   readonly recorder: Recorder;
   readonly followers: Followers;
@@ -35,7 +37,7 @@ export interface Tracing {
   readonly handlerSpans: boolean;
 }
 
-/** The properties in which operations differ. */
+/** The properties that differ between operations. */
 interface OperationOptions {
   readonly context: () => Context;
   readonly isFeed?: boolean;
@@ -43,7 +45,7 @@ interface OperationOptions {
   readonly onDiagnostic?: (diagnostic: Diagnostic) => void;
 }
 
-/** Creates an operation whose diagnostics are counted and whose answers report the ledger end. */
+/** Creates an operation whose diagnostics are counted and whose responses report the ledger end. */
 export const createOperation = (
   { recorder, followers }: Tracing,
   { context, isFeed = false, attributes = {}, onDiagnostic = () => undefined }: OperationOptions,
@@ -62,7 +64,7 @@ export const createOperation = (
   },
 });
 
-/** The parent of the span of a request: the active span, or for a feed none, with a link to the active span. */
+/** The parent of the span of a request: the active span, or none for a feed, which links to the active span instead. */
 export function parentOptions(outer: Context, { isFeed }: Operation): Pick<SpanOptions, 'root' | 'links'> {
   const subscriber = trace.getSpanContext(outer);
   const isLinked = isFeed && subscriber !== undefined && trace.isSpanContextValid(subscriber);

@@ -24,7 +24,7 @@ export interface Telemetry {
   readonly tracerProvider?: TracerProvider | undefined;
   /**
    * Provides the meter. Default: the provider that the program registered with `@opentelemetry/api`. Feeds that run
-   * before it is registered are measured from that time on.
+   * before the provider is registered are measured from that time on.
    */
   readonly meterProvider?: MeterProvider | undefined;
   /**
@@ -39,17 +39,17 @@ export interface Telemetry {
 export interface Recorder {
   /** Attributes that identify the ledger, on every span and measurement. */
   readonly ledger: Attributes;
-  /** Starts a span. Returns a span without effect where the tracer fails. */
+  /** Starts a span. If the tracer fails, returns a span without effect. */
   readonly startSpan: (name: string, options: SpanOptions, context: Context) => Span;
-  /** Calls `use` with the instruments, if there is a meter. */
+  /** Calls `use` with the instruments if there is a meter. */
   readonly measure: (use: (instruments: Instruments, ledger: Attributes) => void) => void;
-  /** The value of `error.type` for an error, from a bounded set. */
+  /** Returns the value of `error.type` for an error, from a bounded set. */
   readonly errorType: (error: unknown) => string;
-  /** The value of `canton.synchronizer.id` for a synchronizer, from a bounded set. */
+  /** Returns the value of `canton.synchronizer.id` for a synchronizer, from a bounded set. */
   readonly synchronizerLabel: (synchronizerId: string) => string;
 }
 
-/** Creates the recorder of a ledger, which is identified by `ledger`. */
+/** Creates the recorder of a ledger with the identifying attributes `ledger`. */
 export function createRecorder({ tracerProvider, meterProvider }: Telemetry, ledger: Attributes): Recorder {
   let instruments: Instruments | undefined;
   const boundedErrorType = limitDistinct(maxErrorTypes);
@@ -58,7 +58,7 @@ export function createRecorder({ tracerProvider, meterProvider }: Telemetry, led
     startSpan: (name, options, context) =>
       safely(() => {
         const span = (tracerProvider ?? trace).getTracer(scope).startSpan(name, options, context);
-        // fails here rather than at a later use, if the span is unusable
+        // fails here instead of later if the span is unusable
         span.spanContext();
         return span;
       }) ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
@@ -73,24 +73,24 @@ export function createRecorder({ tracerProvider, meterProvider }: Telemetry, led
 }
 
 /**
- * The kind of an error, for `error.type`: the code of the ledger or of the system, an HTTP status, or the name of the
- * error. Never its message, which may quote payloads or credentials.
+ * Returns the kind of an error, for `error.type`: the code of the ledger or of the system, an HTTP status, or the name
+ * of the error. Never returns its message, which may quote payloads or credentials.
  */
 export function errorTypeOf(error: unknown): string {
   if (!isLedgerError(error)) return error instanceof Error && isName(error.name) ? error.name : '_OTHER';
   const code = 'code' in error ? error.code : undefined;
-  // a participant answers NA in place of a code that it withholds
+  // a participant sends NA in place of a code that it withholds
   if (isCode(code) && code !== 'NA') return code;
   return error._tag === 'ApiError' ? String(error.status) : error._tag;
 }
 
-/** Whether a value is an identifier, and not a human-readable text. */
+/** Whether a value is an identifier, not a human-readable text. */
 const isName = (u: unknown): u is string => typeof u === 'string' && /^[A-Za-z_]\w{0,79}$/.test(u);
 
-/** Whether a value has the form of a code of the ledger or of the system, and not of text, a token or a key. */
+/** Whether a value has the form of a code of the ledger or of the system, not of text, a token or a key. */
 const isCode = (u: unknown): u is string => typeof u === 'string' && /^[A-Z][A-Z0-9_]{1,79}$/.test(u);
 
-/** Calls a function of telemetry; returns `undefined` where it throws, since telemetry must not break the program. */
+/** Calls a telemetry function. Returns `undefined` if it throws, because telemetry must not break the program. */
 export function safely<A>(measure: () => A): A | undefined {
   try {
     return measure();
@@ -99,7 +99,7 @@ export function safely<A>(measure: () => A): A | undefined {
   }
 }
 
-/** Returns a function that calls `end` the first time that it is called. */
+/** Returns a function that calls `end` only the first time it is called. */
 export const once = <Args extends readonly unknown[]>(end: (...args: Args) => void): ((...args: Args) => void) => {
   let hasEnded = false;
   return (...args) => {
@@ -124,13 +124,18 @@ const maxErrorTypes = 100;
 /** A participant is connected to a few synchronizers. */
 const maxSynchronizers = 50;
 
-/** The instruments of the meter; `undefined` for the no-op meter, since a program may register its SDK after feeds have started. */
+/**
+ * Returns the instruments of the meter; `undefined` for the no-op meter, because a program may register its SDK after
+ * feeds have started.
+ */
 function currentInstruments(meterProvider: MeterProvider | undefined): Instruments | undefined {
   const meter = (meterProvider ?? metrics).getMeter(scope);
   return meter === createNoopMeter() ? undefined : createInstruments(meter);
 }
 
-/** Returns the first `max` distinct texts unchanged and `_OTHER` for all others, which bounds the series of a meter. */
+/**
+ * Returns the first `max` distinct texts unchanged and `_OTHER` for all others. This limits the number of time series.
+ */
 function limitDistinct(max: number): (text: string) => string {
   const known = new Set<string>();
   return (text) => {

@@ -21,7 +21,7 @@ export function countDiagnostic(recorder: Recorder, attributes: Attributes, diag
         instruments.sockets.add(1, { ...common, 'error.type': errorType(diagnostic.cause) });
         break;
       case 'PageLimitLearned':
-        // the limit belongs to the ledger, whichever of its feeds reports it
+        // the limit belongs to the ledger, regardless of which feed reports it
         instruments.pageLimit.record(diagnostic.pageLimit, ledger);
         break;
       case 'GapFound':
@@ -39,12 +39,12 @@ export function countDiagnostic(recorder: Recorder, attributes: Attributes, diag
       default:
     }
   });
-  // the error of a handler is the program's own, whatever its type
+  // the error of a handler belongs to the program, regardless of its type
   if (diagnostic._tag !== 'HandlerFailed' && 'cause' in diagnostic && isUndecodable(diagnostic.cause))
     countUndecodable(recorder, attributes);
 }
 
-/** Counts a feed or a processor that ended with an error. */
+/** Counts a feed or processor that ended with an error. */
 export function countFailure(recorder: Recorder, attributes: Attributes, error: unknown): void {
   const { measure, errorType } = recorder;
   measure(({ feedFailures }, ledger) => {
@@ -53,7 +53,7 @@ export function countFailure(recorder: Recorder, attributes: Attributes, error: 
   if (isUndecodable(error)) countUndecodable(recorder, attributes);
 }
 
-/** Counts an answer or an update that does not decode. */
+/** Counts a response or an update that cannot be decoded. */
 export const countUndecodable = ({ measure }: Recorder, attributes: Attributes): void => {
   measure(({ undecodable }, ledger) => {
     undecodable.add(1, { ...ledger, ...attributes });
@@ -64,7 +64,10 @@ export const countUndecodable = ({ measure }: Recorder, attributes: Attributes):
 export const isUndecodable = (error: unknown): boolean =>
   isDecodeError(isOutcomeUnknownError(error) ? error.lastError : error);
 
-/** Counts updates. Adds them to the meter on `flush`, since one addition for each update costs as much as reading it. */
+/**
+ * Counts updates. Adds them to the meter on `flush`, because an addition for each update would cost as much as reading
+ * it.
+ */
 interface UpdateCounter {
   readonly count: (update: Update | InvalidUpdate) => void;
   readonly flush: () => void;
@@ -91,7 +94,10 @@ export function createUpdateCounter({ measure, synchronizerLabel }: Recorder, at
   };
 }
 
-/** The synchronizer of an update; `undefined` for a checkpoint, which concerns all of them, and for an unknown variant. */
+/**
+ * Returns the synchronizer of an update; `undefined` for a checkpoint, which concerns all synchronizers, and for an
+ * unknown variant.
+ */
 const synchronizerOf = (update: Update | InvalidUpdate): string | undefined =>
   update._tag === 'Transaction' || update._tag === 'Reassignment' || update._tag === 'TopologyTransaction'
     ? synchronizersOf(update)[0]

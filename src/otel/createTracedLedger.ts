@@ -18,26 +18,27 @@ import { tracedSubmission } from './submissions.js';
 import { tracedUpdates } from './updates.js';
 
 /**
- * Creates a ledger like `createLedger`, with spans and metrics by the API of OpenTelemetry. Each request has a span and
- * sends `traceparent` to the participant, so that a submission is committed in the trace of its caller.
+ * Creates a ledger like `createLedger`, with spans and metrics through the OpenTelemetry API. Each request has a span
+ * and sends `traceparent` to the participant, so that a submission is committed in the trace of its caller.
  *
- * Use it in place of `createLedger`. A wrapper around a ledger could not assign each request to its subscription; this
- * function does, with a context manager or without one, as in browsers.
+ * Use it instead of `createLedger`. It assigns each request to its subscription, with or without a context manager
+ * (browsers have none); a wrapper around a ledger could not do that.
  *
- * - The span of a request is a child of the span that was active at `subscribe`. The requests of a feed, which may have no
- *   end, are traces of their own, with a link to that span.
- * - The span of a submission lasts from its subscription to its outcome, with its requests as children and a link to the
- *   trace of the committed transaction. Verifiers and signers run in it.
- * - Each call of a handler of `processFeed`, over an `updatesFeed` of this ledger, is a trace of its own, linked to the traces in which its updates were submitted.
+ * - The span of a request is a child of the span that was active at `subscribe`. The requests of a feed, which may have
+ *   no end, are separate traces with a link to that span.
+ * - The span of a submission lasts from its subscription to its outcome. Its requests are child spans, and it has a
+ *   link to the trace of the committed transaction. Verifiers and signers run in it.
+ * - Each call of a handler of `processFeed`, over an `updatesFeed` of this ledger, is a separate trace, linked to the
+ *   traces in which its updates were submitted.
  * - Instrumentations of `fetch` create no spans for these requests.
  *
- * The program registers the SDK; without one, telemetry has almost no cost. No span or metric contains a token, a
- * signature, a payload or the message of an error. An error of telemetry does not change what the ledger does.
+ * The program registers the SDK. Without an SDK, telemetry has almost no cost. Spans and metrics never contain a token,
+ * a signature, a payload or an error message. An error in telemetry does not change the behavior of the ledger.
  *
  * @param options - the options of `createLedger`
- * @param telemetry - the providers of spans and metrics; by default those that the program has registered
+ * @param telemetry - the providers of spans and metrics; default: those that the program has registered
  * @returns the ledger
- * @throws TypeError for the same options as `createLedger`
+ * @throws TypeError for the same invalid options as `createLedger`
  * @example
  * ```ts
  * import { createTracedLedger } from 'canton-rx/otel';
@@ -70,7 +71,7 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
   const updates = (request: UpdatesRequest, updatesOptions: UpdatesOptions = {}) =>
     tracedUpdates(tracing, request, updatesOptions);
   const ledger: Ledger = {
-    // the overloads of a ledger only relate the types of their arguments
+    // the overloads of a ledger differ only in how the types of their arguments relate
     updates: updates as Ledger['updates'],
     submit: (request, signer, submitOptions) =>
       tracedSubmission(tracing, 'submit', { 'canton.command.id': request.commandId }, (ledger) =>
@@ -89,8 +90,8 @@ export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry 
 }
 
 /**
- * The service of a ledger as one operation uses it: its requests are traced, and its diagnostics are passed to the operation
- * and to the ledger. What feeds learn about the service is shared.
+ * Returns the service of a ledger for one operation: its requests are traced, and its diagnostics are passed to the
+ * operation and to the ledger. What feeds learn about the participant is shared.
  */
 function tracedService(service: Service, operation: Operation, recorder: Recorder): Service {
   const statuses = new WeakMap<HttpRequest, number>();
@@ -113,7 +114,7 @@ function tracedService(service: Service, operation: Operation, recorder: Recorde
   });
 }
 
-/** The attributes that identify a ledger: the address and the port of its server. */
+/** Returns the attributes that identify a ledger: the address and port of its server. */
 function serverAttributes(baseUrl: string): Attributes {
   const { hostname, port, protocol } = new URL(baseUrl);
   const defaultPort = protocol === 'https:' ? 443 : 80;

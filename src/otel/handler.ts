@@ -13,21 +13,21 @@ export interface HandlerCall {
   readonly inner: Context;
   /** The context in which its result is emitted. */
   readonly outer: Context;
-  /** Called once, when the call has ended, with the error that it failed with. */
+  /** Called once when the call has ended, with its error if it failed. */
   readonly end: (failure?: { readonly error: unknown }) => void;
 }
 
 /**
- * Wraps a handler so that each call runs in a span. The span starts a new trace, with a link to the trace in which each
+ * Wraps a handler so that each call runs in a span. The span starts a new trace, with links to the trace in which each
  * update was submitted and to the span that is active when the handler is called. The results and errors of the handler
  * are unchanged.
  *
  * The ledger of {@link createTracedLedger} does this for the handlers of `processFeed`. Use this function for
  * `handleParked` and for updates from other sources.
  *
- * @param handler - a handler of updates, or of batches
+ * @param handler - a handler of single updates or of batches
  * @param telemetry - the provider of the spans; `meterProvider` has no effect
- * @returns the handler in a span
+ * @returns the wrapped handler
  * @example
  * ```ts
  * import { handleParked, memoryStore } from 'canton-rx/process';
@@ -56,7 +56,7 @@ export function traceHandler(
   return instrumentHandler(handler as AnyHandler, (work) => startHandlerCall(work, context.active(), {}, recorder));
 }
 
-/** Wraps a handler so that `start` is called before each call, and the `end` that it returns after it. */
+/** Wraps a handler so that `start` is called before each call, and the `end` that it returns after each call. */
 export const instrumentHandler =
   (handler: AnyHandler, start: (work: Work | readonly Work[]) => HandlerCall): AnyHandler =>
   (work, tx) => {
@@ -132,7 +132,7 @@ export function startHandlerCall(
   };
 }
 
-/** Starts the span in a trace of its own, linked to the traces of its updates and to the trace of the processor. */
+/** Starts the span in a separate trace, linked to the traces of its updates and to the trace of the processor. */
 function startHandlerSpan(
   work: Work | readonly Work[],
   outer: Context,

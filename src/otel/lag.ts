@@ -6,7 +6,7 @@ import { type Recorder, safely } from './Recorder.js';
 /** The subscribed feeds of one ledger that have no end. */
 export interface Followers {
   readonly add: (follower: Follower) => void;
-  /** Counts a follower that could not be counted when it was added, since there was no meter. */
+  /** Counts a follower that could not be counted when it was added because there was no meter. */
   readonly touch: (follower: Follower) => void;
   readonly remove: (follower: Follower) => void;
   readonly setLedgerEnd: (end: Offset) => void;
@@ -26,13 +26,16 @@ interface Lag {
   /** The attributes as JSON. */
   readonly key: string;
   readonly attributes: Attributes;
-  /** Absent where the ledger end or the cursor is not known. */
+  /** Absent if the ledger end or the cursor is not known. */
   readonly offsets: number | undefined;
   /** The age of the newest record time in seconds, by synchronizer. */
   readonly seconds: ReadonlyMap<string, number>;
 }
 
-/** Creates the followers of a ledger. Their lag is observed only while there are any, since a meter retains its callbacks. */
+/**
+ * Creates the followers of a ledger. Their lag is observed only while there are any, because a meter retains its
+ * callbacks.
+ */
 export function createFollowers({ measure, ledger }: Recorder): Followers {
   const all = new Set<Follower>();
   const counted = new Set<Follower>();
@@ -104,7 +107,7 @@ export function updateRecordTimes(
   for (const { synchronizerId, recordTime } of times) recordTimes.set(synchronizerLabel(synchronizerId), recordTime);
 }
 
-/** The lags of the followers, one for each set of attributes. */
+/** Returns the lags of the followers, one for each set of attributes. */
 function computeLags(followers: readonly Follower[], ledgerEnd: Offset | undefined, nowMs: number): readonly Lag[] {
   const lags = new Map<string, Lag>();
   for (const { attributes, cursor, recordTimes } of followers) {
@@ -115,7 +118,7 @@ function computeLags(followers: readonly Follower[], ledgerEnd: Offset | undefin
       const age = Math.max(0, nowMs - Date.parse(recordTime)) / 1_000;
       maxSeconds.set(synchronizer, Math.max(age, maxSeconds.get(synchronizer) ?? 0));
     }
-    // a feed may be beyond the ledger end that was read last
+    // a feed may be ahead of the last known ledger end
     const offsets = ledgerEnd === undefined || cursor === undefined ? undefined : Math.max(0, ledgerEnd - cursor);
     lags.set(key, {
       key,
@@ -127,7 +130,7 @@ function computeLags(followers: readonly Follower[], ledgerEnd: Offset | undefin
   return [...lags.values()];
 }
 
-/** Zero, observed once after the last feed has ended: a meter keeps exporting the last value of a gauge. */
+/** Zero, observed once after the last feed has ended: a meter continues to export the last value of a gauge. */
 const zeroLag = (lag: Lag): Lag => ({
   ...lag,
   offsets: lag.offsets && 0,

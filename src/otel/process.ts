@@ -32,7 +32,7 @@ export function tracedProcess<C extends ProcessorProgress>(
         },
       };
     });
-    // an invalid request is refused by the processor
+    // the processor rejects an invalid request
     const { endInclusive }: Partial<UpdatesRequest> = { ...request };
     if (typeof endInclusive !== 'number') followers.add(follower);
     const onDiagnostic = (): void => {

@@ -14,9 +14,9 @@ import { type Operation, parentOptions } from './Operation.js';
 import { once, type Recorder, safely, stopwatch } from './Recorder.js';
 import { headersFor, inContext } from './traceContext.js';
 
-/** The result of a request; neither `json` nor `error` where its subscriber unsubscribed before the answer. */
+/** The result of a request. It has neither `json` nor `error` if its subscriber unsubscribed before the response. */
 interface RequestOutcome {
-  /** The HTTP status, if there was an answer. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
   readonly json?: unknown;
   readonly error?: unknown;
@@ -32,12 +32,12 @@ export const traceRequests =
       const inner = trace.setSpan(outer, span);
       const tracedRequest = { ...request, headers: { ...request.headers, ...headersFor(inner) } };
       const elapsed = stopwatch();
-      // once, since a subscriber may unsubscribe when it receives the answer
+      // once, because a subscriber may unsubscribe when it receives the response
       const end = once((outcome: Omit<RequestOutcome, 'status'>, seconds: number = elapsed()) => {
         endRequestSpan(span, call, { ...outcome, status: statusOf(tracedRequest) }, seconds, operation, recorder);
       });
       return send(tracedRequest).pipe(
-        // the time to decode the answer is not part of the duration
+        // the time to decode the response is not part of the duration
         map((json) => ({ json, seconds: elapsed(), value: read(json) })),
         tap({
           next: ({ json, seconds, value }) => {
@@ -58,16 +58,19 @@ export const traceRequests =
       );
     });
 
-/** The key by which instrumentations of `fetch` skip a request: otherwise it has two spans and two `traceparent`. */
+/**
+ * The key by which instrumentations of `fetch` skip a request, which would otherwise have two spans and two
+ * `traceparent` headers.
+ */
 const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** The error of a page whose first elements are valid. */
+/** Returns the error of a page whose first elements are valid. */
 const pageFailure = (value: unknown): Pick<RequestOutcome, 'error'> | undefined =>
   typeof value === 'object' && value !== null && 'failure' in value && value.failure instanceof Error
     ? { error: value.failure }
     : undefined;
 
-/** The paths at which updates are served. */
+/** The paths that serve updates. */
 const updatesPaths: readonly string[] = ['/v2/updates/flats', '/v2/updates'];
 
 function startRequestSpan(
@@ -96,7 +99,7 @@ function startRequestSpan(
   );
 }
 
-/** The range, the limit and the idle timeout of a request for updates. */
+/** Returns the range, the limit and the idle timeout of a request for updates. */
 function pollAttributes({ query = {}, body }: Call): Attributes {
   const { beginExclusive, endInclusive } = fieldsOf(body);
   return {
@@ -109,7 +112,7 @@ function pollAttributes({ query = {}, body }: Call): Attributes {
   };
 }
 
-/** Ends the span of a request, and records its measurements. */
+/** Ends the span of a request and records its measurements. */
 function endRequestSpan(
   span: Span,
   call: Call,
@@ -146,7 +149,7 @@ function resultOf(outcome: RequestOutcome, count: unknown): 'failed' | 'empty' |
   return 'aborted';
 }
 
-/** The number of elements in the answer to a request for updates, and the offset of the last. */
+/** Returns the number of elements in the response to a request for updates, and the offset of the last one. */
 function pageAttributes(json: unknown): Attributes {
   if (!Array.isArray(json)) return {};
   const elements: readonly unknown[] = json;
@@ -157,7 +160,7 @@ function pageAttributes(json: unknown): Attributes {
   };
 }
 
-/** The offset of an element before it is decoded: `{"update": {"Transaction": {"value": {"offset": 7}}}}`. */
+/** Returns the offset of an element before it is decoded: `{"update": {"Transaction": {"value": {"offset": 7}}}}`. */
 function offsetOf(element: unknown): number | undefined {
   const [variant] = Object.values(fieldsOf(fieldsOf(element)['update']));
   const { offset } = fieldsOf(fieldsOf(variant)['value']);

@@ -9,15 +9,16 @@ import { createOperation, type Tracing } from './Operation.js';
 import { once, type Recorder, safely, stopwatch } from './Recorder.js';
 import { inContext, linkTo } from './traceContext.js';
 
-/** The result of a submission; neither field where its subscriber unsubscribed before the outcome. */
+/** The result of a submission. It has neither field if its subscriber unsubscribed before the outcome. */
 interface SubmissionResult {
   readonly transaction?: Transaction;
   readonly error?: unknown;
 }
 
 /**
- * A submission with telemetry. All its subscriptions share one operation, since a submission that may have been committed
- * is repeated unchanged by the next subscription. Of concurrent subscriptions, the latest has the requests in its trace.
+ * Returns a submission with telemetry. All its subscriptions share one operation, because a submission that may have
+ * been committed is repeated unchanged by the next subscription. Of concurrent subscriptions, the latest has the
+ * requests in its trace.
  */
 export function tracedSubmission(
   tracing: Tracing,
@@ -48,7 +49,7 @@ export function tracedSubmission(
     );
     inner = trace.setSpan(outer, span);
     const elapsed = stopwatch();
-    // once, since a subscriber may unsubscribe when it receives the transaction
+    // once, because a subscriber may unsubscribe when it receives the transaction
     const end = once((result: SubmissionResult) => {
       endSubmissionSpan(span, result, elapsed(), recorder);
     });
@@ -69,13 +70,13 @@ export function tracedSubmission(
   });
 }
 
-/** An event of the span of a submission. */
+/** An event in the span of a submission. */
 interface SpanEvent {
   readonly name: string;
   readonly attributes?: Attributes;
 }
 
-/** The span event of a diagnostic, if it is a step of the submission. */
+/** Returns the span event of a diagnostic, if it is a step of the submission. */
 function submissionSpanEvent(diagnostic: Diagnostic, errorType: (error: unknown) => string): SpanEvent | undefined {
   switch (diagnostic._tag) {
     case 'SubmissionPrepared':
@@ -131,7 +132,7 @@ function endSubmissionSpan(span: Span, result: SubmissionResult, seconds: number
   });
 }
 
-/** The value of `canton.submission.outcome`; `failed` for any other error, such as the error of a signer. */
+/** Returns the value of `canton.submission.outcome`; `failed` for any other error, such as the error of a signer. */
 function outcomeOf(result: SubmissionResult): string {
   const { error, transaction } = result;
   if (transaction !== undefined) return 'committed';

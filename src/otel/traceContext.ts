@@ -18,17 +18,18 @@ import { safely } from './Recorder.js';
  * @category Telemetry
  */
 export interface Traced {
-  /** The trace; absent where the participant sends none. */
+  /** The trace context; absent if the participant sends none. */
   readonly traceContext?: TraceContext;
 }
 
 /**
- * The context in which an update was submitted. A span that is started in it continues the trace of the submission, as a
- * child. Use {@link linkTo} instead where one trace has many such spans, or where they start long after the submission.
+ * Returns the context in which an update was submitted. A span started in it continues the trace of the submission as a
+ * child. Use {@link linkTo} instead if one trace would have many such spans, or if they start long after the
+ * submission.
  *
  * @param update - any update; checkpoints and unknown variants have no trace
- * @param base - the context to which the span context is added; the active context by default
- * @returns the context; `base` unchanged where the update has no trace
+ * @param base - the context to which the span context is added; default: the active context
+ * @returns the context, or `base` unchanged if the update has no trace
  * @example
  * ```ts
  * import { context, trace } from '@opentelemetry/api';
@@ -51,10 +52,10 @@ export function contextOf(update: Traced | object, base: Context = context.activ
 }
 
 /**
- * A link to the span in which an update was submitted, for the `links` or `addLink` of another span.
+ * Returns a link to the span in which an update was submitted, for the `links` or `addLink` of another span.
  *
  * @param update - any update; checkpoints and unknown variants have no trace
- * @returns the link; `undefined` where the update has no trace, or none that is valid by W3C Trace Context
+ * @returns the link, or `undefined` if the update has no trace that is valid by W3C Trace Context
  * @example
  * ```ts
  * import { trace } from '@opentelemetry/api';
@@ -77,8 +78,8 @@ export function linkTo(update: Traced | object): Link | undefined {
 }
 
 /**
- * The headers that propagate a context to the participant: those of the program's propagator, and always those of W3C
- * Trace Context, which are the ones that a participant reads.
+ * Returns the headers that propagate a context to the participant: those of the program's propagator, and always those
+ * of W3C Trace Context, which participants read.
  */
 export function headersFor(context: Context): Readonly<Record<string, string>> {
   const carrier: Record<string, string> = {};
@@ -101,8 +102,8 @@ export function headersFor(context: Context): Readonly<Record<string, string>> {
 }
 
 /**
- * Subscribes to the source in one context and emits in another. What the subscriber does next, perhaps much later, is
- * then not part of the span of a request that has ended.
+ * Subscribes to the source in one context and emits in another. What the subscriber does next, possibly much later, is
+ * then not part of the span of a completed request.
  */
 export const inContext =
   <A>(inner: Context, outer: Context): MonoTypeOperatorFunction<A> =>
@@ -129,7 +130,7 @@ export const inContext =
       ),
     );
 
-/** The span in which an update was submitted, if the update has a valid one. */
+/** Returns the span in which an update was submitted, if the update has a valid one. */
 function spanContextOf(update: object): SpanContext | undefined {
   const traceContext: unknown = 'traceContext' in update ? update.traceContext : undefined;
   const [, traceId = '', spanId = '', flags = '0'] = traceparentFormat.exec(textIn(traceContext, 'traceparent')) ?? [];
@@ -147,7 +148,7 @@ function spanContextOf(update: object): SpanContext | undefined {
 /** Version 00 has exactly 55 characters; later versions may append fields; version ff is invalid. */
 const traceparentFormat = /^(?!ff)(?!00[^]{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
-/** A text field of a trace context, whose type is not certain: an update may come from a store. */
+/** Returns a text field of a trace context, whose type is not certain: an update may come from a store. */
 function textIn(traceContext: unknown, key: 'traceparent' | 'tracestate'): string {
   const fields: Readonly<Record<string, unknown>> = {
     ...(typeof traceContext === 'object' ? traceContext : undefined),

@@ -21,7 +21,7 @@ export function tracedUpdates(
   return defer(() => {
     const outer = context.active();
     const counter = createUpdateCounter(recorder, {});
-    // an invalid request is refused by the feed
+    // the feed rejects an invalid request
     const { beginExclusive, endInclusive }: Partial<UpdatesRequest> = { ...request };
     const isEndless = typeof endInclusive !== 'number';
     const follower: Follower = { attributes: {}, cursor: beginExclusive, recordTimes: new Map() };

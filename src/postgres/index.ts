@@ -1,6 +1,6 @@
 /**
- * Saves the cursors of processors in PostgreSQL, in the transactions in which their handlers work, and keeps the contracts of
- * a ledger in tables.
+ * A store that saves the cursors of processors in the PostgreSQL transactions of their handlers, and a handler that keeps
+ * the contracts of a ledger in tables. Needs the package `pg` in addition to `canton-rx`, and runs in Node.js.
  *
  * @module canton-rx/postgres
  */

@@ -1,5 +1,19 @@
 /**
- * Processes a feed of updates: calls a handler with each, saves how far it has come, and resumes from there.
+ * Processors: they call a handler with each update of a feed, save the cursor in a store, and resume from it after a
+ * restart. Needs no other package than `canton-rx`, and runs in browsers and in Node.js.
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger } from 'canton-rx';
+ * import { memoryStore, processFeed, updatesFeed } from 'canton-rx/process';
+ * import { takeWhile } from 'rxjs';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) });
+ * processFeed(feed, (update) => console.log(update.offset), { name: 'log', store: memoryStore() })
+ *   .pipe(takeWhile(({ isCaughtUp }) => !isCaughtUp))
+ *   .subscribe();
+ * ```
  *
  * @module canton-rx/process
  */

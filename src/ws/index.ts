@@ -1,6 +1,19 @@
 /**
- * The WebSocket transport of feeds and of snapshots: in Node.js by the package `ws`, which it needs beside `canton-rx`, in
- * browsers by the platform's own `WebSocket`.
+ * A transport by which feeds receive updates over a WebSocket as soon as the participant has them. In Node.js it needs the
+ * package `ws` in addition to `canton-rx`; in browsers it uses the platform's own `WebSocket`.
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger } from 'canton-rx';
+ * import { webSocketTransport } from 'canton-rx/ws';
+ * import { take } from 'rxjs';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport: webSocketTransport() });
+ * ledger
+ *   .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
+ *   .pipe(take(3))
+ *   .subscribe(({ offset }) => console.log(offset));
+ * ```
  *
  * @module canton-rx/ws
  */

@@ -14,19 +14,19 @@ import {
 } from './wire.js';
 
 /**
- * The stakeholders of a contract of a test.
+ * The stakeholders of a test contract.
  *
  * @category Testing
  */
 export interface TestContractOptions {
   /**
-   * Its signatories.
+   * The signatories.
    *
    * @defaultValue one party, `'test::1220'`
    */
   readonly signatories?: readonly string[] | undefined;
   /**
-   * Its observers.
+   * The observers.
    *
    * @defaultValue none
    */
@@ -46,19 +46,19 @@ export class ContractsTestingController {
   #refusal: HttpResponse | undefined;
 
   /**
-   * Creates a contract of a template in a transaction of its own.
+   * Creates a contract of a template, in a separate transaction.
    *
    * @param type - the template
-   * @param payload - its arguments
-   * @returns the contract id
+   * @param payload - the contract arguments
+   * @returns the contract ID
    */
   create<T extends CreatableType>(type: T, payload: PayloadOf<T>, options?: TestContractOptions): string;
   /**
    * Creates a contract that has a view of an interface.
    *
    * @param type - the interface
-   * @param payload - the view as JSON of the ledger
-   * @returns the contract id
+   * @param payload - the view as the JSON of the ledger
+   * @returns the contract ID
    */
   create(type: ContractType, payload: unknown, options?: TestContractOptions): string;
   create(
@@ -74,30 +74,33 @@ export class ContractsTestingController {
   }
 
   /**
-   * Archives a contract in a transaction of its own.
+   * Archives a contract, in a separate transaction.
    *
    * @throws Error if there is no such contract
    */
   archive(contractId: string): void {
     const contract = this.#active.get(contractId);
-    if (contract === undefined) throw new Error(`There is no contract ${contractId}.`);
+    if (contract === undefined) throw new Error(`There is no active contract ${contractId}.`);
     this.#active.delete(contractId);
     this.#append({ ...contract, event: { ArchivedEvent: archivedOf(this.#updates.length + 1, contract.created) } });
   }
 
-  /** From now on requests are not answered, as by a slow ledger: what is not known yet stays `'loading'`. */
+  /** Stops answering requests, like a slow ledger: what is not known yet stays `'loading'`. */
   hold(): void {
     this.#isHeld$.next(true);
   }
 
-  /** Answers the requests that are held, and later ones; also after `refuse`, where `reload` shows the contracts again. */
+  /**
+   * Answers the held requests and later ones. Also ends `refuse`; the contracts are then shown again after `reload`.
+   */
   release(): void {
     this.#refusal = undefined;
     this.#isHeld$.next(false);
   }
 
   /**
-   * Refuses all requests for lack of rights until `release`, also those that are held, which ends each view with an error.
+   * Rejects all requests for lack of rights until `release` is called, including held ones. This ends each view with an
+   * error.
    */
   refuse(): void {
     const error = { code: 'PERMISSION_DENIED', cause: 'refused by the test', errorCategory: 7, context: {} };
@@ -165,7 +168,7 @@ export class ContractsTestingController {
   }
 }
 
-/** An update, which has one event of a contract. Its offset is its place in the list of updates. */
+/** An update with one event of a contract. Its offset is its place in the list of updates. */
 interface Update extends TestContract {
   readonly event: object;
 }

@@ -1,5 +1,6 @@
 /**
- * Contracts for component tests: a ledger in memory, whose contracts the test creates. Needs neither a network nor Node.js.
+ * A ledger in memory for component tests, in which the test creates and archives contracts. Needs the same packages as
+ * `canton-rx/angular`, and runs in browsers and in Node.js, without a network.
  *
  * @module canton-rx/angular/testing
  */

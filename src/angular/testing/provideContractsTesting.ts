@@ -4,10 +4,11 @@ import { CONFLATED } from '../readContracts.js';
 import { ContractsTestingController } from './ContractsTestingController.js';
 
 /**
- * Provides a ledger in memory, and the {@link ContractsTestingController} of its contracts. `injectContracts` shows each change
- * at once then, and not with the next frame: a test creates a contract, and `await fixture.whenStable()` renders it.
+ * Provides a ledger in memory, and the {@link ContractsTestingController} of its contracts. `injectContracts` then
+ * shows each change at once instead of with the next frame: a test creates a contract, and `await fixture.whenStable()`
+ * renders it.
  *
- * The ledger serves contracts and updates to the parties that see them. It refuses submissions.
+ * The ledger serves contracts and updates to the parties that see them. It rejects submissions.
  *
  * @returns the providers, for `TestBed.configureTestingModule`
  * @example

@@ -9,14 +9,14 @@ interface Created {
   readonly witnessParties: readonly string[];
 }
 
-/** A contract of a test. */
+/** A test contract. */
 export interface TestContract {
-  /** The template or the interface with which it was created, which has the name of the package. */
+  /** The template or interface with which it was created, including the package name. */
   readonly typeId: string;
   readonly created: Created;
 }
 
-/** What a request may have, of those that are served. */
+/** The fields that a supported request may have. */
 export interface RequestBody {
   readonly beginExclusive: number;
   readonly endInclusive?: number;
@@ -42,7 +42,7 @@ interface Filters {
 const packageId = 'package-of-tests';
 const synchronizerId = 'synchronizer::of-tests';
 
-/** The event of a new contract. */
+/** Returns the event of a new contract. */
 export function createdOf(
   offset: number,
   type: ContractType | CreatableType,
@@ -66,7 +66,7 @@ export function createdOf(
   };
 }
 
-/** The event of the end of a contract. */
+/** Returns the event of the end of a contract. */
 export const archivedOf = (
   offset: number,
   { contractId, templateId, packageName, witnessParties }: Created,
@@ -95,7 +95,7 @@ export const checkpointOf = (offset: number): object => ({
   update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: [] } } },
 });
 
-/** Whether parties of a request see a contract, and ask for its type. */
+/** Whether parties of a request see a contract, and the request selects its type. */
 export function viewerOf({ filtersByParty = {}, filtersForAnyParty }: PartyFilters = {}): (
   contract: TestContract,
 ) => boolean {
@@ -108,11 +108,11 @@ export function viewerOf({ filtersByParty = {}, filtersForAnyParty }: PartyFilte
       );
 }
 
-/** The template or the interface that a filter selects; `undefined` if it selects all. */
+/** Returns the template or interface that a filter selects; `undefined` if it selects all. */
 const typeOf = ({ identifierFilter }: NonNullable<Filters['cumulative']>[number]): string | undefined =>
   identifierFilter.TemplateFilter?.value.templateId ?? identifierFilter.InterfaceFilter?.value.interfaceId;
 
-/** An answer in JSON. */
+/** Returns a response with JSON. */
 export const answer = (body: object, status = 200): HttpResponse => ({
   status,
   headers: { 'content-type': 'application/json' },

@@ -38,6 +38,6 @@ export interface SnapshotRequest {
   readonly eventFormat: EventFormat;
   /** `undefined` to read at the ledger end, and again at a later one if the snapshot cannot be completed. */
   readonly activeAtOffset?: Offset | undefined;
-  /** The offset that the ledger end must have reached, since a replica may lag. */
+  /** The offset that the ledger end must have reached, because a replica may lag. */
   readonly notBefore?: Offset | undefined;
 }
