@@ -161,7 +161,7 @@ const saveCursor = (
     mapError((error) =>
       isFailedTransaction(error)
         ? new HandlerFailure(
-            new Error('a statement of the handler failed, and the handler ignored the failure', { cause: error }),
+            new Error('a statement of the handler failed, and the handler ignored it', { cause: error }),
             0,
           )
         : error,

@@ -192,7 +192,9 @@ describeWithNats('a relay to a server with a small max_payload', () => {
     });
     const batch = [of(1, 10), of(2, 30_000), of(3, 10)];
     const error: unknown = await Promise.resolve(handler(batch, undefined)).catch((reason: unknown) => reason);
-    expect(isRelayError(error) && error.message).toMatch(/offset 2 has 30\d\d\d bytes, but the server accepts at most 20000/);
+    expect(isRelayError(error) && error.message).toMatch(
+      /offset 2 has 30\d\d\d bytes, but the server accepts at most 20000/,
+    );
     expect(await readStream(jsm, stream)).toEqual([]);
     // a message of exactly the limit is sent, and one more byte is too large
     const alone: unknown = await Promise.resolve(handler([of(2, 30_000)], undefined)).catch(String);
