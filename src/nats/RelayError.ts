@@ -12,8 +12,8 @@ import { errorMessage, hasTag } from '../errors/internal/message.js';
 export type RelayReason = 'stream' | 'end' | 'size' | 'durable' | 'gap' | 'connection';
 
 /**
- * Reports that a relay, or a reader of its stream, must not continue: otherwise updates would be lost or duplicated
- * without notice.
+ * The error of a relay, or of a reader of its stream, that must not continue: otherwise updates would be lost or
+ * duplicated without notice.
  *
  * @category Errors
  */

@@ -65,10 +65,11 @@ export interface NatsRelay {
 }
 
 /**
- * Publishes the updates of a ledger to a stream of NATS JetStream, each once and in order, even after crashes. The
- * relay reads from the stream itself which update is the last one, so it leaves out updates that it receives again,
- * even long after the duplicate window of JetStream. The server accepts a message only directly after the previous one,
- * so two relays of the same feed complement each other. Use it with batches, which are published together.
+ * Returns the store and the handler with which a processor publishes the updates of a ledger to a stream of NATS
+ * JetStream, each once and in order, even after crashes. The relay reads from the stream itself which update is the
+ * last one, so it leaves out updates that it receives again, even long after the duplicate window of JetStream. The
+ * server accepts a message only directly after the previous one, so two relays of the same feed complement each other.
+ * Use it with batches, which are published together.
  *
  * A message is an element of the participant's response, `{"update": {...}}`, with two headers: `Nats-Msg-Id`, the ID
  * of the update, and `Canton-Offset`. A stream belongs to the name and the selection of its processor; another

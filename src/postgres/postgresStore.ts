@@ -68,9 +68,10 @@ export interface PostgresStoreOptions {
 }
 
 /**
- * Saves the cursors of processors in PostgreSQL (12 or later), in the transactions that their handlers work in. The
- * statements that a handler runs on its `tx` are committed together with the cursor or not at all. Of several
- * processors with the same name, one works; when it ends, another one continues. No update takes effect twice.
+ * Returns a store that saves the cursors of processors in PostgreSQL (12 or later), in the transactions that their
+ * handlers work in. The statements that a handler runs on its `tx` are committed together with the cursor or not at
+ * all. Of several processors with the same name, one works; when it ends, another one continues. No update takes effect
+ * twice.
  *
  * @throws TypeError for a schema that is not a plain name
  * @example
