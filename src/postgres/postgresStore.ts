@@ -73,7 +73,7 @@ export interface PostgresStoreOptions {
  * all. Of several processors with the same name, one works; when it ends, another one continues. No update takes effect
  * twice.
  *
- * @throws TypeError for a schema that is not a plain name
+ * @throws TypeError if the schema name would have to be quoted
  * @example
  * ```ts
  * import { acsDelta, type Ledger } from 'canton-rx';

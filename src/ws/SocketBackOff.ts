@@ -7,7 +7,7 @@ import { jitter } from '../http/retry.js';
  */
 type SocketResult = 'delivered' | 'empty' | 'pathSwitched';
 
-/** How long no feed of a ledger opens a socket after one has ended. */
+/** The delay after the end of a socket before a feed of its ledger opens another one. */
 const backOff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 
 /** The sockets of a participant that have ended. */
