@@ -68,7 +68,8 @@ ${query}
   -h, --help            Print this help
 
 A row has the start of the contract id, the package and entity, the synchronizer, and the
-payload. With --follow, + marks an added contract, - an archived one, → a moved one.
+payload; a terminal of fewer than 80 columns gets neither id nor synchronizer. With --follow,
++ marks an added contract, - an archived one, → a moved one.
 Prints nothing until all contracts are received, then each of them once. The last line, on
 stderr, has their number and the offset.
 

@@ -87,8 +87,14 @@ function nextPace(pace: Pace, diagnostic: Diagnostic): Pace {
   }
 }
 
-/** The reason of a retry, in a word or two. */
+const names: Readonly<Partial<Record<LedgerError['_tag'], string>>> = {
+  RequestTimeoutError: 'timeout',
+  LedgerResetError: 'the ledger ends before the cursor',
+};
+
+/** The reason of a retry, in a few words. */
 export function shortReason(error: LedgerError): string {
   if (error._tag === 'ApiError') return error.code ?? String(error.status);
-  return error._tag === 'ConnectionError' ? (error.code ?? error.reason) : error.name;
+  if (error._tag === 'ConnectionError') return error.code ?? error.reason;
+  return names[error._tag] ?? error.name;
 }

@@ -25,7 +25,7 @@ export const retryNotices = (
     tap(({ diagnostic }) => {
       const text =
         diagnostic._tag === 'RetryScheduled'
-          ? `no success at ${address} (${shortReason(diagnostic.cause)}), retrying`
+          ? `requests to ${address} fail (${shortReason(diagnostic.cause)}); retrying`
           : `${address} responds again`;
       stderr.write(errorLine(text));
     }),

@@ -66,7 +66,7 @@ describe('the pace of a feed', () => {
     ['ECONNREFUSED', new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED')],
     ['there was no answer', new ConnectionError('/x', 'there was no answer')],
     ['503', new ApiError({ path: '/x', status: 503 })],
-    ['RequestTimeoutError', new RequestTimeoutError('/x', 30)],
+    ['timeout', new RequestTimeoutError('/x', 30)],
   ])('has the reason of a retry, %s, until the next page', (trouble, cause) => {
     expect(paceAfter(caughtUp, retry(cause))).toEqual({ hasCaughtUp: true, trouble });
     expect(paceAfter(caughtUp, retry(cause), page)).toEqual({ hasCaughtUp: true });

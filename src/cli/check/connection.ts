@@ -43,7 +43,7 @@ function answerFinding(first: ProbeResponse, responses: readonly ProbeResponse[]
     text:
       first.status === 404
         ? 'a server answers, but has no ledger at this address (404)'
-        : 'the server is not a ledger service',
+        : 'the server is not a JSON Ledger API',
     next: 'check the path prefix of --ledger, and that this is the port of the JSON Ledger API',
   });
 }
@@ -124,7 +124,7 @@ function roundTripFinding(times: readonly number[]): Finding {
     return roundTrip.open('unknown: no response in time');
   const [leastMs, medianMs, mostMs] = [oneDecimal(least), oneDecimal(median), oneDecimal(most)];
   const count = sorted.length;
-  return roundTrip.ok(`${medianMs} ms, the median of ${count} between ${leastMs} and ${mostMs} ms`, {
+  return roundTrip.ok(`${medianMs} ms, median of ${count} from ${leastMs} to ${mostMs} ms`, {
     medianMs,
     leastMs,
     mostMs,
@@ -146,13 +146,13 @@ export function checkClock({ version, ledgerEnd, prunedOffsets }: Basics): Findi
   if (best === undefined) return clock.open('unknown: the responses have no Date header');
   const { ahead, within } = best;
   const data = { aheadSeconds: oneDecimal(ahead), withinSeconds: oneDecimal(within) };
-  const precision = `to within ${within.toFixed(1)} s, by a Date header, which may be that of a proxy`;
-  const skew = `the service is ${Math.abs(ahead).toFixed(1)} s ${ahead > 0 ? 'ahead' : 'behind'}, ${precision}`;
+  const precision = `to within ${within.toFixed(1)} s, by the Date header, possibly of a proxy`;
+  const skew = `the participant is ${Math.abs(ahead).toFixed(1)} s ${ahead > 0 ? 'ahead' : 'behind'}, ${precision}`;
   if (Math.abs(ahead) - within > maxSkew) {
     const next = 'synchronize both clocks by NTP: tokens and the times of submissions depend on them';
     return clock.failed({ kind: 'other', text: skew, next }, data);
   }
-  return clock.ok(Math.abs(ahead) <= within ? `the same, ${precision}` : skew, data);
+  return clock.ok(Math.abs(ahead) <= within ? `in sync ${precision}` : skew, data);
 }
 
 /** A `Date` has whole seconds, rounded down, of any moment between the request and the response. */

@@ -34,7 +34,7 @@ export const checkWebSocket = (connection: Connection): Observable<Finding> =>
     // other checks report that the service does not answer
     catchError((error: unknown) => {
       if (isTokenError(error)) throw error;
-      return of(webSocket.open(`no answer at ${path}; feeds poll instead`, { isPossible: false }));
+      return of(webSocket.open(`no response at ${path}; feeds poll instead`, { isPossible: false }));
     }),
   );
 

@@ -7,7 +7,7 @@ import { troubleOfResponse } from './trouble.js';
 
 const token = findings('token', 'token');
 
-const noLedgerEnd = token.open('unknown: the service does not report the ledger end');
+const noLedgerEnd = token.open('unknown: the participant does not report the ledger end');
 
 /** Whether the participant accepts the token, and when the token expires. Reports nothing else of the token. */
 export const checkToken = (probe: Probe, { ledgerEnd }: Basics): Observable<Finding> =>

@@ -132,12 +132,12 @@ function pageLimitFinding(response: ProbeResponse): Finding {
     const named = /limit \((\d+)\)/.exec(text)?.[1];
     if (named === undefined) return pageLimit.ok(`less than ${lastOffsets}: feeds find the limit themselves`);
     const limit = Number(named);
-    return pageLimit.ok(`${limit} updates in a response${limit < usualLimit ? ': feeds adapt to it' : ''}`, { limit });
+    return pageLimit.ok(`${limit} updates per response${limit < usualLimit ? ': feeds adapt to it' : ''}`, { limit });
   }
   const trouble = troubleOfResponse(response);
   if (trouble !== undefined) return pageLimit.failed(trouble);
   const list: unknown = JSON.parse(text);
   const atLeast = Array.isArray(list) ? list.length : 0;
-  if (atLeast > usualLimit) return pageLimit.ok(`at least ${atLeast} updates in a response`, { atLeast });
+  if (atLeast > usualLimit) return pageLimit.ok(`at least ${atLeast} updates per response`, { atLeast });
   return pageLimit.open(`unknown: the last ${lastOffsets} offsets have only ${atLeast} updates`, { atLeast });
 }

@@ -22,32 +22,35 @@ const marks = {
 export const contractRows =
   (columns: () => number, paint: Paint): ((line: ContractLine, mark?: Mark) => string) =>
   (line, mark) =>
-    `${joinPieces(contractPieces(line, mark), columns(), paint)}\n`;
+    `${joinPieces(contractPieces(line, columns(), mark), columns(), paint)}\n`;
 
 const widths = { id: 13, type: 26, place: 14 };
 
+/** The width of a terminal from which on rows have the id and the place: before them, the payload needs the room. */
+const columnsForAll = 80;
+
 /** The names of the columns. */
 export const contractHeading = (columns: number, paint: Paint): string => {
-  const names = [
-    padColumn('contract', widths.id),
-    padColumn('package:entity', widths.type),
-    padColumn('on', widths.place),
-    'payload',
-  ];
+  const type = padColumn('package:entity', widths.type);
+  const names =
+    columns < columnsForAll
+      ? [type, 'payload']
+      : [padColumn('contract', widths.id), type, padColumn('on', widths.place), 'payload'];
   return `${joinPieces([{ text: names.join('  '), format: 'dim' }], columns, paint)}\n`;
 };
 
 const gap: Piece = { text: '  ' };
 
-function contractPieces({ contractId, type, location, payload }: ContractLine, mark?: Mark): readonly Piece[] {
+function contractPieces(line: ContractLine, columns: number, mark?: Mark): readonly Piece[] {
+  const { contractId, type, location, payload } = line;
+  const isNarrow = columns < columnsForAll;
+  const id: Piece = { text: padColumn(escapeText(truncate(contractId, widths.id)), widths.id), format: 'dim' };
   return [
     ...(mark === undefined ? [] : [marks[mark]]),
-    { text: padColumn(escapeText(truncate(contractId, widths.id)), widths.id), format: 'dim' },
-    gap,
+    ...(isNarrow ? [] : [id, gap]),
     { text: padColumn(shortType(type), widths.type) },
     gap,
-    placeOf(location),
-    gap,
+    ...(isNarrow && !('inFlight' in location) ? [] : [placeOf(location), gap]),
     ...payloadPieces(payload),
   ];
 }

@@ -29,7 +29,7 @@ describe('canton-rx check', () => {
     expect(finding('version')).toMatchObject({ state: 'ok', text: '3.5.19' });
     expect(finding('token')).toMatchObject({ state: 'ok', data: { isGiven: false, isNeeded: false } });
     expect(finding('clock')).toMatchObject({ state: 'ok' });
-    expect(finding('roundTrip')?.text).toMatch(/^[\d.]+ ms, the median of 9 between [\d.]+ and [\d.]+ ms$/);
+    expect(finding('roundTrip')?.text).toMatch(/^[\d.]+ ms, median of 9 from [\d.]+ to [\d.]+ ms$/);
     expect(finding('ledgerEnd')?.data).toStrictEqual({ offset: sandbox.ledgerEnd });
     expect(finding('pruned')?.data).toStrictEqual({ upToInclusive: 0 });
     expect(new Set(finding('synchronizers')?.data?.['ids'] as string[])).toStrictEqual(new Set(sandbox.synchronizers));

@@ -81,8 +81,8 @@ describe('the check of the server', () => {
     ],
     [404, 'text/plain', 'nothing here', {}, 'a server answers, but has no ledger at this address (404)'],
     [200, 'text/plain', 'OK', {}, 'the response is not JSON'],
-    [200, 'application/json', '{"status":"UP"}', {}, 'the server is not a ledger service'],
-    [200, 'application/json', 'null', {}, 'the server is not a ledger service'],
+    [200, 'application/json', '{"status":"UP"}', {}, 'the server is not a JSON Ledger API'],
+    [200, 'application/json', 'null', {}, 'the server is not a JSON Ledger API'],
   ])('reports that %d %s %j is not of a ledger', async (status, type, body, headers, text) => {
     const { code, finding, ids, printed } = await checkServer(status, type, body, headers);
 
@@ -126,7 +126,7 @@ describe('the check of the clock', () => {
     const { finding } = await runCheck(url);
 
     expect(finding('clock')).toMatchObject({ state: 'failed' });
-    expect(finding('clock')?.text).toMatch(/^the service is \d+\.\d s \w+, to within \d+\.\d s/);
+    expect(finding('clock')?.text).toMatch(/^the participant is \d+\.\d s \w+, to within \d+\.\d s/);
     expect(finding('clock')?.text).toContain(` s ${side}, `);
     const { aheadSeconds, withinSeconds } = finding('clock')?.data ?? {};
     // both are rounded
@@ -145,7 +145,7 @@ describe('the measurement of the round trip', () => {
     const { finding } = await runCheck(url);
 
     expect(finding('roundTrip')).toMatchObject({ state: 'ok' });
-    expect(finding('roundTrip')?.text).toMatch(/^\d+(\.\d)? ms, the median of [1-4] between/);
+    expect(finding('roundTrip')?.text).toMatch(/^\d+(\.\d)? ms, median of [1-4] from/);
     expect(Number(finding('roundTrip')?.data?.['medianMs'])).toBeGreaterThan(395);
   });
 });

@@ -77,7 +77,7 @@ describe('the check of WebSockets', () => {
 
     expect(finding('webSocket')).toMatchObject({
       state: 'open',
-      text: 'no answer at /v2/updates; feeds poll instead',
+      text: 'no response at /v2/updates; feeds poll instead',
     });
     expect(code).toBe(0);
   });

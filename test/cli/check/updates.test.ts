@@ -69,14 +69,14 @@ describe('the check of the page limit', () => {
   it('reports a limit below the usual one', async () => {
     const { finding } = await runCheck((await sandboxWith({ maxListElements: 50 })).url);
 
-    expect(finding('pageLimit')?.text).toBe('50 updates in a response: feeds adapt to it');
+    expect(finding('pageLimit')?.text).toBe('50 updates per response: feeds adapt to it');
   });
 
   it('reports how many updates it received if the limit is above that', async () => {
     const { finding } = await runCheck((await sandboxWith({ maxListElements: 5_000 })).url);
 
     expect(finding('pageLimit')?.text).toMatch(
-      /^at least 2\d\d updates in a response$|^unknown: the last 400 offsets have only/,
+      /^at least 2\d\d updates per response$|^unknown: the last 400 offsets have only/,
     );
   });
 });

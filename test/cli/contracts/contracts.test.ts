@@ -80,7 +80,7 @@ describe('a snapshot printed by contracts', () => {
   });
 
   it('has rows on a terminal, never wider than it', async () => {
-    const out = capture({ isTTY: true, columns: 70 });
+    const out = capture({ isTTY: true, columns: 90 });
     const { code } = runCli(['contracts', '--ledger', world.sandbox.url], { out, env: { NO_COLOR: '1' } });
 
     expect(await code).toBe(0);
@@ -89,7 +89,18 @@ describe('a snapshot printed by contracts', () => {
     expect(lines.some((line) => /^00[0-9a-f]{10}… {2}sandbox-tasks:Task {10}sync\d {11}owner \w+/.test(line))).toBe(
       true,
     );
-    expect(Math.max(...lines.map((line) => line.length))).toBe(70);
+    expect(Math.max(...lines.map((line) => line.length))).toBe(90);
+  });
+
+  it('has the payload on a narrow terminal, in place of the id and the synchronizer', async () => {
+    const out = capture({ isTTY: true, columns: 60 });
+    const { code } = runCli(['contracts', '--ledger', world.sandbox.url], { out, env: { NO_COLOR: '1' } });
+
+    expect(await code).toBe(0);
+    const lines = out.text().trimEnd().split('\n');
+    expect(lines[0]).toBe('package:entity              payload');
+    expect(lines.some((line) => /^sandbox-tasks:Task {10}owner \w+ {2}title/.test(line))).toBe(true);
+    expect(Math.max(...lines.map((line) => line.length))).toBe(60);
   });
 
   it('is the same by lists, by a WebSocket and from the updates', async () => {

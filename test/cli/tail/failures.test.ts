@@ -116,7 +116,7 @@ describe('a failure of the ledger in tail', () => {
       const run = runCli([...line, ...file, '--ledger', world.sandbox.url]);
       await until(() => world.sandbox.requests.filter(({ path }) => path.includes('/updates')).length > 2);
       const { host } = new URL(world.sandbox.url);
-      const notice = `canton-rx: no success at ${host} (SERVICE_NOT_RUNNING), retrying\n`;
+      const notice = `canton-rx: requests to ${host} fail (SERVICE_NOT_RUNNING); retrying\n`;
       world.sandbox.fault(
         { kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') },
         { path: /updates/, times: 2 },
