@@ -43,7 +43,7 @@ function serverError({ connection, stream }: NatsStream, error: unknown): unknow
   if (error instanceof JetStreamApiError && error.status !== unavailable) return error;
   if (connection.isClosed()) return new RelayError('connection', stream, 'the connection is closed', error);
   const reason = error instanceof Error ? error.message : String(error);
-  return new ConnectionError(stream, `NATS: ${quotable(reason, [])}`);
+  return new ConnectionError(stream, `NATS: ${quotable(reason, [])}`, undefined, connection.getServer());
 }
 
 /** The status of a response of a server whose JetStream is not ready. */

@@ -33,7 +33,7 @@ import { pageReceived, requestPage, switchPath, updatesBody } from '../feed/page
 import { catchUpOrPoll, type Position, type Step } from '../feed/Position.js';
 import type { UpdatesPath } from '../feed/Service.js';
 import type { Transport } from '../feed/Transport.js';
-import { currentToken } from '../http/Link.js';
+import { currentToken, hostOf } from '../http/Link.js';
 import { openSocket, type SocketMessage } from './openSocket.js';
 import { readList } from './readList.js';
 import { isSocketBackOff, socketEnded } from './SocketBackOff.js';
@@ -95,7 +95,7 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
     const pushed$ = currentToken(service.link).pipe(
       concatMap((token) => openSocket(service.link, port, { path, body, field: 'update' }, token)),
       // updates have no end, whatever the participant reports
-      concatWith(throwError(() => new ConnectionError(path, 'the socket was closed with 1000'))),
+      concatWith(throwError(() => socketError(feed, path, 'the socket was closed with 1000'))),
       mergeMap((message: SocketMessage) => {
         if (message._tag === 'Element') return [message.json];
         report(() => ({ _tag: 'SocketOpened', path, beginExclusive: cursor }));
@@ -103,7 +103,7 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
       }),
       timeout({
         each: stalledMs,
-        with: () => throwError(() => new ConnectionError(path, 'the socket delivered no element in time')),
+        with: () => throwError(() => socketError(feed, path, 'the socket delivered no element in time')),
       }),
       map((json): Step => {
         const received = receiveElement(feed, progress, json);
@@ -117,7 +117,7 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
     const onHttpPage = (page: Page): Step => {
       progress = { ...progress, cursor: page.last };
       if (page.updates.length === 0 && page.failure === undefined) return following();
-      const cause = new ConnectionError(path, 'the socket held back updates');
+      const cause = socketError(feed, path, 'the socket held back updates');
       // counts as empty, although it delivered elements
       return { ...endSocket(feed, current(), { ...progress, count: 0 }, cause), page };
     };
@@ -127,6 +127,9 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
       closeBeforeLast(({ page, position: { next } }) => page?.failure !== undefined || next !== 'pushed'),
     );
   });
+
+const socketError = ({ service }: LedgerFeed, path: string, reason: string): ConnectionError =>
+  new ConnectionError(path, reason, undefined, hostOf(service.link));
 
 /** Decodes a message to a page of one element. */
 function receiveElement(

@@ -80,7 +80,7 @@ describe('openSocket', () => {
     ['a message that is neither an element nor an error', [text({ error: 'secret' })], 'the message is not an element'],
   ])('reports %s', (_, signs, reason) => {
     const seen = opened({ _tag: 'Open' }, ...signs);
-    expect(seen.error).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates', reason });
+    expect(seen.error).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates', reason, host: 'ledger.example' });
     expect(String(seen.error)).not.toContain('secret');
   });
 
