@@ -22,8 +22,14 @@ const config = app.get<ConfigService<Environment, true>>(ConfigService);
 await app.listen(config.get('PORT', { infer: true }), config.get('HOST', { infer: true }));
 logger.log(`listening at ${await app.getUrl()}`, 'main');
 
+// the last line of the log, after the hooks of the shutdown
+const projection = app.get(Projection);
+process.once('exit', (code) => {
+  logger.log(`stopped with code ${code}; saved up to offset ${projection.status?.offset ?? 'none'}`, 'main');
+});
+
 // a permanent failure ends the process; its supervisor restarts it, and it continues from the stored position
-app.get(Projection).over.catch(async (error: unknown) => {
+projection.over.catch(async (error: unknown) => {
   logger.fatal(error, 'Projection');
   await app.close();
   process.exit(1);
