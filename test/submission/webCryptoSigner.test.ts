@@ -124,7 +124,9 @@ describe('webCryptoSigner', () => {
 
   it('refuses two keys of different kinds', async () => {
     const [{ privateKey }, { publicKey }] = await Promise.all([ed25519(true), p256(true)]);
-    expect(() => webCryptoSigner({ party: 'a', key: { privateKey, publicKey } })).toThrow('are for different algorithms');
+    expect(() => webCryptoSigner({ party: 'a', key: { privateKey, publicKey } })).toThrow(
+      'are for different algorithms',
+    );
   });
 });
 

@@ -72,7 +72,10 @@ export function describeContractStates(): void {
       asset(sandbox);
       const page = await openContracts(url);
       await page.getByText('The contracts cannot be read').waitFor();
-      await page.getByRole('alert').filter({ hasText: / refuses the token\./ }).waitFor();
+      await page
+        .getByRole('alert')
+        .filter({ hasText: / refuses the token\./ })
+        .waitFor();
       expect(await page.getByText(none).count()).toBe(0);
       isKnown = true;
       await page.getByRole('button', { name: 'Try again' }).click();
