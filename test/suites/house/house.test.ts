@@ -33,14 +33,14 @@ afterAll(() => {
 });
 
 describe('src', () => {
-  it('has at most 340 files', () => {
-    expect(files.length).toBeLessThanOrEqual(340);
+  it('has at most 346 files', () => {
+    expect(files.length).toBeLessThanOrEqual(346);
   });
 
-  it('has files of 90 to 130 lines at the median, and of at most 260', () => {
+  it('has files of 90 to 130 lines at the median, and of at most 300 with their documentation', () => {
     expect(median(lines)).toBeGreaterThanOrEqual(90);
     expect(median(lines)).toBeLessThanOrEqual(130);
-    expect(files.filter((file) => file.lines > 260).map(({ path }) => path)).toEqual([]);
+    expect(files.filter((file) => file.lines > 300).map(({ path }) => path)).toEqual([]);
   });
 
   it('has no file under 20 lines but entry points', () => {
