@@ -1,4 +1,4 @@
-// What the search knows: sections of pages before declarations, and declarations before their members.
+// What the search knows, in this order: sections of pages, declarations, guards, members.
 import { DocumentReflection, KindRouter, ReflectionKind, Slugger } from 'typedoc';
 
 /** Sections that the search offers, by their anchors. */
@@ -55,7 +55,8 @@ const searchable = (text) => [text, ...joined(text)].join(' ');
 const joined = (text) => [...text.matchAll(/\b[a-z]+(?:-[a-z]+)+\b/gi)].map(([word]) => word.replaceAll('-', ''));
 
 function boostOf(reflection) {
-  if (reflection.isDocument()) return reflection.frontmatter['group'] === 'Project' ? 0.5 : 3;
+  if (reflection.isDocument()) return reflection.frontmatter['group'] === 'Project' ? 0.5 : 4;
   if (reflection.kindOf(ReflectionKind.Module)) return 2;
-  return reflection.parent?.kindOf(ReflectionKind.SomeModule) ? 1 : 0.03;
+  if (!reflection.parent?.kindOf(ReflectionKind.SomeModule)) return 0.03;
+  return /^is[A-Z]/.test(reflection.name) ? 0.3 : 1;
 }

@@ -1,5 +1,5 @@
 // The site's parts in their order: Start, Guides, Examples, Reference, Project.
-import { Comment, CommentTag, Converter, DefaultTheme, IndexEvent, JSX, ReflectionKind } from 'typedoc';
+import { Comment, CommentTag, Converter, DefaultTheme, IndexEvent, JSX, ReflectionFlag, ReflectionKind } from 'typedoc';
 import { describePages, SectionRouter } from './sections.mjs';
 
 /** Loaded by TypeDoc. */
@@ -27,10 +27,36 @@ function putInOrder(project) {
     // a README has a heading and no title
     if (document.name.endsWith('README')) document.name = /^# ([^:\n]*)/m.exec(textOf(document))?.[1] ?? document.name;
   }
-  for (const module of project.getReflectionsByKind(ReflectionKind.Module)) tag(module, '@group', 'Reference');
+  for (const module of project.getReflectionsByKind(ReflectionKind.Module)) {
+    tag(module, '@group', 'Reference');
+    module.childrenIncludingDocuments?.sort((a, b) => rankOf(a) - rankOf(b));
+    module.children?.forEach(summarize);
+  }
   for (const reference of project.getReflectionsByKind(ReflectionKind.Reference)) {
     const category = categoryOf(reference.getTargetReflectionDeep());
     if (category !== undefined) tag(reference, '@category', category);
+  }
+  // all are, which says nothing
+  for (const property of project.getReflectionsByKind(ReflectionKind.Property))
+    property.flags.setFlag(ReflectionFlag.Readonly, false);
+}
+
+/** What is called comes first. Within a rank, the order is that of the entry's exports. */
+function rankOf(declaration) {
+  const target = declaration.isReference() ? declaration.getTargetReflectionDeep() : declaration;
+  if (target.kindOf(ReflectionKind.Function)) return /^is[A-Z]/.test(target.name) ? 1 : 0;
+  return target.kindOf(ReflectionKind.Variable | ReflectionKind.Class) ? 1 : 2;
+}
+
+/** Gives a declaration the first sentence of its comment as its line in the list of its module. */
+function summarize(declaration) {
+  for (const { comment } of [declaration, ...(declaration.signatures ?? [])]) {
+    if (comment === undefined || comment.getTag('@summary') !== undefined) continue;
+    const end = comment.summary.findIndex(({ kind, text }) => kind === 'text' && /\.\s/.test(text));
+    if (end === -1) continue;
+    const { kind, text } = comment.summary[end];
+    const sentence = [...comment.summary.slice(0, end), { kind, text: text.slice(0, text.search(/\.\s/) + 1) }];
+    comment.blockTags.push(new CommentTag('@summary', sentence));
   }
 }
 
