@@ -144,5 +144,9 @@ export interface NameLost {
   readonly cause: StoreError;
 }
 
-/** Reports a diagnostic. `body` is only called if there is a subscriber. */
+/**
+ * Reports a diagnostic. `body` is only called if there is a subscriber.
+ *
+ * @category Diagnostics
+ */
 export type Report = (body: () => DiagnosticBody) => void;

@@ -52,7 +52,11 @@ export interface RetryPolicy {
   readonly giveUpAfterMs?: number | undefined;
 }
 
-/** A policy with all defaults filled in. */
+/**
+ * A policy with all defaults filled in.
+ *
+ * @category HTTP
+ */
 export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number };
 
 /** How to retry, and where to report it. */

@@ -1,0 +1,91 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const site = join(root, 'site');
+if (!existsSync(join(site, 'index.html'))) throw new Error('there is no site: npm run docs first');
+
+const read = (path: string): string => readFileSync(join(site, path), 'utf8');
+const files = readdirSync(site, { recursive: true, encoding: 'utf8' });
+const pages = new Map(files.filter((path) => path.endsWith('.html')).map((path) => [path, read(path)]));
+
+const valuesOf = (html: string, pattern: RegExp): readonly string[] =>
+  [...html.matchAll(pattern)].map(([, value = '']) => value.replaceAll('&amp;', '&'));
+const anchors = new Map([...pages].map(([path, html]) => [path, new Set(valuesOf(html, / id="([^"]+)"/g))]));
+
+/** What is wrong with a link from a page, if anything. */
+function complaintOf(page: string, link: string): string | undefined {
+  if (/^(https?:|mailto:|data:)/.test(link)) return undefined;
+  const [path = '', anchor = ''] = link.split('#');
+  const target = path === '' ? page : relative(site, resolve(site, dirname(page), decodeURIComponent(path)));
+  if (target.startsWith('..')) return `${page}: ${link} leads out of the site`;
+  const file = join(site, target);
+  if (!existsSync(file) || !statSync(file).isFile()) return `${page}: ${link} is not there`;
+  if (anchor === '' || !target.endsWith('.html')) return undefined;
+  return anchors.get(target)?.has(decodeURIComponent(anchor)) === true ? undefined : `${page}: ${link} has no such anchor`;
+}
+
+const isComplaint = (complaint: string | undefined): complaint is string => complaint !== undefined;
+
+describe('the built site', () => {
+  it('has no broken link, image or anchor', () => {
+    expect(pages.size).toBeGreaterThan(400);
+    const links = [...pages].flatMap(([page, html]) =>
+      [...new Set(valuesOf(html, / (?:href|src)="([^"]*)"/g))].map((link) => ({ page, link })),
+    );
+    expect(links.length).toBeGreaterThan(10_000);
+    expect(links.map(({ page, link }) => complaintOf(page, link)).filter(isComplaint)).toEqual([]);
+  });
+
+  it('leads to pages, not to Markdown or sources', () => {
+    const raw = [...pages].flatMap(([page, html]) =>
+      valuesOf(html, / href="([^"]*)"/g)
+        .filter((link) => !/^https?:/.test(link) && /\.(md|ts|json)(#|$)/.test(link))
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(raw).toEqual([]);
+  });
+
+  it('is navigated from start over the guides to the reference, in the order of the README', () => {
+    const navigation = readNavigation();
+    expect(navigation.map(({ text }) => text)).toEqual(['Start', 'Guides', 'Examples', 'Reference', 'Project']);
+    const [start, guides, examples, reference] = navigation.map(({ children = [] }) => children.map(({ text }) => text));
+    expect(start).toEqual(['Overview', 'Getting started']);
+    expect(guides?.slice(0, 3)).toEqual(['Contracts', 'Typed contracts', 'Contracts in SQL']);
+    expect(examples).toHaveLength(2);
+    expect(reference?.slice(0, 3)).toEqual(['canton-rx', 'canton-rx/contracts', 'canton-rx/process']);
+  });
+
+  it('begins the reference with what a program calls first, and ends it with errors', () => {
+    const core = readNavigation()
+      .find(({ text }) => text === 'Reference')
+      ?.children?.find(({ text }) => text === 'canton-rx');
+    const categories = core?.children?.map(({ text }) => text) ?? [];
+    expect(categories.slice(0, 2)).toEqual(['Ledger', 'Operators']);
+    expect(categories.at(-1)).toBe('Errors');
+    expect(categories).not.toContain('Other');
+    expect(core?.children?.[0]?.children?.[0]?.text).toBe('createLedger');
+  });
+
+  it('highlights all code', () => {
+    const plain = [...pages].flatMap(([page, html]) =>
+      [...html.matchAll(/<pre><code class="(\w+)">([^]*?)<\/code>/g)]
+        .filter(([, language, code = '']) => language !== 'text' && !code.includes('class="hl-'))
+        .map(([, language]) => `${page}: ${language}`),
+    );
+    expect(plain).toEqual([]);
+  });
+});
+
+interface NavigationElement {
+  readonly text: string;
+  readonly path?: string;
+  readonly children?: readonly NavigationElement[];
+}
+
+function readNavigation(): readonly NavigationElement[] {
+  const [, packed = ''] = /"(.*)"/.exec(read('assets/navigation.js')) ?? [];
+  return JSON.parse(inflateSync(Buffer.from(packed, 'base64')).toString()) as readonly NavigationElement[];
+}
