@@ -1,5 +1,19 @@
 /**
- * A Canton participant's JSON Ledger API as RxJS Observables.
+ * A Canton participant's JSON Ledger API as RxJS Observables. Start with {@link createLedger}: it returns a client with a feed
+ * of updates, and with submissions. Operators such as {@link toEvents} take updates apart. The active contracts are in
+ * `canton-rx/contracts`.
+ *
+ * @example
+ * ```ts
+ * import { acsDelta, createLedger, ofEvent, toEvents } from 'canton-rx';
+ * import { take } from 'rxjs';
+ *
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+ * ledger
+ *   .updates({ beginExclusive: 0, updateFormat: acsDelta({ parties: 'any' }) })
+ *   .pipe(toEvents(), ofEvent('CreatedEvent'), take(3))
+ *   .subscribe(({ offset, templateId }) => console.log(offset, templateId));
+ * ```
  *
  * @module canton-rx
  */

@@ -1,6 +1,22 @@
 /**
  * An embedded participant for tests and demos, with failures on request. For Node.js.
  *
+ * @example
+ * ```ts
+ * import { createLedger } from 'canton-rx';
+ * import { startSandbox } from 'canton-rx/sandbox';
+ * import { finalize } from 'rxjs';
+ *
+ * const sandbox = await startSandbox();
+ * sandbox.generate(100);
+ *
+ * createLedger({ baseUrl: sandbox.url })
+ *   .ledgerEnd()
+ *   .pipe(finalize(() => void sandbox.close()))
+ *   .subscribe((offset) => console.log(offset === sandbox.ledgerEnd));
+ * // => true
+ * ```
+ *
  * @module canton-rx/sandbox
  */
 
