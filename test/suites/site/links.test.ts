@@ -24,7 +24,9 @@ function complaintOf(page: string, link: string): string | undefined {
   const file = join(site, target);
   if (!existsSync(file) || !statSync(file).isFile()) return `${page}: ${link} is not there`;
   if (anchor === '' || !target.endsWith('.html')) return undefined;
-  return anchors.get(target)?.has(decodeURIComponent(anchor)) === true ? undefined : `${page}: ${link} has no such anchor`;
+  return anchors.get(target)?.has(decodeURIComponent(anchor)) === true
+    ? undefined
+    : `${page}: ${link} has no such anchor`;
 }
 
 const isComplaint = (complaint: string | undefined): complaint is string => complaint !== undefined;
@@ -51,7 +53,9 @@ describe('the built site', () => {
   it('is navigated from start over the guides to the reference, in the order of the README', () => {
     const navigation = readNavigation();
     expect(navigation.map(({ text }) => text)).toEqual(['Start', 'Guides', 'Examples', 'Reference', 'Project']);
-    const [start, guides, examples, reference] = navigation.map(({ children = [] }) => children.map(({ text }) => text));
+    const [start, guides, examples, reference] = navigation.map(({ children = [] }) =>
+      children.map(({ text }) => text),
+    );
     expect(start).toEqual(['Overview', 'Getting started']);
     expect(guides?.slice(0, 3)).toEqual(['Contracts', 'Typed contracts', 'Contracts in SQL']);
     expect(examples).toHaveLength(2);
@@ -67,6 +71,12 @@ describe('the built site', () => {
     expect(categories.at(-1)).toBe('Errors');
     expect(categories).not.toContain('Other');
     expect(core?.children?.[0]?.children?.[0]?.text).toBe('createLedger');
+  });
+
+  it('is searched with results that are there', () => {
+    const { rows } = unpack('assets/search.js') as { readonly rows: readonly { readonly url: string }[] };
+    expect(rows.filter(({ url }) => url.startsWith('documents/') && url.includes('#')).length).toBeGreaterThan(150);
+    expect(rows.map(({ url }) => complaintOf('index.html', url)).filter(isComplaint)).toEqual([]);
   });
 
   it('highlights all code', () => {
@@ -85,7 +95,10 @@ interface NavigationElement {
   readonly children?: readonly NavigationElement[];
 }
 
-function readNavigation(): readonly NavigationElement[] {
-  const [, packed = ''] = /"(.*)"/.exec(read('assets/navigation.js')) ?? [];
-  return JSON.parse(inflateSync(Buffer.from(packed, 'base64')).toString()) as readonly NavigationElement[];
+const readNavigation = () => unpack('assets/navigation.js') as readonly NavigationElement[];
+
+/** What TypeDoc has compressed into a script. */
+function unpack(path: string): unknown {
+  const [, packed = ''] = /"(.*)"/.exec(read(path)) ?? [];
+  return JSON.parse(inflateSync(Buffer.from(packed, 'base64')).toString());
 }

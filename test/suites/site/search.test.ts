@@ -53,9 +53,9 @@ async function search(page: Page, query: string): Promise<readonly string[]> {
   await page.waitForFunction("document.querySelector('#tsd-search-results').childElementCount === 0");
   await page.locator('#tsd-search-input').fill(query);
   await results.locator('li').first().waitFor();
-  return results.locator('a').evaluateAll((links) =>
-    links.map((link) => (link.getAttribute('href') ?? '').replace(/^.*\/(\w+\/[^/]*)$/, '$1')),
-  );
+  return results
+    .locator('a')
+    .evaluateAll((links) => links.map((link) => (link.getAttribute('href') ?? '').replace(/^.*\/(\w+\/[^/]*)$/, '$1')));
 }
 
 describe('the search of the site', () => {
