@@ -2,6 +2,9 @@ import { formatProblem, type Problem } from '../codecs/Problem.js';
 import { errorMessage, hasTag, nameOf } from './internal/message.js';
 import type { Retried } from './verdict.js';
 
+/** The reason of an error if there is no response; browsers do not say more. */
+export const connectionFailed = 'the connection failed';
+
 /**
  * The participant could not be reached, or its response was incomplete or not JSON. Transient.
  *
@@ -25,8 +28,9 @@ export class ConnectionError extends Error {
     /** The host and the port of the participant or proxy. */
     readonly host?: string,
   ) {
-    const fact = code === undefined ? `did not answer as expected: ${reason}` : `cannot be reached (${code})`;
-    super(errorMessage(`${nameOf(host)} ${fact}.`, { Path: path }));
+    const isUnreachable = code !== undefined || reason === connectionFailed;
+    const fact = isUnreachable ? 'cannot be reached' : `did not answer as expected: ${reason}`;
+    super(errorMessage(`${nameOf(host)} ${fact}${code === undefined ? '' : ` (${code})`}.`, { Path: path }));
   }
 }
 

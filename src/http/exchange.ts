@@ -6,6 +6,7 @@ import { DecodeError } from '../errors/feed.js';
 import {
   AnswerTooLargeError,
   ConnectionError,
+  connectionFailed,
   InvalidRequestError,
   isAnswerTooLargeError,
   RequestTimeoutError,
@@ -110,7 +111,7 @@ function parseResponse(request: HttpRequest, { status, headers, text }: HttpResp
 /** The typed error of a request without a response. Always a new error, because the port's error may hold the request. */
 export function toConnectionError(path: string, error: unknown, host?: string): ConnectionError | AnswerTooLargeError {
   if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
-  return new ConnectionError(path, 'the connection failed', systemCode(error), host);
+  return new ConnectionError(path, connectionFailed, systemCode(error), host);
 }
 
 /** The system's error code, from the innermost error that has one: fetch wraps these errors, and ky wraps those of fetch. */

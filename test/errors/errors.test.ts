@@ -110,6 +110,10 @@ describe('an error', () => {
       new api.ConnectionError('/x', 'there was no response', undefined, '127.0.0.1:3000'),
     ],
     [
+      '127.0.0.1:3000 cannot be reached.',
+      new api.ConnectionError('/x', 'the connection failed', undefined, '127.0.0.1:3000'),
+    ],
+    [
       '127.0.0.1:3000 answered 404, but not as a ledger: Cannot GET /x',
       new api.ApiError({ path: '/x', status: 404, text: 'Cannot GET /x', host: '127.0.0.1:3000' }),
     ],
