@@ -1,8 +1,7 @@
 import type * as t from 'io-ts';
 import { parseArgs, type ParseArgsConfig, types } from 'node:util';
-import { suggest } from './suggest.js';
 
-/** Bad arguments. The message says which in one line, and never holds a secret. */
+/** Bad arguments. The message names them in one line and never contains a secret. */
 export class UsageError extends Error {
   /** The class's name. */
   override readonly name = 'UsageError' as const;
@@ -27,7 +26,7 @@ export function parseOptions<const O extends Options>(args: readonly string[], o
 const noTokenOption =
   'there is no option --token, because other users can see arguments: use --token-file or CANTON_RX_LEDGER_TOKEN';
 
-/** What to report in place of a message of Node.js, which has advice about positional arguments that no command takes. */
+/** Replaces a message of Node.js, which has advice about positional arguments that no command takes. */
 function parseErrorMessage(message: string, options: readonly string[]): string {
   const unknown = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
   if (unknown === '--token') return noTokenOption;
@@ -125,9 +124,36 @@ const urlPasswords = /(\/\/[^\s:/]*):.*@/gs;
 
 const passwordParameters = /\b(password=)[^\s&]*/gi;
 
-/** Removes tokens and passwords from a message that quotes arguments: they may be in the wrong place. */
+/** Removes tokens and passwords from a message that quotes arguments: users put them in the wrong option. */
 export const redactSecrets = (message: string): string =>
   message
     .replaceAll(tokens, '(a token)')
     .replaceAll(urlPasswords, '$1:(password)@')
     .replaceAll(passwordParameters, '$1(password)');
+
+/** The candidate that is most similar to a mistyped text, or starts with it; `undefined` if none is similar. */
+export function suggest(text: string, candidates: readonly string[]): string | undefined {
+  const maxDistance = text.length < 4 ? 1 : 2;
+  const [best] = candidates
+    .map((candidate) => ({ candidate, distance: distanceOf(text, candidate) }))
+    .filter(({ distance }) => distance <= maxDistance)
+    .sort((a, b) => a.distance - b.distance);
+  return best?.candidate ?? candidates.find((candidate) => text.length > 1 && candidate.startsWith(text));
+}
+
+/** How many characters must be inserted, removed, replaced or swapped with the next one to turn one text into another. */
+function distanceOf(a: string, b: string): number {
+  const rows: number[][] = [];
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? Infinity;
+  for (let i = 0; i <= a.length; i += 1) {
+    const row: number[] = [];
+    rows.push(row);
+    for (let j = 0; j <= b.length; j += 1) {
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? at(i - 2, j - 2) + 1 : Infinity;
+      row.push(i === 0 && j === 0 ? 0 : Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, swapped));
+    }
+  }
+  return at(a.length, b.length);
+}

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 const main = `canton-rx: read the ledger of a Canton participant from the command line
 
 Usage: canton-rx COMMAND [OPTIONS]
@@ -63,8 +65,8 @@ ${connection}
 ${query}
   --pretty              Print a row for each contract. Default on a terminal
   --json                Print one JSON object in a line for each contract. Default in a pipe
-  --websocket           Read over a WebSocket. Canton 3.3 and 3.4 require it for more than
-                        200 contracts
+  --websocket           Read over a WebSocket if there is no other way: Canton 3.3 and 3.4 with
+                        more than 200 contracts
   -h, --help            Print this help
 
 A row has the start of the contract id, the package and entity, the synchronizer, and the
@@ -216,4 +218,24 @@ Example:
 `;
 
 /** The texts of `--help`: of the program, and of each command. */
-export const help = { main, check, contracts, tail, replay, project, sandbox, demo };
+const help = { main, check, contracts, tail, replay, project, sandbox, demo };
+
+/**
+ * The text for arguments that only need a text: the help of the program or of a command, or the version. `undefined` for any
+ * other arguments. Loads nothing of the library, so that such a text appears at once.
+ */
+export function infoFor([first, ...args]: readonly string[]): string | undefined {
+  if (first === '--version' || first === '-v') return `${version()}\n`;
+  if (first === 'help' || first === '--help' || first === '-h') return helpOf(args[0]) ?? help.main;
+  return args.includes('--help') || args.includes('-h') ? helpOf(first) : undefined;
+}
+
+const helpOf = (command: string | undefined): string | undefined =>
+  Object.entries(help).find(([name]) => name === command && name !== 'main')?.[1];
+
+/** The version in the package.json of this package, two folders above both `src/cli` and `dist/cli`. */
+export function version(): string {
+  const content: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const isPackage = typeof content === 'object' && content !== null && 'version' in content;
+  return isPackage && typeof content.version === 'string' ? content.version : 'unknown';
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import process from 'node:process';
-import { infoFor } from './info.js';
+import { infoFor } from './help.js';
 
 const { env, stdout, stderr } = process;
 const argv = process.argv.slice(2);

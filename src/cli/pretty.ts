@@ -60,7 +60,7 @@ const variants: Readonly<Partial<Record<Update['_tag'], string>>> = {
 
 const gap: Piece = { text: '  ' };
 
-/** The widths of a terminal from which on rows have the time and the synchronizer: before them, the events need the room. */
+/** Narrower terminals get no time, or no synchronizer either: the events need the room. */
 const columnsFor = { time: 80, synchronizer: 50 };
 
 /** The columns of an update: offset, time, synchronizer, variant, events and parties. */

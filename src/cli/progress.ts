@@ -1,8 +1,23 @@
-import { EMPTY, finalize, map, type Observable, scan, startWith, tap, timer, withLatestFrom } from 'rxjs';
+import {
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  finalize,
+  ignoreElements,
+  map,
+  type Observable,
+  scan,
+  startWith,
+  tap,
+  timer,
+  withLatestFrom,
+} from 'rxjs';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { LedgerError } from '../errors/LedgerError.js';
 import type { Ledger } from '../ledger/Ledger.js';
+import type { Output } from './output.js';
 import type { Paint, StatusLine } from './terminal.js';
+import { errorLine } from './World.js';
 
 /** The state of a feed by its diagnostics. */
 export interface Pace {
@@ -97,4 +112,46 @@ export function shortReason(error: LedgerError): string {
   if (error._tag === 'ApiError') return error.code ?? String(error.status);
   if (error._tag === 'ConnectionError') return error.code ?? error.reason;
   return names[error._tag] ?? error.name;
+}
+
+/**
+ * Reports to stderr when the requests to a ledger begin to fail, and when they succeed again, while subscribed: once for each
+ * outage. For commands without a status line.
+ *
+ * @param address - the host and port of the ledger
+ */
+export const retryNotices = (
+  { diagnostics$ }: Pick<Ledger, 'diagnostics$'>,
+  address: string,
+  stderr: Output,
+): Observable<never> =>
+  diagnostics$.pipe(
+    map((diagnostic) => ({ diagnostic, isFailing: isFailing(diagnostic) })),
+    filter(({ isFailing }) => isFailing !== undefined),
+    distinctUntilChanged((a, b) => a.isFailing === b.isFailing),
+    // a success before the first failure is not news
+    filter(({ isFailing }, index) => isFailing === true || index > 0),
+    tap(({ diagnostic }) => {
+      const text =
+        diagnostic._tag === 'RetryScheduled'
+          ? `requests to ${address} fail (${shortReason(diagnostic.cause)}); retrying`
+          : `${address} responds again`;
+      stderr.write(errorLine(text));
+    }),
+    ignoreElements(),
+  );
+
+/** Whether a diagnostic shows that requests fail, or that they succeed; `undefined` if it shows neither. */
+function isFailing({ _tag }: Diagnostic): boolean | undefined {
+  switch (_tag) {
+    case 'RetryScheduled':
+      return true;
+    case 'PageReceived':
+    case 'SnapshotPageReceived':
+    case 'SocketOpened':
+    case 'CaughtUp':
+      return false;
+    default:
+      return undefined;
+  }
 }

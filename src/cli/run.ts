@@ -1,7 +1,6 @@
 import { catchError, defer, type Observable, of, switchMap, throwError } from 'rxjs';
-import { ledgerUrlOf, redactSecrets, UsageError } from './arguments.js';
-import { infoFor } from './info.js';
-import { suggest } from './suggest.js';
+import { ledgerUrlOf, redactSecrets, suggest, UsageError } from './arguments.js';
+import { infoFor } from './help.js';
 import { errorLine, type World } from './World.js';
 
 /**

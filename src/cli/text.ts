@@ -25,7 +25,7 @@ export function truncate(text: string, columns: number): string {
   return columns > 0 ? `${start}…` : '';
 }
 
-/** Breaks a text between words into lines of at most so many columns; a longer word gets a separate line. */
+/** Breaks a text between words into lines of at most `columns` columns. A longer word gets a separate line. */
 export function wrap(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -48,7 +48,7 @@ export function wrap(text: string, columns: number): readonly string[] {
 export const escapeText = (text: string): string =>
   text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (match) => `\\u{${(match.codePointAt(0) ?? 0).toString(16)}}`);
 
-/** Escapes in a line of JSON what a terminal obeys: controls, of which JSON allows some, and changes of the direction of writing. */
+/** Escapes what controls a terminal in a line of JSON: control characters that JSON allows, and changes of the direction of writing. */
 export const escapeJsonLine = (line: string): string =>
   line.replaceAll(
     // JSON itself escapes every line feed but the last one

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { suggest } from '../../src/cli/arguments.js';
 import { runCli } from './runCli.js';
 
 const ledger = ['--ledger', 'http://127.0.0.1:9'];
@@ -190,4 +191,29 @@ describe('options that need no ledger', () => {
       ).toBeLessThanOrEqual(96);
     },
   );
+});
+
+describe('suggest', () => {
+  const commands = ['check', 'contracts', 'tail', 'replay', 'project', 'sandbox', 'demo'];
+
+  it.each([
+    ['tial', 'tail'],
+    ['tai', 'tail'],
+    ['tails', 'tail'],
+    ['contract', 'contracts'],
+    ['cont', 'contracts'],
+    ['reply', 'replay'],
+    ['sand', 'sandbox'],
+    ['Check', 'check'],
+  ])('finds the candidate for %s: %s', (text, expected) => {
+    expect(suggest(text, commands)).toBe(expected);
+  });
+
+  it.each(['', 'x', 'frobnicate', 'http://127.0.0.1:7575', 'constructor'])('finds none for %j', (text) => {
+    expect(suggest(text, commands)).toBeUndefined();
+  });
+
+  it('prefers the most similar candidate', () => {
+    expect(suggest('tail', ['mail', 'tail'])).toBe('tail');
+  });
 });

@@ -13,11 +13,11 @@ export interface Finding {
   readonly id: string;
   /** Its name for people. */
   readonly label: string;
-  /** `ok`; `failed`: something needs to be done; `warned`: works but is not safe; `open`: unknown, or missing and optional. */
+  /** `ok`; `failed`: needs action; `warned`: works but is not safe; `open`: unknown, or missing and optional. */
   readonly state: 'ok' | 'failed' | 'warned' | 'open';
   /** The result in one line. */
   readonly text: string;
-  /** The next step, if something needs to be done. */
+  /** The next step, if there is one. */
   readonly next?: string;
   /** The cause of a failure. */
   readonly trouble?: TroubleKind;
@@ -25,7 +25,7 @@ export interface Finding {
   readonly data?: Data;
 }
 
-/** No answer; the answer of another service; a token without the rights; anything else. */
+/** No response; the response of another server; a token that is refused or lacks rights; anything else. */
 export type TroubleKind = 'unreachable' | 'foreign' | 'token' | 'other';
 
 /** Why a check failed, and the next step. */

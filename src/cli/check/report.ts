@@ -2,7 +2,7 @@ import process from 'node:process';
 import { isThisMachine, portOf } from '../Connection.js';
 import type { Paint } from '../terminal.js';
 import { wrap } from '../text.js';
-import { version } from '../info.js';
+import { version } from '../help.js';
 import { type Finding, needsToken, type TroubleKind } from './Finding.js';
 
 /** The findings and where they were made. Has neither host nor token: people paste it into bug reports. */
@@ -63,7 +63,7 @@ const marks = {
   open: ['–', 'dim'],
 } as const;
 
-/** Formats findings for people, at most so many columns wide: each with its next step below it. */
+/** Formats findings as text of at most `columns` columns, each followed by its next step. */
 export function formatFindings(findings: readonly Finding[], columns: number, paint: Paint): readonly string[] {
   const width = Math.max(...findings.map(({ label }) => label.length));
   const indent = width + 4;
@@ -80,7 +80,7 @@ export function formatFindings(findings: readonly Finding[], columns: number, pa
   });
 }
 
-/** Formats a report for people, at most so many columns wide. */
+/** Formats a report as text of at most `columns` columns. */
 export function formatReport({ about, ledger, findings, exitCode }: Report, columns: number, paint: Paint): string {
   const address = [
     ledger.scheme,

@@ -14,7 +14,7 @@ export interface ContractsOptions extends Connection {
   readonly at: Offset | undefined;
   /** Whether to print changes after the snapshot, without an end. */
   readonly isFollowed: boolean;
-  /** Whether the ledger may send by a WebSocket. */
+  /** Whether to read over a WebSocket. */
   readonly isPushed: boolean;
   /** Whether to print rows for people rather than JSON for programs. */
   readonly isPretty: boolean;

@@ -26,7 +26,7 @@ export const contractRows =
 
 const widths = { id: 13, type: 26, place: 14 };
 
-/** The width of a terminal from which on rows have the id and the place: before them, the payload needs the room. */
+/** Narrower terminals get neither the id nor the place: the payload needs the room. */
 const columnsForAll = 80;
 
 /** The names of the columns. */

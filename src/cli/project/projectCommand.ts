@@ -27,10 +27,9 @@ import { findings, type Trouble } from '../check/Finding.js';
 import { formatFindings } from '../check/report.js';
 import { templatesOf } from '../contracts/ContractsOptions.js';
 import { firstAnswer } from '../firstAnswer.js';
-import { checkParties, UnknownPartyError } from '../knownParties.js';
+import { checkParties, templateMessage, UnknownPartyError } from '../unknownNames.js';
 import { type Sample, showProgress } from '../progress.js';
 import { columnsOf, paintFor, statusLine } from '../terminal.js';
-import { templateMessage } from '../unknownTemplates.js';
 import { errorLine, interruptions, messageOf, type World } from '../World.js';
 import { DatabaseError, prepareDatabase, withPool } from './database.js';
 import { troubleOfDatabase } from './databaseTrouble.js';
@@ -161,14 +160,14 @@ function troubleOf(error: unknown, { schema }: ProjectOptions): Trouble | undefi
   return isOfDatabase ? troubleOfDatabase(error, schema) : undefined;
 }
 
-/** What to do about a place that is not one of this ledger and these contracts. */
+/** What to do about a saved offset that does not belong to this ledger and these contracts. */
 function cursorTrouble({ reason }: CursorError, schema: string): Trouble {
   const texts = {
     selection: `the schema ${schema} has other contracts: it was written with other --party, --template or --exercises`,
     participant: `the schema ${schema} has the contracts of another participant`,
     ledger: `the schema ${schema} has updates that the ledger no longer has: it was restored from a backup`,
     conflict: `another process writes the schema ${schema}`,
-    unreadable: `the place in the schema ${schema} cannot be read: a later version of canton-rx may have written it`,
+    unreadable: `the offset in the schema ${schema} cannot be read: a later version of canton-rx may have written it`,
   } as const;
   return {
     kind: 'other',

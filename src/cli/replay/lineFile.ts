@@ -21,7 +21,7 @@ interface Extent {
   readonly bytes: number;
   /** The offset of the last update; absent for an empty file. */
   readonly last: Offset | undefined;
-  /** The hash of these lines, to be continued. */
+  /** The hash of these lines; later lines are added to it. */
   readonly hash: Hash;
 }
 
@@ -87,7 +87,7 @@ export interface LineFile {
   readonly output: Writable;
   /** The size of the file without the lines that wait. */
   readonly bytes: () => number;
-  /** The hash of the file without the lines that wait; to be called once. */
+  /** The hash of the file without the lines that wait. Call it once. */
   readonly sha256: () => string;
 }
 

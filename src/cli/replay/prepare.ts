@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { catchError, combineLatest, concat, concatMap, defer, EMPTY, type Observable, of, throwError } from 'rxjs';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
-import { checkParties } from '../knownParties.js';
+import { checkParties } from '../unknownNames.js';
 import { participantId, probe } from '../probe.js';
 import { checkComplete, openLineFile, type OpenLineFile } from './lineFile.js';
 import {

@@ -18,8 +18,7 @@ import {
 } from 'rxjs';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { flush, withBackpressure } from '../output.js';
-import { showProgress } from '../progress.js';
-import { retryNotices } from '../retryNotices.js';
+import { retryNotices, showProgress } from '../progress.js';
 import { select, type Selection } from '../Selection.js';
 import { paintFor, statusLine } from '../terminal.js';
 import { groupDigits, toJsonLine } from '../text.js';

@@ -4,7 +4,7 @@ import type { Update } from '../../codecs/Update.js';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { firstAnswer } from '../firstAnswer.js';
-import { checkParties } from '../knownParties.js';
+import { checkParties } from '../unknownNames.js';
 import { withBackpressure } from '../output.js';
 import { prettyRows } from '../pretty.js';
 import { select } from '../Selection.js';
