@@ -33,7 +33,7 @@ export function describeContractPanels(): void {
       sandbox.append({ Reassignment: { value: { synchronizerId: source, events: [unassigned] } } });
       await panel.getByText('In flight: sync1 → sync2').waitFor();
       await eventually(() => contractRow(page, contractId).locator('.place').innerText(), 'in flight sync1 → sync2');
-      expect(await panel.getByRole('button', { name: 'Exercise a choice…' }).isDisabled()).toBe(true);
+      await eventually(() => panel.getByRole('button', { name: 'Exercise a choice…' }).isDisabled(), true);
       await page.getByRole('button', { name: 'In flight', exact: true }).click();
       await eventually(() => page.locator('app-contract-cells').count(), 1);
 
@@ -76,7 +76,7 @@ export function describeContractPanels(): void {
       const panel = page.getByRole('complementary');
       const packageId = /[0-9a-f]{64}:Main:Asset/;
       await panel.getByText('sandbox-assets:Main:Asset').waitFor();
-      expect(await panel.getByText(packageId).isVisible()).toBe(false);
+      await eventually(() => panel.getByText(packageId).isVisible(), false);
       await panel.getByText('sandbox-assets:Main:Asset').click();
       await panel.getByText(packageId).waitFor();
     });
@@ -102,7 +102,7 @@ export function describeContractPanels(): void {
       ] as const) {
         await argument.fill(text);
         await page.getByText(problem).waitFor();
-        expect(await send.isDisabled()).toBe(true);
+        await eventually(() => send.isDisabled(), true);
       }
       await argument.fill('{}');
       expect(await page.getByRole('combobox', { name: 'Choice', exact: true }).inputValue()).toBe('Archive');

@@ -91,7 +91,7 @@ export function describeDetails(): void {
       await row(page, sandbox.ledgerEnd).click();
       const panel = page.getByRole('complementary');
       await panel.getByText('mine:Main:Asset').waitFor();
-      expect(await panel.getByText(templateId).isVisible()).toBe(false);
+      await eventually(() => panel.getByText(templateId).isVisible(), false);
       await panel.getByText('mine:Main:Asset').click();
       await panel.getByText(templateId).waitFor();
       await page.getByRole('button', { name: /^Contract / }).click();

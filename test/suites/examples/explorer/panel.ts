@@ -1,7 +1,7 @@
 import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { itInChromium } from '../../../helpers/browser.js';
-import { until } from '../../../helpers/time.js';
+import { eventually, until } from '../../../helpers/time.js';
 import { caughtUp, expectShown, offsetsOf, open, row, start } from './explorer.js';
 
 /** Tests of the explorer's panels, its keyboard, and its accessibility. */
@@ -106,7 +106,7 @@ export function describePanels(): void {
       await caughtUp(page);
       await expectShown(page, offsetsOf(sandbox));
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      expect(await page.getByText(sandbox.url.slice('http://'.length), { exact: true }).isVisible()).toBe(true);
+      await eventually(() => page.getByText(sandbox.url.slice('http://'.length), { exact: true }).isVisible(), true);
       await page.getByRole('row').last().click();
       const panel = page.getByRole('dialog');
       await panel.getByText('Update id').waitFor();

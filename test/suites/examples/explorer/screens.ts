@@ -50,13 +50,13 @@ export function describeScreens(): void {
       await page.setViewportSize({ width: 320, height: 640 });
       await caughtUp(page);
       const filters = page.getByRole('button', { name: 'Filters' });
-      expect(await page.getByLabel('Party').isVisible()).toBe(false);
+      await eventually(() => page.getByLabel('Party').isVisible(), false);
       await filters.click();
       await page.getByLabel('Party').selectOption({ label: 'dora' });
       await page.getByRole('button', { name: 'Reassignments' }).click();
       await filters.click();
       await eventually(() => filters.innerText(), 'Filters 2');
-      expect(await page.getByLabel('Party').isVisible()).toBe(false);
+      await eventually(() => page.getByLabel('Party').isVisible(), false);
     });
 
     itInChromium('gives what happened at most two fifths of a wide table', async () => {

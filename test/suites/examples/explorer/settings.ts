@@ -142,11 +142,11 @@ export function describeSettings(): void {
       });
       await caughtUp(page);
       const traffic = page.getByLabel('Traffic');
-      expect(await traffic.isDisabled()).toBe(true);
+      await eventually(() => traffic.isDisabled(), true);
       expect(await traffic.inputValue()).toBe('');
       release();
       await eventually(() => traffic.inputValue(), '5');
-      expect(await traffic.isEnabled()).toBe(true);
+      await eventually(() => traffic.isEnabled(), true);
     });
   });
 }
