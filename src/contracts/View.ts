@@ -60,7 +60,7 @@ function withDiagnostic<C extends AnyContract>(view: View<C>, diagnostic: Diagno
     case 'SnapshotPageReceived':
       return { ...view, connection: open };
     case 'FeedEnded':
-      // after a gap: the contracts are read again
+      // there are no more changes
       return { ...view, isLive: false };
     default:
       return view;

@@ -2,6 +2,7 @@ import { concatMap, defer, type Observable } from 'rxjs';
 import type { ContractEntry } from '../codecs/ContractEntry.js';
 import { Offset } from '../codecs/scalars.js';
 import { InvalidRequestError } from '../errors/request.js';
+import { reportEnd } from '../feed/updates.js';
 import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { type ContractQuery, eventFormatOf } from './ContractQuery.js';
@@ -80,6 +81,7 @@ export function activeContracts(
             return [...entries, ...ofUpdates.values()].filter((entry) => entry !== undefined);
         }
       }),
+      reportEnd(source.report),
     );
   });
 }

@@ -1,5 +1,6 @@
 import { concatMap, defer, type Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
 import type { ContractChange } from './ContractChange.js';
@@ -74,8 +75,9 @@ export function contractChanges<M extends ContractTypes>(
   const { resumeFrom } = options;
   const changes$ = defer(() => {
     let isCaughtUp = false;
-    const feed = sourceOf(0).service.newFeed();
-    return join(sourceOf(feed), { query, resumeFrom }).pipe(
+    const source = sourceOf(sourceOf(0).service.newFeed());
+    return join(source, { query, resumeFrom }).pipe(
+      reportEnd(source.report),
       concatMap((step) => {
         const hasChanged = step.isCaughtUp !== isCaughtUp;
         ({ isCaughtUp } = step);

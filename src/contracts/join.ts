@@ -1,13 +1,12 @@
 import { concatAll, concatMap, defer, type MonoTypeOperatorFunction, type Observable, retry, skip, timer } from 'rxjs';
 import { Offset } from '../codecs/scalars.js';
-import type { Report } from '../diagnostics/Diagnostic.js';
 import type { GapFound } from '../diagnostics/FeedDiagnostic.js';
 import { isPrunedError, LedgerResetError } from '../errors/feed.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { withRetried } from '../errors/verdict.js';
 import { createLedgerFeed } from '../feed/LedgerFeed.js';
 import type { Step } from '../feed/Position.js';
-import { steps } from '../feed/updates.js';
+import { reportWithout, steps } from '../feed/updates.js';
 import { isGapError } from '../feed/UpdatesOptions.js';
 import { RetryBudget } from '../http/retry.js';
 import { type AppliedChange, applyUpdates } from './applyUpdates.js';
@@ -69,6 +68,7 @@ export const join = (
       isSame,
       fold: undefined,
       gap: undefined,
+      delayMs: 0,
       budget: new RetryBudget(source.retry),
     };
     return readKnownTypes(source, query, (known) => {
@@ -89,6 +89,8 @@ interface Progress {
   fold: ContractsFold<AnyContract> | undefined;
   /** The gap after which the contracts are read again, if it is not reported yet. */
   gap: Omit<GapFound, '_tag'> | undefined;
+  /** The delay before the contracts are read, in milliseconds. */
+  delayMs: number;
   /** The delays of consecutive reloads: a participant may prune faster than the contracts can be read. */
   budget: RetryBudget;
 }
@@ -104,10 +106,11 @@ function readFrom(
   ready$: Observable<unknown> | undefined,
 ): Observable<JoinStep<AnyContract>> {
   const eventFormat = eventFormatOf(query);
-  const { offset: previous = 0, reason, fold: outdated } = progress;
+  const { offset: previous = 0, reason, fold: outdated, delayMs } = progress;
   const at =
     reason === undefined ? { activeAtOffset: previous } : { notBefore: reason === 'ledgerReset' ? 0 : previous };
-  const followed$ = readContracts(source, query, eventFormat, at).pipe(
+  const contracts$ = readContracts(source, query, eventFormat, at);
+  const followed$ = (delayMs === 0 ? contracts$ : timer(delayMs).pipe(concatMap(() => contracts$))).pipe(
     concatMap(({ fold, offset }) => {
       if (reason === undefined && !progress.isSame(fold.contracts)) throw new LedgerResetError(offset);
       reportGap(source, progress, offset);
@@ -121,7 +124,8 @@ function readFrom(
         // waiting would abort the prefetched requests
         { ...source.updates, ...(ready$ && { parallelRanges: 1 }), onGap: 'fail' },
         source.retry,
-        withoutGaps(source.report),
+        // the changes may continue after a gap
+        reportWithout(source.report, 'GapFound', 'FeedEnded'),
       );
       const loaded: JoinStep<AnyContract> = { changes, offset, isCaughtUp: false, fold };
       const applied$ = steps(feed, ready$).pipe(
@@ -184,7 +188,8 @@ const reloadAfterGap = (
       progress.reason = isPrunedError(error) ? 'pruned' : 'ledgerReset';
       const delayMs = failures === 0 ? 0 : budget.nextDelayMs();
       progress.budget = budget.countFailure(delayMs);
-      return timer(delayMs);
+      progress.delayMs = delayMs;
+      return timer(0);
     },
   });
 
@@ -195,11 +200,3 @@ function reportGap({ report }: ContractsSource, progress: Progress, resumesFrom?
   if (gap !== undefined)
     report(() => ({ _tag: 'GapFound', ...gap, ...(resumesFrom !== undefined && { resumesFrom }) }));
 }
-
-/** Returns the report function of a feed that ends at each gap, although the changes may continue after it. */
-const withoutGaps =
-  (report: Report): Report =>
-  (body) => {
-    const diagnostic = body();
-    if (diagnostic._tag !== 'GapFound') report(() => diagnostic);
-  };

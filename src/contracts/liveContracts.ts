@@ -1,5 +1,6 @@
 import { BehaviorSubject, defer, distinctUntilChanged, filter, map, type Observable, share, take } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import { reportEnd } from '../feed/updates.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import type { AnyContract, ContractOf, ContractTypes } from './Contract.js';
 import type { ContractChange } from './ContractChange.js';
@@ -112,9 +113,10 @@ export function liveContracts<M extends ContractTypes>(
   const view$ = defer(() => {
     const { service } = sourceOf(0);
     const feed = service.newFeed();
+    const source = sourceOf(feed);
     // the contracts have the types of the query
     return viewOf(
-      join(sourceOf(feed), { query }) as Observable<JoinStep<ContractOf<M>>>,
+      join(source, { query }).pipe(reportEnd(source.report)) as Observable<JoinStep<ContractOf<M>>>,
       service.diagnostics$.pipe(filter((diagnostic) => diagnostic.feed === feed)),
     );
   });

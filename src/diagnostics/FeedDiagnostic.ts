@@ -195,14 +195,15 @@ export interface GapFound {
 }
 
 /**
- * A feed has ended. The feed of a processor may end before it has started.
+ * A feed has ended. Reported once for each number of a feed: for the run of a processor, a view or a snapshot as a whole, which
+ * may end before `FeedStarted`.
  *
  * @category Diagnostics
  */
 export interface FeedEnded {
   /** Discriminates the union. */
   readonly _tag: 'FeedEnded';
-  /** Whether it reached its `endInclusive`, failed, or was unsubscribed from. */
+  /** Whether it completed, failed, or was unsubscribed from or stopped. */
   readonly how: 'completed' | 'failed' | 'unsubscribed';
   /** The error of a feed that failed. Absent for an error of the caller's own code. */
   readonly error?: LedgerError;

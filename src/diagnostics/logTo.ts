@@ -16,10 +16,12 @@ export type LineLogger = {
 
 /**
  * Returns a function that logs what a person must know: that the ledger cannot be reached and is reachable again, gaps,
- * failures of handlers and submissions, and how a feed failed. Each is one line. It logs nothing while all is well.
+ * failures of handlers and submissions, and each feed or processor that ended with an error. It logs nothing while all is
+ * well.
  *
  * A failure that lasts is logged at once, and then once a minute. What is retried is a warning, what ends is an error, and a
- * recovery is information. No line contains a token or a payload, except that the message of a handler's own error is quoted.
+ * recovery is information. A diagnostic is at most one line, without control characters. The line quotes the error, and so what
+ * the ledger, a store or a handler says about it, but no token and no signature. The function does not throw.
  *
  * Create one function per ledger: it remembers what it has logged.
  *
@@ -36,15 +38,16 @@ export type LineLogger = {
  * @category Diagnostics
  */
 export function logTo(logger: LineLogger): (diagnostic: Diagnostic) => void {
-  const filter = new LineFilter();
+  const logged = new Logged();
   return (diagnostic) => {
-    for (const { level, text, group } of [...filter.track(diagnostic), ...linesOf(diagnostic)]) {
-      if (!filter.admits(diagnostic, group ?? text)) continue;
-      const line = `canton-rx: ${diagnostic.feed === undefined ? '' : `feed ${diagnostic.feed}: `}${text}`;
-      if (level !== 'info') logger[level](line);
-      else if ('info' in logger) logger.info(line);
-      else logger.log(line);
-    }
+    const line = logged.recovery(diagnostic) ?? lineOf(diagnostic);
+    if (line === undefined || !logged.admits(diagnostic, line)) return;
+    const { feed } = diagnostic;
+    // parts of the text are from outside the library
+    const text = quotable(`canton-rx: ${feed === undefined ? '' : `feed ${feed}: `}${line.text}`, []);
+    if (line.level !== 'info') logger[line.level](text);
+    else if ('info' in logger) logger.info(text);
+    else logger.log(text);
   };
 }
 
@@ -52,51 +55,56 @@ export function logTo(logger: LineLogger): (diagnostic: Diagnostic) => void {
 interface Line {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
-  /** Lines of one group are logged rarely. By default, the text is the group. */
+  /** Lines of one group are logged once a minute. A line without a group is always logged. */
   readonly group?: string;
 }
 
-const warn = (text: string, group?: string): readonly Line[] => [
-  { level: 'warn', text, ...(group !== undefined && { group }) },
-];
+const warn = (text: string, group?: string): Line => ({ level: 'warn', text, ...(group !== undefined && { group }) });
 
-const fail = (text: string): readonly Line[] => [{ level: 'error', text }];
+const fail = (text: string): Line => ({ level: 'error', text });
 
-/** The lines of a diagnostic, at most one. */
-function linesOf(diagnostic: Diagnostic): readonly Line[] {
-  switch (diagnostic._tag) {
-    case 'ResponseDelayed':
-      return warn(`no response from ${diagnostic.host} for ${inSeconds(diagnostic.waitedMs)}, still waiting`);
+/** The line of a diagnostic that a person must know. */
+function lineOf(diagnostic: Diagnostic): Line | undefined {
+  const { _tag } = diagnostic;
+  switch (_tag) {
+    case 'ResponseDelayed': {
+      const { host, waitedMs } = diagnostic;
+      return warn(`no response from ${host} for ${inSeconds(waitedMs)}, still waiting`, `${_tag} ${host}`);
+    }
     case 'RetryScheduled': {
       const { cause, failures, delayMs } = diagnostic;
-      return warn(`${summary(cause)}, retry ${failures} in ${inSeconds(delayMs)}`, summary(cause));
+      return warn(`${summary(cause)}, retry ${failures} in ${inSeconds(delayMs)}`, `${_tag} ${kindOf(cause)}`);
     }
-    case 'SocketClosed':
-      return warn(`WebSocket: ${summary(diagnostic.cause)}, the feed continues over HTTP`);
+    case 'SocketClosed': {
+      const { cause } = diagnostic;
+      return warn(`WebSocket: ${summary(cause)}, the feed continues over HTTP`, `${_tag} ${kindOf(cause)}`);
+    }
     case 'GapFound': {
       const { cause, resumesFrom } = diagnostic;
-      return resumesFrom === undefined ? [] : warn(`${summary(cause)}, resumes after offset ${resumesFrom}`);
+      return resumesFrom === undefined ? undefined : warn(`${summary(cause)}, resumes after offset ${resumesFrom}`);
     }
     case 'FeedEnded':
-      // a processor whose store failed starts another feed
-      if (diagnostic.how !== 'failed' || isRetriedStore(diagnostic.error)) return [];
-      return fail(`ended with an error: ${details(diagnostic.error)}`);
-    case 'SnapshotRestarted':
-      return warn(`the snapshot begins again: ${summary(diagnostic.cause)}`);
-    case 'ContractUndecoded':
+      return diagnostic.how === 'failed' ? fail(`ended with an error: ${details(diagnostic.error)}`) : undefined;
+    case 'SnapshotRestarted': {
+      const { cause } = diagnostic;
+      return warn(`the snapshot begins again: ${summary(cause)}`, `${_tag} ${kindOf(cause)}`);
+    }
+    case 'ContractUndecoded': {
+      const { expectedType, contractId } = diagnostic;
+      return warn(`a contract cannot be decoded as ${expectedType}: ${contractId}`, `${_tag} ${expectedType}`);
+    }
+    case 'TypesUnknown': {
+      const types = diagnostic.types.join(', ');
+      const next = `next query in ${inSeconds(diagnostic.retryInMs)}`;
       return warn(
-        `a contract cannot be decoded as ${diagnostic.expectedType}: ${diagnostic.contractId}`,
-        `ContractUndecoded ${diagnostic.expectedType}`,
+        `the participant does not know ${types}; check the package and the name, ${next}`,
+        `${_tag} ${types}`,
       );
-    case 'TypesUnknown':
-      return warn(
-        `the participant does not know ${diagnostic.types.join(', ')}; check the package and the name, next query in ${inSeconds(diagnostic.retryInMs)}`,
-        `TypesUnknown ${diagnostic.types.join()}`,
-      );
+    }
     case 'HandlerFailed': {
-      const { offset, failures, delayMs, cause } = diagnostic;
-      const text = `the handler failed at offset ${offset}: ${summary(cause)}`;
-      return warn(`${text}, retry ${failures} in ${inSeconds(delayMs)}`, text);
+      const { feed = '', offset, failures, delayMs, cause } = diagnostic;
+      const next = `retry ${failures} in ${inSeconds(delayMs)}`;
+      return warn(`the handler failed at offset ${offset}: ${summary(cause)}, ${next}`, `${_tag} ${feed} ${offset}`);
     }
     case 'UpdateParked':
       return warn(`parked the update at offset ${diagnostic.offset}: ${summary(diagnostic.cause)}`);
@@ -106,100 +114,115 @@ function linesOf(diagnostic: Diagnostic): readonly Line[] {
       return warn(`another processor has taken over the name: ${summary(diagnostic.cause)}`);
     case 'SubmissionUnclear': {
       const { submissionId, cause, delayMs } = diagnostic;
-      const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}`;
-      return warn(`${text}, retry in ${inSeconds(delayMs)}`, text);
+      const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;
+      return warn(text, `${_tag} ${submissionId} ${kindOf(cause)}`);
     }
     case 'SubmissionFailed':
       return fail(`submission ${diagnostic.submissionId} failed: ${details(diagnostic.error)}`);
     default:
-      return [];
+      return undefined;
   }
 }
-
-/** An error of the store that the processor retries: `retried` means that it has given up. */
-const isRetriedStore = (error: LedgerError | undefined): boolean =>
-  error !== undefined && isStoreError(error) && error.retried === undefined;
 
 const inSeconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
-/** The first line of an error's message, without the period. */
-const summary = (error: unknown): string =>
-  quotable(messageOf(error).split('\n', 1)[0] ?? '', [])
-    .slice(0, maxLength)
-    .replace(/\.$/, '');
-
-/** All lines of an error's message as one. */
-const details = (error: unknown): string =>
-  quotable(messageOf(error).replace(/\.?\n/g, '; '), []).slice(0, maxLength).replace(/\.$/, '');
-
-const maxLength = 500;
-
-/** A feed has no error of the ledger if the program's own code failed. */
-function messageOf(error: unknown): string {
-  if (error === undefined) return 'an exception of the program';
-  return error instanceof Error ? error.message : 'no Error was thrown';
+/** Identifies what failed. The text of an error may differ each time. */
+function kindOf(error: LedgerError): string {
+  const facts: Readonly<Record<string, unknown>> = { ...error };
+  return kindKeys.map((key) => String(facts[key])).join(' ');
 }
 
-/** After how long a failure that lasts is logged again, in milliseconds. */
-const repeatAfterMs = 60_000;
+const kindKeys = ['_tag', 'host', 'status', 'code', 'operation'];
 
-/** Within this time the feeds of a ledger report one outage, in milliseconds. */
-const sameOutageMs = 5_000;
+/** The first line of an error's message, without the period. */
+const summary = (error: unknown): string => shorten(messageOf(error).split('\n', 1)[0] ?? '');
 
-/** Decides which lines are new to a person. */
-class LineFilter {
-  /** When each group was last logged, by the time of the diagnostics. */
-  readonly #loggedAt = new Map<string, number>();
+/** All lines of an error's message as one. */
+const details = (error: unknown): string => shorten(messageOf(error).replace(/\.?\n/g, '; '));
+
+const shorten = (text: string): string => text.slice(0, 500).replace(/\.$/, '');
+
+/** The message of an error, which may be any value of the program. */
+function messageOf(error: unknown): string {
+  // a feed has no error of the ledger if the program's own code failed
+  if (error === undefined) return 'an exception of the program';
+  try {
+    const message: unknown = error instanceof Error ? error.message : undefined;
+    return typeof message === 'string' ? message : 'no Error was thrown';
+  } catch {
+    return 'an Error without a message';
+  }
+}
+
+const minuteMs = 60_000;
+
+/** At most this number of recoveries is logged in a minute. */
+const maxRecoveries = 3;
+
+/** At most this number of groups is remembered. */
+const maxGroups = 1_000;
+
+/** What has been logged. */
+class Logged {
+  /** When each group of the current outage was last logged, oldest first. Empty if the last line of an outage is a recovery. */
+  readonly #outage = new Map<string, number>();
+  /** The same for all other lines. */
+  readonly #others = new Map<string, number>();
   /** When the feeds that are retrying first failed. */
-  readonly #failedAt = new Map<number | undefined, number>();
-  #isRecoveryDue = false;
+  readonly #failedAt = new Map<number, number>();
+  /** When recoveries were last logged. */
+  readonly #recoveredAt: number[] = [];
 
-  /** Whether to log a line: the first of an outage, and later one a minute. */
-  admits(diagnostic: Diagnostic, group: string): boolean {
-    const { at, feed } = diagnostic;
-    const isFirst = 'failures' in diagnostic && diagnostic.failures === 1;
-    // the clock may be set back
-    const sinceMs = Math.abs(at - (this.#loggedAt.get(group) ?? -Infinity));
-    if (sinceMs < (isFirst ? sameOutageMs : repeatAfterMs)) return false;
-    for (const [old, loggedAt] of this.#loggedAt) if (at - loggedAt > repeatAfterMs) this.#loggedAt.delete(old);
-    this.#loggedAt.set(group, at);
-    this.#isRecoveryDue ||= this.#failedAt.has(feed);
+  /** Whether to log a line. */
+  admits(diagnostic: Diagnostic, { group }: Line): boolean {
+    if (group === undefined) return true;
+    const { at } = diagnostic;
+    const loggedAt = isOutage(diagnostic) ? this.#outage : this.#others;
+    if (isRecent(loggedAt.get(group), at)) return false;
+    loggedAt.delete(group);
+    loggedAt.set(group, at);
+    for (const [oldest, oldestAt] of loggedAt) {
+      if (isRecent(oldestAt, at) && loggedAt.size <= maxGroups) break;
+      loggedAt.delete(oldest);
+    }
     return true;
   }
 
-  /** Keeps track of the feeds that are retrying. Returns a line when the first of those in a logged outage recovers. */
-  track(diagnostic: Diagnostic): readonly Line[] {
+  /**
+   * Keeps track of the feeds that are retrying. Returns a line when the first feed of a logged outage recovers. If it is too
+   * early for this line, a later success returns it.
+   */
+  recovery(diagnostic: Diagnostic): Line | undefined {
     const { at, feed } = diagnostic;
-    switch (diagnostic._tag) {
-      case 'RetryScheduled':
-      case 'ResponseDelayed':
-        // a page would not mean that the store has recovered
-        if (!this.#failedAt.has(feed) && !('cause' in diagnostic && isStoreError(diagnostic.cause)))
-          this.#failedAt.set(feed, at);
-        return [];
-      case 'FeedEnded':
-        this.#failedAt.delete(feed);
-        return [];
-      case 'PageReceived':
-      case 'SnapshotPageReceived':
-      case 'SnapshotCompleted':
-      case 'CaughtUp':
-      case 'SocketOpened':
-      case 'SubmissionPrepared':
-      case 'SubmissionCommitted':
-        // a request that is not of a feed has recovered if any succeeds
-        return [...this.#recovered(undefined, at), ...this.#recovered(feed, at)];
-      default:
-        return [];
-    }
-  }
-
-  #recovered(feed: number | undefined, at: number): readonly Line[] {
+    if (feed === undefined) return undefined;
     const failedAt = this.#failedAt.get(feed);
-    if (failedAt === undefined) return [];
+    if (isOutage(diagnostic)) this.#failedAt.set(feed, failedAt ?? at);
+    if (diagnostic._tag === 'FeedEnded') this.#failedAt.delete(feed);
+    if (failedAt === undefined || !successes.has(diagnostic._tag)) return undefined;
+    const isDue = this.#outage.size > 0;
+    if (isDue && this.#recoveredAt.length === maxRecoveries && isRecent(this.#recoveredAt[0], at)) return undefined;
     this.#failedAt.delete(feed);
-    if (!this.#isRecoveryDue) return [];
-    this.#isRecoveryDue = false;
-    return [{ level: 'info', text: `recovered after ${inSeconds(at - failedAt)}`, group: `recovered at ${at}` }];
+    if (!isDue) return undefined;
+    this.#outage.clear();
+    this.#recoveredAt.push(at);
+    this.#recoveredAt.splice(0, this.#recoveredAt.length - maxRecoveries);
+    return { level: 'info', text: `recovered after ${inSeconds(at - failedAt)}` };
   }
 }
+
+/** Whether a feed does not reach the ledger. A page would not mean that a store has recovered. */
+const isOutage = (diagnostic: Diagnostic): boolean =>
+  diagnostic._tag === 'RetryScheduled' && diagnostic.feed !== undefined && !isStoreError(diagnostic.cause);
+
+/** The diagnostics of a feed that has reached the ledger. */
+const successes: ReadonlySet<Diagnostic['_tag']> = new Set([
+  'PageReceived',
+  'SnapshotPageReceived',
+  'SnapshotCompleted',
+  'CaughtUp',
+  'SocketOpened',
+] as const);
+
+/** Whether a line was logged within the last minute. The clock may be set back. */
+const isRecent = (loggedAt: number | undefined, at: number): boolean =>
+  loggedAt !== undefined && Math.abs(at - loggedAt) < minuteMs;

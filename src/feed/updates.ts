@@ -15,6 +15,7 @@ import {
 } from 'rxjs';
 import { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
+import type { DiagnosticBody, Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { readDownward, readPage } from './catchUp.js';
 import type { LedgerFeed } from './LedgerFeed.js';
@@ -143,17 +144,21 @@ const reportLifecycle =
             ...(typeof endInclusive === 'number' && { endInclusive }),
           }));
         },
-        complete: () => {
-          report(() => ({ _tag: 'FeedEnded', how: 'completed' }));
-        },
       }),
-      reportEnd(feed),
+      reportEnd(report),
     );
   };
 
-/** Reports that a feed failed or was unsubscribed from. */
-export const reportEnd = <A>({ report }: Pick<LedgerFeed, 'report'>): MonoTypeOperatorFunction<A> =>
+/**
+ * Reports how a feed ended.
+ *
+ * @param isStopped - whether a feed that completes was unsubscribed from
+ */
+export const reportEnd = <A>(report: Report, isStopped = (): boolean => false): MonoTypeOperatorFunction<A> =>
   tap<A>({
+    complete: () => {
+      report(() => ({ _tag: 'FeedEnded', how: isStopped() ? 'unsubscribed' : 'completed' }));
+    },
     error: (error: unknown) => {
       report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));
     },
@@ -161,3 +166,11 @@ export const reportEnd = <A>({ report }: Pick<LedgerFeed, 'report'>): MonoTypeOp
       report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));
     },
   });
+
+/** Returns the report function of one of several feeds that are reported as one: without some diagnostics. */
+export const reportWithout =
+  (report: Report, ...tags: readonly DiagnosticBody['_tag'][]): Report =>
+  (body) => {
+    const diagnostic = body();
+    if (!tags.includes(diagnostic._tag)) report(() => diagnostic);
+  };

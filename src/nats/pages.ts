@@ -14,7 +14,6 @@ import {
   throwError,
 } from 'rxjs';
 import type { PageReceived } from '../diagnostics/FeedDiagnostic.js';
-import { isLedgerError } from '../errors/LedgerError.js';
 import type { FeedEntry, FeedPage } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
 import type { MessageSource } from './messageSource.js';
@@ -84,7 +83,7 @@ export const pages = (
       }),
       map(({ page }) => page),
       filter((page) => page !== undefined),
-      reportLifecycle(settings, after),
+      reportStart(settings, after),
     );
   });
 
@@ -209,8 +208,8 @@ const pageReceived = (path: string, { entries }: FeedPage<Work, NatsPosition>, d
   };
 };
 
-/** Reports the start and the end of the feed. */
-const reportLifecycle =
+/** Reports the start of the feed. The processor reports the end. */
+const reportStart =
   <A>({ stream: { retrying } }: PageSettings, { offset: beginExclusive }: NatsPosition): MonoTypeOperatorFunction<A> =>
   (source) => {
     const { report } = retrying;
@@ -218,12 +217,6 @@ const reportLifecycle =
       tap<A>({
         subscribe: () => {
           report(() => ({ _tag: 'FeedStarted', beginExclusive }));
-        },
-        error: (error: unknown) => {
-          report(() => ({ _tag: 'FeedEnded', how: 'failed', ...(isLedgerError(error) && { error }) }));
-        },
-        unsubscribe: () => {
-          report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));
         },
       }),
     );

@@ -21,7 +21,6 @@ import {
   Subject,
   switchMap,
   take,
-  takeLast,
   takeUntil,
   tap,
 } from 'rxjs';
@@ -131,9 +130,6 @@ const run = (feed: AnyFeed, handle: AnyHandler, options: AnyProcessOptions): Obs
           const isStored = store !== undefined || place !== undefined;
           const start$ = isStored ? resumePoint(reader, name ?? place?.name ?? '', held.load$) : startPoint(reader);
           return start$.pipe(
-            reportEnd(reader),
-            // one value: from here on, the feed of the work reports its end
-            takeLast(1),
             concatMap((start) =>
               work({ ...settings, ...held, ...stop, handle: handle as Processor['handle'], reader }, start, batch),
             ),
@@ -141,7 +137,7 @@ const run = (feed: AnyFeed, handle: AnyHandler, options: AnyProcessOptions): Obs
         },
         retrying,
         stop,
-      );
+      ).pipe(reportEnd(report, stop.isStopped));
     },
     options.stopWithinMs ?? 10_000,
     options.signal,

@@ -6,7 +6,7 @@ import { InvalidRequestError } from '../errors/request.js';
 import { createLedgerFeed } from '../feed/LedgerFeed.js';
 import type { Step } from '../feed/Position.js';
 import type { Service } from '../feed/Service.js';
-import { steps } from '../feed/updates.js';
+import { reportWithout, steps } from '../feed/updates.js';
 import { checkOptions, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { validateRequest } from '../http/exchange.js';
 import { retryPolicy } from '../http/retry.js';
@@ -100,7 +100,8 @@ function openReader(
       beginExclusive,
       ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, beginExclusive) }),
     };
-    return createLedgerFeed(service, rest, feedOptions, undefined, report);
+    // the processor reports the end of the run
+    return createLedgerFeed(service, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'));
   };
   const feed = feedAfter(range.beginExclusive);
   return {

@@ -321,11 +321,11 @@ describe('a snapshot from updates', () => {
     expect(observed).toMatchObject({ values: [], error: { _tag: 'DecodeError', offset: 4 } });
   });
 
-  it('reports no feed, which the caller does not have, but its retries', () => {
+  it('reports no feed, which the caller does not have, but its retries, and one end', () => {
     const { diagnostics } = read({ ...old, fault: failFirst(isUpdates, errorReply(503, 'busy')) });
     const tags = diagnostics.map(({ _tag }) => _tag);
     expect(new Set(diagnostics.map(({ feed }) => feed))).toEqual(new Set([1]));
     expect(tags).toContain('RetryScheduled');
-    expect(tags.filter((tag) => /^(Feed|Gap|Page|Caught)/.test(tag))).toEqual([]);
+    expect(tags.filter((tag) => /^(Feed|Gap|Page|Caught)/.test(tag))).toEqual(['FeedEnded']);
   });
 });

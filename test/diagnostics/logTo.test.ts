@@ -9,7 +9,7 @@ import { ConnectionError, InvalidRequestError } from '../../src/errors/request.j
 const host = '127.0.0.1:7575';
 const refused = new ConnectionError('/v2/updates', 'the connection failed', 'ECONNREFUSED', host);
 
-const retry = (failures: number, cause: ConnectionError | StoreError = refused): DiagnosticBody => ({
+const retry = (failures: number, cause: ApiError | ConnectionError | StoreError = refused): DiagnosticBody => ({
   _tag: 'RetryScheduled',
   cause,
   failures,
@@ -19,12 +19,12 @@ const retry = (failures: number, cause: ConnectionError | StoreError = refused):
 
 const page: DiagnosticBody = { _tag: 'PageReceived', path: '/v2/updates', count: 1, durationMs: 1 };
 
-/** Logs diagnostics of feed 1, each with its time in seconds, or of the feed that is given. */
-function logged(...diagnostics: readonly (readonly [number, DiagnosticBody, (number | undefined)?])[]): string[] {
+/** Logs diagnostics of feed 1, each with its time in seconds, or of the feed that is given; 0 for none. */
+function logged(...diagnostics: readonly (readonly [number, DiagnosticBody, number?])[]): string[] {
   const lines: string[] = [];
   const write = (level: string) => (line: string) => lines.push(`${level} ${line}`);
   const log = logTo({ info: write('info'), warn: write('warn'), error: write('error') });
-  for (const [seconds, body, ...[feed = 1]] of diagnostics) log({ ...body, at: seconds * 1_000, feed });
+  for (const [seconds, body, feed = 1] of diagnostics) log({ ...body, at: seconds * 1_000, ...(feed > 0 && { feed }) });
   return lines;
 }
 
@@ -65,23 +65,101 @@ describe('logTo', () => {
     expect(logged([0, retry(1)], [1, page, 2])).toHaveLength(1);
   });
 
-  it('logs a response that is delayed, whose feed is unknown, until anything is received', () => {
-    const delayed = { _tag: 'ResponseDelayed', path: '/v2/updates', host, waitedMs: 1_500 } as const;
-    const lines: string[] = [];
-    const log = logTo({ log: (line) => lines.push(line), warn: (line) => lines.push(line), error: () => undefined });
-    log({ ...delayed, at: 1_500 });
-    log({ ...page, at: 4_000, feed: 2 });
+  it('logs the next failure at once after a recovery, so that a crash loop does not end with a recovery', () => {
+    const lines = logged([0, retry(1)], [1, page], [2, retry(1)], [3, retry(2)], [8, retry(3)], [58, retry(4)]);
+    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual(['warn', 'info', 'warn']);
+  });
+
+  it('logs at most three recoveries a minute, and a later one at a later success', () => {
+    const loop = Array.from({ length: 20 }, (_, index) => [
+      [2 * index, retry(1)] as const,
+      [2 * index + 1, page] as const,
+    ]).flat();
+    const lines = logged(...loop, [59, page], [63, page]);
+    const levels = lines.map((line) => line.split(' ', 1)[0]);
+    expect(levels).toEqual(['warn', 'info', 'warn', 'info', 'warn', 'info', 'warn', 'info']);
+    expect(lines.at(-1)).toBe('info canton-rx: feed 1: recovered after 57 s');
+  });
+
+  it('logs no recovery of a request that is not of a feed: another request does not say that it succeeds', () => {
+    const busy = new ApiError({ path: '/v2/interactive-submission/prepare', status: 503, text: 'busy', host });
+    const delayed: DiagnosticBody = { _tag: 'ResponseDelayed', path: '/x', host, waitedMs: 1_500 };
+    const committed: DiagnosticBody = { _tag: 'SubmissionCommitted', submissionId: 's', updateId: 'u', offset: 1 };
+    const lines = logged(
+      [0, retry(1, busy), 0],
+      [1, delayed, 0],
+      [2, page, 2],
+      [3, retry(2, busy), 0],
+      [4, committed, 0],
+      [5, page, 2],
+    );
     expect(lines).toEqual([
-      'canton-rx: no response from 127.0.0.1:7575 for 1.5 s, still waiting',
-      'canton-rx: feed 2: recovered after 2.5 s',
+      'warn canton-rx: 127.0.0.1:7575 answered 503: busy, retry 1 in 1.2 s',
+      'warn canton-rx: no response from 127.0.0.1:7575 for 1.5 s, still waiting',
     ]);
   });
 
   it('logs a store that fails, and no recovery by a page', () => {
     const lost = new StoreError('save', 'balances', 'the connection is lost');
-    expect(logged([0, { _tag: 'FeedEnded', how: 'failed', error: lost }], [0, retry(1, lost)], [1, page])).toEqual([
+    expect(logged([0, retry(1, lost)], [1, page])).toEqual([
       'warn canton-rx: feed 1: The store failed: the connection is lost, retry 1 in 1.2 s',
     ]);
+  });
+
+  it('logs one failure once a minute, although its text has another id or offset each time', () => {
+    const busy = (id: number): DiagnosticBody =>
+      retry(id, new ApiError({ path: '/x', status: 503, text: `upstream error, request ${id}`, host }));
+    expect(logged([0, busy(1)], [1, busy(2)], [30, busy(3)], [59, busy(4)])).toHaveLength(1);
+    // another status is another failure
+    const gone = retry(5, new ApiError({ path: '/x', status: 502, text: 'bad gateway', host }));
+    expect(logged([0, busy(1)], [1, gone])).toHaveLength(2);
+  });
+
+  it('logs each feed that ends with an error, and each update that is skipped', () => {
+    const ended: DiagnosticBody = { _tag: 'FeedEnded', how: 'failed', error: refused };
+    const skipped: DiagnosticBody = { _tag: 'UpdateSkipped', offset: 7, attempts: 1, cause: refused };
+    expect(logged([0, ended, 1], [0, ended, 2], [0, skipped, 3], [1, skipped, 3])).toHaveLength(4);
+  });
+
+  it('writes one line without control characters, whatever a text contains', () => {
+    const foreign = 'a\ncanton-rx: feed 1: recovered \u001b[2J\r\u2028\u202eb';
+    const bodies: readonly DiagnosticBody[] = [
+      { _tag: 'SubmissionUnclear', submissionId: foreign, attempts: 1, cause: refused, delayMs: 250 },
+      { _tag: 'SubmissionFailed', submissionId: foreign, error: refused },
+      { _tag: 'TypesUnknown', types: [foreign], retryInMs: 1 },
+      { _tag: 'ContractUndecoded', contractId: foreign, expectedType: foreign, problems: [] },
+      { _tag: 'HandlerFailed', offset: 7, failures: 1, delayMs: 250, cause: new Error(foreign) },
+      retry(1, new ConnectionError('/x', foreign, undefined, foreign)),
+    ];
+    const lines = bodies.map(one);
+    expect(lines).toHaveLength(bodies.length);
+    for (const line of lines) expect(line).toMatch(/^(warn|error) canton-rx: feed 1: [^\p{Cc}\p{Cf}\u2028]+$/u);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['is not a string', Object.assign(new Error('x'), { message: 7 }), 'no Error was thrown'],
+    [
+      'cannot be read',
+      Object.defineProperty(new Error('x'), 'message', {
+        get: () => {
+          throw new Error('no');
+        },
+      }),
+      'an Error without a message',
+    ],
+  ])('does not throw for an Error whose message %s', (_, cause, text) => {
+    expect(one({ _tag: 'UpdateSkipped', offset: 7, attempts: 1, cause })).toBe(
+      `warn canton-rx: feed 1: skipped the update at offset 7: ${text}`,
+    );
+  });
+
+  it('takes no longer for a line the more it has logged', () => {
+    const log = logTo({ info: () => 0, warn: () => 0, error: () => 0 });
+    const startedAt = performance.now();
+    for (let n = 0; n < 50_000; n += 1)
+      log({ _tag: 'SubmissionUnclear', submissionId: `${n}`, attempts: 1, cause: refused, delayMs: 1, at: n });
+    // a scan of all groups for each line takes about a minute
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 
   it.each<[string, DiagnosticBody]>([

@@ -17,11 +17,11 @@ export const nameOf = (host = 'The ledger'): string => host;
 /** The maximum length of a quoted text. A longer one would not explain more. */
 const maxLength = 10_000;
 
-/** A text from outside the library, as an error quotes it: on one line, of bounded length, without secrets. */
+/** A text from outside the library, as an error quotes it: on one line, of bounded length, without control characters and secrets. */
 export const quotable = (foreign: string, secrets: readonly string[]): string =>
   secrets
     .reduce((rest, secret) => rest.replaceAll(secretPattern(secret), '…'), foreign.slice(0, 100 * maxLength))
-    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .slice(0, maxLength);
 
 /** A long secret is recognised by this many characters, because it may be echoed truncated. */

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Observable, of, takeUntil, timer } from 'rxjs';
+import { activeContracts, contractChanges, liveContracts } from '../../src/contracts/index.js';
+import { logTo } from '../../src/diagnostics/logTo.js';
+import { createLedger } from '../../src/ledger/createLedger.js';
+import type { Ledger } from '../../src/ledger/Ledger.js';
+import { observe } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
+import { contractsWorld } from '../helpers/virtualContracts.js';
+import { errorBody } from '../helpers/wire.js';
+import { marbles as query } from './joinSupport.js';
+
+const denied = { status: 403, headers: {}, text: JSON.stringify(errorBody('PERMISSION_DENIED', 7)) };
+
+const uses: readonly [string, (ledger: Ledger) => Observable<unknown>][] = [
+  ['activeContracts', (ledger) => activeContracts(ledger, query)],
+  ['contractChanges', (ledger) => contractChanges(ledger, query)],
+  ['liveContracts', (ledger) => liveContracts(ledger, query).all$()],
+];
+
+/** The ends that are reported, and the error lines. */
+function endOf(ledger: Ledger, use: (ledger: Ledger) => Observable<unknown>): { ends: unknown[]; errors: string[] } {
+  const ends: unknown[] = [];
+  const errors: string[] = [];
+  const skip = (): void => undefined;
+  ledger.diagnostics$.subscribe(logTo({ info: skip, warn: skip, error: (line) => errors.push(line) }));
+  ledger.diagnostics$.subscribe((diagnostic) => {
+    if (diagnostic._tag === 'FeedEnded') ends.push({ feed: diagnostic.feed, how: diagnostic.how });
+  });
+  observe(use(ledger).pipe(takeUntil(timer(60_000))));
+  return { ends, errors };
+}
+
+describe.each(uses)('the end of %s', (name, use) => {
+  it('is reported and logged once if the participant refuses the snapshot', () => {
+    marbles(({ flush }) => {
+      const ledger = createLedger({
+        baseUrl: 'http://ledger.example',
+        port: ({ url }) => of(url.includes('ledger-end') ? { status: 200, headers: {}, text: '{"offset":9}' } : denied),
+      });
+      const { ends, errors } = endOf(ledger, use);
+      flush();
+      expect(ends).toEqual([{ feed: 1, how: 'failed' }]);
+      expect(errors).toEqual([expect.stringContaining('feed 1: ended with an error: ledger.example answered 403')]);
+    });
+  });
+
+  it('is reported once if nothing fails', () => {
+    marbles(({ flush }) => {
+      const { client } = contractsWorld({ latencyMs: 5 });
+      const { ends, errors } = endOf(client, use);
+      flush();
+      expect(ends).toEqual([{ feed: 1, how: name === 'activeContracts' ? 'completed' : 'unsubscribed' }]);
+      expect(errors).toEqual([]);
+    });
+  });
+});
