@@ -124,12 +124,12 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
   }
 }
 
-const inSeconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+const inSeconds = (ms: number): string => `${Math.max(1, Math.round(ms / 100)) / 10} s`;
 
 /** Identifies what failed. The text of an error may differ each time. */
 function kindOf(error: LedgerError): string {
-  const facts: Readonly<Record<string, unknown>> = { ...error };
-  return kindKeys.map((key) => String(facts[key])).join(' ');
+  const facts = new Map<string, unknown>(Object.entries(error));
+  return kindKeys.map((key) => String(facts.get(key))).join(' ');
 }
 
 const kindKeys = ['_tag', 'host', 'status', 'code', 'operation'];
