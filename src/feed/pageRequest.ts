@@ -69,7 +69,7 @@ export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): 
       path,
       query: { limit, ...(idleTimeoutMs !== undefined && { stream_idle_timeout_ms: idleTimeoutMs }) },
       body: updatesBody(request, range, path),
-      timeoutMs: service.link.requestTimeoutMs + (idleTimeoutMs ?? 0),
+      idleMs: idleTimeoutMs ?? 0,
     };
     return exchange(service.link, call, (json): Page => {
       const page = toPage({ path, json, range, limit, onInvalid });

@@ -38,9 +38,11 @@ export interface Call {
   readonly body?: unknown;
   /** Creates the body each time the request is sent. Only without `body`. */
   readonly makeBody?: () => unknown;
-  /** Default: the link's `requestTimeoutMs`. */
+  /** How long the participant waits before it answers a poll, in milliseconds. */
+  readonly idleMs?: number;
+  /** Default: the link's `requestTimeoutMs`, and `idleMs` in addition. */
   readonly timeoutMs?: number;
-  /** Whether the request changes the ledger. Such a request is repeated only if it was certainly not carried out. */
+  /** Whether the request changes the ledger, and is answered after the commit. Such a request is repeated only if it was certainly not carried out. */
   readonly isSubmission?: boolean;
 }
 

@@ -23,7 +23,8 @@ import { clampTimer, mapError, timeoutWith } from './retry.js';
  */
 export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A): Observable<A> =>
   defer(() => {
-    const { timeoutMs = link.requestTimeoutMs } = call;
+    const { idleMs = 0, timeoutMs = link.requestTimeoutMs + idleMs, isSubmission = false } = call;
+    const delayedAfterMs = idleMs + (isSubmission ? commitDelayedMs : delayedMs);
     return sendWithToken(link, call, (token) => {
       const request = toRequest(link, call, token);
       const { host, pathname: path } = new URL(request.url);
@@ -35,7 +36,7 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
           timeoutWith(
             timeoutMs,
             () => new RequestTimeoutError(path, timeoutMs, host),
-            timeLimit(link, path, timeoutMs),
+            timeLimit(link, path, timeoutMs, delayedAfterMs),
           ),
           map((response) => parseResponse(request, response)),
         );
@@ -48,10 +49,12 @@ export const exchange = <A>(link: Link, call: Call, read: (json: unknown) => A):
 /** How long a response may take before that is reported, in milliseconds, in addition to the idle timeout of a poll. */
 const delayedMs = 1_500;
 
+/** The same for a submission, which is answered after its commit. */
+const commitDelayedMs = 10_000;
+
 /** Emits when the time of a request is over. Before that, reports a response that is delayed. */
-function timeLimit(link: Link, path: string, timeoutMs: number): Observable<unknown> {
+function timeLimit(link: Link, path: string, timeoutMs: number, waitedMs: number): Observable<unknown> {
   const limitMs = clampTimer(timeoutMs);
-  const waitedMs = Math.max(0, timeoutMs - link.requestTimeoutMs) + delayedMs;
   if (!(waitedMs < limitMs)) return timer(limitMs);
   return timer(waitedMs).pipe(
     tap(() => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, EMPTY, identity, NEVER, Observable, of, throwError } from 'rxjs';
+import { asyncScheduler, EMPTY, identity, NEVER, Observable, of, takeUntil, throwError, timer } from 'rxjs';
 import { exchange, requestSecrets } from '../../src/http/exchange.js';
 import type { HttpPort, HttpRequest } from '../../src/http/HttpPort.js';
-import type { Link } from '../../src/http/Link.js';
+import type { Call, Link } from '../../src/http/Link.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { errorReply, ok } from '../helpers/wire.js';
@@ -97,11 +97,25 @@ describe('exchange', () => {
         requestTimeoutMs: 30_000,
         report: (make) => void reports.push([asyncScheduler.now(), make()]),
       });
-      const seen = observe(exchange(slow, { method: 'GET', path: '/x', timeoutMs: 35_000 }, identity));
+      const seen = observe(exchange(slow, { method: 'GET', path: '/x', idleMs: 5_000 }, identity));
       flush();
       const diagnostic = { _tag: 'ResponseDelayed', path: '/prefix/x', host: 'ledger.example', waitedMs: 6_500 };
       expect(reports).toEqual([[6_500, diagnostic]]);
       expect(seen.endedAt).toBe(35_000);
+    });
+  });
+
+  it.each<[string, Partial<Call>, Partial<Link>, number]>([
+    ['without a timeout', {}, { requestTimeoutMs: Infinity }, 1_500],
+    ['of a poll without a timeout', { idleMs: 5_000 }, { requestTimeoutMs: Infinity }, 6_500],
+    ['of a submission, which waits for its commit', { isSubmission: true }, { requestTimeoutMs: 30_000 }, 10_000],
+  ])('reports a delayed response %s', (_, call, settings, waitedMs) => {
+    marbles(({ flush }) => {
+      const reports: unknown[] = [];
+      const slow = link(() => NEVER, { ...settings, report: (make) => void reports.push(make()) });
+      observe(exchange(slow, { method: 'POST', path: '/x', ...call }, identity).pipe(takeUntil(timer(20_000))));
+      flush();
+      expect(reports).toMatchObject([{ _tag: 'ResponseDelayed', waitedMs }]);
     });
   });
 
