@@ -178,6 +178,7 @@ export const retryTransient =
       let budget = new RetryBudget(policy);
       let resetGrace = new RetryBudget({ ...policy, giveUpAfterMs: resetGraceMs });
       let attemptAt = 0;
+      let lastDelayMs = 0;
       let endedEarly = false;
       const delay = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error) || !isRetried(error)) throw error;
@@ -192,6 +193,7 @@ export const retryTransient =
         budget = budget.countFailure(delayMs);
         resetGrace = isReset ? resetGrace.countFailure(delayMs) : resetGrace.renew();
         attemptAt = now + delayMs;
+        lastDelayMs = delayMs;
         const spent = { failures: failures + 1, spentMs: spentMs + delayMs };
         report(() => ({ _tag: 'RetryScheduled', cause: error, delayMs, ...spent }));
         const delay$ = timer(clampTimer(delayMs));
@@ -202,9 +204,10 @@ export const retryTransient =
         take(1),
         concatMap(() => timer(Math.random() * returnSpreadMs)),
         tap(() => {
-          const leftMs = Math.max(0, attemptAt - asyncScheduler.now());
-          budget = budget.refund(leftMs);
-          attemptAt -= leftMs;
+          const now = asyncScheduler.now();
+          // at most the whole delay, because the clock may have been set back
+          budget = budget.refund(Math.min(lastDelayMs, Math.max(0, attemptAt - now)));
+          attemptAt = Math.min(attemptAt, now);
           endedEarly = true;
         }),
       );

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, concat, defer, of, throwError, timer } from 'rxjs';
+import { asyncScheduler, concat, defer, finalize, of, throwError, timer } from 'rxjs';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError, errorOf } from '../../src/errors/ApiError.js';
 import { LedgerResetError } from '../../src/errors/feed.js';
@@ -204,6 +204,36 @@ describe('retryTransient', () => {
       const seen = observe(throwError(() => error).pipe(retryTransient(settings)));
       flush();
       expect(seen.endedAt).toBe(1_000);
+    });
+  });
+
+  it('gives up in time if the clock was set back while a delay ends early', () => {
+    random(0.9);
+    marbles(({ hot, flush }) => {
+      const realNow = asyncScheduler.now.bind(asyncScheduler);
+      const startedAt = realNow();
+      let backMs = 0;
+      jest.spyOn(asyncScheduler, 'now').mockImplementation(() => realNow() - backMs);
+      timer(15_000).subscribe(() => {
+        backMs = 3_600_000;
+      });
+      const settings = {
+        retry: { baseDelayMs: 1_000, maxDelayMs: 30_000, giveUpAfterMs: 60_000 },
+        report: () => undefined,
+        success$: hot('16s a'),
+      };
+      const failing$ = throwError(() => new ConnectionError('/x', 'the connection failed'));
+      let endedAt = Infinity;
+      failing$
+        .pipe(
+          retryTransient(settings),
+          finalize(() => {
+            endedAt = realNow() - startedAt;
+          }),
+        )
+        .subscribe({ error: () => undefined });
+      flush();
+      expect(endedAt).toBeLessThan(90_000);
     });
   });
 
