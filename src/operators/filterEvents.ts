@@ -11,7 +11,7 @@ import type { EventOf } from './toEvents.js';
 export type FilteredUpdate<U, E> = U extends { readonly events: readonly (infer A extends Tagged)[] }
   ? Omit<U, 'events'> & {
       /** The events that the operator emitted. */
-      readonly events: readonly (Extract<E, { readonly _tag: A['_tag'] }> | Exclude<E, Tagged>)[];
+      readonly events: readonly Possible<E, A['_tag']>[];
     }
   : U;
 
@@ -59,6 +59,9 @@ export function filterEvents(
       : [update],
   );
 }
+
+/** The types of `E` without those whose tag is certainly of another variant. A type may have several tags. */
+type Possible<E, Tags> = E extends Tagged ? ([E['_tag'] & Tags] extends [never] ? never : E) : E;
 
 /** The tag that identifies an event. */
 interface Tagged {

@@ -69,6 +69,18 @@ describe('filterEvents', () => {
     >();
   });
 
+  it('keeps a type that has the tags of several variants', () => {
+    const brief$ = updates$.pipe(filterEvents(map(({ _tag }) => ({ _tag, isBrief: true }))));
+    interface Brief {
+      _tag: EventOf<Update>['_tag'];
+      isBrief: boolean;
+    }
+    expectTypeOf(brief$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<Brief>>();
+    expectTypeOf(brief$.pipe(ofVariant('Reassignment'), toEach())).toEqualTypeOf<Observable<Brief>>();
+    const tags$ = updates$.pipe(filterEvents(map(({ _tag }) => _tag)));
+    expectTypeOf(tags$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<EventOf<Update>['_tag']>>();
+  });
+
   it('takes several operators, predicates and type guards', () => {
     const created$ = updates$.pipe(filterEvents(pipe(ofTemplate(Iou), ofEvent('CreatedEvent'))));
     expectTypeOf(created$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<
