@@ -108,7 +108,7 @@ export function createService(options: LedgerOptions): Service {
 function validateBaseUrl(baseUrl: string): string {
   // paths are appended to it, and errors may show it
   if (!/^https?:\/\/[^@?#]+$/.test(baseUrl) || !URL.canParse(baseUrl)) {
-    const got = /[@?#]/.test(baseUrl) ? '' : `, got '${baseUrl}'`;
+    const got = /[@?#%]/.test(baseUrl) ? '' : `, got '${baseUrl}'`;
     throw new TypeError(`baseUrl must be an absolute http(s) URL without credentials, query or hash${got}`);
   }
   return baseUrl.replace(/\/+$/, '');

@@ -7,13 +7,19 @@ import { updateFormat } from '../helpers/world.js';
 const port = (): Observable<never> => NEVER;
 
 describe('createLedger', () => {
-  it.each(['localhost:7575', 'ftp://h', 'http://user:pw@h', 'http://h/p?tenant=a', 'http://h/#y', '/v2', ''])(
-    'refuses a baseUrl to which no path can be appended: %j',
-    (baseUrl) => {
-      expect(() => createLedger({ baseUrl, port })).toThrow(TypeError);
-      expect(() => createLedger({ baseUrl, port })).not.toThrow(/pw/);
-    },
-  );
+  it.each([
+    'localhost:7575',
+    'ftp://h',
+    'http://user:pw@h',
+    'user:pw%40h:7575',
+    'http://h/p?tenant=a',
+    'http://h/#y',
+    '/v2',
+    '',
+  ])('refuses a baseUrl to which no path can be appended: %j', (baseUrl) => {
+    expect(() => createLedger({ baseUrl, port })).toThrow(TypeError);
+    expect(() => createLedger({ baseUrl, port })).not.toThrow(/pw/);
+  });
 
   it.each(['http://h', 'https://h:1/', 'http://[::1]:7575/prefix//'])(
     'accepts a baseUrl with a path prefix: %j',
