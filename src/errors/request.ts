@@ -130,7 +130,7 @@ export class TokenError extends Error {
 export const isTokenError = (u: unknown): u is TokenError => hasTag(u, 'TokenError');
 
 /**
- * The participant refuses the token. If the provider then returned the same token, the error is permanent, and a feed ends at
+ * The participant refuses the token, or none was sent. If the provider then returned the same token, the error is permanent, and a feed ends at
  * once. If it returned another token that was refused as well, the error is transient: a feed retries with back-off, as after
  * a failed connection.
  *
@@ -151,9 +151,11 @@ export class UnauthorizedError extends Error {
     readonly tokenChanged = false,
     /** The host and the port of the participant or proxy. */
     readonly host?: string,
+    hasToken = true,
   ) {
+    const refusal = `refuses the token${tokenChanged ? ' and its replacement' : ''}`;
     super(
-      errorMessage(`${nameOf(host)} refuses the token${tokenChanged ? ' and its replacement' : ''}.`, { Path: path }),
+      errorMessage(`${nameOf(host)} ${hasToken ? refusal : 'requires a token, and none was sent'}.`, { Path: path }),
     );
   }
 }

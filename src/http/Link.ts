@@ -85,7 +85,7 @@ export function sendWithToken<A>(
   const refresh = (refused: string | undefined): Observable<A> =>
     token$.pipe(
       concatMap((token) => {
-        if (token === refused) throw new UnauthorizedError(call.path, false, hostOf(link));
+        if (token === refused) throw new UnauthorizedError(call.path, false, hostOf(link), hasToken(link, token));
         link.report(() => ({ _tag: 'TokenRefreshed', path: call.path }));
         return send(token).pipe(
           catchRefusal<A>(call, () => {
@@ -96,6 +96,8 @@ export function sendWithToken<A>(
     );
   return token$.pipe(concatMap((token) => send(token).pipe(catchRefusal<A>(call, () => refresh(token)))));
 }
+
+const hasToken = (link: Link, token: string | undefined): boolean => 'authorization' in requestHeaders(link, token);
 
 const catchRefusal = <A>(call: Call, handle: () => Observable<A>) =>
   catchError<A, Observable<A>>((error: unknown) => {

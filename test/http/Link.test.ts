@@ -66,6 +66,24 @@ describe('a single request whose tokens are refused, though the provider returns
   });
 });
 
+describe('a request that is refused', () => {
+  it.each<[string, object, string]>([
+    ['requires a token, and none was sent', { token: undefined }, 'requires a token, and none was sent.'],
+    ['refuses the token of the provider', { token: 'abc' }, 'refuses the token.'],
+    [
+      'refuses the token of the headers',
+      { token: undefined, headers: { Authorization: 'Bearer x' } },
+      'refuses the token.',
+    ],
+  ])('says whether the participant %s', (_, client, fact) => {
+    marbles(({ flush }) => {
+      const seen = observe(refusing(() => true, { client }).client.ledgerEnd());
+      flush();
+      expect(String(seen.error)).toContain(` ${fact}\n`);
+    });
+  });
+});
+
 describe('a processor', () => {
   it('does not start while the participant refuses every token for its id', async () => {
     const { ledger, client } = refusing(() => false, {

@@ -74,7 +74,7 @@ export function describeContractStates(): void {
       await page.getByText('The contracts cannot be read').waitFor();
       await page
         .getByRole('alert')
-        .filter({ hasText: / refuses the token\./ })
+        .filter({ hasText: / (refuses the token|requires a token, and none was sent)\./ })
         .waitFor();
       expect(await page.getByText(none).count()).toBe(0);
       isKnown = true;

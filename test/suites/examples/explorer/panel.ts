@@ -87,7 +87,7 @@ export function describePanels(): void {
       const panel = page.getByRole('complementary');
       isKnown = false;
       await page.getByRole('row').first().click();
-      await panel.getByText(/ refuses the token\.$/).waitFor();
+      await panel.getByText(/ (refuses the token|requires a token, and none was sent)\.$/).waitFor();
       isKnown = true;
       await panel.getByRole('button', { name: 'Try again' }).click();
       await panel.getByText('Update id').waitFor();
