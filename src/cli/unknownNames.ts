@@ -11,6 +11,7 @@ import {
   switchMap,
   take,
   tap,
+  throwError,
   timeout,
   toArray,
 } from 'rxjs';
@@ -114,6 +115,28 @@ const similarParty = (ledger: Ledger, party: Party): Observable<string | undefin
     }),
     timeout(timeoutMs),
     catchError(() => of(undefined)),
+  );
+
+/**
+ * Completes if the participant accepts the templates, or if that is not known. Fails with an error that
+ * {@link templateMessage} explains, and with no other error.
+ */
+export const checkTemplates = (
+  ledger: Ledger,
+  parties: readonly Party[] | 'any',
+  templates: readonly string[],
+): Observable<never> =>
+  (templates.length === 0 ? EMPTY : ledger.ledgerEnd()).pipe(
+    switchMap((end) =>
+      ledger.updates({
+        beginExclusive: Math.max(0, end - 1),
+        endInclusive: end,
+        updateFormat: acsDelta({ parties, templates }),
+      }),
+    ),
+    ignoreElements(),
+    timeout(timeoutMs),
+    catchError((error: unknown) => (templateMessage(error, templates) === undefined ? EMPTY : throwError(() => error))),
   );
 
 const nameOf = (party: string): string => party.split('::')[0] ?? '';

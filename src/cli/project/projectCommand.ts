@@ -27,7 +27,7 @@ import { findings, type Trouble } from '../check/Finding.js';
 import { formatFindings } from '../check/report.js';
 import { templatesOf } from '../contracts/ContractsOptions.js';
 import { firstAnswer } from '../firstAnswer.js';
-import { checkParties, templateMessage, UnknownPartyError } from '../unknownNames.js';
+import { checkParties, checkTemplates, templateMessage, UnknownPartyError } from '../unknownNames.js';
 import { type Sample, showProgress } from '../progress.js';
 import { columnsOf, paintFor, statusLine } from '../terminal.js';
 import { errorLine, interruptions, messageOf, type World } from '../World.js';
@@ -74,6 +74,8 @@ const project = (options: ProjectOptions, world: World): Observable<number> =>
           prepareDatabase(pool, options),
           firstAnswer(ledger, options, stderr, status).pipe(ignoreElements()),
           checkParties(ledger, options, options.query.parties),
+          // a mistyped template must not become the selection of the schema
+          checkTemplates(ledger, options.query.parties, templatesOf(options.query)),
         ).pipe(
           catchError((error: unknown) => (isMissing(error) ? EMPTY : throwError(() => error))),
           takeUntil(stopped$),

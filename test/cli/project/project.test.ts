@@ -276,8 +276,10 @@ describeWithPostgres('canton-rx project', () => {
 
     expect(code).toBe(1);
     expect(text).toMatch(
-      /\ncanton-rx: the participant does not know the template #sandbox-tasks:Tasks.Model:Tusk: check the spelling/,
+      /^canton-rx: the participant does not know the template #sandbox-tasks:Tasks.Model:Tusk: check the spelling/,
     );
+    // the schema is not bound to the mistake
+    await projectAll('--template', '#sandbox-tasks:Tasks.Model:Task');
   });
 
   it('names a party that the participant does not know', async () => {
