@@ -8,7 +8,7 @@ import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
 import { contractsWorld } from '../helpers/virtualContracts.js';
 import { errorBody } from '../helpers/wire.js';
-import { marbles as query } from './joinSupport.js';
+import { create, marbles as query } from './joinSupport.js';
 
 const denied = { status: 403, headers: {}, text: JSON.stringify(errorBody('PERMISSION_DENIED', 7)) };
 
@@ -52,6 +52,28 @@ describe.each(uses)('the end of %s', (name, use) => {
       flush();
       expect(ends).toEqual([{ feed: 1, how: name === 'activeContracts' ? 'completed' : 'unsubscribed' }]);
       expect(errors).toEqual([]);
+    });
+  });
+});
+
+describe('a gap after which a view continues', () => {
+  it('is logged as a gap, and not as an end', () => {
+    marbles(({ flush }) => {
+      const { participant, client } = contractsWorld({ latencyMs: 5 });
+      participant.append(create(2, 'a'));
+      const warnings: string[] = [];
+      const skip = (): void => undefined;
+      client.diagnostics$.subscribe(logTo({ info: skip, warn: (line) => warnings.push(line), error: skip }));
+      const { ends, errors } = endOf(client, (ledger) => liveContracts(ledger, query).all$());
+      timer(1_000).subscribe(() => {
+        participant.ledger.disconnect();
+        participant.append(create(6, 'b'));
+        participant.ledger.pruned = 5;
+      });
+      flush();
+      expect(errors).toEqual([]);
+      expect(warnings.at(-1)).toMatch(/^canton-rx: feed 1: The ledger is pruned .*, resumes after offset 6$/);
+      expect(ends).toEqual([{ feed: 1, how: 'unsubscribed' }]);
     });
   });
 });

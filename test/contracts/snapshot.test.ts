@@ -25,6 +25,7 @@ describe('a snapshot of the active contracts', () => {
       { _tag: 'SnapshotPageReceived', at: 0, feed: 1, count: 2, total: 4, durationMs: 0 },
       { _tag: 'SnapshotPageReceived', at: 0, feed: 1, count: 1, total: 5, durationMs: 0 },
       { _tag: 'SnapshotCompleted', at: 0, feed: 1, offset: 5, count: 5, durationMs: 0 },
+      { _tag: 'FeedEnded', at: 0, feed: 1, how: 'completed' },
     ]);
   });
 
@@ -118,7 +119,7 @@ describe('a snapshot of the active contracts', () => {
     });
     expect(idsOf(observed.values)).toEqual(ids(5));
     expect(participant.ledger.end).toBe(5);
-    expect(diagnostics.at(-1)).toMatchObject({ _tag: 'SnapshotCompleted', offset: 5 });
+    expect(diagnostics.at(-2)).toMatchObject({ _tag: 'SnapshotCompleted', offset: 5 });
   });
 
   it.each([[''], [null], [undefined]])('takes the token %p for none (pitfall 6)', (streamContinuationToken) => {
