@@ -5,7 +5,7 @@ import type { Update } from '../codecs/Update.js';
 import type { UpdateFormat } from '../codecs/UpdateFormat.js';
 import { ofVariant } from '../operators/ofVariant.js';
 import { onSynchronizer } from '../operators/onSynchronizer.js';
-import { readOneOf, readValues, type Values } from './arguments.js';
+import { readOneOf, readValues, UsageError, type Values } from './arguments.js';
 
 /** Which updates to read, and which of them to keep. */
 export interface Selection {
@@ -53,8 +53,12 @@ export function readParties(texts: readonly string[] | undefined): readonly Part
 }
 
 /** The templates of `--template`. Throws a `UsageError`. */
-export const readTemplates = (texts: readonly string[] | undefined): readonly TemplateId[] =>
-  readValues('template', texts, TemplateId, "a template, '#package-name:Module:Entity'");
+export function readTemplates(texts: readonly string[] | undefined): readonly TemplateId[] {
+  const templates = readValues('template', texts, TemplateId, "a template, '#package-name:Module:Entity'");
+  const named = templates.find((template) => !/^(?:#|[0-9a-f]{64}:)/.test(template));
+  if (named !== undefined) throw new UsageError(`--template ${named} lacks the #: did you mean '#${named}'?`);
+  return templates;
+}
 
 /** Passes the updates of a selection. */
 export function select(selection: Pick<Selection, 'variants' | 'synchronizers'>): MonoTypeOperatorFunction<Update> {

@@ -1,13 +1,27 @@
 import { ignoreElements, merge, type Observable, take, tap, timer } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isUnauthorizedError } from '../errors/request.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { addressOf, type Connection } from './Connection.js';
 import type { Output } from './output.js';
 import type { StatusLine } from './terminal.js';
-import { errorLine } from './World.js';
+import { errorLine, messageOf } from './World.js';
 
 /** The next step if a ledger does not answer. */
-export const checkAdvice = "run 'canton-rx check' with the same --ledger for the reason";
+const checkAdvice = "run 'canton-rx check' with the same --ledger for the reason";
+
+/** The next step for a failure before the first response. */
+export const firstAdvice = (error: unknown): string => (isLedgerError(error) ? `→ ${checkAdvice}\n` : '');
+
+/** The next step for a token that is refused, at whatever time; empty for any other error. */
+export const tokenAdvice = (error: unknown): string => (isUnauthorizedError(error) ? firstAdvice(error) : '');
+
+/** The message of an error. Without a token the ledger refused none: it requires one. */
+export const ledgerMessage = (error: unknown, connection: Connection): string =>
+  isUnauthorizedError(error) && connection.token === undefined
+    ? `${addressOf(connection)} requires a token: give one with --token-file FILE or CANTON_RX_LEDGER_TOKEN`
+    : messageOf(error);
 
 /** How long a command waits in silence for its first response, in milliseconds. */
 const silenceMs = 3_000;
@@ -20,11 +34,11 @@ export const firstAnswer = (
   ledger: Pick<Ledger, 'ledgerEnd'>,
   connection: Connection,
   stderr: Output,
-  status: StatusLine,
+  status?: StatusLine,
 ): Observable<Offset> => {
   const hint$ = timer(silenceMs).pipe(
     tap(() => {
-      status.clear();
+      status?.clear();
       stderr.write(errorLine(`no response from ${addressOf(connection)} yet; ${checkAdvice}`));
     }),
     ignoreElements(),

@@ -225,7 +225,7 @@ const help = { main, check, contracts, tail, replay, project, sandbox, demo };
  * other arguments. Loads nothing of the library, so that such a text appears at once.
  */
 export function infoFor([first, ...args]: readonly string[]): string | undefined {
-  if (first === '--version' || first === '-v') return `${version()}\n`;
+  if (first === '--version' || first === '-v' || first === '-V') return `${version()}\n`;
   if (first === 'help' || first === '--help' || first === '-h') return helpOf(args[0]) ?? help.main;
   return args.includes('--help') || args.includes('-h') ? helpOf(first) : undefined;
 }

@@ -1,7 +1,5 @@
 import {
-  distinctUntilChanged,
   EMPTY,
-  filter,
   finalize,
   ignoreElements,
   map,
@@ -107,16 +105,20 @@ const names: Readonly<Partial<Record<LedgerError['_tag'], string>>> = {
   LedgerResetError: 'the ledger ends before the cursor',
 };
 
+/** The codes of fetch and of the system for a connection that breaks during a request. */
+const brokenCodes: readonly string[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+
 /** The reason of a retry, in a few words. */
 export function shortReason(error: LedgerError): string {
   if (error._tag === 'ApiError') return error.code ?? String(error.status);
-  if (error._tag === 'ConnectionError') return error.code ?? error.reason;
+  if (error._tag === 'ConnectionError')
+    return brokenCodes.includes(error.code ?? '') ? 'the connection broke' : (error.code ?? error.reason);
   return names[error._tag] ?? error.name;
 }
 
 /**
  * Reports to stderr when the requests to a ledger begin to fail, and when they succeed again, while subscribed: once for each
- * outage. For commands without a status line.
+ * outage and each cause of it. For commands without a status line.
  *
  * @param address - the host and port of the ledger
  */
@@ -126,32 +128,20 @@ export const retryNotices = (
   stderr: Output,
 ): Observable<never> =>
   diagnostics$.pipe(
-    map((diagnostic) => ({ diagnostic, isFailing: isFailing(diagnostic) })),
-    filter(({ isFailing }) => isFailing !== undefined),
-    distinctUntilChanged((a, b) => a.isFailing === b.isFailing),
-    // a success before the first failure is not news
-    filter(({ isFailing }, index) => isFailing === true || index > 0),
-    tap(({ diagnostic }) => {
-      const text =
-        diagnostic._tag === 'RetryScheduled'
-          ? `requests to ${address} fail (${shortReason(diagnostic.cause)}); retrying`
-          : `${address} responds again`;
-      stderr.write(errorLine(text));
-    }),
+    scan((reasons: readonly string[], diagnostic) => {
+      if (diagnostic._tag === 'RetryScheduled') {
+        const reason = shortReason(diagnostic.cause);
+        if (reasons.includes(reason)) return reasons;
+        stderr.write(errorLine(`requests to ${address} fail (${reason}); retrying`));
+        return [...reasons, reason];
+      }
+      if (reasons.length === 0 || !isSuccess(diagnostic)) return reasons;
+      stderr.write(errorLine(`${address} responds again`));
+      return [];
+    }, []),
     ignoreElements(),
   );
 
-/** Whether a diagnostic shows that requests fail, or that they succeed; `undefined` if it shows neither. */
-function isFailing({ _tag }: Diagnostic): boolean | undefined {
-  switch (_tag) {
-    case 'RetryScheduled':
-      return true;
-    case 'PageReceived':
-    case 'SnapshotPageReceived':
-    case 'SocketOpened':
-    case 'CaughtUp':
-      return false;
-    default:
-      return undefined;
-  }
-}
+/** Whether a diagnostic shows that requests succeed. */
+const isSuccess = ({ _tag }: Diagnostic): boolean =>
+  _tag === 'PageReceived' || _tag === 'SnapshotPageReceived' || _tag === 'SocketOpened' || _tag === 'CaughtUp';

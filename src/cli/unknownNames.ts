@@ -21,8 +21,10 @@ import { isApiError } from '../errors/ApiError.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import { suggest } from './arguments.js';
 import type { Connection } from './Connection.js';
+import type { Output } from './output.js';
 import { decodeResponse, probe } from './probe.js';
 import { escapeText } from './text.js';
+import { errorLine } from './World.js';
 
 /** A party of the arguments that the participant does not know. The message has the next step. */
 export class UnknownPartyError extends Error {
@@ -59,6 +61,38 @@ const unknownParty = (party: Party, similar: string | undefined): UnknownPartyEr
   const advice = similar === undefined ? 'check the spelling of --party' : `did you mean ${escapeText(similar)}?`;
   return new UnknownPartyError(`the participant does not know the party ${party}: ${advice}`);
 };
+
+const ConnectedSynchronizers = t.type({
+  connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })),
+});
+
+/** Names the synchronizers to which the participant is not connected on stderr: the history may have updates of them. */
+export const warnOfSynchronizers = (
+  connection: Connection,
+  synchronizers: readonly string[],
+  stderr: Output,
+): Observable<never> =>
+  (synchronizers.length === 0
+    ? EMPTY
+    : probe(connection, { method: 'GET', path: '/v2/state/connected-synchronizers' }, timeoutMs)
+  ).pipe(
+    tap((response) => {
+      const connected = decodeResponse(response, ConnectedSynchronizers)?.connectedSynchronizers ?? [];
+      const ids = connected.map(({ synchronizerId }) => synchronizerId);
+      for (const id of ids.length === 0 ? [] : synchronizers.filter((one) => !ids.includes(one)))
+        stderr.write(
+          errorLine(`the participant is not connected to the synchronizer ${escapeText(id)}: ${adviceOn(id, ids)}`),
+        );
+    }),
+    ignoreElements(),
+    catchError(() => EMPTY),
+  );
+
+/** Users may give the short name of a synchronizer, as rows have it. */
+function adviceOn(id: string, ids: readonly string[]): string {
+  const similar = ids.find((one) => nameOf(one) === nameOf(id));
+  return similar === undefined ? 'only earlier updates can be of it' : `did you mean ${escapeText(similar)}?`;
+}
 
 const Synchronizers = t.type({ connectedSynchronizers: t.array(t.unknown) });
 

@@ -43,6 +43,7 @@ describe('bad arguments', () => {
     [['tail', ...ledger, '--from', '5', '--to', '3'], '--to 3 is before --from 5'],
     [['tail', ...ledger, '--party', 'a,b'], '--party must be a party id'],
     [['tail', ...ledger, '--template', 'Main:Asset'], '--template must be a template'],
+    [['tail', ...ledger, '--template', 'tasks-v1:Main:Asset'], "did you mean '#tasks-v1:Main:Asset'?"],
     [['tail', ...ledger, '--variant', 'transaction'], "got 'transaction': did you mean Transaction?"],
     [['tail', ...ledger, '--effects=yes'], "option '--effects' does not take an argument"],
     [['tail', ...ledger, '--token-file', '/no/such/file'], 'no such file'],
@@ -141,7 +142,7 @@ describe('options that need no ledger', () => {
     expect(err.text()).toBe('');
   });
 
-  it.each(['--version', '-v'])('%s prints the version in package.json', async (option) => {
+  it.each(['--version', '-v', '-V'])('%s prints the version in package.json', async (option) => {
     const { code, out } = runCli([option]);
 
     expect(await code).toBe(0);

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { of, take } from 'rxjs';
-import { type Pace, showProgress } from '../../src/cli/progress.js';
+import { type Pace, retryNotices, showProgress } from '../../src/cli/progress.js';
 import type { StatusLine } from '../../src/cli/terminal.js';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError } from '../../src/errors/ApiError.js';
+import { LedgerResetError } from '../../src/errors/feed.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { ConnectionError, RequestTimeoutError } from '../../src/errors/request.js';
 import { marbles } from '../helpers/time.js';
+import { capture } from './runCli.js';
 
 /** A status line that keeps its last text. */
 const fakeStatus = (isVisible = true): { readonly status: StatusLine; readonly texts: (string | undefined)[] } => {
@@ -64,12 +66,36 @@ describe('the pace of a feed', () => {
 
   it.each([
     ['ECONNREFUSED', new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED')],
+    ['the connection broke', new ConnectionError('/x', 'the connection failed', 'UND_ERR_SOCKET')],
     ['there was no answer', new ConnectionError('/x', 'there was no answer')],
     ['503', new ApiError({ path: '/x', status: 503 })],
     ['timeout', new RequestTimeoutError('/x', 30)],
   ])('has the reason of a retry, %s, until the next page', (trouble, cause) => {
     expect(paceAfter(caughtUp, retry(cause))).toEqual({ hasCaughtUp: true, trouble });
     expect(paceAfter(caughtUp, retry(cause), page)).toEqual({ hasCaughtUp: true });
+  });
+});
+
+describe('retryNotices', () => {
+  it('reports an outage, each of its causes once, and its end', () => {
+    const refused = retry(new ConnectionError('/x', 'the connection failed', 'ECONNREFUSED'));
+    const reset = retry(new LedgerResetError(1_718, 476));
+    const diagnostics = [page, refused, refused, reset, refused, page, page, reset, caughtUp];
+    const err = capture();
+    retryNotices(
+      { diagnostics$: of(...diagnostics.map((one) => ({ ...one, at: 0 }))) },
+      'host:1',
+      err.output,
+    ).subscribe();
+
+    expect(err.text().split('\n')).toStrictEqual([
+      'canton-rx: requests to host:1 fail (ECONNREFUSED); retrying',
+      'canton-rx: requests to host:1 fail (the ledger ends before the cursor); retrying',
+      'canton-rx: host:1 responds again',
+      'canton-rx: requests to host:1 fail (the ledger ends before the cursor); retrying',
+      'canton-rx: host:1 responds again',
+      '',
+    ]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { forkJoin, map, type Observable, of } from 'rxjs';
 import type { ProbeResponse } from '../probe.js';
-import { groupDigits } from '../text.js';
 import {
   type Basics,
   cantonErrorCode,
@@ -83,7 +82,7 @@ export function checkOffsets({ endOffset, ledgerEnd, prunedOffset, prunedOffsets
   return [
     endOffset === undefined
       ? missingOffset(end, ledgerEnd, 'not reported: feeds work without it')
-      : end.ok(`offset ${groupDigits(endOffset)}`, { offset: endOffset }),
+      : end.ok(`offset ${endOffset}`, { offset: endOffset }),
     prunedOffset === undefined
       ? missingOffset(pruned, prunedOffsets, 'not reported')
       : pruned.ok(prunedText(prunedOffset), { upToInclusive: prunedOffset }),
@@ -99,9 +98,7 @@ function missingOffset({ open, failed }: FindingBuilder, outcome: Outcome, notRe
 }
 
 const prunedText = (offset: number): string =>
-  offset === 0
-    ? 'never: all updates are available'
-    : `up to offset ${groupDigits(offset)}: the earliest start is --from ${offset}`;
+  offset === 0 ? 'never: all updates are available' : `up to offset ${offset}: the earliest start is --from ${offset}`;
 
 const pageLimit = findings('pageLimit', 'page limit');
 

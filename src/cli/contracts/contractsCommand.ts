@@ -17,7 +17,7 @@ import type { LedgerOptions } from '../../ledger/LedgerOptions.js';
 import { UsageError } from '../arguments.js';
 import { explain } from '../check/explain.js';
 import { addressOf } from '../Connection.js';
-import { firstAnswer } from '../firstAnswer.js';
+import { firstAnswer, ledgerMessage } from '../firstAnswer.js';
 import { checkParties, templateMessage } from '../unknownNames.js';
 import { type Outcome, runToEnd } from '../outcome.js';
 import { retryNotices, showProgress } from '../progress.js';
@@ -120,7 +120,7 @@ function reportEnd(
 function reportFailure(error: unknown, options: ContractsOptions, world: World): Observable<number> {
   const { query } = options;
   const named = templateMessage(error, templatesOf(query));
-  world.stderr.write(errorLine(named ?? messageOf(error)));
+  world.stderr.write(errorLine(named ?? ledgerMessage(error, options)));
   if (named !== undefined) return of(1);
   world.stderr.write(adviceFor(error));
   return explain(error, { ...options, parties: query.parties }, world);

@@ -138,7 +138,7 @@ function rowForm({ stdout, env }: World): Form {
       if (reason !== 'start') yield paint('yellow', `── all contracts again${reasons[reason]} ──\n`);
       yield heading();
       for (const contract of contracts) yield row(toContractLine(contract));
-      yield paint('dim', `── ${groupDigits(contracts.length)} at offset ${groupDigits(offset)}; changes follow ──\n`);
+      yield paint('dim', `── ${groupDigits(contracts.length)} at offset ${offset}; changes follow ──\n`);
     },
     change: ({ added, removed, moved }) =>
       rowsOf(removed, 'removed') +

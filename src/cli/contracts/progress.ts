@@ -26,7 +26,7 @@ export const startProgress = (): ContractsProgress => ({
   types: new Map(),
 });
 
-/** Formats the status line: `reading: 12 500  ·  25 000/s`, and then `1 234 contracts  ·  offset 1 471  ·  live`. */
+/** Formats the status line: `reading: 12 500  ·  25 000/s`, and then `1 234 contracts  ·  offset 1471  ·  live`. */
 export function formatContractsProgress(
   samples: readonly Sample<ContractsProgress>[],
   { trouble }: Pace,
@@ -41,9 +41,12 @@ export function formatContractsProgress(
     return [`reading: ${groupDigits(last.read)}`, paint('dim', `${groupDigits(rate)}/s`), ...retrying].join('  ·  ');
   }
   const state = last.state === 'live' ? paint('green', 'live') : paint('yellow', 'catching up');
-  const position = `${countText(last.active)}  ·  offset ${groupDigits(last.offset)}`;
+  const position = `${countText(last.active)}  ·  offset ${offsetText(last.offset)}`;
   return [position, ...(retrying.length > 0 ? retrying : [state])].join('  ·  ');
 }
+
+/** Without groups of digits: users copy it into `--at` and `--from`. */
+const offsetText = (offset: Offset | undefined): string => (offset === undefined ? '–' : String(offset));
 
 const countText = (count: number): string => {
   if (count === 0) return 'no contracts';
@@ -53,7 +56,7 @@ const countText = (count: number): string => {
 /** How many types the summary names. */
 const maxNamed = 4;
 
-/** The summary of a snapshot: `5 contracts at offset 1 471: sandbox-assets:Asset 3, sandbox-tasks:Task 2`. */
+/** The summary of a snapshot: `5 contracts at offset 1471: sandbox-assets:Asset 3, sandbox-tasks:Task 2`. */
 export function summaryOf({ types, offset }: ContractsProgress): string {
   const all = [...types].sort(([, a], [, b]) => b.count - a.count);
   const sum = (of: 'count' | 'inFlight'): number => all.reduce((total, [, counts]) => total + counts[of], 0);
@@ -61,8 +64,8 @@ export function summaryOf({ types, offset }: ContractsProgress): string {
   const others = all.length - named.length;
   const parts = [...named, ...(others > 0 ? [`${others} other types`] : [])].join(', ');
   const inFlight = sum('inFlight') > 0 ? `, ${groupDigits(sum('inFlight'))} in flight` : '';
-  return `${countText(sum('count'))}${inFlight} at offset ${groupDigits(offset)}${parts === '' ? '' : `: ${parts}`}`;
+  return `${countText(sum('count'))}${inFlight} at offset ${offsetText(offset)}${parts === '' ? '' : `: ${parts}`}`;
 }
 /** The summary of contracts that were followed. */
 export const followedSummary = ({ active, offset }: ContractsProgress): string =>
-  `${countText(active)} at offset ${groupDigits(offset)}`;
+  `${countText(active)} at offset ${offsetText(offset)}`;

@@ -26,11 +26,11 @@ import { explain } from '../check/explain.js';
 import { findings, type Trouble } from '../check/Finding.js';
 import { formatFindings } from '../check/report.js';
 import { templatesOf } from '../contracts/ContractsOptions.js';
-import { firstAnswer } from '../firstAnswer.js';
+import { firstAnswer, ledgerMessage } from '../firstAnswer.js';
 import { checkParties, checkTemplates, templateMessage, UnknownPartyError } from '../unknownNames.js';
 import { type Sample, showProgress } from '../progress.js';
 import { columnsOf, paintFor, statusLine } from '../terminal.js';
-import { errorLine, interruptions, messageOf, type World } from '../World.js';
+import { errorLine, interruptions, type World } from '../World.js';
 import { DatabaseError, prepareDatabase, withPool } from './database.js';
 import { troubleOfDatabase } from './databaseTrouble.js';
 import { formatProjectProgress, metricsLine, type ProjectProgress, startProgress } from './progress.js';
@@ -104,7 +104,10 @@ const project = (options: ProjectOptions, world: World): Observable<number> =>
       : logMetrics(progress, options.logEveryMs, say);
     return merge(ended$, merge(abort$, shown$).pipe(ignoreElements())).pipe(
       take(1),
-      concatMap((ended) => reportEnd(ended, progress, options, world)),
+      concatMap((ended) => {
+        status.clear();
+        return reportEnd(ended, progress, options, world);
+      }),
     );
   });
 
@@ -148,7 +151,7 @@ function reportEnd(
     return of(databaseCode);
   }
   const named = error instanceof UnknownPartyError ? error.message : templateMessage(error, templatesOf(options.query));
-  stderr.write(errorLine(named ?? messageOf(error)));
+  stderr.write(errorLine(named ?? ledgerMessage(error, options)));
   if (named !== undefined) return of(1);
   stderr.write(resume);
   return explain(error, { ...options, parties: options.query.parties }, world);

@@ -15,10 +15,12 @@ import type { Diagnostic } from '../../diagnostics/Diagnostic.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { contractsProjection, postgresStore } from '../../postgres/index.js';
 import { type Committed, contractsFeed, type ContractsWork, processFeed, toStatus } from '../../process/index.js';
+import { isLedgerResetError, isPrunedError } from '../../errors/feed.js';
+import type { LedgerError } from '../../errors/LedgerError.js';
 import { isStoreError } from '../../errors/process.js';
 import { addressOf } from '../Connection.js';
 import { shortReason } from '../progress.js';
-import { messageOf } from '../World.js';
+import { errorLine } from '../World.js';
 import { holderOf, type Pool, processorName } from './database.js';
 import { troubleOfDatabase } from './databaseTrouble.js';
 import type { ProjectOptions } from './ProjectOptions.js';
@@ -92,8 +94,9 @@ function countWork(progress: ProjectProgress, work: ContractsWork): void {
   progress.isLoading = !work.isLast;
 }
 
-/** Prints where the projection begins, and when it has caught up for the first time. */
+/** Prints where the projection begins, and when it has caught up for the first time, and again after a reload. */
 function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions, { progress, say }: Run): void {
+  if (progress.databaseTrouble !== undefined) say(notice('the database works again'));
   progress.databaseTrouble = undefined;
   if (progress.stage === 'starting') {
     progress.stage = 'running';
@@ -113,8 +116,12 @@ function sayDiagnostic(diagnostic: Diagnostic, options: ProjectOptions, { progre
   const { schema } = options;
   const retry = (of: 'ledgerTrouble' | 'databaseTrouble', reason: string): void => {
     // once, not at every attempt
-    if (progress[of] !== reason) say(`retrying: ${reason}`);
+    if (progress[of] !== reason) say(notice(`retrying: ${reason}`));
     progress[of] = reason;
+  };
+  const respond = (): void => {
+    if (progress.ledgerTrouble !== undefined) say(notice(`${addressOf(options)} responds again`));
+    progress.ledgerTrouble = undefined;
   };
   switch (diagnostic._tag) {
     case 'SnapshotStarted':
@@ -122,17 +129,18 @@ function sayDiagnostic(diagnostic: Diagnostic, options: ProjectOptions, { progre
       break;
     case 'SnapshotPageReceived':
       progress.received = diagnostic.total;
-      progress.ledgerTrouble = undefined;
+      respond();
       break;
     case 'SnapshotCompleted':
       // after a restart the contracts are only read, not written
       progress.isLoading = (progress.status?.offset ?? 0) === 0;
       break;
     case 'PageReceived':
-      progress.ledgerTrouble = undefined;
+      respond();
       break;
     case 'GapFound':
-      say(`${messageOf(diagnostic.cause)}: loading all contracts again`);
+      progress.stage = 'running';
+      say(notice(`${gapText(diagnostic.cause)}; loading all contracts again`));
       break;
     case 'RetryScheduled': {
       const { cause } = diagnostic;
@@ -147,10 +155,19 @@ function sayDiagnostic(diagnostic: Diagnostic, options: ProjectOptions, { progre
       break;
     }
     case 'NameLost':
-      say('another process writes the schema now');
+      say(notice('another process writes the schema now'));
       break;
     default:
   }
+}
+
+const notice = (message: string): string => errorLine(message).trimEnd();
+
+/** Why the changes cannot continue without a gap. */
+function gapText(cause: LedgerError): string {
+  if (isPrunedError(cause)) return 'the ledger is pruned beyond the offset of the schema';
+  if (!isLedgerResetError(cause)) return cause.message;
+  return `the ledger was reset: it ends before offset ${cause.cursor} of the schema`;
 }
 
 /** How long nothing is committed before the reason is printed, in milliseconds. */
@@ -164,6 +181,8 @@ const sayHolder = (pool: Pool, { schema }: ProjectOptions, { say }: Run): Observ
     catchError(() => of(undefined)),
     tap((holder) => {
       if (holder !== undefined)
-        say(`waiting: another process writes the schema ${schema} (${holder}); this one continues when it ends`);
+        say(
+          notice(`waiting: another process writes the schema ${schema} (${holder}); this one continues when it ends`),
+        );
     }),
   );

@@ -92,7 +92,8 @@ export function reconcile(
   }
   const { from } = options;
   const to = options.to === 'end' ? (end ?? from) : options.to;
-  if (to < from) throw new FileRefusedError(`the ledger ends at ${to}, before --from ${from}: nothing was written`);
+  if (end !== undefined && end < from)
+    throw new FileRefusedError(`the ledger ends at offset ${end}, before --from ${from}: nothing was written`);
   const selection = selectionText(options);
   return { version: 1, from, to, selection, ...(participantId !== undefined && { participantId }) };
 }

@@ -3,11 +3,12 @@ import { catchError, concatMap, defer, map, merge, type Observable, of, take, th
 import { isLedgerError } from '../../errors/LedgerError.js';
 import { createLedger } from '../../ledger/createLedger.js';
 import { UsageError } from '../arguments.js';
-import { addressOf } from '../Connection.js';
+import { addressOf, type Connection } from '../Connection.js';
+import { firstAdvice, ledgerMessage, tokenAdvice } from '../firstAnswer.js';
 import { templateMessage, UnknownPartyError } from '../unknownNames.js';
 import type { Output } from '../output.js';
 import { formatSize, groupDigits } from '../text.js';
-import { errorLine, gapAdvice, interruptions, messageOf, systemReason, type World } from '../World.js';
+import { errorLine, gapAdvice, interruptions, systemReason, type World } from '../World.js';
 import { FileRefusedError, manifestPath } from './Manifest.js';
 import { prepare } from './prepare.js';
 import { readReplayOptions, type ReplayOptions } from './ReplayOptions.js';
@@ -24,7 +25,7 @@ const replay = (options: ReplayOptions, world: World): Observable<number> =>
     const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
     let isStarted = false;
     const interrupted$ = interruptions(world.signals).pipe(map(() => 'interrupted' as const));
-    return merge(interrupted$, prepare(ledger, options)).pipe(
+    return merge(interrupted$, prepare(ledger, options, world.stderr)).pipe(
       take(1),
       concatMap((prepared): Observable<Ended> => {
         if (prepared === 'interrupted') return of({ kind: prepared });
@@ -40,7 +41,7 @@ const replay = (options: ReplayOptions, world: World): Observable<number> =>
       }),
       concatMap((ended) => {
         const named = ended.kind === 'failed' ? templateMessage(ended.error, options.templates) : undefined;
-        if (named === undefined) return of(reportEnd(ended, { path, isStarted }, world.stderr));
+        if (named === undefined) return of(reportEnd(ended, { path, isStarted }, options, world.stderr));
         world.stderr.write(errorLine(named));
         return defer(() => removeEmpty(path)).pipe(map(() => 1));
       }),
@@ -64,7 +65,7 @@ interface File {
 const interruptedCode = 130;
 
 /** Reports the end on stderr and returns the exit code. */
-function reportEnd(ended: Ended, { path, isStarted }: File, stderr: Output): number {
+function reportEnd(ended: Ended, { path, isStarted }: File, connection: Connection, stderr: Output): number {
   const resume = isStarted ? `the same command resumes at the end of ${path}\n` : '';
   switch (ended.kind) {
     case 'complete': {
@@ -78,16 +79,19 @@ function reportEnd(ended: Ended, { path, isStarted }: File, stderr: Output): num
     case 'interrupted':
       stderr.write(`interrupted\n${resume}`);
       return interruptedCode;
-    case 'failed':
-      stderr.write(`${errorLine(failureMessage(ended.error, path))}${adviceFor(ended.error) ?? resume}`);
+    case 'failed': {
+      const { error } = ended;
+      const next = resume === '' ? firstAdvice(error) : tokenAdvice(error) + resume;
+      stderr.write(`${errorLine(failureMessage(error, path, connection))}${adviceFor(error) ?? next}`);
       return 1;
+    }
   }
 }
 
 /** Names the file, and not a temporary one next to it. */
-function failureMessage(error: unknown, path: string): string {
+function failureMessage(error: unknown, path: string, connection: Connection): string {
   const reason = isLedgerError(error) ? undefined : systemReason(error);
-  return reason === undefined ? messageOf(error) : `cannot write ${path}: ${reason}`;
+  return reason === undefined ? ledgerMessage(error, connection) : `cannot write ${path}: ${reason}`;
 }
 
 /** The next step for an error after which the same command fails again. */

@@ -4,7 +4,7 @@ import type { Update } from '../../codecs/Update.js';
 import { isApiError } from '../../errors/ApiError.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import { firstAnswer } from '../firstAnswer.js';
-import { checkParties } from '../unknownNames.js';
+import { checkParties, warnOfSynchronizers } from '../unknownNames.js';
 import { withBackpressure } from '../output.js';
 import { prettyRows } from '../pretty.js';
 import { select } from '../Selection.js';
@@ -39,7 +39,13 @@ export function printUpdates(ledger: Ledger, options: TailOptions, printer: Prin
       ...(options.to !== undefined && { endInclusive: options.to }),
     });
   return startOffset(firstAnswer(ledger, options, world.stderr, status), options).pipe(
-    switchMap((start) => concat(checkParties(ledger, options, options.parties), of(start))),
+    switchMap((start) =>
+      concat(
+        checkParties(ledger, options, options.parties),
+        warnOfSynchronizers(options, options.synchronizers, world.stderr),
+        of(start),
+      ),
+    ),
     switchMap((start) => {
       progress.cursor = start;
       return withBackpressure(stdout, () =>
@@ -70,7 +76,10 @@ const startOffset = (
 ): Observable<Offset> =>
   ledgerEnd$.pipe(
     map((end) => {
-      if (from !== 'end') return from;
+      if (from !== 'end') {
+        if (end < from) throw new Error(`the ledger ends at offset ${end}, before --from ${from}`);
+        return from;
+      }
       if (end > to) throw new Error(`the ledger already ends at ${end}, after --to ${to}`);
       return end;
     }),

@@ -1,10 +1,9 @@
 import { defer, map, merge, type Observable, switchMap } from 'rxjs';
-import { isLedgerError } from '../../errors/LedgerError.js';
 import { createLedger } from '../../ledger/createLedger.js';
 import type { Ledger } from '../../ledger/Ledger.js';
 import type { LedgerOptions } from '../../ledger/LedgerOptions.js';
 import { addressOf } from '../Connection.js';
-import { checkAdvice } from '../firstAnswer.js';
+import { firstAdvice, ledgerMessage, tokenAdvice } from '../firstAnswer.js';
 import { retryNotices, showProgress } from '../progress.js';
 import { paintFor, type StatusLine, statusLine } from '../terminal.js';
 import { type Outcome, runToEnd } from '../outcome.js';
@@ -66,7 +65,7 @@ const showTailProgress = (ledger: Ledger, { options, stderr, status, progress }:
     : retryNotices(ledger, addressOf(options), stderr);
 
 /** Reports the end on stderr and returns the exit code. */
-function reportEnd(outcome: Outcome, { cursor }: TailProgress, { templates }: TailOptions, stderr: Output): number {
+function reportEnd(outcome: Outcome, { cursor }: TailProgress, options: TailOptions, stderr: Output): number {
   const resume = cursor === undefined ? '' : `resume with --from ${cursor}\n`;
   switch (outcome.kind) {
     case 'done':
@@ -77,9 +76,10 @@ function reportEnd(outcome: Outcome, { cursor }: TailProgress, { templates }: Ta
       return 0;
     case 'failed': {
       const { error } = outcome;
-      const named = templateMessage(error, templates);
-      stderr.write(errorLine(named ?? messageOf(error)));
-      if (named === undefined) stderr.write(adviceFor(error) ?? (resume || firstAdvice(error)));
+      const named = templateMessage(error, options.templates);
+      stderr.write(errorLine(named ?? ledgerMessage(error, options)));
+      if (named === undefined)
+        stderr.write(adviceFor(error) ?? (resume === '' ? firstAdvice(error) : tokenAdvice(error) + resume));
       return 1;
     }
     case 'unwritable':
@@ -88,9 +88,6 @@ function reportEnd(outcome: Outcome, { cursor }: TailProgress, { templates }: Ta
       return 1;
   }
 }
-
-/** The next step for a failure before the first response. */
-const firstAdvice = (error: unknown): string => (isLedgerError(error) ? `→ ${checkAdvice}\n` : '');
 
 /** The next step for an error after which resuming fails again. */
 function adviceFor(error: unknown): string | undefined {

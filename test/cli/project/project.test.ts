@@ -133,6 +133,8 @@ describeWithPostgres('canton-rx project', () => {
     await until(() => /\d+ \/ \d+ {2}· {2}lag 0 {2}· {2}.*caught up/.test(err.text()));
 
     expect(await stop(run)).toBe(0);
+    // the line is erased before
+    expect(err.text().split('\r\u001B[K').at(-1)).toMatch(/^stopped\nthe same command continues after offset \d+\n$/);
   });
 
   it('waits while another process writes the schema, and says which; then it continues', async () => {
@@ -164,21 +166,37 @@ describeWithPostgres('canton-rx project', () => {
     await until(() =>
       run.err
         .text()
-        .includes(`\nretrying: the ledger at ${new URL(world.sandbox.url).host} fails (SERVICE_NOT_RUNNING)\n`),
+        .includes(
+          `\ncanton-rx: retrying: the ledger at ${new URL(world.sandbox.url).host} fails (SERVICE_NOT_RUNNING)\n`,
+        ),
     );
+    const { host } = new URL(world.sandbox.url);
+    await until(() => run.err.text().includes(`\ncanton-rx: ${host} responds again\n`));
     await server.crash();
     world.sandbox.generate(5);
     try {
-      await until(() => run.err.text().includes('\nretrying: the database fails ('));
+      await until(() => run.err.text().includes('\ncanton-rx: retrying: the database fails ('));
     } finally {
       await server.start();
     }
     world.sandbox.generate(5);
     const end = world.sandbox.ledgerEnd;
     await until(async () => Number((await sql('SELECT contracts.latest_offset() AS o'))[0]?.['o']) >= end - 3);
+    await until(() => run.err.text().includes('\ncanton-rx: the database works again\n'));
 
     expect(await stop(run)).toBe(0);
   });
+
+  it('loads all contracts again after a reset of the ledger, and says when it has caught up', async () => {
+    const run = project();
+    await caughtUp(run);
+    await world.restart({ port: Number(new URL(world.sandbox.url).port) }, 50);
+    const lines = `canton-rx: the ledger was reset: it ends before offset \\d+ of the schema; loading all contracts again\n`;
+    await until(() => new RegExp(`${lines}(?:.*\n)*caught up at offset \\d+;`).test(run.err.text()));
+
+    expect(await stop(run)).toBe(0);
+    expect(await activeIds()).toStrictEqual(await ledgerIds());
+  }, 60_000);
 
   const failure = async (run: CliRun): Promise<{ readonly code: number; readonly text: string }> => {
     const code = await run.code;

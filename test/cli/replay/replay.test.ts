@@ -46,7 +46,8 @@ describe('the file of replay', () => {
   it('waits for new updates up to --to, and has no checkpoints', async () => {
     await world.restart({ earlyCheckpointMs: 5 }, 20);
     const end = world.sandbox.ledgerEnd + 30;
-    const { code } = start('--to', String(end));
+    const from = world.sandbox.ledgerEnd;
+    const { code, err } = start('--to', String(end));
     await until(() => world.sandbox.requests.some(({ query }) => 'stream_idle_timeout_ms' in query));
     await until(() => size() > 5_000);
     while (world.sandbox.ledgerEnd < end) world.sandbox.generate(1);
@@ -55,6 +56,9 @@ describe('the file of replay', () => {
     const tags = parseLines(content()).map(({ _tag }) => _tag);
     expect(tags.length).toBeGreaterThan(20);
     expect(tags).not.toContain('OffsetCheckpoint');
+    expect(err.text()).toContain(
+      `canton-rx: the ledger ends at offset ${from}: waiting for updates up to --to ${end}\n`,
+    );
   });
 
   it('is empty for an empty range', async () => {
@@ -67,6 +71,21 @@ describe('the file of replay', () => {
 
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     expect(statSync(manifestFile()).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['a refused connection', undefined, 'cannot be reached (ECONNREFUSED)'],
+    ['a web page', { kind: 'rewrite', body: () => '<html>' }, 'did not answer as expected'],
+    ['a refused token', { kind: 'status', status: 401 }, 'requires a token'],
+  ] as const)('is not created after %s, and the next step is printed', async (_, fault, reason) => {
+    if (fault === undefined) await world.sandbox.close();
+    else world.sandbox.fault(fault, { path: /ledger-end/ });
+    const { code, err } = await run();
+
+    expect(code).toBe(1);
+    expect(err).toContain(reason);
+    expect(err.endsWith("\n→ run 'canton-rx check' with the same --ledger for the reason\n")).toBe(true);
+    expect(() => content()).toThrow('ENOENT');
   });
 
   it('is not created if the ledger ends before --from', async () => {

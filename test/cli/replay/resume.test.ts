@@ -62,7 +62,9 @@ describe('resuming a replay', () => {
     signals.emit('SIGINT');
 
     expect(await code).toBe(130);
-    expect(err.text()).toMatch(/^interrupted\nthe same command resumes at the end of .*out\.ndjson\n$/);
+    expect(err.text()).toMatch(
+      /^canton-rx: the ledger ends at offset \d+: waiting .*\ninterrupted\nthe same command resumes at the end of .*out\.ndjson\n$/,
+    );
     expect(content().endsWith('\n')).toBe(true);
     expect(manifest()).not.toHaveProperty('complete');
     expect(signals.listenerCount('SIGINT')).toBe(0);

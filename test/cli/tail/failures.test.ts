@@ -80,6 +80,39 @@ describe('a failure of the ledger in tail', () => {
     expect(err.text()).toBe(`canton-rx: the ledger already ends at ${world.sandbox.ledgerEnd}, after --to 5\n`);
   });
 
+  it('is a ledger that ends before --from', async () => {
+    const { code, err } = await world.tail('--from', '99999');
+
+    expect(code).toBe(1);
+    expect(err.text()).toBe(`canton-rx: the ledger ends at offset ${world.sandbox.ledgerEnd}, before --from 99999\n`);
+  });
+
+  it('is a token that is required: without one, none is refused', async () => {
+    await world.restart({ checkToken: (token) => token === 'letmein' });
+    const without = await world.tail();
+    const env = { CANTON_RX_LEDGER_TOKEN: 'other' };
+    const refused = runCli(['tail', '--ledger', world.sandbox.url], { env });
+    await refused.code;
+    const hint = "→ run 'canton-rx check' with the same --ledger for the reason\n";
+
+    expect(without.err.text()).toMatch(
+      /^canton-rx: 127\.0\.0\.1:\d+ requires a token: give one with --token-file FILE or CANTON_RX_LEDGER_TOKEN\n/,
+    );
+    expect(refused.err.text()).toMatch(/^canton-rx: 127\.0\.0\.1:\d+ refuses the token\.\n/);
+    expect(without.err.text().endsWith(hint)).toBe(true);
+    expect(refused.err.text().endsWith(hint)).toBe(true);
+  });
+
+  it('has the next step and the offset if a token is refused later', async () => {
+    const run = runCli(['tail', '--ledger', world.sandbox.url]);
+    await run.out.lines(10);
+    world.sandbox.fault({ kind: 'status', status: 401 }, { path: /updates|ledger-end/ });
+    world.startTraffic();
+
+    expect(await run.code).toBe(1);
+    expect(run.err.text()).toMatch(/\n→ run 'canton-rx check' .*\nresume with --from \d+\n$/);
+  });
+
   it('is reported at once if the first request cannot connect', async () => {
     await world.sandbox.close();
     const { code, err } = await world.tail();
@@ -89,17 +122,24 @@ describe('a failure of the ledger in tail', () => {
     expect(err.text()).not.toContain('resume');
   });
 
-  it('is announced if there is no answer for some seconds: a wrong port may be silent', async () => {
-    world.sandbox.fault({ kind: 'hang' }, { path: /ledger-end/ });
-    const run = runCli(['tail', '--ledger', world.sandbox.url]);
-    const { host } = new URL(world.sandbox.url);
-    const hint = `canton-rx: no response from ${host} yet; run 'canton-rx check' with the same --ledger for the reason\n`;
-    await until(() => run.err.text() === hint);
-    run.signals.emit('SIGINT');
+  it.each([
+    ['tail', [], 0],
+    ['replay', ['--out'], 130],
+  ] as const)(
+    'is announced by %s if there is no answer for some seconds: a wrong port may be silent',
+    async (command, options, code) => {
+      world.sandbox.fault({ kind: 'hang' }, { path: /ledger-end/ });
+      const file = options.length === 0 ? [] : [`${world.folder}/out.ndjson`];
+      const run = runCli([command, '--ledger', world.sandbox.url, ...options, ...file]);
+      const { host } = new URL(world.sandbox.url);
+      const hint = `canton-rx: no response from ${host} yet; run 'canton-rx check' with the same --ledger for the reason\n`;
+      await until(() => run.err.text() === hint);
+      run.signals.emit('SIGINT');
 
-    expect(await run.code).toBe(0);
-    expect(run.err.text()).toBe(`${hint}stopped\n`);
-  });
+      expect(await run.code).toBe(code);
+      expect(run.err.text()).toBe(`${hint}${code === 0 ? 'stopped' : 'interrupted'}\n`);
+    },
+  );
 
   it('is not reported if only the ledger end is missing', async () => {
     await world.restart({ interfaceOnly: true });
@@ -122,7 +162,8 @@ describe('a failure of the ledger in tail', () => {
         { path: /updates/, times: 2 },
       );
       world.startTraffic();
-      await until(() => run.err.text() === `${notice}canton-rx: ${host} responds again\n`);
+      await until(() => run.err.text().endsWith(`${notice}canton-rx: ${host} responds again\n`));
+      expect(run.err.text().split('(SERVICE_NOT_RUNNING)')).toHaveLength(2);
       run.signals.emit('SIGTERM');
       await run.code;
 
@@ -140,8 +181,8 @@ describe('a failure of the ledger in tail', () => {
     [
       'contracts',
       '--template',
-      'ab:Main:Asset',
-      /the package id ab in --template: write #package-name:Module:Entity\n$/,
+      `${'ab'.repeat(32)}:Main:Asset`,
+      /the package id (?:ab){32} in --template: write #package-name:Module:Entity\n$/,
     ],
   ])('is a name of %s %s that the participant does not know: %s', async (command, option, name, expected) => {
     const file = `${world.folder}/out.ndjson`;
@@ -154,6 +195,30 @@ describe('a failure of the ledger in tail', () => {
     // nothing is left in the way of the corrected command
     expect(readdirSync(world.folder)).toStrictEqual([]);
   });
+
+  it.each([['tail'], ['replay']])(
+    'is not a synchronizer of %s that the participant does not know, but is named',
+    async (command) => {
+      const out = command === 'replay' ? ['--out', `${world.folder}/out.ndjson`] : ['--to', '20'];
+      const [first = ''] = world.sandbox.synchronizers;
+      const { code, err } = runCli([
+        command,
+        '--ledger',
+        world.sandbox.url,
+        '--synchronizer',
+        'nope',
+        '--synchronizer',
+        first,
+        ...out,
+      ]);
+
+      expect(await code).toBe(0);
+      expect(err.text()).toContain(
+        'canton-rx: the participant is not connected to the synchronizer nope: only earlier updates can be of it\n',
+      );
+      expect(err.text()).not.toContain(`the synchronizer ${first}`);
+    },
+  );
 
   it('is not a party that cannot be checked', async () => {
     world.sandbox.fault({ kind: 'status', status: 403, body: cantonError('NA') }, { path: /connected-synchronizers/ });
