@@ -57,6 +57,19 @@ export const checkParties = (
     ignoreElements(),
   );
 
+/** The parties that the participant does not know; none if that is not known in time. */
+export const unknownParties = (
+  connection: Connection,
+  parties: readonly Party[] | 'any',
+): Observable<readonly Party[]> =>
+  fromList(parties === 'any' ? [] : parties).pipe(
+    concatMap((party) => isUnknown(connection, party).pipe(map((unknown) => (unknown ? [party] : [])))),
+    toArray(),
+    map((lists) => lists.flat()),
+    timeout(timeoutMs),
+    catchError(() => of([])),
+  );
+
 const unknownParty = (party: Party, similar: string | undefined): UnknownPartyError => {
   const advice = similar === undefined ? 'check the spelling of --party' : `did you mean ${escapeText(similar)}?`;
   return new UnknownPartyError(`the participant does not know the party ${party}: ${advice}`);

@@ -24,9 +24,10 @@ import { readParties } from '../Selection.js';
 import { columnsOf, paintFor, statusLine } from '../terminal.js';
 import { escapeJsonLine } from '../text.js';
 import { flush } from '../output.js';
+import { unknownParties } from '../unknownNames.js';
 import { errorLine, messageOf, type World } from '../World.js';
 import { checkClock, checkEncryption, checkReachable, checkRoundTrip } from './connection.js';
-import { type Basics, type Finding, findings, type Outcome, type Probe } from './Finding.js';
+import { type Basics, type Finding, findings, type Outcome, type Probe, shortenId } from './Finding.js';
 import { createReport, formatReport } from './report.js';
 import { checkEndpoints, checkParticipant, checkSynchronizers, checkVersion } from './service.js';
 import { checkWebSocket } from './socket.js';
@@ -149,12 +150,13 @@ function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Find
       toFindings(['updates', 'updates'], updates$, 2 * timeoutMs),
       toFindings(['endpoints', 'endpoints'], checkEndpoints(target), timeoutMs),
       toFindings(['webSocket', 'WebSocket'], checkWebSocket(target.connection), timeoutMs),
+      toFindings(['party', 'party'], checkParties(target), timeoutMs),
     ]),
     // after the others, so that they do not slow it down
     toFindings(['roundTrip', 'round trip'], checkRoundTrip(target, basics), timeoutMs),
   ];
   return serviceChecks$.pipe(
-    concatMap(([version, token, participant, updates, endpoints, webSocket]) =>
+    concatMap(([version, token, participant, updates, endpoints, webSocket, parties]) =>
       roundTrip$.pipe(
         map((roundTrip) => [
           ...version,
@@ -163,6 +165,7 @@ function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Find
           checkClock(basics),
           ...roundTrip,
           ...participant,
+          ...parties,
           ...checkOffsets(basics),
           ...updates,
           ...endpoints,
@@ -173,6 +176,20 @@ function runOtherChecks(target: Probe, basics: Basics): Observable<readonly Find
     defaultIfEmpty([]),
   );
 }
+
+/** A finding for each party that the participant does not know: requests for it succeed without a result. */
+const checkParties = ({ connection, parties }: Probe): Observable<readonly Finding[]> =>
+  unknownParties(connection, parties).pipe(
+    map((unknown) =>
+      unknown.map((party) =>
+        findings('party', 'party').failed({
+          kind: 'other',
+          text: `the participant does not know ${shortenId(party)}`,
+          next: 'check the spelling of --party',
+        }),
+      ),
+    ),
+  );
 
 /** The findings of a check within a time. A failure of the check itself is a finding, too. */
 const toFindings = (

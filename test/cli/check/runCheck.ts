@@ -23,8 +23,12 @@ export interface JsonReport {
 }
 
 /** Runs `canton-rx check --json` on a ledger. */
-export async function runCheck(url: string, env: Readonly<Record<string, string>> = {}): Promise<JsonReport> {
-  const { code, out, err } = runCli(['check', '--ledger', url, '--json'], { env });
+export async function runCheck(
+  url: string,
+  env: Readonly<Record<string, string>> = {},
+  options: readonly string[] = [],
+): Promise<JsonReport> {
+  const { code, out, err } = runCli(['check', '--ledger', url, '--json', ...options], { env });
   const exitCode = await code;
   const { findings, ...report } = JSON.parse(out.text()) as { exitCode: number; findings: readonly JsonFinding[] };
   expect(report.exitCode).toBe(exitCode);

@@ -34,6 +34,20 @@ describe('the check of updates', () => {
     });
   });
 
+  it('names a party that the participant does not know', async () => {
+    const sandbox = await sandboxWith();
+    const unknown = await runCheck(sandbox.url, {}, ['--party', 'alicce::1220aa']);
+    const known = await runCheck(sandbox.url, {}, ['--party', sandbox.parties[0] ?? '']);
+
+    expect(unknown.code).toBe(1);
+    expect(unknown.finding('party')).toMatchObject({
+      state: 'failed',
+      text: 'the participant does not know alicce::1220aa…',
+      next: 'check the spelling of --party',
+    });
+    expect({ code: known.code, party: known.finding('party') }).toStrictEqual({ code: 0, party: undefined });
+  });
+
   it('suggests --party if the user may not read as any party', async () => {
     const sandbox = await sandboxWith();
     const denied = { kind: 'status', status: 403, body: cantonError('PERMISSION_DENIED') } as const;
