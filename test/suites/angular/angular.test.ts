@@ -30,14 +30,14 @@ const apps: readonly {
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 29_600,
+    budget: 30_100,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
     name: 'a ledger that only reads',
     imports: "import { createLedgerReader } from 'canton-rx';",
     value: "createLedgerReader({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 24_700,
+    budget: 25_300,
     codecs: ['CreatedEvent'],
   },
   {
@@ -45,7 +45,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 31_000,
+    budget: 31_600,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -58,7 +58,7 @@ const apps: readonly {
       () => undefined,
     )`,
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 38_700,
+    budget: 39_200,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -75,7 +75,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 38_800,
+    budget: 39_250,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
