@@ -17,7 +17,7 @@ export function load(app) {
 
 const parts = ['Start', 'Guides', 'Examples', 'Reference', 'Project'];
 
-/** Shows the pages of all parts to a reader who has not folded them. */
+/** Unfolds all parts, until the reader folds one. */
 const unfold = `for (const part of ${JSON.stringify(parts)}) try { localStorage['tsd-accordion-' + part] ??= 'true' } catch {}`;
 
 /** Puts each page into its part, which TypeDoc calls a group. */

@@ -75,7 +75,7 @@ const unknownParty = (party: Party, similar: string | undefined): UnknownPartyEr
   return new UnknownPartyError(`the participant does not know the party ${party}: ${advice}`);
 };
 
-const ConnectedSynchronizers = t.type({
+const Synchronizers = t.type({
   connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })),
 });
 
@@ -90,7 +90,7 @@ export const warnOfSynchronizers = (
     : probe(connection, { method: 'GET', path: '/v2/state/connected-synchronizers' }, timeoutMs)
   ).pipe(
     tap((response) => {
-      const connected = decodeResponse(response, ConnectedSynchronizers)?.connectedSynchronizers ?? [];
+      const connected = decodeResponse(response, Synchronizers)?.connectedSynchronizers ?? [];
       const ids = connected.map(({ synchronizerId }) => synchronizerId);
       for (const id of ids.length === 0 ? [] : synchronizers.filter((one) => !ids.includes(one)))
         stderr.write(
@@ -106,8 +106,6 @@ function adviceOn(id: string, ids: readonly string[]): string {
   const similar = ids.find((one) => nameOf(one) === nameOf(id));
   return similar === undefined ? 'only earlier updates can be of it' : `did you mean ${escapeText(similar)}?`;
 }
-
-const Synchronizers = t.type({ connectedSynchronizers: t.array(t.unknown) });
 
 const Parties = t.type({ partyDetails: t.array(t.unknown) });
 
