@@ -56,18 +56,20 @@ const house = {
   ledger: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission'],
   file: ['codecs', 'errors', 'process'],
   indexeddb: ['codecs', 'errors', 'process'],
-  postgres: ['codecs', 'errors', 'http', 'process', 'contracts'],
+  postgres: ['codecs', 'errors', 'diagnostics', 'http', 'process', 'contracts'],
   nats: ['codecs', 'errors', 'diagnostics', 'http', 'operators', 'process'],
   angular: ['codecs', 'contracts', 'errors', 'http', 'ledger'],
   otel: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission', 'operators', 'process', 'ledger'],
   ws: ['codecs', 'errors', 'http', 'feed'],
   undici: ['errors', 'http'],
   sandbox: ['codecs'],
-  cli: [
-    ...['codecs', 'errors', 'diagnostics', 'http', 'operators', 'ledger', 'contracts', 'process', 'postgres'],
-    ...['verify', 'sandbox', 'file', 'ws'],
-  ],
+  cli: ['errors', 'contracts', 'process', 'postgres', 'verify', 'sandbox', 'ws'],
 };
+/** The command line imports what other programs can import, and the tables of failed connections and databases, which are no public names. */
+const entriesAlone = (depth) => ({
+  regex: `^(\\.\\./){${depth + 1}}[a-z]+/(?!index\\.js$|connectionTrouble\\.js$|databaseErrors\\.js$)`,
+  message: 'cli/ imports public entries alone: ../index.js, ../contracts/index.js and so on',
+});
 const inNode = ['sandbox', 'cli', 'file'];
 const knowsVendor = ['verify', 'sandbox'];
 
@@ -86,6 +88,7 @@ const direction = (folder, allowed, depth) => {
             ...(knowsVendor.includes(folder) ? [] : [vendor]),
             ...(inNode.includes(folder) ? [] : [node]),
             ...foreign(folder),
+            ...(folder === 'cli' ? [entriesAlone(depth)] : []),
             {
               regex: `^(\\.\\./){${depth + 1}}(${others.join('|')})/`,
               message: `${folder}/ imports only: ${allowed.join(', ') || 'itself'}`,
@@ -113,6 +116,32 @@ const minLines = {
   }),
 };
 
+/** Angular's builder moves a pattern with a rest out of the parameters: a default after it must not refer to its names. */
+const noDefaultFromRest = {
+  meta: { type: 'problem', schema: [] },
+  create(context) {
+    const { sourceCode } = context;
+    const isWithin = (inner, { range: [start, end] }) => inner.range[0] >= start && inner.range[1] <= end;
+    const hasRest = ({ type, left, properties = [] }) =>
+      type === 'AssignmentPattern' ? hasRest(left) : properties.some((property) => property.type === 'RestElement');
+    const check = (node) => {
+      for (const pattern of node.params.filter(hasRest)) {
+        const later = node.params.slice(node.params.indexOf(pattern) + 1);
+        const variables = sourceCode.getDeclaredVariables(node);
+        for (const { defs, references } of variables)
+          if (defs.some(({ name }) => isWithin(name, pattern)))
+            for (const { identifier } of references)
+              if (later.some((param) => isWithin(identifier, param)))
+                context.report({
+                  node: identifier,
+                  message: 'esbuild moves this name out of the parameters: use it in the body',
+                });
+      }
+    };
+    return { FunctionDeclaration: check, FunctionExpression: check, ArrowFunctionExpression: check };
+  },
+};
+
 /** Reports words of the list in the prose of guides, and in the comments and messages of sources. */
 const prose = {
   meta: { type: 'suggestion', schema: [] },
@@ -135,7 +164,7 @@ const prose = {
     };
   },
 };
-const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/cli/demo.ts', 'src/ws/browser.ts'];
+const entryPoints = ['src/**/index.ts', 'src/cli/main.ts', 'src/ws/browser.ts'];
 
 export default defineConfig(
   globalIgnores([
@@ -187,6 +216,11 @@ export default defineConfig(
     ignores: entryPoints,
     plugins: { house: { rules: { 'min-lines': minLines } } },
     rules: { 'house/min-lines': ['error', { min: 20 }] },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { syntax: { rules: { 'no-default-from-rest': noDefaultFromRest } } },
+    rules: { 'syntax/no-default-from-rest': 'error' },
   },
   Object.entries(house).flatMap(([folder, allowed]) => [0, 1].map((depth) => direction(folder, allowed, depth))),
   {

@@ -1,7 +1,7 @@
 // node docs/examples/install.mjs NAME [FOLDER]
 // Copies an example into a folder of its own, installs it there next to the library as it is published, and builds it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 
@@ -32,10 +32,20 @@ cpSync(join(import.meta.dirname, name), folder, {
   filter: (source) => !generated.has(basename(source)),
 });
 const root = join(import.meta.dirname, '..', '..');
-// npm pack builds the library first
-run('npm', ['pack', '--silent', '--pack-destination', folder], root);
-const packed = readdirSync(folder).find((file) => file.endsWith('.tgz'));
-renameSync(join(folder, packed), join(folder, 'canton-rx.tgz'));
+const tarball = join(folder, 'canton-rx.tgz');
+const packed = process.env.CANTON_RX_TARBALL;
+if (packed !== undefined) copyFileSync(packed, tarball);
+else {
+  // npm pack builds the library first
+  run('npm', ['pack', '--silent', '--pack-destination', folder], root);
+  renameSync(
+    join(
+      folder,
+      readdirSync(folder).find((file) => file.endsWith('.tgz')),
+    ),
+    tarball,
+  );
+}
 run('npm', ['install', '--no-audit', '--no-fund', './canton-rx.tgz'], folder);
 run('npm', ['run', 'build'], folder, 'inherit');
 console.log(`\nInstalled and built. Now: cd ${folder} && npm start`);

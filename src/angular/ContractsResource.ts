@@ -1,7 +1,9 @@
 import { computed, type Signal, untracked } from '@angular/core';
 import type { Offset } from '../codecs/scalars.js';
-import type { AnyContract } from '../contracts/Contract.js';
+import type { AnyContract, ContractTypes } from '../contracts/Contract.js';
+import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { LiveConnection } from '../contracts/LiveState.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
 
 /**
  * The status of a {@link ContractsResource}, as in Angular's resources.
@@ -62,6 +64,16 @@ export interface ContractsResource<C extends AnyContract = AnyContract> {
    * The state of the connection, and why a request is retried; `undefined` while the status is `'idle'` or `'error'`.
    */
   readonly connection: Signal<LiveConnection | undefined>;
+}
+
+/**
+ * What to read, and from which ledger.
+ *
+ * @internal
+ */
+export interface ContractsRequest<M extends ContractTypes = ContractTypes> {
+  readonly query: ContractQuery<M> & ContractPolicies;
+  readonly ledger: LedgerReader;
 }
 
 /**

@@ -25,7 +25,7 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { AnswerTooLargeError } from '../errors/request.js';
+import { ResponseTooLargeError } from '../errors/request.js';
 import { type HttpPort, type HttpResponse, pathOf } from '../http/HttpPort.js';
 import { outsideZone } from './zone.js';
 
@@ -139,7 +139,7 @@ function responseOfError(error: unknown, path: string): Observable<HttpResponse>
   if (!(error instanceof HttpErrorResponse)) return throwError(() => error);
   if (isComplete(error)) return of(toHttpResponse(error));
   const maxBytes = exceededLimit(error.error);
-  return throwError(() => (maxBytes === undefined ? error : new AnswerTooLargeError(path, maxBytes)));
+  return throwError(() => (maxBytes === undefined ? error : new ResponseTooLargeError(path, maxBytes)));
 }
 
 /** Whether a response was read completely: one that was cut off has its status, but an error in place of the text. */

@@ -14,9 +14,15 @@ import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
 import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
-import { type ContractsResource, contractsResource, failed, type Reading } from './ContractsResource.js';
+import {
+  type ContractsRequest,
+  type ContractsResource,
+  contractsResource,
+  failed,
+  type Reading,
+} from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
-import { type ContractsRequest, contractsReader } from './readContracts.js';
+import { contractsReader } from './readContracts.js';
 import { insideZone } from './zone.js';
 
 /**

@@ -137,9 +137,9 @@ export const injectLedger = (): Ledger => inject(LEDGER);
  * Interceptors then see the requests, and `HttpTestingController` can answer them. An interceptor sees each request of
  * a feed, including retries; an interceptor that retries, or shows every error to the user, should exclude them.
  *
- * With this feature the options `fetch` and `maxAnswerBytes` have no effect, and the option `port` replaces the
+ * With this feature the options `fetch` and `maxResponseBytes` have no effect, and the option `port` replaces the
  * feature. On a server, Angular 22 limits the size of a body, to 1 MiB by default; a larger body is an
- * `AnswerTooLargeError`. Responses are never put into the transfer cache. Fetch rejects redirects in Angular 20 and
+ * `ResponseTooLargeError`. Responses are never put into the transfer cache. Fetch rejects redirects in Angular 20 and
  * later; XMLHttpRequest, and fetch in earlier versions, follow them.
  *
  * `HttpClient` keeps an application unstable while a request is open. A feed therefore pauses between two polls, so

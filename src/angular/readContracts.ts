@@ -20,33 +20,26 @@ import {
 } from 'rxjs';
 import { conflate } from '../contracts/conflate.js';
 import type { ContractOf, ContractTypes } from '../contracts/Contract.js';
-import type { ContractPolicies, ContractQuery } from '../contracts/ContractQuery.js';
 import type { ContractsOptions } from '../contracts/ContractsSource.js';
 import { type LiveContracts, liveContracts, toLiveContracts } from '../contracts/liveContracts.js';
-import type { LedgerReader } from '../ledger/Ledger.js';
-import { ended, failed, type Reading } from './ContractsResource.js';
+import { type ContractsRequest, ended, failed, type Reading } from './ContractsResource.js';
 import { PENDING_TASKS } from './provideLedger.js';
 import { type TransferredContracts, transferredContracts } from './transferredContracts.js';
 import { outsideZone, trackPendingTask, untilLedgerDestroyed } from './zone.js';
 
 /**
- * What to read, and from which ledger.
+ * Opens the view of a request, which changes at most once per frame. Tests replace it.
  *
  * @internal
  */
-export interface ContractsRequest<M extends ContractTypes = ContractTypes> {
-  readonly query: ContractQuery<M> & ContractPolicies;
-  readonly ledger: LedgerReader;
-}
-
-/**
- * Whether views are conflated, so that they change at most once per frame. In tests they are not.
- *
- * @internal
- */
-export const CONFLATED = new InjectionToken<boolean>('conflated views of canton-rx', {
+export const OPEN_VIEW = new InjectionToken<
+  <M extends ContractTypes>(request: ContractsRequest<M>, options: ContractsOptions) => LiveContracts<ContractOf<M>>
+>('views of canton-rx', {
   providedIn: 'root',
-  factory: () => true,
+  factory:
+    () =>
+    ({ ledger, query }, options) =>
+      conflate(liveContracts(ledger, query, options), 'animationFrame'),
 });
 
 /** How long the rendering of a page waits for contracts, in milliseconds. After that the browser reads them. */
@@ -64,15 +57,15 @@ export function contractsReader<M extends ContractTypes>(
   options: ContractsOptions,
 ): (request: ContractsRequest<M>) => Observable<Reading<ContractOf<M>>> {
   const zone = inject(NgZone);
-  const isConflated = inject(CONFLATED);
+  const openView = inject(OPEN_VIEW);
   const isServer = isPlatformServer(inject(PLATFORM_ID));
   const pendingTasks = inject(PENDING_TASKS, { optional: true }) ?? undefined;
   const transferred = transferredContracts<M>();
   return (request) => {
-    const view$ = defer(() => {
-      const view = liveContracts(request.ledger, request.query, options);
-      return readingsOf(request, isConflated ? conflate(view, 'animationFrame') : view, compare);
-    }).pipe(untilLedgerDestroyed(request.ledger), endStale(request));
+    const view$ = defer(() => readingsOf(request, openView(request, options), compare)).pipe(
+      untilLedgerDestroyed(request.ledger),
+      endStale(request),
+    );
     const reading$ = defer(() => (isServer ? snapshotOf : continueFrom)(view$, transferred(request)));
     return reading$.pipe(
       catchError((error: unknown) => of(failed(request, error))),

@@ -2,12 +2,16 @@ import { ApplicationRef, inject, makeStateKey, TransferState } from '@angular/co
 import { asyncScheduler, noop } from 'rxjs';
 import { CreatedEvent } from '../codecs/Event.js';
 import type { Int64, Offset } from '../codecs/scalars.js';
-import type { AnyContract, ContractLocation, ContractOf, ContractTypes } from '../contracts/Contract.js';
+import {
+  type AnyContract,
+  type ContractLocation,
+  type ContractOf,
+  type ContractTypes,
+  makeContract,
+} from '../contracts/Contract.js';
 import { eventFormatOf } from '../contracts/ContractQuery.js';
-import { makeContract } from '../contracts/makeContract.js';
-import type { KnownContracts, Reading } from './ContractsResource.js';
+import type { ContractsRequest, KnownContracts, Reading } from './ContractsResource.js';
 import { LEDGER } from './provideLedger.js';
-import type { ContractsRequest } from './readContracts.js';
 
 /** Contracts in a page, as the participant sends them: the browser decodes them by the types of the query. */
 interface Transferred {

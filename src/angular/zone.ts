@@ -21,7 +21,7 @@ import {
   type ProcessorRun,
   withConnection,
 } from '../ledger/connection.js';
-import type { Ledger, LedgerReader } from '../ledger/Ledger.js';
+import type { Ledger } from '../ledger/Ledger.js';
 
 /** The environment in which a ledger is provided. */
 interface LedgerEnvironment {
@@ -46,8 +46,8 @@ export interface PendingTaskList {
   add(): () => void;
 }
 
-/** The injectors of ledgers. */
-const destroyRefs = new WeakMap<LedgerReader, DestroyRef>();
+/** The injectors of ledgers, by their function `updates`, which copies of a ledger share. */
+const destroyRefs = new WeakMap<object, DestroyRef>();
 
 /**
  * Returns a ledger whose feeds run outside Angular's zone and emit within it, because an application that waits for a
@@ -70,13 +70,15 @@ export function ledgerInZone(ledger: Ledger, environment: LedgerEnvironment): Le
   const inZone: Ledger = {
     ...ledger,
     updates: updates as Ledger['updates'],
+    completions: (...args) => feed(ledger.completions(...args)),
     executeAndWaitForTransaction: (...args) => singleRequest(ledger.executeAndWaitForTransaction(...args)),
+    submitAndWaitForTransaction: (...args) => singleRequest(ledger.submitAndWaitForTransaction(...args)),
     prepare: (...args) => singleRequest(ledger.prepare(...args)),
     submit: (...args) => singleRequest(ledger.submit(...args)),
     ledgerEnd: () => singleRequest(ledger.ledgerEnd()),
     diagnostics$: ledger.diagnostics$.pipe(insideZone(zone)),
   };
-  destroyRefs.set(inZone, destroyRef);
+  destroyRefs.set(updates, destroyRef);
   const connection = connectionOf(ledger);
   // the ledger of a test has none
   if (connection === undefined) return inZone;
@@ -146,10 +148,10 @@ const untilDestroyed =
  *
  * @internal
  */
-export const untilLedgerDestroyed = <A>(ledger: LedgerReader): MonoTypeOperatorFunction<A> =>
+export const untilLedgerDestroyed = <A>({ updates }: { readonly updates: object }): MonoTypeOperatorFunction<A> =>
   takeUntil(
     new Observable<void>((subscriber) =>
-      destroyRefs.get(ledger)?.onDestroy(() => {
+      destroyRefs.get(updates)?.onDestroy(() => {
         subscriber.next();
       }),
     ),
@@ -176,8 +178,8 @@ export const trackPendingTask =
 /** Returns a handler that runs within Angular's zone, as does the Observable that it returns. */
 const handlerInZone =
   (zone: NgZone, handler: AnyHandler): AnyHandler =>
-  (work, tx) => {
-    const result = zone.run(() => handler(work, tx));
+  (work, tx, report) => {
+    const result = zone.run(() => handler(work, tx, report));
     if (!isObservable(result)) return result;
     return new Observable((subscriber) => zone.run(() => result.subscribe(subscriber)));
   };

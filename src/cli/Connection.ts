@@ -27,6 +27,9 @@ export const addressOf = ({ ledger }: Pick<Connection, 'ledger'>): string => {
   return `${url.hostname}:${portOf(url)}`;
 };
 
+/** The next step if a ledger does not answer. */
+export const checkAdvice = "run 'canton-rx check' with the same --ledger for the reason";
+
 /** The options of every command that connects to a ledger. */
 export const connectionOptions = {
   ledger: { type: 'string' },

@@ -1,9 +1,10 @@
 import type { EventEmitter } from 'node:events';
+import type { Writable } from 'node:stream';
 import { types } from 'node:util';
 import { fromEvent, merge, type Observable } from 'rxjs';
-import { isLedgerResetError, isPrunedError } from '../errors/feed.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import type { Output } from './output.js';
+
+/** An output of a command, possibly a terminal. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** The environment of a command apart from the ledger: the process, or a replacement in tests. */
 export interface World {
@@ -29,29 +30,12 @@ export const interruptions = (signals: Signals): Observable<unknown> =>
 export const errorLine = (message: string): string => `canton-rx: ${message}\n`;
 
 /** The message of an error without its stack, which does not help the user of a command. */
-export function messageOf(error: unknown): string {
-  if (isLedgerError(error)) return error.message;
-  return types.isNativeError(error) ? error.message : 'unknown error';
-}
+export const messageOf = (error: unknown): string => (types.isNativeError(error) ? error.message : 'unknown error');
 
 /** Why an operation on a file failed, without the path; `undefined` for an error that is not of the system. */
-export function systemReason(error: unknown): string | undefined {
-  if (!types.isNativeError(error) || !('syscall' in error)) return undefined;
-  return error.message.split(', ')[0];
-}
+export const systemReason = (error: unknown): string | undefined =>
+  types.isNativeError(error) && 'syscall' in error ? error.message.split(', ')[0] : undefined;
 
-/** The advice for errors after which the same command fails again. */
-interface GapTexts {
-  readonly pruned: (earliest: number) => string;
-  readonly reset: string;
-}
-
-/** The advice about a gap, which no retry fills; `undefined` for any other error. */
-export function gapAdvice(error: unknown, { pruned, reset }: GapTexts): string | undefined {
-  if (isLedgerResetError(error)) return reset;
-  if (!isPrunedError(error)) return undefined;
-  const { earliestOffset } = error;
-  return earliestOffset === undefined
-    ? 'the pruned updates are gone'
-    : `the pruned updates are gone: ${pruned(earliestOffset)}`;
-}
+/** Whether an error of the system or of Node.js has this code. */
+export const hasCode = (error: unknown, code: string): boolean =>
+  types.isNativeError(error) && 'code' in error && error.code === code;

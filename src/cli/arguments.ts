@@ -1,4 +1,3 @@
-import type * as t from 'io-ts';
 import { parseArgs, type ParseArgsConfig, types } from 'node:util';
 
 /** Bad arguments. The message names them in one line and never contains a secret. */
@@ -48,6 +47,7 @@ const otherNames: Readonly<Partial<Record<string, string>>> = {
   file: 'out',
   output: 'out',
   parties: 'party',
+  party: 'act-as',
   db: 'database',
 };
 
@@ -73,6 +73,22 @@ function positionalMessage(text: string, options: readonly string[]): string {
 export function ledgerUrlOf(text: string): string | undefined {
   const url = /^[\w.-]+:\d{1,5}$/.test(text) ? `http://${text}` : text;
   return /^https?:\/\/[^\s@?#]+$/.test(url) && URL.canParse(url) ? url : undefined;
+}
+
+/** The options of every command that prints what a ledger has. */
+export const formOptions = {
+  json: { type: 'boolean' },
+  pretty: { type: 'boolean' },
+  websocket: { type: 'boolean' },
+} as const;
+
+/** Whether to print rows for people rather than JSON for programs, and to use WebSockets. Throws a {@link UsageError}. */
+export function readForm(
+  { json = false, pretty = false, websocket = false }: Values<typeof formOptions>,
+  { isTTY = false }: { readonly isTTY?: boolean },
+): { readonly isPretty: boolean; readonly isPushed: boolean } {
+  if (json && pretty) throw new UsageError('--json and --pretty exclude each other');
+  return { isPretty: pretty || (!json && isTTY), isPushed: websocket };
 }
 
 /** Reads one of the values that an option allows. Throws a {@link UsageError}. */
@@ -102,19 +118,9 @@ export function readInteger(
   throw new UsageError(`--${option} must be an integer from 0 to ${max}, got '${text}'`);
 }
 
-/** Reads the values of a repeatable option by their codec; `expected` describes them. Throws a {@link UsageError}. */
-export function readValues<A>(
-  option: string,
-  texts: readonly string[] | undefined,
-  codec: t.Type<A, A>,
-  expected: string,
-): readonly A[] {
-  return (texts ?? []).map((text) => {
-    const result = codec.decode(text);
-    if (result._tag === 'Right') return result.right;
-    throw new UsageError(`--${option} must be ${expected}, got '${text}'`);
-  });
-}
+/** Reads an offset, or `end` for the ledger end. Throws a {@link UsageError}. */
+export const readOffset = (option: string, text: string): number | 'end' =>
+  text === 'end' ? text : readInteger(option, text, 0);
 
 /** JSON Web Tokens start like this, and almost nothing else does. */
 const tokens = /\beyJ[\w-]{8,}(?:\.[\w-]*)*/g;

@@ -1,10 +1,13 @@
-import type { Writable } from 'node:stream';
 import {
+  catchError,
   defer,
   EMPTY,
+  endWith,
   fromEvent,
   ignoreElements,
   map,
+  merge,
+  mergeMap,
   Observable,
   of,
   repeat,
@@ -13,9 +16,7 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
-
-/** An output of a command, possibly a terminal. */
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+import { hasCode, interruptions, type Output, type World } from './World.js';
 
 /** Completes when everything written so far has been passed on. */
 export const flush = (output: Output): Observable<never> =>
@@ -30,7 +31,7 @@ export const flush = (output: Output): Observable<never> =>
 const maxWaitingBytes = 2 ** 20;
 
 /** Emits once when an output takes more: at once, or when a slow reader has read what waits for it. */
-export const ready = (output: Output): Observable<unknown> =>
+const ready = (output: Output): Observable<unknown> =>
   defer(() => (isFull(output) ? fromEvent(output, 'drain').pipe(take(1)) : of(true)));
 
 const isFull = ({ writableLength }: Output): boolean => writableLength >= maxWaitingBytes;
@@ -78,3 +79,50 @@ export const withBackpressure = (output: Output, read: () => Observable<unknown>
     takeWhile((full) => !full),
     repeat({ delay: () => (isFull(output) ? ready(output) : EMPTY) }),
   );
+
+/** How a command that prints ended: by itself, by a signal, by a closed or an unwritable stdout, or by an error. */
+export type Outcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'unwritable'; readonly error: unknown }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/**
+ * Runs a command that prints until it completes or fails, a signal arrives or stdout closes. Emits how it ended, once, when
+ * stdout has passed on what was written: only then is it printed.
+ *
+ * @param shown$ - what runs meanwhile, such as a status line; it never completes
+ */
+export function runToEnd(
+  { stdout, signals }: Pick<World, 'stdout' | 'signals'>,
+  printed$: Observable<unknown>,
+  shown$: Observable<unknown> = EMPTY,
+): Observable<Outcome> {
+  const broken$ = fromEvent(stdout, 'error').pipe(map(outputOutcome));
+  const interrupted$ = interruptions(signals).pipe(map((): Outcome => ({ kind: 'interrupted' })));
+  return merge(broken$, interrupted$, settle(printed$), shown$.pipe(ignoreElements())).pipe(
+    take(1),
+    mergeMap((outcome) => finish(outcome, stdout)),
+  );
+}
+
+/** Emits how something ended by itself, once. */
+export const settle = (work$: Observable<unknown>): Observable<Outcome> =>
+  work$.pipe(
+    ignoreElements(),
+    endWith<Outcome>({ kind: 'done' }),
+    catchError((error: unknown) => of<Outcome>({ kind: 'failed', error })),
+  );
+
+function finish(outcome: Outcome, stdout: Output): Observable<Outcome> {
+  if (outcome.kind === 'closed' || outcome.kind === 'unwritable') return of(outcome);
+  return flush(stdout).pipe(
+    endWith(outcome),
+    catchError((error: unknown) => of(outputOutcome(error))),
+  );
+}
+
+/** The outcome of an error of stdout: the reader closed the pipe, as `head -1` does, or writing failed, as on a full disk. */
+const outputOutcome = (error: unknown): Outcome =>
+  hasCode(error, 'EPIPE') ? { kind: 'closed' } : { kind: 'unwritable', error };

@@ -1,7 +1,4 @@
-import type { Event } from '../codecs/Event.js';
-import type { ReassignmentEvent } from '../codecs/Reassignment.js';
-import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
-import type { Update } from '../codecs/Update.js';
+import type { ReassignmentEvent, TopologyEvent, TransactionEvent, Update } from '../index.js';
 import type { Paint } from './terminal.js';
 import { escapeText, shortId, truncate, widthOf } from './text.js';
 
@@ -82,7 +79,7 @@ function updatePieces(update: Update, columns: number): readonly Piece[] {
 }
 
 /** The events: `+Asset` created, `-Asset` archived, `*Asset.Split` exercised; repeated ones as `×2`. */
-function eventPieces(events: readonly (Event | ReassignmentEvent | TopologyEvent)[]): readonly Piece[] {
+function eventPieces(events: readonly (TransactionEvent | ReassignmentEvent | TopologyEvent)[]): readonly Piece[] {
   const counts = new Map<string, { piece: Piece; count: number }>();
   for (const piece of events.map(eventPiece)) {
     const { count } = counts.get(piece.text) ?? { count: 0 };
@@ -93,7 +90,7 @@ function eventPieces(events: readonly (Event | ReassignmentEvent | TopologyEvent
   );
 }
 
-function eventPiece(event: Event | ReassignmentEvent | TopologyEvent): Piece {
+function eventPiece(event: TransactionEvent | ReassignmentEvent | TopologyEvent): Piece {
   switch (event._tag) {
     case 'CreatedEvent':
       return { text: `+${entityOf(event.templateId)}`, format: 'green' };

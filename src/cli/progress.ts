@@ -1,21 +1,10 @@
-import {
-  EMPTY,
-  finalize,
-  ignoreElements,
-  map,
-  type Observable,
-  scan,
-  startWith,
-  tap,
-  timer,
-  withLatestFrom,
-} from 'rxjs';
-import type { Diagnostic } from '../diagnostics/Diagnostic.js';
-import type { LedgerError } from '../errors/LedgerError.js';
-import type { Ledger } from '../ledger/Ledger.js';
-import type { Output } from './output.js';
+import { finalize, ignoreElements, type Observable, scan, startWith, tap, timer, withLatestFrom } from 'rxjs';
+import { type Diagnostic, type Ledger, type LedgerError } from '../index.js';
+import { addressOf } from './Connection.js';
+import type { Session } from './Session.js';
 import type { Paint, StatusLine } from './terminal.js';
-import { errorLine } from './World.js';
+import { groupDigits } from './text.js';
+import { errorLine, type Output } from './World.js';
 
 /** The state of a feed by its diagnostics. */
 export interface Pace {
@@ -33,50 +22,66 @@ export type Sample<P> = P & { readonly at: number };
 interface ProgressView<P> {
   /** Returns the current progress. */
   readonly read: () => P;
-  /** How many samples the rate is computed from, four for each second. */
-  readonly sampleCount: number;
+  /** How long the rate is measured, in seconds. */
+  readonly seconds?: number;
   /** Formats the last samples, the oldest one first. They begin again when the feed has caught up, and when it falls behind. */
-  readonly format: (samples: readonly Sample<P>[], pace: Pace, paint: Paint) => string;
-  /** The time before the first sample, in milliseconds; default: 0. */
-  readonly delayMs?: number;
+  readonly format: (samples: Samples<P>, pace: Pace, paint: Paint) => string;
 }
+
+/** The last samples, the oldest one first. */
+export type Samples<P> = readonly [Sample<P>, ...Sample<P>[]];
+
+/** Shows the progress of a command while subscribed: in a status line, or else by a line for each outage. */
+export const showSession = <P extends object>(session: Session, view: ProgressView<P>): Observable<unknown> =>
+  session.status.isVisible
+    ? showProgress(session.ledger, session.status, view)
+    : retryNotices(session.ledger, addressOf(session.connection), session.world.stderr);
+
+/** How many events of the last samples there were in a second; `undefined` before there are two samples. */
+export function rateOf<P>(samples: Samples<P>, count: (progress: P) => number): number | undefined {
+  const [first, last = first] = [samples[0], samples.at(-1)];
+  const seconds = (last.at - first.at) / 1_000;
+  return seconds > 0 ? (count(last) - count(first)) / seconds : undefined;
+}
+
+/** Joins the parts of a status line: `12 345 / 67 890  ·  1 200/s  ·  catching up`. */
+export const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('  ·  ');
+
+/** A rate in a status line. */
+export const rateText = (rate: number | undefined, paint: Paint): string =>
+  paint('dim', `${groupDigits(rate === undefined ? undefined : Math.round(rate))}/s`);
+
+/** Why a command waits, in a status line; empty while requests succeed. */
+export const troubleText = (trouble: string | undefined, paint: Paint): string =>
+  trouble === undefined ? '' : paint('red', `retrying: ${trouble}`);
 
 const intervalMs = 250;
 
 const initialPace: Pace = { hasCaughtUp: false };
 
-/** Shows the progress of a command while subscribed, if there is a terminal. */
+/** Shows the progress of a command in a status line while subscribed. */
 export function showProgress<P extends object>(
   { diagnostics$ }: Pick<Ledger, 'diagnostics$'>,
   status: StatusLine,
-  { read, sampleCount, format, delayMs = 0 }: ProgressView<P>,
+  { read, seconds = 2, format }: ProgressView<P>,
 ): Observable<unknown> {
-  if (!status.isVisible) return EMPTY;
   const pace$ = diagnostics$.pipe(scan(nextPace, initialPace), startWith(initialPace));
-  return timer(delayMs, intervalMs).pipe(
-    map((): Sample<P> => ({ ...read(), at: Date.now() })),
+  const maxSamples = (seconds * 1_000) / intervalMs + 1;
+  let recent: { readonly samples: readonly Sample<P>[]; readonly pace: Pace } = { samples: [], pace: initialPace };
+  return timer(0, intervalMs).pipe(
     withLatestFrom(pace$),
-    scan(
-      ({ samples, pace: before }: Recent<P>, [sample, pace]): Recent<P> => ({
-        // updates of the past are read faster than new ones occur: no rate is computed from both
-        samples: pace.hasCaughtUp === before.hasCaughtUp ? [...samples, sample].slice(-sampleCount) : [sample],
-        pace,
-      }),
-      { samples: [], pace: initialPace },
-    ),
-    tap(({ samples, pace }) => {
-      status.show((paint) => format(samples, pace, paint));
+    tap(([, pace]) => {
+      const sample = { ...read(), at: Date.now() };
+      // updates of the past are read faster than new ones occur: no rate is computed from both
+      const before = pace.hasCaughtUp === recent.pace.hasCaughtUp ? recent.samples : [];
+      const [first = sample, ...others] = [...before, sample].slice(-maxSamples);
+      recent = { samples: [first, ...others], pace };
+      status.show((paint) => format([first, ...others], pace, paint));
     }),
     finalize(() => {
       status.clear();
     }),
   );
-}
-
-/** The last samples of one state of a feed. */
-interface Recent<P> {
-  readonly samples: readonly Sample<P>[];
-  readonly pace: Pace;
 }
 
 /** For `scan`. */
@@ -100,11 +105,6 @@ function nextPace(pace: Pace, diagnostic: Diagnostic): Pace {
   }
 }
 
-const names: Readonly<Partial<Record<LedgerError['_tag'], string>>> = {
-  RequestTimeoutError: 'timeout',
-  LedgerResetError: 'the ledger ends before the cursor',
-};
-
 /** The codes of fetch and of the system for a connection that breaks during a request. */
 const brokenCodes: readonly string[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
@@ -113,7 +113,9 @@ export function shortReason(error: LedgerError): string {
   if (error._tag === 'ApiError') return error.code ?? String(error.status);
   if (error._tag === 'ConnectionError')
     return brokenCodes.includes(error.code ?? '') ? 'the connection broke' : (error.code ?? error.reason);
-  return names[error._tag] ?? error.name;
+  if (error._tag === 'LedgerResetError')
+    return error.reason === 'anotherLedger' ? 'another ledger' : 'the ledger ends before the cursor';
+  return error._tag === 'RequestTimeoutError' ? 'timeout' : error.name;
 }
 
 /**
@@ -121,6 +123,8 @@ export function shortReason(error: LedgerError): string {
  * outage and each cause of it. For commands without a status line.
  *
  * @param address - the host and port of the ledger
+ *
+ * @internal
  */
 export const retryNotices = (
   { diagnostics$ }: Pick<Ledger, 'diagnostics$'>,

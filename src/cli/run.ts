@@ -26,13 +26,14 @@ type Command = (args: readonly string[], world: World) => Observable<number>;
 
 /** Loads a command: each starts without the code of the others. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['check', async () => (await import('./check/checkCommand.js')).checkCommand],
-  ['contracts', async () => (await import('./contracts/contractsCommand.js')).contractsCommand],
-  ['tail', async () => (await import('./tail/tail.js')).tailCommand],
+  ['check', async () => (await import('./check/check.js')).checkCommand],
+  ['contracts', async () => (await import('./contracts/contracts.js')).contractsCommand],
+  ['tail', async () => (await import('./tail.js')).tailCommand],
   ['replay', async () => (await import('./replay/replay.js')).replayCommand],
-  ['project', async () => (await import('./project/projectCommand.js')).projectCommand],
+  ['submit', async () => (await import('./submit.js')).submitCommand],
+  ['project', async () => (await import('./project/project.js')).projectCommand],
   ['sandbox', async () => (await import('./sandbox.js')).sandboxCommand],
-  ['demo', async () => (await import('./demo/demoCommand.js')).demoCommand],
+  ['demo', async () => (await import('./demo.js')).demoCommand],
 ]);
 
 function dispatch(world: World): Observable<number> {

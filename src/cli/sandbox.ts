@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import {
   catchError,
   defer,
@@ -15,20 +14,19 @@ import {
   take,
   tap,
 } from 'rxjs';
-import { hasCode } from '../file/durable.js';
-import { type Sandbox, type SandboxProfile, startSandbox } from '../sandbox/index.js';
+import { type Sandbox, startSandbox } from '../sandbox/index.js';
 import { parseOptions, readInteger, readOneOf, UsageError } from './arguments.js';
 import { tokenProvider } from './Connection.js';
-import type { Output } from './output.js';
-import { errorLine, interruptions, messageOf, type World } from './World.js';
+import { type Paint, paintFor } from './terminal.js';
+import { errorLine, hasCode, interruptions, messageOf, type World } from './World.js';
 
 /** `canton-rx sandbox`; emits the exit code, once. */
-export function sandboxCommand(args: readonly string[], { stdout, stderr, signals }: World): Observable<number> {
+export function sandboxCommand(args: readonly string[], { stdout, stderr, signals, env }: World): Observable<number> {
   const options = readSandboxOptions(args);
   const { token } = options;
   const serve = (sandbox: Sandbox): Observable<unknown> => {
     sandbox.generate(options.updates, options);
-    stdout.write(greeting(sandbox, options, stdout));
+    stdout.write(greeting(sandbox, options, paintFor(stdout, env)));
     return merge(NEVER, generateTraffic(sandbox, options)).pipe(finalize(() => void sandbox.close()));
   };
   const served$ = defer(() =>
@@ -47,24 +45,10 @@ export function sandboxCommand(args: readonly string[], { stdout, stderr, signal
   );
 }
 
-/** How to run the sandbox. */
-interface SandboxCommandOptions {
-  readonly port: number;
-  readonly profile: SandboxProfile;
-  /** How many updates to start with. */
-  readonly updates: number;
-  /** How many updates to generate per second. */
-  readonly rate: number;
-  readonly seed: number;
-  readonly cors: boolean;
-  /** The bearer token that every request must have. */
-  readonly token: string | undefined;
-  /** The file of the token, if it is in one. */
-  readonly tokenFile: string | undefined;
-}
+/** How to run the sandbox: with `updates` at the start, and then `rate` of them in a second. */
+type SandboxCommandOptions = ReturnType<typeof readSandboxOptions>;
 
-/** The options in the arguments. Throws a `UsageError`. */
-function readSandboxOptions(args: readonly string[]): SandboxCommandOptions {
+function readSandboxOptions(args: readonly string[]) {
   const values = parseOptions(args, {
     port: { type: 'string' },
     profile: { type: 'string' },
@@ -77,7 +61,7 @@ function readSandboxOptions(args: readonly string[]): SandboxCommandOptions {
   });
   return {
     port: readInteger('port', values.port, 7575, 65_535),
-    profile: readOneOf('profile', values.profile ?? '3.5', ['3.4', '3.5', '3.6']),
+    profile: readOneOf('profile', values.profile ?? '3.5', ['3.4', '3.5', '3.6', '3.7']),
     // the sandbox keeps all updates in memory
     updates: readInteger('updates', values.updates, 0, 10_000_000),
     rate: readInteger('rate', values.rate, 0, 100_000),
@@ -98,25 +82,22 @@ function readSandboxToken(values: { readonly token?: string; readonly 'token-fil
 }
 
 /** Where the sandbox runs, and commands to try. */
-function greeting(
-  sandbox: Sandbox,
-  { profile, rate, token, tokenFile }: SandboxCommandOptions,
-  stream: Output,
-): string {
+function greeting(sandbox: Sandbox, { profile, rate, token, tokenFile }: SandboxCommandOptions, paint: Paint): string {
   const { url, ledgerEnd, parties } = sandbox;
-  const strong = (text: string): string => styleText('bold', text, { stream });
-  const faint = (text: string): string => styleText('dim', text, { stream });
+  const [party = ''] = parties;
   const traffic = rate === 0 ? 'no traffic' : `${rate} ${rate === 1 ? 'update' : 'updates'} per second`;
   const access = token === undefined ? '' : ', a token is required';
   const options = `--ledger ${url}${tokenFile === undefined ? '' : ` --token-file ${quote(tokenFile)}`}`;
   const variable =
     token !== undefined && tokenFile === undefined ? `  export CANTON_RX_LEDGER_TOKEN=${quote(token)}\n` : '';
-  return `${strong(url)}  ${faint(`behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}${access}`)}
+  return `${paint('bold', url)}  ${paint('dim', `behaves like Canton ${profile}, ledger end ${ledgerEnd}, ${traffic}${access}`)}
 
 ${variable}  canton-rx tail ${options}
-  canton-rx tail ${options} --from end --party ${parties[0] ?? ''}
+  canton-rx tail ${options} --from end --party ${party}
+  canton-rx submit ${options} --user-id me --act-as ${party} \\
+    --template '#sandbox-assets:Main:Asset' --argument '{"owner": "${party}", "amount": "10.0", "serial": "1"}'
 
-${faint('Ctrl-C stops it; nothing is saved.')}
+${paint('dim', 'Ctrl-C stops it; nothing is saved.')}
 `;
 }
 

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import { truncate, widthOf } from './text.js';
-import type { Output } from './output.js';
-import type { World } from './World.js';
+import type { Output, World } from './World.js';
 
 /** Colours a text, or returns it as it is where the output shows no colours. */
 export type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;

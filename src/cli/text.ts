@@ -1,4 +1,4 @@
-import type { Update } from '../codecs/Update.js';
+import type { Update } from '../index.js';
 
 /** The characters that terminals show two columns wide: most of East Asian writing, and emoji. */
 const wide =

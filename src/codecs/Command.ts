@@ -7,9 +7,9 @@ import { TemplateId } from './scalars.js';
 /**
  * Creates a contract.
  *
- * @category Commands
+ * @inline
  */
-export interface CreateCommand {
+interface CreateCommand {
   /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
   readonly templateId: TemplateId;
   /** The contract's fields as Daml JSON, in which `Int` and `Decimal` are strings. */
@@ -19,7 +19,7 @@ export interface CreateCommand {
 /**
  * Exercises a choice on a contract.
  *
- * @category Commands
+ * @inline
  */
 export interface ExerciseCommand {
   /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
@@ -35,9 +35,9 @@ export interface ExerciseCommand {
 /**
  * Exercises a choice on the contract with a given key.
  *
- * @category Commands
+ * @inline
  */
-export interface ExerciseByKeyCommand {
+interface ExerciseByKeyCommand {
   /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
   readonly templateId: TemplateId;
   /** The key as Daml JSON. */
@@ -51,9 +51,9 @@ export interface ExerciseByKeyCommand {
 /**
  * Creates a contract and exercises a choice on it.
  *
- * @category Commands
+ * @inline
  */
-export interface CreateAndExerciseCommand {
+interface CreateAndExerciseCommand {
   /** The template: `#package-name:Module:Entity` or `package-id:Module:Entity`. */
   readonly templateId: TemplateId;
   /** The contract's fields as Daml JSON. */

@@ -1,8 +1,7 @@
 import type * as t from 'io-ts';
 import { CreatedEvent } from './Event.js';
 import { isRecord } from './internal/Codec.js';
-import { list } from './internal/collection.js';
-import { optional, tag, text } from './internal/field.js';
+import { list, optional, tag, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { oneOf, type UnknownVariant } from './internal/variant.js';
 import { AssignedEvent, UnassignedEvent } from './Reassignment.js';

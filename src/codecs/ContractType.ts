@@ -1,6 +1,6 @@
 import type * as t from 'io-ts';
 import { type Problem, problemsOf } from './Problem.js';
-import { TemplateId } from './scalars.js';
+import { type CheckedTemplateId, checkTemplateId } from './scalars.js';
 
 /**
  * Decodes JSON from the ledger.
@@ -15,7 +15,7 @@ export interface JsonDecoder<T> {
 /**
  * The result of a {@link JsonDecoder}.
  *
- * @category Contract types
+ * @inline
  */
 export type Decoded<T> =
   | {
@@ -34,7 +34,7 @@ export type Decoded<T> =
 /**
  * The reason why JSON cannot be decoded.
  *
- * @category Contract types
+ * @inline
  */
 export interface DecodeFailure {
   /** The path of the failure, such as `input.holder`. */
@@ -49,8 +49,8 @@ export interface DecodeFailure {
  * A template or an interface, with the type of its payload. The type is structural: the output of Daml's code generator
  * for JavaScript, of any release, matches it. {@link contractType} creates one from an io-ts codec.
  *
- * An object with an `encode` method is a template, as in generated code. Any other object is an interface, whose
- * payload is its view.
+ * An object with the choice `Archive` and without an `encode` method is an interface, as in generated code. Its payload
+ * is its view. Any other object is a template, also one that has only the two properties of this type.
  *
  * @category Contract types
  */
@@ -113,15 +113,15 @@ export type ArgumentOf<C> = C extends ChoiceType<infer A> ? A : never;
  */
 export type ResultOf<C> = C extends ChoiceType<unknown, infer R> ? R : never;
 
-/** Whether a type is an interface, whose payload is a view. Generated interfaces have `Archive`, too. */
-export const isInterfaceType = (type: ContractType): boolean => !('encode' in type);
+/** Whether a type is an interface, whose payload is a view. Generated ones have `Archive`, but no `encode`. */
+export const isInterfaceType = (type: ContractType): boolean => 'Archive' in type && !('encode' in type);
 
 /**
  * The codecs of a choice.
  *
- * @category Contract types
+ * @inline
  */
-export interface ChoiceCodecs {
+interface ChoiceCodecs {
   /** The codec of the argument. */
   readonly argument: t.Mixed;
   /** The codec of the result. Default: the result stays undecoded. */
@@ -131,9 +131,9 @@ export interface ChoiceCodecs {
 /**
  * Options of {@link contractType} and {@link interfaceType}.
  *
- * @category Contract types
+ * @inline
  */
-export interface TypeOptions<Choices> {
+interface TypeOptions<Choices> {
   /** The codecs of the choices, by choice name. You need not list `Archive`. Default: none. */
   readonly choices?: Choices;
 }
@@ -141,16 +141,16 @@ export interface TypeOptions<Choices> {
 /**
  * The codecs of choices, by choice name.
  *
- * @category Contract types
+ * @inline
  */
-export type ChoiceCodecsByName = Readonly<Record<string, ChoiceCodecs>>;
+type ChoiceCodecsByName = Readonly<Record<string, ChoiceCodecs>>;
 
 /**
  * The choices that {@link contractType} creates from codecs.
  *
- * @category Contract types
+ * @inline
  */
-export type ChoicesOf<Choices extends ChoiceCodecsByName> = {
+type ChoicesOf<Choices extends ChoiceCodecsByName> = {
   readonly [K in keyof Choices]: ChoiceType<
     t.TypeOf<Choices[K]['argument']>,
     Choices[K] extends Required<ChoiceCodecs> ? t.TypeOf<Choices[K]['result']> : unknown
@@ -160,16 +160,16 @@ export type ChoicesOf<Choices extends ChoiceCodecsByName> = {
 /**
  * A record without fields: the argument and the result of `Archive`.
  *
- * @category Contract types
+ * @inline
  */
-export type Unit = Readonly<Record<string, never>>;
+type Unit = Readonly<Record<string, never>>;
 
 /**
  * The choice codecs of a type whose only choice is `Archive`.
  *
- * @category Contract types
+ * @inline
  */
-export type ArchiveAlone = Readonly<Record<'Archive', Readonly<Record<'argument' | 'result', t.Type<Unit>>>>>;
+type ArchiveAlone = Readonly<Record<'Archive', Readonly<Record<'argument' | 'result', t.Type<Unit>>>>>;
 
 /**
  * An interface created by {@link interfaceType}. Its choices are its properties.
@@ -201,7 +201,7 @@ export type TemplateType<
 /**
  * Creates the type of a template from io-ts codecs. Its choices are its properties, as in generated code.
  *
- * @param templateId - `#package-name:Module:Entity`
+ * @param templateId - `#package-name:Module:Entity`, or `package-id:Module:Entity` with an id of 64 hex digits
  * @param codec - decodes and encodes the template's arguments as Daml JSON, in which `Int` and `Decimal` are strings
  * @throws TypeError if the template id is invalid
  * @example
@@ -219,7 +219,7 @@ export type TemplateType<
  * @category Contract types
  */
 export function contractType<A, I extends string, Choices extends ChoiceCodecsByName = ArchiveAlone>(
-  templateId: I,
+  templateId: CheckedTemplateId<I>,
   codec: t.Type<A, unknown>,
   options?: TypeOptions<Choices>,
 ): TemplateType<A, I, Choices>;
@@ -250,7 +250,7 @@ export function contractType(templateId: string, codec: t.Mixed, options?: TypeO
  * @category Contract types
  */
 export function interfaceType<A, I extends string, Choices extends ChoiceCodecsByName = ArchiveAlone>(
-  interfaceId: I,
+  interfaceId: CheckedTemplateId<I>,
   view: t.Type<A, unknown>,
   options?: TypeOptions<Choices>,
 ): InterfaceType<A, I, Choices>;
@@ -259,11 +259,7 @@ export function interfaceType(
   codec: t.Mixed,
   options: TypeOptions<ChoiceCodecsByName> = {},
 ): object {
-  if (!TemplateId.is(templateId)) {
-    throw new TypeError(
-      `'${String(templateId)}' is not a valid id: use #package-name:Module:Entity or package-id:Module:Entity`,
-    );
-  }
+  checkTemplateId(templateId);
   const type = { templateId, decoder: decoderOf(codec) };
   const template = (): ContractType => type;
   const archive = { choiceName: 'Archive', argumentDecoder: unit, argumentEncode: same, resultDecoder: unit, template };

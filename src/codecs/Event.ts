@@ -1,6 +1,5 @@
 import type * as t from 'io-ts';
-import { list, repeated, texts } from './internal/collection.js';
-import { flag, json, optional, tag, text } from './internal/field.js';
+import { flag, json, list, optional, repeated, tag, text, texts } from './internal/field.js';
 import { message } from './internal/message.js';
 import { oneOf, type UnknownVariant, unknownWithOffset } from './internal/variant.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
@@ -48,9 +47,9 @@ export const ArchivedEvent: t.Type<ArchivedEvent, unknown> = message<ArchivedEve
 /**
  * A detail of a gRPC status: a protobuf message with its type.
  *
- * @category Events
+ * @inline
  */
-export interface ProtoAny {
+interface ProtoAny {
   /** The type, such as `type.googleapis.com/google.rpc.ErrorInfo`. */
   readonly typeUrl?: string;
   /** The encoded message, in base64. */
@@ -64,7 +63,7 @@ export interface ProtoAny {
 /**
  * The status of an interface view: whether the participant could compute it.
  *
- * @category Events
+ * @inline
  */
 export interface ViewStatus {
   /** A gRPC status code; 0 means success. */
@@ -273,15 +272,14 @@ export const unknownEvent: UnknownVariant<UnknownEvent> = unknownWithOffset('Unk
  *
  * @category Events
  */
-export type Event = CreatedEvent | ArchivedEvent | ExercisedEvent | UnknownEvent;
+export type TransactionEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnknownEvent;
 
 /**
- * Codec of `Event`: `{"CreatedEvent": {...}}` and so on.
+ * Codec of `TransactionEvent`: `{"CreatedEvent": {...}}` and so on.
  *
  * @category Events
  */
-export const Event: t.Type<Event, unknown> = oneOf<CreatedEvent | ArchivedEvent | ExercisedEvent, UnknownEvent>(
-  'Event',
-  { CreatedEvent, ArchivedEvent, ExercisedEvent },
-  unknownEvent,
-);
+export const TransactionEvent: t.Type<TransactionEvent, unknown> = oneOf<
+  CreatedEvent | ArchivedEvent | ExercisedEvent,
+  UnknownEvent
+>('TransactionEvent', { CreatedEvent, ArchivedEvent, ExercisedEvent }, unknownEvent);

@@ -1,6 +1,5 @@
 import type * as t from 'io-ts';
-import { list } from './internal/collection.js';
-import { nullable, oneOfStrings, text, withDefault } from './internal/field.js';
+import { list, nullable, oneOfStrings, text, withDefault } from './internal/field.js';
 import { exact, valueField } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
 import { Duration, Empty, MinLedgerTime } from './MinLedgerTime.js';
@@ -46,9 +45,9 @@ export const DeduplicationPeriod: t.Type<DeduplicationPeriod, unknown> = oneOfKe
 /**
  * The format of a signature: `CONCAT` for Ed25519, `DER` for ECDSA. `RAW` is the former name of `CONCAT`.
  *
- * @category Submission
+ * @inline
  */
-export type SignatureFormat =
+type SignatureFormat =
   | 'SIGNATURE_FORMAT_UNSPECIFIED'
   | 'SIGNATURE_FORMAT_RAW'
   | 'SIGNATURE_FORMAT_DER'
@@ -58,9 +57,9 @@ export type SignatureFormat =
 /**
  * The algorithm of a signature. The ledger supports ML-DSA-65 since 3.6.
  *
- * @category Submission
+ * @inline
  */
-export type SigningAlgorithmSpec =
+type SigningAlgorithmSpec =
   | 'SIGNING_ALGORITHM_SPEC_UNSPECIFIED'
   | 'SIGNING_ALGORITHM_SPEC_ED25519'
   | 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256'
@@ -112,7 +111,7 @@ export const Signature: t.Type<Signature, unknown> = exact<Signature>('Signature
 /**
  * The signatures of one party.
  *
- * @category Submission
+ * @inline
  */
 export interface SinglePartySignatures {
   /** The party. */
@@ -124,7 +123,7 @@ export interface SinglePartySignatures {
 /**
  * The signatures that authorize a submission: those of exactly one party, with one or more of its keys.
  *
- * @category Submission
+ * @inline
  */
 export interface PartySignatures {
   /** One entry per party. The ledger currently supports one party. */
@@ -136,11 +135,7 @@ const SinglePartySignatures = exact<SinglePartySignatures>('SinglePartySignature
   signatures: list(Signature, 1, Infinity, 'at least one signature'),
 });
 
-/**
- * Codec of `PartySignatures`.
- *
- * @category Submission
- */
+/** Codec of `PartySignatures`. */
 export const PartySignatures: t.Type<PartySignatures, unknown> = exact<PartySignatures>('PartySignatures', {
   signatures: list(SinglePartySignatures, 1, 1, 'exactly one party'),
 });

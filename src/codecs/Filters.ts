@@ -1,6 +1,5 @@
 import type * as t from 'io-ts';
-import { mapOf, repeated } from './internal/collection.js';
-import { flag, nullable, withDefault } from './internal/field.js';
+import { flag, mapOf, nullable, repeated, withDefault } from './internal/field.js';
 import { exact, valueField } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
 import { Empty } from './MinLedgerTime.js';
@@ -9,9 +8,9 @@ import { type Opt, Party, TemplateId } from './scalars.js';
 /**
  * Selects the contracts of every template.
  *
- * @category Requests
+ * @inline
  */
-export interface WildcardFilter {
+interface WildcardFilter {
   /** Whether created events include the blob for explicit disclosure. Default: false. */
   readonly includeCreatedEventBlob?: Opt<boolean>;
 }
@@ -19,9 +18,9 @@ export interface WildcardFilter {
 /**
  * Selects the contracts of one template.
  *
- * @category Requests
+ * @inline
  */
-export interface TemplateFilter {
+interface TemplateFilter {
   /** The template: `#package-name:Module:Entity`. */
   readonly templateId: TemplateId;
   /** Whether created events include the blob for explicit disclosure. Default: false. */
@@ -31,9 +30,9 @@ export interface TemplateFilter {
 /**
  * Selects the contracts whose template implements an interface.
  *
- * @category Requests
+ * @inline
  */
-export interface InterfaceFilter {
+interface InterfaceFilter {
   /** The interface: `#package-name:Module:Entity`. */
   readonly interfaceId: TemplateId;
   /** Whether created events include the interface's view. Default: false. */
@@ -45,9 +44,9 @@ export interface InterfaceFilter {
 /**
  * The contracts that a filter selects, in wire format. `Empty` equals the wildcard without blobs.
  *
- * @category Requests
+ * @inline
  */
-export type IdentifierFilter =
+type IdentifierFilter =
   | {
       /** All contracts. */
       readonly WildcardFilter: {
@@ -76,12 +75,8 @@ export type IdentifierFilter =
 
 const falseByDefault = withDefault(flag, false);
 
-/**
- * Codec of `IdentifierFilter`.
- *
- * @category Requests
- */
-export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<IdentifierFilter>('IdentifierFilter', {
+/** Codec of `IdentifierFilter`. */
+const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<IdentifierFilter>('IdentifierFilter', {
   WildcardFilter: valueField(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: falseByDefault })),
   TemplateFilter: valueField(
     exact<TemplateFilter>('TemplateFilter', { templateId: TemplateId, includeCreatedEventBlob: falseByDefault }),
@@ -99,7 +94,7 @@ export const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<Ide
 /**
  * One of the filters of a party.
  *
- * @category Requests
+ * @inline
  */
 export interface CumulativeFilter {
   /** The contracts that match. */
@@ -128,9 +123,9 @@ export const Filters: t.Type<Filters, unknown> = exact<Filters>('Filters', {
 });
 
 /**
- * The predecessor of `UpdateFormat`: deprecated since 3.4, disabled by default in 3.6.
+ * The predecessor of `UpdateFormat`: deprecated since 3.4, disabled by default in 3.6, removed in 3.7.
  *
- * @category Requests
+ * @inline
  */
 export interface TransactionFilter {
   /** The filters by party. Default: no party. */
@@ -139,11 +134,7 @@ export interface TransactionFilter {
   readonly filtersForAnyParty?: Opt<Filters>;
 }
 
-/**
- * Codec of `TransactionFilter`.
- *
- * @category Requests
- */
+/** Codec of `TransactionFilter`. */
 export const TransactionFilter: t.Type<TransactionFilter, unknown> = exact<TransactionFilter>('TransactionFilter', {
   filtersByParty: withDefault(mapOf(Party, Filters), {}),
   filtersForAnyParty: nullable(Filters),

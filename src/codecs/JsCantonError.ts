@@ -7,7 +7,7 @@ import { Int64 } from './scalars.js';
 /**
  * The body of an error response from the ledger.
  *
- * @category Errors
+ * @inline
  */
 export interface JsCantonError {
   /** The error's id, such as `OFFSET_AFTER_LEDGER_END`; `NA` if the ledger withholds it. */
@@ -35,7 +35,7 @@ export interface JsCantonError {
 const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string';
 
 /** Drops values that are not strings: an unreadable detail must not hide the code. */
-const TextValues = new t.Type<Readonly<Record<string, string>>, unknown>(
+export const TextValues = new t.Type<Readonly<Record<string, string>>, unknown>(
   'Record<string, string>',
   (u): u is Readonly<Record<string, string>> => isRecord(u) && Object.entries(u).every(isText),
   (u, context) =>
@@ -43,11 +43,7 @@ const TextValues = new t.Type<Readonly<Record<string, string>>, unknown>(
   t.identity,
 );
 
-/**
- * Codec of `JsCantonError`.
- *
- * @category Errors
- */
+/** Codec of `JsCantonError`. */
 export const JsCantonError: t.Type<JsCantonError, unknown> = message<JsCantonError>('JsCantonError', {
   code: text,
   cause: text,

@@ -16,7 +16,7 @@ const ignored: t.Type<unknown, unknown> = new Codec<unknown>(
 /**
  * A duration in a request.
  *
- * @category Values
+ * @inline
  */
 export interface Duration {
   /** Whole seconds. */
@@ -27,11 +27,7 @@ export interface Duration {
   readonly unknownFields?: unknown;
 }
 
-/**
- * Codec of `Duration`.
- *
- * @category Values
- */
+/** Codec of `Duration`. */
 export const Duration: t.Type<Duration, unknown> = exact<Duration>('Duration', {
   seconds: integer('seconds', 0, Infinity, 'a whole number from 0'),
   nanos: withDefault(integer('nanos', 0, 999_999_999, '0 to 999999999'), 0),
@@ -41,22 +37,18 @@ export const Duration: t.Type<Duration, unknown> = exact<Duration>('Duration', {
 /**
  * A variant without content: `{}`.
  *
- * @category Values
+ * @inline
  */
 export type Empty = Readonly<Record<string, never>>;
 
-/**
- * Codec of `Empty`.
- *
- * @category Values
- */
+/** Codec of `Empty`. */
 export const Empty: t.Type<Empty, unknown> = exact<Empty>('Empty', {});
 
 /**
  * The earliest ledger time of a transaction: an absolute time, or a duration from now. It does not delay the
  * submission.
  *
- * @category Submission
+ * @inline
  */
 export interface MinLedgerTime {
   /** The earliest time, as one of three variants. */
@@ -81,11 +73,7 @@ export interface MinLedgerTime {
       };
 }
 
-/**
- * Codec of `MinLedgerTime`.
- *
- * @category Submission
- */
+/** Codec of `MinLedgerTime`. */
 export const MinLedgerTime: t.Type<MinLedgerTime, unknown> = exact<MinLedgerTime>('MinLedgerTime', {
   time: oneOfKeys<MinLedgerTime['time']>('time', {
     MinLedgerTimeAbs: valueField(Timestamp),

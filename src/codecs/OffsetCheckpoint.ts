@@ -1,14 +1,13 @@
 import * as t from 'io-ts';
 import { isRecord } from './internal/Codec.js';
-import { repeated } from './internal/collection.js';
-import { lenient, optional, tag, text } from './internal/field.js';
+import { lenient, optional, repeated, tag, text } from './internal/field.js';
 import { message } from './internal/message.js';
 import { Offset, Timestamp } from './scalars.js';
 
 /**
  * The progress of one synchronizer.
  *
- * @category Updates
+ * @inline
  */
 export interface SynchronizerTime {
   /** The synchronizer. */
@@ -17,11 +16,7 @@ export interface SynchronizerTime {
   readonly recordTime: Timestamp;
 }
 
-/**
- * Codec of `SynchronizerTime`.
- *
- * @category Updates
- */
+/** Codec of `SynchronizerTime`. */
 export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<SynchronizerTime>('SynchronizerTime', {
   synchronizerId: text,
   recordTime: Timestamp,
@@ -30,12 +25,12 @@ export const SynchronizerTime: t.Type<SynchronizerTime, unknown> = message<Synch
 /**
  * The end of a participant's ledger.
  *
- * @category Updates
+ * @inline
  */
 export interface LedgerEnd {
   /** The offset of the last update; 0 on an empty ledger. */
   readonly offset: Offset;
-  /** The progress of each synchronizer; empty before 3.6. */
+  /** The progress of the synchronizers that the request names with `synchronizer_id`; empty before 3.6. */
   readonly synchronizerTimes: readonly SynchronizerTime[];
 }
 
@@ -51,11 +46,7 @@ const fields = message<LedgerEnd>('LedgerEnd', {
 const isForeign = (u: unknown): boolean =>
   isRecord(u) && !('offset' in u) && Object.keys(u).some((key) => key !== 'synchronizerTimes');
 
-/**
- * Codec of `LedgerEnd`.
- *
- * @category Updates
- */
+/** Codec of `LedgerEnd`. */
 export const LedgerEnd: t.Type<LedgerEnd, unknown> = new t.Type(
   fields.name,
   fields.is,
@@ -93,7 +84,7 @@ export const OffsetCheckpoint: t.Type<OffsetCheckpoint, unknown> = message<Offse
 /**
  * The W3C trace context of the submission that caused an update.
  *
- * @category Updates
+ * @inline
  */
 export interface TraceContext {
   /** The `traceparent` header. */
@@ -102,11 +93,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/**
- * Codec of `TraceContext`.
- *
- * @category Updates
- */
+/** Codec of `TraceContext`. */
 export const TraceContext: t.Type<TraceContext, unknown> = message<TraceContext>('TraceContext', {
   traceparent: optional(text),
   tracestate: optional(text),

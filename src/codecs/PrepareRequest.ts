@@ -1,7 +1,6 @@
 import type * as t from 'io-ts';
 import { Command } from './Command.js';
-import { list, repeated } from './internal/collection.js';
-import { flag, json, nullable, text, withDefault } from './internal/field.js';
+import { flag, integer, json, list, nullable, repeated, text, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { MinLedgerTime } from './MinLedgerTime.js';
 import {
@@ -46,43 +45,41 @@ export const DisclosedContract: t.Type<DisclosedContract, unknown> = exact<Discl
 /**
  * A contract key that the submission will look up. Prefetching it saves time.
  *
- * @category Submission
+ * @inline
  */
 export interface PrefetchContractKey {
   /** The template that defines the key. */
   readonly templateId: TemplateId;
   /** The key as Daml JSON. */
   readonly contractKey: unknown;
+  /** The maximum number of contracts to prefetch. Default: 1. Since 3.5; earlier releases ignore it. */
+  readonly limit?: Opt<Int64>;
 }
 
-/**
- * Codec of `PrefetchContractKey`.
- *
- * @category Submission
- */
+/** Codec of `PrefetchContractKey`. */
 export const PrefetchContractKey: t.Type<PrefetchContractKey, unknown> = exact<PrefetchContractKey>(
   'PrefetchContractKey',
-  { templateId: TemplateId, contractKey: json },
+  {
+    templateId: TemplateId,
+    contractKey: json,
+    limit: nullable(integer('Limit', 1, 2 ** 31 - 1, 'a whole number from 1 to 2^31 - 1')),
+  },
 );
 
 /**
  * Options for the cost estimation of `prepare`. Since 3.4.
  *
- * @category Submission
+ * @inline
  */
-export interface TrafficEstimation {
+interface TrafficEstimation {
   /** Whether to omit the estimation. Default: false. */
   readonly disabled?: Opt<boolean>;
   /** The algorithms of the expected signatures: `SIGNING_ALGORITHM_SPEC_…`. Default: those of the party's keys. */
   readonly expectedSignatures?: Opt<readonly string[]>;
 }
 
-/**
- * Codec of `TrafficEstimation`.
- *
- * @category Submission
- */
-export const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<TrafficEstimation>('TrafficEstimation', {
+/** Codec of `TrafficEstimation`. */
+const TrafficEstimation: t.Type<TrafficEstimation, unknown> = exact<TrafficEstimation>('TrafficEstimation', {
   disabled: withDefault(flag, false),
   expectedSignatures: withDefault(repeated(text), []),
 });

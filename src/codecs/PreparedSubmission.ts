@@ -6,9 +6,9 @@ import { Base64, HashingSchemeVersion, Int64, Timestamp } from './scalars.js';
 /**
  * The estimated cost of a submission, in bytes of traffic.
  *
- * @category Submission
+ * @inline
  */
-export interface CostEstimation {
+interface CostEstimation {
   /** When the participant made the estimation. */
   readonly estimationTimestamp: Timestamp;
   /** The cost of the confirmation request. */

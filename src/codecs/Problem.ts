@@ -16,11 +16,7 @@ export interface Problem {
   readonly expected: string;
 }
 
-/**
- * Converts io-ts errors to problems, without the values.
- *
- * @category Values
- */
+/** Converts io-ts errors to problems, without the values. */
 export const problemsOf = (errors: t.Errors): readonly Problem[] =>
   errors.map(({ context, message }) => ({
     path: context
@@ -44,10 +40,6 @@ const wrappers: readonly (string | undefined)[] = ['RefinementType', 'ReadonlyTy
 const isMap = ({ _tag, type }: Codec = {}): boolean =>
   _tag === 'DictionaryType' || (wrappers.includes(_tag) && isMap(type));
 
-/**
- * Formats a problem as one line.
- *
- * @category Values
- */
+/** Formats a problem as one line. */
 export const formatProblem = ({ path, expected }: Problem): string =>
   path === '' ? `expected ${expected}` : `${path}: expected ${expected}`;

@@ -1,7 +1,6 @@
 import type * as t from 'io-ts';
 import { CreatedEvent, unknownEvent, type UnknownEvent } from './Event.js';
-import { repeated, texts } from './internal/collection.js';
-import { optional, tag, text } from './internal/field.js';
+import { optional, repeated, tag, text, texts } from './internal/field.js';
 import { envelope, message, withFormerKey } from './internal/message.js';
 import { oneOf } from './internal/variant.js';
 import { TraceContext } from './OffsetCheckpoint.js';

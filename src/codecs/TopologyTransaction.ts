@@ -1,181 +1,104 @@
-import * as t from 'io-ts';
-import { Codec, isRecord, readerOf } from './internal/Codec.js';
-import { repeated } from './internal/collection.js';
-import { optional, tag, text } from './internal/field.js';
-import { envelope, message } from './internal/message.js';
+import type * as t from 'io-ts';
+import { Codec, fail, isRecord, plainOf } from './internal/Codec.js';
+import { optional, repeated, tag, text } from './internal/field.js';
+import { envelope, message, withFormerFormat } from './internal/message.js';
 import { oneOf, type UnknownVariant } from './internal/variant.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Offset, Timestamp } from './scalars.js';
 
 const permissions = ['UNSPECIFIED', 'SUBMISSION', 'CONFIRMATION', 'OBSERVATION'] as const;
 
-/**
- * The permission of a participant for a party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer name.
- *
- * @category Events
- */
-export type ParticipantPermission = string;
-
-/**
- * Codec of `ParticipantPermission`. It also decodes the index of the name, which 3.3 sends.
- *
- * @category Events
- */
-export const ParticipantPermission: t.Type<ParticipantPermission, unknown> = new t.Type<
-  ParticipantPermission,
-  unknown,
-  unknown
->(
+/** One of the `PARTICIPANT_PERMISSION_…` names, or a newer name. 3.3 sends the index of the name. */
+const permission: t.Type<string, unknown> = new Codec<string>(
   'ParticipantPermission',
   text.is,
-  (u, context) => {
+  (u, sink) => {
     const former = typeof u === 'number' ? permissions[u] : undefined;
     const name = former === undefined ? u : `PARTICIPANT_PERMISSION_${former}`;
-    return typeof name === 'string' ? t.success(name) : t.failure(u, context);
+    return typeof name === 'string' ? name : fail(u, sink);
   },
-  t.identity,
+  text.encode,
+  plainOf(text),
 );
 
-/** The party and the participant that hosts it. */
+type Hosting<T extends string> = {
+  /** The kind of event. */
+  readonly _tag: T;
+} & {
+  /** The party. */
+  readonly partyId: string;
+  /** The participant. */
+  readonly participantId: string;
+};
+
+type Granted<T extends string> = Hosting<T> & {
+  /** The participant's permission for the party: one of the `PARTICIPANT_PERMISSION_…` names, or a newer name. */
+  readonly participantPermission: string;
+};
+
+/**
+ * A change to the hosting of a party, by its `_tag`:
+ *
+ * - `ParticipantAuthorizationAdded`: a participant started hosting the party.
+ * - `ParticipantAuthorizationChanged`: the permission of a participant that hosts the party changed.
+ * - `ParticipantAuthorizationOnboarding`: the party's contracts are being copied to a participant. Since 3.5.
+ * - `ParticipantAuthorizationRevoked`: a participant stopped hosting the party.
+ * - `UnknownTopologyEvent`: an event of a kind that this version does not know, undecoded.
+ *
+ * The first four have a `partyId` and a `participantId`, and the first three a `participantPermission`: one of the
+ * `PARTICIPANT_PERMISSION_…` names, or a newer name. An event has no offset; use the offset of its update.
+ *
+ * @category Events
+ */
+export type TopologyEvent =
+  | Granted<'ParticipantAuthorizationAdded'>
+  | Granted<'ParticipantAuthorizationChanged'>
+  | Granted<'ParticipantAuthorizationOnboarding'>
+  | Hosting<'ParticipantAuthorizationRevoked'>
+  | {
+      /** The kind of event. */
+      readonly _tag: 'UnknownTopologyEvent';
+      /** The wire name of the kind. */
+      readonly variant: string;
+      /** The content, undecoded. */
+      readonly value: unknown;
+    };
+
+type EventOf<T extends TopologyEvent['_tag']> = Extract<TopologyEvent, { readonly _tag: T }>;
+type UnknownTopologyEvent = EventOf<'UnknownTopologyEvent'>;
+type Known = Exclude<TopologyEvent, UnknownTopologyEvent>;
+
 const hosting = { partyId: text, participantId: text };
 
-/**
- * A participant started hosting a party.
- *
- * @category Events
- */
-export interface ParticipantAuthorizationAdded {
-  /** The kind of event. */
-  readonly _tag: 'ParticipantAuthorizationAdded';
-  /** The party. */
-  readonly partyId: string;
-  /** The participant. */
-  readonly participantId: string;
-  /** The participant's permission for the party. */
-  readonly participantPermission: ParticipantPermission;
-}
+const granting = { ...hosting, participantPermission: permission };
 
-/**
- * Codec of `ParticipantAuthorizationAdded`.
- *
- * @category Events
- */
-export const ParticipantAuthorizationAdded: t.Type<ParticipantAuthorizationAdded, unknown> =
-  message<ParticipantAuthorizationAdded>('ParticipantAuthorizationAdded', {
+const events = {
+  ParticipantAuthorizationAdded: message<EventOf<'ParticipantAuthorizationAdded'>>('ParticipantAuthorizationAdded', {
     _tag: tag('ParticipantAuthorizationAdded'),
-    ...hosting,
-    participantPermission: ParticipantPermission,
-  });
-
-/**
- * A participant's permission for a party that it hosts changed.
- *
- * @category Events
- */
-export interface ParticipantAuthorizationChanged {
-  /** The kind of event. */
-  readonly _tag: 'ParticipantAuthorizationChanged';
-  /** The party. */
-  readonly partyId: string;
-  /** The participant. */
-  readonly participantId: string;
-  /** The participant's permission for the party. */
-  readonly participantPermission: ParticipantPermission;
-}
-
-/**
- * Codec of `ParticipantAuthorizationChanged`.
- *
- * @category Events
- */
-export const ParticipantAuthorizationChanged: t.Type<ParticipantAuthorizationChanged, unknown> =
-  message<ParticipantAuthorizationChanged>('ParticipantAuthorizationChanged', {
-    _tag: tag('ParticipantAuthorizationChanged'),
-    ...hosting,
-    participantPermission: ParticipantPermission,
-  });
-
-/**
- * A participant is being onboarded for a party: the party's contracts are being copied to it. Since 3.5.
- *
- * @category Events
- */
-export interface ParticipantAuthorizationOnboarding {
-  /** The kind of event. */
-  readonly _tag: 'ParticipantAuthorizationOnboarding';
-  /** The party. */
-  readonly partyId: string;
-  /** The participant. */
-  readonly participantId: string;
-  /** The participant's permission for the party. */
-  readonly participantPermission: ParticipantPermission;
-}
-
-/**
- * Codec of `ParticipantAuthorizationOnboarding`.
- *
- * @category Events
- */
-export const ParticipantAuthorizationOnboarding: t.Type<ParticipantAuthorizationOnboarding, unknown> =
-  message<ParticipantAuthorizationOnboarding>('ParticipantAuthorizationOnboarding', {
-    _tag: tag('ParticipantAuthorizationOnboarding'),
-    ...hosting,
-    participantPermission: ParticipantPermission,
-  });
-
-/**
- * A participant stopped hosting a party.
- *
- * @category Events
- */
-export interface ParticipantAuthorizationRevoked {
-  /** The kind of event. */
-  readonly _tag: 'ParticipantAuthorizationRevoked';
-  /** The party. */
-  readonly partyId: string;
-  /** The participant. */
-  readonly participantId: string;
-}
-
-/**
- * Codec of `ParticipantAuthorizationRevoked`.
- *
- * @category Events
- */
-export const ParticipantAuthorizationRevoked: t.Type<ParticipantAuthorizationRevoked, unknown> =
-  message<ParticipantAuthorizationRevoked>('ParticipantAuthorizationRevoked', {
-    _tag: tag('ParticipantAuthorizationRevoked'),
-    ...hosting,
-  });
-
-/**
- * A topology event of a kind that this version does not know, undecoded. It has no offset; use the offset of its
- * update.
- *
- * @category Events
- */
-export interface UnknownTopologyEvent {
-  /** The kind of event. */
-  readonly _tag: 'UnknownTopologyEvent';
-  /** The wire name of the kind. */
-  readonly variant: string;
-  /** The content, undecoded. */
-  readonly value: unknown;
-}
-
-/** @inline */
-type Known =
-  | ParticipantAuthorizationAdded
-  | ParticipantAuthorizationChanged
-  | ParticipantAuthorizationOnboarding
-  | ParticipantAuthorizationRevoked;
-
-/**
- * A change to the hosting of a party.
- *
- * @category Events
- */
-export type TopologyEvent = Known | UnknownTopologyEvent;
+    ...granting,
+  }),
+  ParticipantAuthorizationChanged: message<EventOf<'ParticipantAuthorizationChanged'>>(
+    'ParticipantAuthorizationChanged',
+    {
+      _tag: tag('ParticipantAuthorizationChanged'),
+      ...granting,
+    },
+  ),
+  ParticipantAuthorizationOnboarding: message<EventOf<'ParticipantAuthorizationOnboarding'>>(
+    'ParticipantAuthorizationOnboarding',
+    {
+      _tag: tag('ParticipantAuthorizationOnboarding'),
+      ...granting,
+    },
+  ),
+  ParticipantAuthorizationRevoked: message<EventOf<'ParticipantAuthorizationRevoked'>>(
+    'ParticipantAuthorizationRevoked',
+    {
+      _tag: tag('ParticipantAuthorizationRevoked'),
+      ...hosting,
+    },
+  ),
+};
 
 const unknownTopologyEvent: UnknownVariant<UnknownTopologyEvent> = {
   is: (u): u is UnknownTopologyEvent => isRecord(u) && u['_tag'] === 'UnknownTopologyEvent',
@@ -188,10 +111,10 @@ const anyEvent = (wrap: <A>(content: t.Type<A, unknown>) => t.Type<A, unknown>):
   oneOf<Known, UnknownTopologyEvent>(
     'TopologyEvent',
     {
-      ParticipantAuthorizationAdded: wrap(ParticipantAuthorizationAdded),
-      ParticipantAuthorizationChanged: wrap(ParticipantAuthorizationChanged),
-      ParticipantAuthorizationOnboarding: wrap(ParticipantAuthorizationOnboarding),
-      ParticipantAuthorizationRevoked: wrap(ParticipantAuthorizationRevoked),
+      ParticipantAuthorizationAdded: wrap(events.ParticipantAuthorizationAdded),
+      ParticipantAuthorizationChanged: wrap(events.ParticipantAuthorizationChanged),
+      ParticipantAuthorizationOnboarding: wrap(events.ParticipantAuthorizationOnboarding),
+      ParticipantAuthorizationRevoked: wrap(events.ParticipantAuthorizationRevoked),
     },
     unknownTopologyEvent,
   );
@@ -205,19 +128,16 @@ const current = envelope(
 /** `{"<kind>": {...}}`, in 3.3. */
 const former = anyEvent((content) => content);
 
-const readCurrent = readerOf(current);
-const readFormer = readerOf(former);
-
 /**
  * Codec of `TopologyEvent`. It decodes both wire formats and encodes to the current one.
  *
  * @category Events
  */
-export const TopologyEvent: t.Type<TopologyEvent, unknown> = new Codec<TopologyEvent>(
+export const TopologyEvent: t.Type<TopologyEvent, unknown> = withFormerFormat(
   'TopologyEvent',
-  current.is,
-  (u, sink) => (isRecord(u) && 'event' in u ? readCurrent : readFormer)(u, sink),
-  current.encode,
+  'event',
+  current,
+  former,
 );
 
 /**

@@ -1,7 +1,6 @@
 import type * as t from 'io-ts';
-import { Event } from './Event.js';
-import { list } from './internal/collection.js';
-import { optional, tag, text } from './internal/field.js';
+import { TransactionEvent } from './Event.js';
+import { list, optional, tag, text } from './internal/field.js';
 import { envelope, message } from './internal/message.js';
 import { TraceContext } from './OffsetCheckpoint.js';
 import { Int64, Offset, Timestamp } from './scalars.js';
@@ -23,7 +22,7 @@ export interface Transaction {
   /** The ledger time. */
   readonly effectiveAt: Timestamp;
   /** The events in execution order; empty if the request's format selects none of them. */
-  readonly events: readonly Event[];
+  readonly events: readonly TransactionEvent[];
   /** The transaction's position on this participant's ledger. */
   readonly offset: Offset;
   /** The synchronizer that ordered the transaction. */
@@ -53,7 +52,7 @@ export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('T
   commandId: optional(text),
   workflowId: optional(text),
   effectiveAt: Timestamp,
-  events: list(Event),
+  events: list(TransactionEvent),
   offset: Offset,
   synchronizerId: text,
   traceContext: optional(TraceContext),
@@ -64,8 +63,37 @@ export const Transaction: t.Type<Transaction, unknown> = message<Transaction>('T
 });
 
 /**
- * Codec of the response to a submission, `{"transaction": {...}}`. It decodes to the transaction itself.
+ * The transaction of a submission.
  *
  * @category Submission
  */
+export interface SubmittedTransaction extends Transaction {
+  /**
+   * Set if the last attempt did not commit the transaction itself: an earlier attempt of this change did, or another
+   * submission with the same command id. The participant does not compare the commands of the two. If you choose command ids
+   * yourself and this is the first attempt, check that the transaction does what you wanted.
+   */
+  readonly isRepeated?: true;
+}
+
+/** Codec of the response to a submission, `{"transaction": {...}}`. It decodes to the transaction itself. */
 export const ExecuteResponse: t.Type<Transaction, unknown> = envelope('transaction', Transaction);
+
+/** The end of a command: it was committed, or rejected. */
+interface Completion {
+  /** The offset of the completion, which is that of the transaction if there is one. */
+  readonly offset: Offset;
+}
+
+/** The completions of all attempts to execute a signed transaction. Since 3.6. */
+export interface CompletionsByHash {
+  /** Absent if no attempt that the participant knows of was committed. */
+  readonly acceptedCompletion?: Completion;
+}
+
+const Completion = message<Completion>('Completion', { offset: Offset });
+
+/** Codec of the response to a look-up by hash. */
+export const CompletionsByHash: t.Type<CompletionsByHash, unknown> = message<CompletionsByHash>('CompletionsByHash', {
+  acceptedCompletion: optional(Completion),
+});

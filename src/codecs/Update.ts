@@ -67,8 +67,12 @@ export const Update: t.Type<Update, unknown> = oneOf<Known, UnknownUpdate>(
  */
 export const UpdateElement: t.Type<Update, unknown> = envelope('update', Update);
 
-/** Returns the offset of an element that may be invalid, if it is readable, to report which element failed. */
-export function offsetOfElement(element: unknown): Offset | undefined {
-  const update = isRecord(element) ? element['update'] : undefined;
-  return isRecord(update) ? Object.values(update).map(findOffset)[0] : undefined;
+/**
+ * Returns the offset of an element that may be invalid, if it is readable, to report which element failed.
+ *
+ * @param field - the field that has the content of the element
+ */
+export function offsetOfElement(element: unknown, field = 'update'): Offset | undefined {
+  const content = isRecord(element) ? element[field] : undefined;
+  return isRecord(content) ? Object.values(content).map(findOffset)[0] : undefined;
 }

@@ -1,7 +1,6 @@
 import type * as t from 'io-ts';
 import { Filters } from './Filters.js';
-import { mapOf, repeated } from './internal/collection.js';
-import { flag, nullable, oneOfStrings, withDefault } from './internal/field.js';
+import { flag, mapOf, nullable, oneOfStrings, repeated, withDefault } from './internal/field.js';
 import { exact } from './internal/message.js';
 import { type Opt, Party } from './scalars.js';
 
@@ -33,9 +32,9 @@ export const EventFormat: t.Type<EventFormat, unknown> = exact<EventFormat>('Eve
 /**
  * Selects the parties whose hosting changes are included.
  *
- * @category Requests
+ * @inline
  */
-export interface ParticipantAuthorizationFormat {
+interface ParticipantAuthorizationFormat {
   /** The parties; an empty list selects all parties. Default: all. */
   readonly parties?: Opt<readonly Party[]>;
 }
@@ -43,9 +42,9 @@ export interface ParticipantAuthorizationFormat {
 /**
  * Selects topology events.
  *
- * @category Requests
+ * @inline
  */
-export interface TopologyFormat {
+interface TopologyFormat {
   /** Which changes to the hosting of parties to include; absent for none. */
   readonly includeParticipantAuthorizationEvents?: Opt<ParticipantAuthorizationFormat>;
 }
@@ -54,12 +53,8 @@ const ParticipantAuthorizationFormat = exact<ParticipantAuthorizationFormat>('Pa
   parties: withDefault(repeated(Party), []),
 });
 
-/**
- * Codec of `TopologyFormat`.
- *
- * @category Requests
- */
-export const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFormat>('TopologyFormat', {
+/** Codec of `TopologyFormat`. */
+const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFormat>('TopologyFormat', {
   includeParticipantAuthorizationEvents: nullable(ParticipantAuthorizationFormat),
 });
 
@@ -69,15 +64,11 @@ export const TopologyFormat: t.Type<TopologyFormat, unknown> = exact<TopologyFor
  * - `TRANSACTION_SHAPE_ACS_DELTA`: creations and archivals of contracts on which a requesting party is a stakeholder.
  * - `TRANSACTION_SHAPE_LEDGER_EFFECTS`: creations and exercises of which a requesting party is an informee.
  *
- * @category Requests
+ * @inline
  */
 export type TransactionShape = 'TRANSACTION_SHAPE_ACS_DELTA' | 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
 
-/**
- * Codec of `TransactionShape`.
- *
- * @category Requests
- */
+/** Codec of `TransactionShape`. */
 export const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneOfStrings<TransactionShape>(
   'TransactionShape',
   'TRANSACTION_SHAPE_ACS_DELTA',
@@ -87,7 +78,7 @@ export const TransactionShape: t.Type<TransactionShape, TransactionShape> = oneO
 /**
  * Selects the events of transactions, and their shape.
  *
- * @category Requests
+ * @inline
  */
 export interface TransactionFormat {
   /** The parties and contracts to select. */
@@ -96,11 +87,7 @@ export interface TransactionFormat {
   readonly transactionShape: TransactionShape;
 }
 
-/**
- * Codec of `TransactionFormat`.
- *
- * @category Requests
- */
+/** Codec of `TransactionFormat`. */
 export const TransactionFormat: t.Type<TransactionFormat, unknown> = exact<TransactionFormat>('TransactionFormat', {
   eventFormat: EventFormat,
   transactionShape: TransactionShape,

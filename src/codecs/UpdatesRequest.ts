@@ -39,18 +39,11 @@ function withRules<F, A extends F>(
 
 /**
  * A range of offsets. An ascending range without `endInclusive` has no end. A descending range requires `endInclusive`.
+ * The usual form is the last member, here and below: the compiler reports what a request lacks by the last one.
  *
- * @category Requests
+ * @inline
  */
 export type UpdatesRange =
-  | {
-      /** The offset after which the range starts; 0 is the beginning of the ledger. Not before the pruned offset. */
-      readonly beginExclusive: Offset;
-      /** The last offset of the range; absent for a range without an end. */
-      readonly endInclusive?: Opt<Offset>;
-      /** Whether to read backward, from the last update to the first. Default: false. */
-      readonly descendingOrder?: Opt<false>;
-    }
   | {
       /** The offset after which the range starts; 0 is the beginning of the ledger. Not before the pruned offset. */
       readonly beginExclusive: Offset;
@@ -58,23 +51,23 @@ export type UpdatesRange =
       readonly endInclusive: Offset;
       /** Whether to read backward, from the last update to the first. Default: false. Since 3.5. */
       readonly descendingOrder?: Opt<boolean>;
+    }
+  | {
+      /** The offset after which the range starts; 0 is the beginning of the ledger. Not before the pruned offset. */
+      readonly beginExclusive: Offset;
+      /** The last offset of the range; absent for a range without an end. */
+      readonly endInclusive?: Opt<Offset>;
+      /** Whether to read backward, from the last update to the first. Default: false. */
+      readonly descendingOrder?: Opt<false>;
     };
 
 /**
  * The updates that a request selects: either by an update format, or by its predecessor, the filter. One of the two is
  * required.
  *
- * @category Requests
+ * @inline
  */
-export type UpdatesSelection =
-  | {
-      /** The updates to select. */
-      readonly updateFormat: UpdateFormat;
-      /** Not allowed together with `updateFormat`. */
-      readonly filter?: null | undefined;
-      /** Not allowed together with `updateFormat`. */
-      readonly verbose?: null | undefined;
-    }
+type UpdatesSelection =
   | {
       /** Not allowed together with `filter` or `verbose`. */
       readonly updateFormat?: null | undefined;
@@ -82,6 +75,14 @@ export type UpdatesSelection =
       readonly filter: TransactionFilter;
       /** Whether gRPC values include labels and type ids; has no effect on JSON. Default: false. */
       readonly verbose?: Opt<boolean>;
+    }
+  | {
+      /** The updates to select. */
+      readonly updateFormat: UpdateFormat;
+      /** Not allowed together with `updateFormat`. */
+      readonly filter?: null | undefined;
+      /** Not allowed together with `updateFormat`. */
+      readonly verbose?: null | undefined;
     };
 
 /**

@@ -1,5 +1,5 @@
 import type { CumulativeFilter, Filters } from './Filters.js';
-import type { Party, TemplateId } from './scalars.js';
+import { type CheckedTemplateId, checkTemplateId, type Party } from './scalars.js';
 import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat.js';
 
 /**
@@ -7,15 +7,15 @@ import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat
  *
  * @category Requests
  */
-export interface FormatOptions {
+export interface FormatOptions<I extends string = string> {
   /**
    * At least one party, or `'any'` for every party of the participant. `'any'` requires the right to read as any party.
    */
   readonly parties: readonly Party[] | 'any';
   /** The templates to select: `#package-name:Module:Entity`. Default: all, unless `interfaces` are given. */
-  readonly templates?: readonly TemplateId[];
+  readonly templates?: readonly CheckedTemplateId<I>[];
   /** The interfaces to select, with their views: `#package-name:Module:Entity`. Default: none. */
-  readonly interfaces?: readonly TemplateId[];
+  readonly interfaces?: readonly CheckedTemplateId<I>[];
   /** Whether created events include the blob for explicit disclosure. Default: false. */
   readonly includeCreatedEventBlob?: boolean;
   /** Whether created events include the views of the `interfaces`. Default: true. */
@@ -32,7 +32,7 @@ export interface FormatOptions {
  * Returns a format that selects changes of active contracts: creations and archivals of contracts on which one of the
  * parties is a stakeholder, their reassignments, and changes to the hosting of the parties.
  *
- * @throws TypeError if the list of parties is empty
+ * @throws TypeError if the list of parties is empty, or a template or an interface has no valid id
  * @example
  * ```ts
  * import { acsDelta } from 'canton-rx';
@@ -42,13 +42,14 @@ export interface FormatOptions {
  * ```
  * @category Requests
  */
-export const acsDelta = (options: FormatOptions): UpdateFormat => formatOf('TRANSACTION_SHAPE_ACS_DELTA', options);
+export const acsDelta = <const I extends string>(options: FormatOptions<I>): UpdateFormat =>
+  formatOf('TRANSACTION_SHAPE_ACS_DELTA', options);
 
 /**
  * Returns a format that selects all effects: creations and exercises of which one of the parties is an informee, their
  * reassignments, and changes to the hosting of the parties.
  *
- * @throws TypeError if the list of parties is empty
+ * @throws TypeError if the list of parties is empty, or a template or an interface has no valid id
  * @example
  * ```ts
  * import { ledgerEffects } from 'canton-rx';
@@ -57,7 +58,7 @@ export const acsDelta = (options: FormatOptions): UpdateFormat => formatOf('TRAN
  * ```
  * @category Requests
  */
-export const ledgerEffects = (options: FormatOptions): UpdateFormat =>
+export const ledgerEffects = <const I extends string>(options: FormatOptions<I>): UpdateFormat =>
   formatOf('TRANSACTION_SHAPE_LEDGER_EFFECTS', options);
 
 function formatOf(transactionShape: TransactionShape, options: FormatOptions): UpdateFormat {
@@ -86,6 +87,7 @@ function eventFormatOf(options: FormatOptions): EventFormat {
 
 function filtersOf(options: FormatOptions): Filters {
   const { templates = [], interfaces = [], includeCreatedEventBlob = false, includeInterfaceView = true } = options;
+  [...templates, ...interfaces].forEach(checkTemplateId);
   const byTemplate = templates.map((templateId): CumulativeFilter => ({
     identifierFilter: { TemplateFilter: { value: { templateId, includeCreatedEventBlob } } },
   }));

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { matching, scalar, integer } from './internal/field.js';
+import { integer, matching, scalar } from './internal/field.js';
 
 /**
  * A position on the ledger of one participant: an integer, where 0 is the beginning of the ledger. Offsets ascend, with
@@ -32,15 +32,11 @@ export const Offset: t.Type<Offset> = /* @__PURE__ */ integer(
 /**
  * An integer between -(2^53 - 1) and 2^53 - 1, an int32 or int64 on the wire.
  *
- * @category Values
+ * @inline
  */
 export type Int64 = number;
 
-/**
- * Codec of `Int64`. A number that `JSON.parse` may have rounded is invalid.
- *
- * @category Values
- */
+/** Codec of `Int64`. A number that `JSON.parse` may have rounded is invalid. */
 export const Int64: t.Type<Int64> = /* @__PURE__ */ integer(
   'Int64',
   -Infinity,
@@ -91,39 +87,16 @@ export const Party: t.Type<Party, Party> = /* @__PURE__ */ matching(
  * An identifier chosen by a client, such as a submission id: 1 to 255 of the characters `A-Z a-z 0-9 # : - _ /` and
  * space.
  *
- * @category Values
+ * @inline
  */
 export type LedgerString = string;
 
-/**
- * Codec of `LedgerString`.
- *
- * @category Values
- */
+/** Codec of `LedgerString`. */
 export const LedgerString: t.Type<LedgerString, LedgerString> = /* @__PURE__ */ matching(
   'LedgerString',
   /^[A-Za-z0-9#:\-_/ ]+$/,
   255,
   '1 to 255 of A-Z a-z 0-9 # : - _ / and space',
-);
-
-/**
- * The name of a Daml package: 1 to 255 of the characters `A-Z a-z 0-9 - _`.
- *
- * @category Values
- */
-export type PackageName = string;
-
-/**
- * Codec of `PackageName`.
- *
- * @category Values
- */
-export const PackageName: t.Type<PackageName, PackageName> = /* @__PURE__ */ matching(
-  'PackageName',
-  /^[A-Za-z0-9\-_]+$/,
-  255,
-  '1 to 255 of A-Z a-z 0-9 - _',
 );
 
 /**
@@ -151,17 +124,46 @@ export const TemplateId: t.Type<TemplateId> = /* @__PURE__ */ matching(
 );
 
 /**
+ * Throws a TypeError for a text that is neither `#package-name:Module:Entity` nor `package-id:Module:Entity` with the 64
+ * digits of a package id. A package name without `#` is the usual mistake: the ledger would look for a package id.
+ */
+export function checkTemplateId(id: TemplateId): void {
+  // not by the codec, so that a program that only builds a format does not load io-ts
+  if (templateId.test(id) && /^(#|[0-9a-f]{64}:)/i.test(id)) return;
+  const isName = templateId.test(`#${id}`);
+  throw new TypeError(`'${id}' is not a template id: ${isName ? `did you mean '#${id}'?` : templateIdForms}`);
+}
+
+const templateIdForms = 'use #package-name:Module:Entity or package-id:Module:Entity';
+
+/**
+ * A template id that is known to the compiler: itself, or the question that the compiler then reports if a package name
+ * lacks its `#`. Any `string` passes.
+ *
+ * @inline
+ */
+export type CheckedTemplateId<I extends string> = I extends `#${string}`
+  ? I
+  : I extends `${infer P}:${string}:${string}`
+    ? string extends P
+      ? I
+      : LengthOf<P> extends 64
+        ? I
+        : `did you mean '#${I}'?`
+    : I;
+
+type LengthOf<S extends string, N extends readonly 0[] = []> = S extends `${string}${infer Rest}`
+  ? LengthOf<Rest, [...N, 0]>
+  : N['length'];
+
+/**
  * A user id on the participant, at most 128 characters; empty for the user of the token.
  *
- * @category Values
+ * @inline
  */
 export type UserId = string;
 
-/**
- * Codec of `UserId`.
- *
- * @category Values
- */
+/** Codec of `UserId`. */
 export const UserId: t.Type<UserId, UserId> = /* @__PURE__ */ matching(
   'UserId',
   /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]*$/,
@@ -172,7 +174,7 @@ export const UserId: t.Type<UserId, UserId> = /* @__PURE__ */ matching(
 /**
  * Bytes as standard, padded base64.
  *
- * @category Values
+ * @inline
  */
 export type Base64 = string;
 
@@ -180,17 +182,13 @@ export type Base64 = string;
 const isBase64 = (u: unknown): u is Base64 =>
   typeof u === 'string' && u.length > 0 && u.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(u.replace(/={1,2}$/, ''));
 
-/**
- * Codec of `Base64`. The empty string is invalid, because no field of this type may be empty.
- *
- * @category Values
- */
+/** Codec of `Base64`. The empty string is invalid, because no field of this type may be empty. */
 export const Base64: t.Type<Base64> = /* @__PURE__ */ scalar('Base64', isBase64, 'padded Base64');
 
 /**
  * A field that a request may omit, or set to `null` as the ledger's own examples do.
  *
- * @category Values
+ * @inline
  */
 export type Opt<A> = A | null | undefined;
 
@@ -198,15 +196,11 @@ export type Opt<A> = A | null | undefined;
  * The hashing scheme of a prepared transaction: `HASHING_SCHEME_VERSION_V2`, `HASHING_SCHEME_VERSION_V3` (since 3.5),
  * or a newer version from the response of `prepare`, which is passed on unchanged.
  *
- * @category Submission
+ * @inline
  */
 export type HashingSchemeVersion = 'HASHING_SCHEME_VERSION_UNSPECIFIED' | `HASHING_SCHEME_VERSION_V${number}`;
 
-/**
- * Codec of `HashingSchemeVersion`.
- *
- * @category Submission
- */
+/** Codec of `HashingSchemeVersion`. */
 export const HashingSchemeVersion: t.Type<HashingSchemeVersion> = /* @__PURE__ */ scalar(
   'HashingSchemeVersion',
   (u): u is HashingSchemeVersion =>

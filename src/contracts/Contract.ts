@@ -1,7 +1,9 @@
 import type { ContractType, PayloadOf } from '../codecs/ContractType.js';
+import { type DecodedPayload, decodePayload, matchType } from '../codecs/decodePayload.js';
 import type { CreatedEvent, ViewStatus } from '../codecs/Event.js';
 import type { Problem } from '../codecs/Problem.js';
 import type { Int64, Offset, Timestamp } from '../codecs/scalars.js';
+import { DecodeError } from '../errors/feed.js';
 
 /**
  * The location of a contract: on a synchronizer, or in flight between two.
@@ -27,8 +29,8 @@ export type ContractLocation =
     };
 
 /**
- * The properties that every contract has, decoded or not. They are computed when they are read, so a spread or a
- * `structuredClone` of a contract lacks most of them: copy the result of `toJSON` instead.
+ * The properties that every contract has, decoded or not. A contract is a plain object and is never changed, so it can
+ * be spread, cloned, compared by identity, and kept in the state of a user interface.
  *
  * @category Contracts
  */
@@ -53,11 +55,6 @@ export interface ContractFacts {
   readonly observers: readonly string[];
   /** The created event as the participant sent it, with the undecoded arguments, key, views and blob. */
   readonly createdEvent: CreatedEvent;
-  /**
-   * Returns a plain object with all properties, which can be spread and cloned. Decodes the payload. `JSON.stringify`
-   * uses it.
-   */
-  toJSON(): object;
 }
 
 /**
@@ -80,7 +77,6 @@ export interface Contract<N extends string = string, T = unknown> extends Contra
   readonly problems?: undefined;
   /** Absent. */
   readonly viewStatus?: undefined;
-  toJSON(): Omit<Contract<N, T>, 'toJSON'>;
 }
 
 /**
@@ -104,7 +100,6 @@ export interface UndecodedContract<N extends string = string> extends ContractFa
   readonly problems: readonly Problem[];
   /** The status of a view that the participant could not compute. */
   readonly viewStatus?: ViewStatus;
-  toJSON(): Omit<UndecodedContract<N>, 'toJSON'>;
 }
 
 /**
@@ -129,3 +124,101 @@ export type ContractOf<M extends ContractTypes> = {
  * @category Contracts
  */
 export type AnyContract = Contract | UndecodedContract;
+
+/** Makes the contract of an event. Returns `undefined` if the query does not select it. */
+export type MakeContract<C extends AnyContract = AnyContract> = (
+  created: CreatedEvent,
+  location: ContractLocation,
+  reassignmentCounter: Int64,
+) => C | undefined;
+
+/**
+ * Makes the contracts of a query. A contract gets the first type that it matches; without types, no payload is
+ * validated.
+ *
+ * @param onUndecoded - called if a payload cannot be decoded
+ */
+export function makeContract(
+  types: ContractTypes = {},
+  onUndecoded?: (contract: UndecodedContract) => void,
+): MakeContract {
+  const kinds = Object.entries(types).map(([name, type]) => ({ name, type, matches: matchType(type) }));
+  const share = shareStrings();
+  return (createdEvent, location, reassignmentCounter) => {
+    const kind = kinds.find(({ matches }) => matches(createdEvent));
+    if (kind === undefined && kinds.length > 0) return undefined;
+    shareTexts(createdEvent, share);
+    const decoded: DecodedPayload = kind
+      ? decodePayload(kind.type, createdEvent)
+      : { ok: true, payload: createdEvent.createArgument };
+    const facts = factsOf(createdEvent, location, reassignmentCounter);
+    const type = kind?.name ?? share(typeNameOf(createdEvent));
+    if (decoded.ok) return { _tag: 'Contract', type, payload: decoded.payload, ...facts };
+    const { problems, viewStatus } = decoded;
+    const contract: UndecodedContract = {
+      ...{ _tag: 'UndecodedContract', expectedType: type, problems },
+      ...('argument' in decoded && { argument: decoded.argument }),
+      ...(viewStatus && { viewStatus }),
+      ...facts,
+    };
+    onUndecoded?.(contract);
+    return contract;
+  };
+}
+
+/** Throws a `DecodeError` if a contract cannot be decoded. The path of the error is the template. */
+export function assertDecoded(contract: AnyContract): void {
+  if (contract._tag === 'UndecodedContract')
+    throw new DecodeError(contract.templateId, contract.problems, contract.offset);
+}
+
+/** The type of a contract without a type of the query. */
+const typeNameOf = ({ packageName, templateId }: CreatedEvent): string =>
+  `#${packageName}${templateId.slice(templateId.indexOf(':'))}`;
+
+const factsOf = (
+  createdEvent: CreatedEvent,
+  location: ContractLocation,
+  reassignmentCounter: Int64,
+): ContractFacts => ({
+  contractId: createdEvent.contractId,
+  location,
+  reassignmentCounter,
+  offset: createdEvent.offset,
+  createdAt: createdEvent.createdAt,
+  templateId: createdEvent.templateId,
+  packageName: createdEvent.packageName,
+  signatories: createdEvent.signatories,
+  observers: createdEvent.observers,
+  createdEvent,
+});
+
+/**
+ * Contracts have many strings in common, such as parties. One copy of each takes a third less memory. The event was
+ * decoded for this contract, so it can be changed.
+ */
+function shareTexts(created: CreatedEvent, share: (text: string) => string): void {
+  const event = created as { -readonly [K in keyof CreatedEvent]: CreatedEvent[K] };
+  event.templateId = share(event.templateId);
+  event.packageName = share(event.packageName);
+  if (event.representativePackageId !== undefined) event.representativePackageId = share(event.representativePackageId);
+  for (const texts of [event.signatories, event.observers, event.witnessParties] as string[][])
+    texts.forEach((text, index) => {
+      texts[index] = share(text);
+    });
+}
+
+/** The number of strings that are shared, so that those of contracts that were archived long ago are forgotten. */
+const maxShared = 10_000;
+
+/** Returns a function that returns the same copy for equal strings. */
+function shareStrings(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const shared = known.get(text);
+    if (shared !== undefined) return shared;
+    if (known.size >= maxShared) known.clear();
+    known.set(text, text);
+    return text;
+  };
+}

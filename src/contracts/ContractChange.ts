@@ -3,6 +3,7 @@ import type { Reassignment } from '../codecs/Reassignment.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
 import type { AnyContract, ContractLocation } from './Contract.js';
+import type { ContractSet } from './ContractSet.js';
 
 /**
  * All contracts at an offset. They replace all earlier ones.
@@ -14,7 +15,7 @@ export interface Reset<C extends AnyContract = AnyContract> {
   readonly _tag: 'Reset';
   /**
    * Why the contracts were read: `'start'` for the first time; `'pruned'` if the ledger was pruned after the last
-   * change; `'ledgerReset'` if the ledger ends before the last change, because it was restored or replaced;
+   * change; `'ledgerReset'` if the ledger is no longer that of the last change, because it was restored or replaced;
    * `'packageFound'` if a package of the query was uploaded.
    */
   readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound';
@@ -97,3 +98,23 @@ export interface ContractsFellBehind {
  */
 export type ContractChange<C extends AnyContract = AnyContract> =
   Reset<C> | ContractsChanged<C> | OffsetCheckpoint | ContractsCaughtUp | ContractsFellBehind;
+
+/** Returns how contracts differ: those with the given IDs that were added, removed or moved. */
+export function differenceOf<C extends AnyContract>(
+  contractIds: Iterable<string>,
+  before: Pick<ReadonlyMap<string, C | undefined>, 'get'>,
+  after: Pick<ContractSet<C>, 'get'>,
+): Pick<ContractsChanged<C>, 'added' | 'removed' | 'moved'> {
+  const added: C[] = [];
+  const removed: C[] = [];
+  const moved: Moved<C>[] = [];
+  for (const contractId of contractIds) {
+    const former = before.get(contractId);
+    const contract = after.get(contractId);
+    if (former === contract) continue;
+    if (former === undefined) added.push(...(contract ? [contract] : []));
+    else if (contract === undefined) removed.push(former);
+    else moved.push({ contract, from: former.location });
+  }
+  return { added, removed, moved };
+}

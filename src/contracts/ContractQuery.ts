@@ -43,7 +43,7 @@ export interface ContractQuery<M extends ContractTypes = ContractTypes> {
  */
 export interface ContractPolicies {
   /**
-   * What to do if changes cannot continue without a gap because the ledger was pruned or reset. `'reload'` reads all
+   * What to do if changes cannot continue without a gap because the ledger was pruned or replaced. `'reload'` reads all
    * contracts again and emits them as a `Reset`. `'fail'` ends with a `PrunedError` or a `LedgerResetError`.
    *
    * @defaultValue 'reload'
@@ -58,17 +58,17 @@ export interface ContractPolicies {
    */
   readonly onUnknownPackage?: 'fail' | 'wait' | undefined;
   /**
-   * What to do with a contract whose payload cannot be decoded. `'keep'` emits an `UndecodedContract`. `'fail'` ends
+   * What to do with a contract whose payload cannot be decoded. `'emit'` emits an `UndecodedContract`. `'fail'` ends
    * with a `DecodeError`.
    *
-   * @defaultValue 'keep'
+   * @defaultValue 'emit'
    */
-  readonly onUndecodable?: 'keep' | 'fail' | undefined;
+  readonly onUndecodable?: 'emit' | 'fail' | undefined;
 }
 
 /**
  * Returns the event format of a query, which the snapshot, transactions and reassignments share. Throws a TypeError if
- * there is no list of parties, and an `InvalidRequestError` for an invalid party or template.
+ * there is no list of parties or a template is invalid, and an `InvalidRequestError` for an invalid party.
  */
 export function eventFormatOf({ types = {}, parties, includeCreatedEventBlob = false }: ContractQuery): EventFormat {
   // JavaScript callers may pass a single party

@@ -1,9 +1,8 @@
 import type { AnyContract } from './Contract.js';
 
 /**
- * The contracts of a live view. It is a handle, not a copy, so it costs nothing to create. It shows the contracts that
- * are current when it is read, so a handle from an earlier value may show later contracts. `toArray()` returns an array
- * that does not change.
+ * The contracts of a live view at an offset. It never changes: after a change, the view has another one, which shares
+ * the unchanged parts. It is not a plain object. To store or send the contracts, use `toArray()`.
  *
  * @example
  * ```ts
@@ -34,16 +33,82 @@ export interface ContractSet<C extends AnyContract = AnyContract> extends Iterab
   toArray(): readonly C[];
 }
 
-/** Returns a handle on contracts by ID, which may change. */
-export function contractSet<C extends AnyContract>(contracts: ReadonlyMap<string, C>): ContractSet<C> {
-  let array: readonly C[] | undefined;
-  return {
-    get size() {
-      return contracts.size;
-    },
-    get: (contractId) => contracts.get(contractId),
-    has: (contractId) => contracts.has(contractId),
-    toArray: () => (array ??= [...contracts.values()]),
-    [Symbol.iterator]: () => contracts.values(),
-  };
+/** The contracts of a part of a list; `undefined` for those that were removed. */
+type Chunk<C> = readonly (C | undefined)[];
+
+const chunkSize = 256;
+
+/**
+ * A list of contracts by ID that can be changed, and whose snapshots cannot. A change copies only what a snapshot shares:
+ * the chunk with the contract, and the list of chunks.
+ */
+export class ContractList<C extends AnyContract> {
+  #size = 0;
+  /** The place of each contract in the chunks. Removed contracts keep theirs, which earlier snapshots need. */
+  #places = new Map<string, number>();
+  #chunks: (C | undefined)[][] = [];
+  /** The chunks that no snapshot shares. */
+  readonly #own = new Set<Chunk<C>>();
+  /** The snapshot since the last change. */
+  #snapshot: ContractSet<C> | undefined;
+
+  get snapshot(): ContractSet<C> {
+    return (this.#snapshot ??= setOf(this.#size, this.#places, this.#chunks));
+  }
+
+  get(contractId: string): C | undefined {
+    return contractAt(this.#chunks, this.#places.get(contractId));
+  }
+
+  /** Adds or replaces a contract, or removes it if it is `undefined`. */
+  set(contractId: string, contract: C | undefined): void {
+    const before = this.get(contractId);
+    if (before === contract) return;
+    const removed = this.#places.size - this.#size;
+    if (removed > this.#size + chunkSize) this.#dropRemoved();
+    const place = this.#places.get(contractId) ?? this.#places.size;
+    this.#places.set(contractId, place);
+    this.#size += Number(contract !== undefined) - Number(before !== undefined);
+    this.#chunkOf(place)[place % chunkSize] = contract;
+  }
+
+  /** Returns the chunk of a place, to change it. */
+  #chunkOf(place: number): (C | undefined)[] {
+    if (this.#snapshot !== undefined) {
+      this.#snapshot = undefined;
+      this.#chunks = [...this.#chunks];
+      this.#own.clear();
+    }
+    const index = Math.floor(place / chunkSize);
+    const chunk = this.#chunks[index] ?? [];
+    if (this.#own.has(chunk)) return chunk;
+    const own = [...chunk];
+    this.#own.add(own);
+    this.#chunks[index] = own;
+    return own;
+  }
+
+  #dropRemoved(): void {
+    const contracts = this.snapshot.toArray();
+    this.#size = 0;
+    this.#places = new Map();
+    this.#chunks = [];
+    for (const contract of contracts) this.set(contract.contractId, contract);
+  }
 }
+
+function setOf<C extends AnyContract>(
+  size: number,
+  places: ReadonlyMap<string, number>,
+  chunks: readonly Chunk<C>[],
+): ContractSet<C> {
+  let array: readonly C[] | undefined;
+  const get = (contractId: string): C | undefined => contractAt(chunks, places.get(contractId));
+  const toArray = (): readonly C[] =>
+    (array ??= chunks.flatMap((chunk) => chunk.filter((contract) => contract !== undefined)));
+  const has = (contractId: string): boolean => get(contractId) !== undefined;
+  return { size, get, has, toArray, [Symbol.iterator]: () => toArray().values() };
+}
+
+const contractAt = <C>(chunks: readonly Chunk<C>[], place = Infinity): C | undefined =>
+  chunks[Math.floor(place / chunkSize)]?.[place % chunkSize];

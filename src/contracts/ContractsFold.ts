@@ -1,18 +1,12 @@
 import type { ContractEntry } from '../codecs/ContractEntry.js';
-import type { ArchivedEvent, CreatedEvent, Event, ExercisedEvent } from '../codecs/Event.js';
+import type { ArchivedEvent, CreatedEvent, TransactionEvent, ExercisedEvent } from '../codecs/Event.js';
 import type { Reassignment, ReassignmentEvent, UnassignedEvent } from '../codecs/Reassignment.js';
 import type { Int64 } from '../codecs/scalars.js';
 import type { Transaction } from '../codecs/Transaction.js';
-import type { AnyContract, ContractLocation } from './Contract.js';
-import type { ContractsChanged, Moved } from './ContractChange.js';
+import type { AnyContract, ContractLocation, MakeContract } from './Contract.js';
+import { type ContractsChanged, differenceOf } from './ContractChange.js';
+import { ContractList, type ContractSet } from './ContractSet.js';
 import { activate, activeOn, archive, isComplete, lastOf, leave, pair, type Trace } from './Trace.js';
-
-/** Makes the contract of an event. Returns `undefined` if the query does not select it. */
-export type MakeContract<C extends AnyContract> = (
-  created: CreatedEvent,
-  location: ContractLocation,
-  reassignmentCounter: Int64,
-) => C | undefined;
 
 /**
  * The contracts of a query, from a snapshot and the updates after it. Mutable, so the cost of an update depends only on
@@ -23,7 +17,7 @@ export type MakeContract<C extends AnyContract> = (
  */
 export class ContractsFold<C extends AnyContract> {
   readonly #make: MakeContract<C>;
-  readonly #contracts = new Map<string, C>();
+  readonly #contracts = new ContractList<C>();
   /** Only for the few contracts that are not simply active on one synchronizer. */
   readonly #traces = new Map<string, Trace<C>>();
   /** Shared by the contracts at each location. */
@@ -33,9 +27,9 @@ export class ContractsFold<C extends AnyContract> {
     this.#make = makeContract;
   }
 
-  /** The contracts by ID, after the last update. */
-  get contracts(): ReadonlyMap<string, C> {
-    return this.#contracts;
+  /** The contracts after the last update: the same object until one of them changes. */
+  get contracts(): ContractSet<C> {
+    return this.#contracts.snapshot;
   }
 
   /** Adds entries of the snapshot, in any order. */
@@ -49,8 +43,7 @@ export class ContractsFold<C extends AnyContract> {
   /** Marks the snapshot as complete: a contract that was assigned last, but is not active on the target, is spent. */
   settle(): void {
     for (const [contractId, trace] of this.#traces) {
-      // a snapshot read from updates already shows which contracts are spent
-      if (this.#contracts.has(contractId) || trace.spentOn !== undefined || trace.halves.length === 0) continue;
+      if (this.#contracts.get(contractId) !== undefined || trace.halves.length === 0) continue;
       const { target } = trace.halves.reduce((last, half) => (half.counter > last.counter ? half : last));
       this.#traces.set(contractId, { ...trace, spentOn: target });
     }
@@ -68,22 +61,14 @@ export class ContractsFold<C extends AnyContract> {
       const { contractId, run } = edit;
       traces.set(contractId, run(traces.get(contractId) ?? this.#traceOf(contractId)));
     }
-    const added: C[] = [];
-    const removed: C[] = [];
-    const moved: Moved<C>[] = [];
-    for (const [contractId, trace] of traces) {
-      const before = this.#contracts.get(contractId);
-      const contract = this.#set(contractId, trace);
-      if (before === contract) continue;
-      if (before === undefined) added.push(...(contract ? [contract] : []));
-      else if (contract === undefined) removed.push(before);
-      else moved.push({ contract, from: before.location });
-    }
-    const isChange = added.length + removed.length + moved.length > 0 || update.events.some(isExercise);
+    const before = new Map([...traces.keys()].map((contractId) => [contractId, this.#contracts.get(contractId)]));
+    for (const [contractId, trace] of traces) this.#set(contractId, trace);
+    const difference = differenceOf(before.keys(), before, this.#contracts);
+    const isChange = Object.values(difference).some(({ length }) => length > 0) || update.events.some(isExercise);
     if (!isChange) return undefined;
     const { offset, updateId, synchronizerId, recordTime } = update;
     const on = synchronizerId === undefined ? {} : { synchronizerId };
-    return { _tag: 'ContractsChanged', offset, updateId, ...on, recordTime, update, added, removed, moved };
+    return { _tag: 'ContractsChanged', offset, updateId, ...on, recordTime, update, ...difference };
   }
 
   #traceOf(contractId: string): Trace<C> {
@@ -93,13 +78,10 @@ export class ContractsFold<C extends AnyContract> {
     return { active: contract ? [contract] : [], halves: [] };
   }
 
-  #set(contractId: string, trace: Trace<C>): C | undefined {
-    const contract = lastOf(trace);
-    if (contract === undefined) this.#contracts.delete(contractId);
-    else this.#contracts.set(contractId, contract);
+  #set(contractId: string, trace: Trace<C>): void {
+    this.#contracts.set(contractId, lastOf(trace));
     if (isComplete(trace)) this.#traces.delete(contractId);
     else this.#traces.set(contractId, trace);
-    return contract;
   }
 
   #editOfEntry(entry: ContractEntry): Edit<C> | undefined {
@@ -124,15 +106,15 @@ export class ContractsFold<C extends AnyContract> {
     }
   }
 
-  #editOf(event: Event | ReassignmentEvent, update: Transaction | Reassignment): Edit<C> | undefined {
+  #editOf(event: TransactionEvent | ReassignmentEvent, update: Transaction | Reassignment): Edit<C> | undefined {
     const { synchronizerId = '' } = update;
     switch (event._tag) {
       case 'CreatedEvent':
-        return isWitnessed(event) ? undefined : this.#activation(event, synchronizerId, 0);
+        return isActivation(event) ? this.#activation(event, synchronizerId, 0) : undefined;
       case 'ArchivedEvent':
         return archival(event, synchronizerId);
       case 'ExercisedEvent':
-        return isWitnessed(event) || !event.consuming ? undefined : archival(event, synchronizerId);
+        return event.consuming && event.acsDelta !== false ? archival(event, synchronizerId) : undefined;
       case 'AssignedEvent':
         return this.#activation(event.createdEvent, event.target, event.reassignmentCounter, event.source);
       case 'UnassignedEvent':
@@ -157,7 +139,7 @@ export class ContractsFold<C extends AnyContract> {
     const left = leave(trace, source);
     if (source === target) return left;
     const last = activeOn(trace, source);
-    const inFlight = last && this.#make(last.createdEvent, { inFlight: { source, target } }, counter);
+    const inFlight = last && { ...last, location: { inFlight: { source, target } }, reassignmentCounter: counter };
     return pair(left, { isAssigned: false, counter, target, inFlight });
   }
 
@@ -174,10 +156,18 @@ interface Edit<C extends AnyContract> {
   readonly run: (trace: Trace<C>) => Trace<C>;
 }
 
-const isExercise = ({ _tag }: Event | ReassignmentEvent): boolean => _tag === 'ExercisedEvent';
+const isExercise = ({ _tag }: TransactionEvent | ReassignmentEvent): boolean => _tag === 'ExercisedEvent';
 
-/** Whether none of the parties is a stakeholder of the contract, or its transaction both creates and archives it. */
-const isWitnessed = ({ acsDelta }: CreatedEvent | ExercisedEvent): boolean => acsDelta === false;
+/**
+ * Whether one of the parties is a stakeholder of the contract. Otherwise they only witness its creation, and may not see
+ * that it is archived. 3.3 has no `acsDelta`: there, a witness of the creation must be a stakeholder, if both are given.
+ */
+function isActivation({ acsDelta, witnessParties, signatories, observers }: CreatedEvent): boolean {
+  if (acsDelta !== undefined) return acsDelta;
+  const stakeholders = [...signatories, ...observers];
+  if (witnessParties.length === 0 || stakeholders.length === 0) return true;
+  return witnessParties.some((party) => stakeholders.includes(party));
+}
 
 const archival = <C extends AnyContract>(
   { contractId }: ArchivedEvent | ExercisedEvent,

@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
 import type { Service } from '../feed/Service.js';
-import type { Transport } from '../feed/Transport.js';
-import type { Report } from '../diagnostics/Diagnostic.js';
+import type { Transport } from '../feed/LedgerFeed.js';
 import { checkOptions, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import { checkPositive, type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import { connectionOf } from '../ledger/connection.js';
+import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 
 /**
@@ -49,8 +49,8 @@ export interface ContractsSource {
 }
 
 /**
- * Returns the source of a ledger's contracts. Throws a TypeError for invalid options, or if `ledger` was not created by
- * this library.
+ * Returns the source of a ledger's contracts. Throws a TypeError for invalid options, or if the `updates` of the ledger
+ * were replaced.
  *
  * @param defaults - the retry policy if neither the ledger nor the options have one
  */
@@ -62,8 +62,7 @@ export function contractsSource(
   const { maxSnapshotPageSize = 500, maxPageSize, idleTimeoutMs } = options;
   checkOptions(options);
   checkPositive({ maxSnapshotPageSize }, true);
-  const connection = connectionOf(ledger);
-  if (connection === undefined) throw new TypeError('ledger must be a ledger from createLedger, not a copy of one');
+  const connection = requireConnection(ledger);
   const { service } = connection;
   const transport = options.transport ?? connection.transport;
   const retry = retryPolicy(retryPolicy(defaults, connection.retry), options.retry);

@@ -7,7 +7,6 @@ import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { type ContractQuery, eventFormatOf } from './ContractQuery.js';
 import { type ContractsOptions, contractsSource } from './ContractsSource.js';
-import { applyToEntries, type Entries } from './snapshot/entriesOfUpdates.js';
 import { readSnapshot } from './snapshot/readSnapshot.js';
 
 /**
@@ -24,6 +23,22 @@ export interface ActiveContractsRequest extends ContractQuery {
 }
 
 /**
+ * Options of {@link activeContracts}.
+ *
+ * @category Contracts
+ */
+export interface ActiveContractsOptions extends ContractsOptions {
+  /**
+   * Called when the snapshot begins again: what was emitted so far does not count. With it, entries are emitted as they
+   * arrive, in the memory of a page, and the snapshot is complete only when the Observable completes. It suits a caller
+   * that writes the entries elsewhere, and can remove them.
+   *
+   * @defaultValue none: nothing is emitted until the snapshot is complete
+   */
+  readonly onRestart?: (() => void) | undefined;
+}
+
+/**
  * Reads one snapshot of the active contracts and emits its entries as the participant sends them. A contract that is
  * being reassigned may have several entries, see {@link ContractEntry}. To get each contract once, with its payload
  * decoded and followed by its changes, use `contractChanges`.
@@ -31,13 +46,13 @@ export interface ActiveContractsRequest extends ContractQuery {
  * Emits nothing until the participant has proven that the snapshot is complete, then emits all entries at once. Until
  * then all entries are held in memory, so that a snapshot that has to begin again, for example because its offset was
  * pruned, shows no entry twice. This takes about as much memory as the JSON of the responses: 150 MB for 100 000
- * contracts of 1.2 kB. A query with fewer types or parties needs less.
+ * contracts of 1.2 kB. A query with fewer types or parties needs less, and `onRestart` needs none.
  *
  * Cold: each subscription reads a separate snapshot. Transient failures are retried. Ends with a `LedgerError`, such as
  * an `ApiError` for an unknown template, a `DecodeError`, a `PrunedError` if `activeAtOffset` is pruned, a
  * `LedgerResetError` if it is after the ledger end, or a `SnapshotLimitError`.
  *
- * @throws TypeError for invalid options, for a query without parties, and if `ledger` was not created by this library
+ * @throws TypeError for invalid options, for a query without parties, and if the `updates` of the ledger were replaced
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';
@@ -54,8 +69,9 @@ export interface ActiveContractsRequest extends ContractQuery {
 export function activeContracts(
   ledger: LedgerReader,
   request: ActiveContractsRequest,
-  options: ContractsOptions = {},
+  options: ActiveContractsOptions = {},
 ): Observable<ContractEntry> {
+  const { onRestart } = options;
   const sourceOf = contractsSource(ledger, options);
   return defer(() => {
     const { activeAtOffset } = request;
@@ -63,22 +79,21 @@ export function activeContracts(
       throw new InvalidRequestError([{ path: 'activeAtOffset', expected: Offset.name }]);
     const source = sourceOf(connectionOf(ledger)?.service.newFeed() ?? 0);
     let entries: ContractEntry[] = [];
-    let ofUpdates: Entries = new Map();
+    let hasBegun = false;
     return readSnapshot(source, { eventFormat: eventFormatOf(request), activeAtOffset }).pipe(
       concatMap((part) => {
         switch (part._tag) {
           case 'SnapshotStarted':
             entries = [];
-            ofUpdates = new Map();
+            if (hasBegun) onRestart?.();
+            hasBegun = true;
             return [];
           case 'SnapshotEntries':
+            if (onRestart !== undefined) return part.entries;
             for (const entry of part.entries) entries.push(entry);
             return [];
-          case 'SnapshotUpdates':
-            for (const update of part.updates) applyToEntries(source.service.updatesPath, ofUpdates, update);
-            return [];
           case 'SnapshotCompleted':
-            return [...entries, ...ofUpdates.values()].filter((entry) => entry !== undefined);
+            return entries;
         }
       }),
       reportEnd(source.report),

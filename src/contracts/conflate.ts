@@ -1,10 +1,11 @@
 import { animationFrames, defer, EMPTY, map, race, tap, throttle, timer } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import { checkPositive } from '../http/retry.js';
-import type { AnyContract, ContractLocation } from './Contract.js';
-import type { ContractsChanged, Reset } from './ContractChange.js';
+import type { AnyContract } from './Contract.js';
+import { type ContractsChanged, differenceOf, type Reset } from './ContractChange.js';
+import type { ContractSet } from './ContractSet.js';
 import { type LiveContracts, toLiveContracts } from './liveContracts.js';
-import type { Known } from './View.js';
+import type { JoinStep } from './join.js';
 
 /** The period of `'animationFrame'` if the platform has no frames, in milliseconds. */
 const frameMs = 16;
@@ -18,7 +19,7 @@ const maxFrameMs = 1_000;
  *
  * The changes of a period are merged into one `ContractsChanged` with the offset, ID and record time of the last
  * update. A contract that was both added and removed in the period is left out; a contract that was moved several times
- * is moved once. If the period contains a `Reset`, only the `Reset` is emitted. An error is emitted at once, without
+ * is moved once; and one that was removed has the value that it had before the period. If the period contains a `Reset`, only the `Reset` is emitted. An error is emitted at once, without
  * the changes of the period.
  *
  * @param view - a view from `liveContracts`
@@ -65,88 +66,53 @@ export function conflate<C extends AnyContract>(
   );
 }
 
-/** The net effect of several changes on a contract. */
-interface Net<C> {
-  /** Its location before them; `undefined` if the contract was not there. */
-  readonly from: ContractLocation | undefined;
-  /** The contract after them; its last value if it is no longer there. */
-  readonly contract: C;
-  readonly isThere: boolean;
-}
-
-/** Merges steps. Holds at most one entry for each contract that is or was there. */
+/** Merges the steps of a period. Holds the IDs of the contracts that they change. */
 class Merger<C extends AnyContract> {
-  readonly #nets = new Map<string, Net<C>>();
+  /** The contracts before the period. */
+  #before: ContractSet<C> | undefined;
+  readonly #changedIds = new Set<string>();
   /** The step that was added last. */
-  #added: Known<C> | undefined;
+  #added: JoinStep<C> | undefined;
   /** The last result, which stays the same until a step is added. */
-  #taken: Known<C> | undefined;
+  #taken: JoinStep<C> | undefined;
   #reset: Reset<C> | undefined;
   #changed: ContractsChanged<C> | undefined;
   #checkpoint: OffsetCheckpoint | undefined;
 
   /** Adds a step, unless it is the one that was added last. */
-  add(known: Known<C> | undefined): void {
+  add(known: JoinStep<C> | undefined): void {
     if (known === this.#added) return;
     this.#added = known;
     this.#taken = undefined;
     for (const change of known?.changes ?? []) {
-      if (change._tag === 'OffsetCheckpoint') {
-        this.#checkpoint = change;
-        continue;
-      }
       // a later change covers its offset
-      this.#checkpoint = undefined;
-      if (change._tag === 'Reset') {
-        this.#clear();
-        this.#reset = change;
-      } else this.#merge(change);
+      this.#checkpoint = change._tag === 'OffsetCheckpoint' ? change : undefined;
+      if (change._tag === 'Reset') this.#reset = change;
+      if (change._tag !== 'ContractsChanged') continue;
+      const { added, removed, moved } = change;
+      this.#changed = change;
+      for (const { contractId } of [...removed, ...added]) this.#changedIds.add(contractId);
+      for (const { contract } of moved) this.#changedIds.add(contract.contractId);
     }
   }
 
   /** Returns the steps since the last result as one step. */
-  take(known: Known<C>): Known<C> {
+  take(known: JoinStep<C>): JoinStep<C> {
     if (this.#taken !== undefined) return this.#taken;
-    const changed = this.#reset ?? this.#toChanged();
+    const changed = this.#reset ?? this.#toChanged(known);
     const changes = [changed, this.#checkpoint].filter((change) => change !== undefined);
     this.#taken = { ...known, changes };
-    this.#clear();
+    this.#before = known.contracts;
+    this.#changedIds.clear();
+    this.#reset = this.#changed = this.#checkpoint = undefined;
     return this.#taken;
   }
 
-  #clear(): void {
-    this.#nets.clear();
-    this.#reset = this.#changed = this.#checkpoint = undefined;
-  }
-
-  #merge(change: ContractsChanged<C>): void {
-    this.#changed = change;
-    // the contracts of a reset are those at its end
-    if (this.#reset !== undefined) return;
-    for (const contract of change.removed) this.#set(contract, contract.location, false);
-    for (const contract of change.added) this.#set(contract, undefined, true);
-    for (const { contract, from } of change.moved) this.#set(contract, from, true);
-  }
-
-  #set(contract: C, before: ContractLocation | undefined, isThere: boolean): void {
-    const { contractId } = contract;
-    const net = this.#nets.get(contractId);
-    const from = net === undefined ? before : net.from;
-    if (from === undefined && !isThere) this.#nets.delete(contractId);
-    else this.#nets.set(contractId, { from, contract, isThere });
-  }
-
-  #toChanged(): ContractsChanged<C> | OffsetCheckpoint | undefined {
+  #toChanged({ contracts }: JoinStep<C>): ContractsChanged<C> | OffsetCheckpoint | undefined {
     if (this.#changed === undefined) return undefined;
     const { offset } = this.#changed;
-    const nets = [...this.#nets.values()];
-    if (nets.length === 0)
-      return this.#checkpoint === undefined ? { _tag: 'OffsetCheckpoint', offset, synchronizerTimes: [] } : undefined;
-    return {
-      ...this.#changed,
-      added: nets.filter(({ from }) => from === undefined).map(({ contract }) => contract),
-      removed: nets.filter(({ isThere }) => !isThere).map(({ contract }) => contract),
-      moved: nets.flatMap(({ from, contract, isThere }) => (isThere && from !== undefined ? [{ contract, from }] : [])),
-    };
+    const difference = differenceOf(this.#changedIds, this.#before ?? new Map<string, C>(), contracts);
+    if (Object.values(difference).some(({ length }) => length > 0)) return { ...this.#changed, ...difference };
+    return this.#checkpoint === undefined ? { _tag: 'OffsetCheckpoint', offset, synchronizerTimes: [] } : undefined;
   }
 }

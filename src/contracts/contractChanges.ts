@@ -44,7 +44,7 @@ export interface ContractChangesOptions extends ContractsOptions {
  * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
  * @param query - the types, by names of your choice; the parties; and what to do if the query cannot be served
  * @param options - the page sizes, the transport, the retry policy, and the offset to resume from
- * @throws TypeError for invalid options, for a query without parties, and if `ledger` was not created by this library
+ * @throws TypeError for invalid options, for a query without parties, and if the `updates` of the ledger were replaced
  * @example
  * ```ts
  * import * as t from 'io-ts';

@@ -19,7 +19,7 @@
  */
 
 // Snapshots, changes and views
-export { activeContracts, type ActiveContractsRequest } from './activeContracts.js';
+export { activeContracts, type ActiveContractsOptions, type ActiveContractsRequest } from './activeContracts.js';
 export { contractChanges, type ContractChangesOptions } from './contractChanges.js';
 export { conflate } from './conflate.js';
 export { liveContracts, type LiveContracts } from './liveContracts.js';

@@ -1,18 +1,20 @@
 import { concatAll, concatMap, defer, type MonoTypeOperatorFunction, type Observable, retry, skip, timer } from 'rxjs';
+import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import { Offset } from '../codecs/scalars.js';
-import type { GapFound } from '../diagnostics/FeedDiagnostic.js';
-import { isPrunedError, LedgerResetError } from '../errors/feed.js';
+import { type DiagnosticOf, reportWithout } from '../diagnostics/Diagnostic.js';
+import { DecodeError, LedgerResetError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
 import { withRetried } from '../errors/verdict.js';
-import { createLedgerFeed } from '../feed/LedgerFeed.js';
-import type { Step } from '../feed/Position.js';
-import { reportWithout, steps } from '../feed/updates.js';
-import { isGapError } from '../feed/UpdatesOptions.js';
+import type { Page } from '../feed/Page.js';
+import type { Step } from '../feed/LedgerFeed.js';
+import { createLedgerFeed, isGapError } from '../feed/UpdatesOptions.js';
+import { steps } from '../feed/updates.js';
 import { RetryBudget } from '../http/retry.js';
-import { type AppliedChange, applyUpdates } from './applyUpdates.js';
 import type { AnyContract } from './Contract.js';
-import type { Reset } from './ContractChange.js';
+import type { ContractsChanged, Reset } from './ContractChange.js';
 import { type ContractPolicies, type ContractQuery, eventFormatOf, updateFormatOf } from './ContractQuery.js';
+import type { ContractSet } from './ContractSet.js';
 import type { ContractsFold } from './ContractsFold.js';
 import type { ContractsSource } from './ContractsSource.js';
 import { readKnownTypes } from './knownTypes.js';
@@ -21,13 +23,13 @@ import { readContracts } from './readContracts.js';
 /** One step of the join of snapshot and feed: a `Reset`, or the changes of a page of updates. */
 export interface JoinStep<C extends AnyContract> {
   /** The changes, in order. */
-  readonly changes: readonly (Reset<C> | AppliedChange<C>)[];
+  readonly changes: readonly (Reset<C> | ContractsChanged<C> | OffsetCheckpoint)[];
   /** The offset up to which the changes are complete. */
   readonly offset: Offset;
   /** Whether that is the ledger end, as far as it is known. */
   readonly isCaughtUp: boolean;
-  /** The state after these changes. It is mutated by the next step. */
-  readonly fold: ContractsFold<C>;
+  /** The contracts after these changes: the same object as before if they changed none. */
+  readonly contracts: ContractSet<C>;
   /** Why the contracts are read again now: they are no longer those of the ledger. Such a step has no changes. */
   readonly reloads?: Reset['reason'];
 }
@@ -41,12 +43,19 @@ interface JoinRequest {
    */
   readonly resumeFrom?: Offset | undefined;
   /**
+   * The offset of the contracts that the caller has, if it needs a `Reset`: the ledger was reset if it ends before this
+   * offset. Default: the caller has none.
+   */
+  readonly notBefore?: Offset | undefined;
+  /**
    * Whether the contracts at `resumeFrom` are those that the caller has. If not, the ledger was reset. Default: they
    * are.
    */
-  readonly isSame?: ((contracts: ReadonlyMap<string, AnyContract>) => boolean) | undefined;
+  readonly isSame?: ((contracts: Iterable<AnyContract>) => boolean) | undefined;
   /** The reason of the first `Reset`. */
   readonly reason?: Reset['reason'] | undefined;
+  /** The participant to which the offset belongs. Default: the one that serves the first snapshot. */
+  readonly participantId?: string | undefined;
 }
 
 /**
@@ -56,17 +65,18 @@ interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  { query, resumeFrom, isSame = () => true, reason = 'start' }: JoinRequest,
+  { query, resumeFrom, notBefore, isSame = () => true, reason = 'start', participantId }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
     if (resumeFrom !== undefined && !Offset.is(resumeFrom))
       throw new InvalidRequestError([{ path: 'resumeFrom', expected: Offset.name }]);
     const progress: Progress = {
-      offset: resumeFrom,
+      offset: resumeFrom ?? notBefore,
       reason: resumeFrom === undefined ? reason : undefined,
       isSame,
-      fold: undefined,
+      participantId,
+      contracts: undefined,
       gap: undefined,
       delayMs: 0,
       budget: new RetryBudget(source.retry),
@@ -85,10 +95,12 @@ interface Progress {
   /** The reason of the next `Reset`; `undefined` if the caller has the contracts at the offset. */
   reason: Reset['reason'] | undefined;
   readonly isSame: NonNullable<JoinRequest['isSame']>;
+  /** The participant of the contracts, if it is known before they are read; `undefined` after a reset of the ledger. */
+  participantId: string | undefined;
   /** The contracts at the offset; `undefined` before they are read for the first time. */
-  fold: ContractsFold<AnyContract> | undefined;
+  contracts: ContractSet | undefined;
   /** The gap after which the contracts are read again, if it is not reported yet. */
-  gap: Omit<GapFound, '_tag'> | undefined;
+  gap: Omit<DiagnosticOf<'GapFound'>, '_tag'> | undefined;
   /** The delay before the contracts are read, in milliseconds. */
   delayMs: number;
   /** The delays of consecutive reloads: a participant may prune faster than the contracts can be read. */
@@ -106,18 +118,19 @@ function readFrom(
   ready$: Observable<unknown> | undefined,
 ): Observable<JoinStep<AnyContract>> {
   const eventFormat = eventFormatOf(query);
-  const { offset: previous = 0, reason, fold: outdated, delayMs } = progress;
+  const { offset: previous = 0, reason, contracts: outdated, delayMs } = progress;
   const at =
     reason === undefined ? { activeAtOffset: previous } : { notBefore: reason === 'ledgerReset' ? 0 : previous };
   const contracts$ = readContracts(source, query, eventFormat, at);
   const followed$ = (delayMs === 0 ? contracts$ : timer(delayMs).pipe(concatMap(() => contracts$))).pipe(
     concatMap(({ fold, offset }) => {
-      if (reason === undefined && !progress.isSame(fold.contracts)) throw new LedgerResetError(offset);
+      if (reason === undefined && !progress.isSame(fold.contracts))
+        throw new LedgerResetError(offset, undefined, 'the contracts at this offset are not those of the cursor');
       reportGap(source, progress, offset);
       progress.offset = offset;
-      progress.fold = fold;
-      const contracts = [...fold.contracts.values()];
-      const changes = reason === undefined ? [] : [{ _tag: 'Reset' as const, reason, offset, contracts }];
+      const { contracts } = fold;
+      progress.contracts = contracts;
+      const reset = { _tag: 'Reset' as const, reason: reason ?? 'start', offset, contracts: contracts.toArray() };
       const feed = createLedgerFeed(
         source.service,
         { beginExclusive: offset, updateFormat: updateFormatOf(eventFormat, query.includeExercises) },
@@ -126,8 +139,10 @@ function readFrom(
         source.retry,
         // the changes may continue after a gap
         reportWithout(source.report, 'GapFound', 'FeedEnded'),
+        { evidence: newestOf(reset.contracts), participantId: progress.participantId, hasRead: true },
       );
-      const loaded: JoinStep<AnyContract> = { changes, offset, isCaughtUp: false, fold };
+      const changes = reason === undefined ? [] : [reset];
+      const loaded: JoinStep<AnyContract> = { changes, offset, isCaughtUp: false, contracts };
       const applied$ = steps(feed, ready$).pipe(
         // skips the start
         skip(1),
@@ -141,11 +156,18 @@ function readFrom(
     changes: [],
     offset: previous,
     isCaughtUp: false,
-    fold: outdated,
+    contracts: outdated,
     reloads: reason,
   };
   return defer(() => [[reloading], followed$]).pipe(concatAll());
 }
+
+/** The contract that was created or assigned last: after an outage, it proves that the ledger is still the same. */
+const newestOf = (contracts: readonly AnyContract[]): AnyContract | undefined =>
+  contracts.reduce<AnyContract | undefined>(
+    (newest, contract) => (contract.offset > (newest?.offset ?? 0) ? contract : newest),
+    undefined,
+  );
 
 /**
  * Applies a step of the feed to the contracts. If an update cannot be applied, the error comes after the updates before
@@ -158,14 +180,46 @@ function* applyStep(
   progress: Progress,
 ): Generator<JoinStep<AnyContract>, void> {
   if (page !== undefined && position.hasCaughtUp) progress.budget = progress.budget.renew();
-  const { changes, failure } = applyUpdates(path, page?.updates ?? [], fold);
+  const changes: (ContractsChanged | OffsetCheckpoint)[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for (const update of page?.updates ?? []) changes.push(...applyUpdate(path, update, fold));
+  } catch (error) {
+    failure = { error };
+  }
   const last = changes.at(-1)?.offset ?? progress.offset ?? 0;
   if (failure === undefined && position.cursor > last)
     changes.push({ _tag: 'OffsetCheckpoint', offset: position.cursor, synchronizerTimes: [] });
   const offset = changes.at(-1)?.offset ?? last;
+  const { contracts } = fold;
   progress.offset = offset;
-  yield { changes, offset, isCaughtUp: position.hasCaughtUp, fold };
+  progress.contracts = contracts;
+  yield { changes, offset, isCaughtUp: position.hasCaughtUp, contracts };
   if (failure !== undefined) throw failure.error;
+}
+
+/**
+ * Returns the change that an update makes, if it makes one, or the checkpoint. Throws a DecodeError for an unknown kind
+ * of update or event: without it, the contracts might be wrong.
+ */
+function applyUpdate(
+  path: string,
+  update: Page['updates'][number],
+  fold: ContractsFold<AnyContract>,
+): readonly (ContractsChanged | OffsetCheckpoint)[] {
+  switch (update._tag) {
+    case 'OffsetCheckpoint':
+      return [update];
+    case 'TopologyTransaction':
+      return [];
+    case 'Transaction':
+    case 'Reassignment':
+      if (update.events.every(({ _tag }) => _tag !== 'UnknownEvent')) {
+        const change = fold.apply(update);
+        return change === undefined ? [] : [change];
+      }
+  }
+  throw new DecodeError(path, [{ path: '', expected: 'an update of a known kind' }], update.offset);
 }
 
 /** Reads the contracts again after a gap, if `onGap` allows it. */
@@ -185,7 +239,8 @@ const reloadAfterGap = (
         reportGap(source, progress);
         throw isGap && isSpent ? withRetried(error, { times: failures, forMs: spentMs }) : error;
       }
-      progress.reason = isPrunedError(error) ? 'pruned' : 'ledgerReset';
+      progress.reason = isLedgerError(error, 'PrunedError') ? 'pruned' : 'ledgerReset';
+      if (progress.reason === 'ledgerReset') progress.participantId = undefined;
       const delayMs = failures === 0 ? 0 : budget.nextDelayMs();
       progress.budget = budget.countFailure(delayMs);
       progress.delayMs = delayMs;

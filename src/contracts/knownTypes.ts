@@ -15,14 +15,13 @@ import {
   toArray,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { isApiError } from '../errors/ApiError.js';
-import { isPrunedError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { exchange } from '../http/exchange.js';
 import { jitter, retryTransient } from '../http/retry.js';
 import { type ContractPolicies, type ContractQuery, eventFormatOf } from './ContractQuery.js';
 import type { ContractsSource } from './ContractsSource.js';
-import { listPath } from './snapshot/lists.js';
+import { listBody, listPath } from './snapshot/transports.js';
 
 /**
  * Reads a query with those of its types that the participant knows, if the policy is to wait, and reads it again when
@@ -75,7 +74,8 @@ const unknownCodes = [
 ];
 
 /** Whether the participant does not know a type of a request. */
-const isUnknownType = (error: unknown): boolean => isApiError(error) && unknownCodes.includes(error.code ?? '');
+const isUnknownType = (error: unknown): boolean =>
+  isLedgerError(error, 'ApiError') && unknownCodes.includes(error.code ?? '');
 
 /** The wait before unknown types are checked again, in milliseconds. It doubles each time. */
 const minWaitMs = 30_000;
@@ -136,12 +136,12 @@ function isUnknownAlone(
 ): Observable<boolean> {
   const alone = Object.entries(types).filter(([other]) => other === name);
   const eventFormat = eventFormatOf({ ...query, types: Object.fromEntries(alone) });
-  const body = { activeAtOffset, eventFormat };
+  const body = listBody({ eventFormat, offset: activeAtOffset });
   return exchange(service.link, { method: 'POST', path: listPath, query: { limit: 1 }, body }, () => false).pipe(
     catchError((error: unknown) => {
       const isUnknown = isUnknownType(error);
       // the ledger was pruned in the meantime; an unknown type would have failed earlier
-      if (isUnknown || isPrunedError(error)) return [isUnknown];
+      if (isUnknown || isLedgerError(error, 'PrunedError')) return [isUnknown];
       throw error;
     }),
   );

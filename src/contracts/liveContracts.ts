@@ -7,9 +7,8 @@ import type { ContractChange } from './ContractChange.js';
 import { type ContractPolicies, type ContractQuery, eventFormatOf } from './ContractQuery.js';
 import { type ContractsOptions, contractsSource } from './ContractsSource.js';
 import { join, type JoinStep } from './join.js';
-import type { LiveState } from './LiveState.js';
+import { isSameState, type LiveState, loading, stateOf, toChanges, type View, viewOf } from './LiveState.js';
 import { selectContracts } from './selectContracts.js';
-import { isSameState, loading, stateOf, toChanges, type View, viewOf } from './View.js';
 
 /**
  * A live view of the active contracts. All subscriptions to its Observables share one snapshot and one feed, which
@@ -81,9 +80,9 @@ export interface LiveContracts<C extends AnyContract = AnyContract> {
  * ledger takes effect as a whole. Transient failures show in `state$` and do not end the Observables. Without
  * `giveUpAfterMs` in the retry policy of the options or of the ledger, that holds for an outage of any length.
  *
- * @throws TypeError for invalid options, for a query without parties, and if `ledger` was not created by this library,
- * synchronously
- * @throws InvalidRequestError for an invalid party or template, synchronously
+ * @throws TypeError for invalid options, for a query without parties or with an invalid template, and if the `updates`
+ * of the ledger were replaced, synchronously
+ * @throws InvalidRequestError for an invalid party, synchronously
  * @example
  * ```ts
  * import { contractType, createLedger } from 'canton-rx';
@@ -114,9 +113,10 @@ export function liveContracts<M extends ContractTypes>(
     const { service } = sourceOf(0);
     const feed = service.newFeed();
     const source = sourceOf(feed);
-    // the contracts have the types of the query
+    const steps$ = join(source, { query }).pipe(reportEnd<JoinStep<AnyContract>>(source.report));
     return viewOf(
-      join(source, { query }).pipe(reportEnd(source.report)) as Observable<JoinStep<ContractOf<M>>>,
+      // the contracts have the types of the query
+      steps$ as Observable<JoinStep<ContractOf<M>>>,
       service.diagnostics$.pipe(filter((diagnostic) => diagnostic.feed === feed)),
     );
   });

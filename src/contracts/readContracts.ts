@@ -2,17 +2,15 @@ import { defer, mergeMap, type Observable } from 'rxjs';
 import type { ContractEntry } from '../codecs/ContractEntry.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat } from '../codecs/UpdateFormat.js';
-import { DecodeError, isLedgerResetError, LedgerResetError } from '../errors/feed.js';
+import { DecodeError, LedgerResetError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { retryTransient } from '../http/retry.js';
-import { applyUpdates } from './applyUpdates.js';
-import type { AnyContract } from './Contract.js';
+import { type AnyContract, assertDecoded, makeContract, type MakeContract } from './Contract.js';
 import type { ContractPolicies, ContractQuery } from './ContractQuery.js';
-import { ContractsFold, type MakeContract } from './ContractsFold.js';
+import { ContractsFold } from './ContractsFold.js';
 import type { ContractsSource } from './ContractsSource.js';
-import { assertDecoded, makeContract } from './makeContract.js';
-import { listPath } from './snapshot/lists.js';
-import { readSnapshot } from './snapshot/readSnapshot.js';
-import type { SnapshotRequest } from './snapshot/SnapshotPart.js';
+import { readSnapshot, type SnapshotRequest } from './snapshot/readSnapshot.js';
+import { listPath } from './snapshot/transports.js';
 
 /** All contracts at an offset. */
 interface LoadedContracts {
@@ -44,11 +42,6 @@ export function readContracts(
           part.entries.forEach(assertKnown);
           fold.load(part.entries);
           return [];
-        case 'SnapshotUpdates': {
-          const { failure } = applyUpdates(source.service.updatesPath, part.updates, fold);
-          if (failure !== undefined) throw failure.error;
-          return [];
-        }
         case 'SnapshotCompleted': {
           const { offset } = part;
           // from a replica that lags: the contracts would be older than the emitted changes
@@ -59,15 +52,12 @@ export function readContracts(
       }
     }),
     // for an offset that the participant chooses; other errors have been retried
-    retryTransient(source, (error) => isLedgerResetError(error) && !('retried' in error)),
+    retryTransient(source, (error) => isLedgerError(error, 'LedgerResetError') && !('retried' in error)),
   );
 }
 
 /** Returns the function that makes contracts according to the query's policy for undecodable ones. */
-function maker(
-  { report }: ContractsSource,
-  { types, onUndecodable }: ContractQuery & ContractPolicies,
-): MakeContract<AnyContract> {
+function maker({ report }: ContractsSource, { types, onUndecodable }: ContractQuery & ContractPolicies): MakeContract {
   if (onUndecodable !== 'fail')
     return makeContract(types, ({ contractId, expectedType, problems }) => {
       report(() => ({ _tag: 'ContractUndecoded', contractId, expectedType, problems }));

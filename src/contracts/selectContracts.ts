@@ -1,7 +1,8 @@
 import { defer, filter, map, type Observable, type OperatorFunction } from 'rxjs';
 import type { AnyContract } from './Contract.js';
 import type { ContractSet } from './ContractSet.js';
-import { type Known, resetOf } from './View.js';
+import type { JoinStep } from './join.js';
+import { resetOf } from './LiveState.js';
 
 /** Contracts that match a predicate. */
 interface Selection<C> {
@@ -18,7 +19,7 @@ export const selectContracts =
   <C extends AnyContract, S extends C>(
     isMatch: (contract: C) => contract is S,
     compare?: (a: S, b: S) => number,
-  ): OperatorFunction<Known<C>, Selection<S>> =>
+  ): OperatorFunction<JoinStep<C>, Selection<S>> =>
   (known$): Observable<Selection<S>> =>
     defer(() => {
       const selection = new MutableSelection(isMatch, compare);
@@ -67,7 +68,7 @@ class MutableSelection<C extends AnyContract, S extends C> implements Selection<
   }
 
   /** Applies changes. Returns whether one of them concerns a matching contract. */
-  apply(changes: Known<C>['changes']): boolean {
+  apply(changes: JoinStep<C>['changes']): boolean {
     let isChanged = false;
     let count = 0;
     for (const change of changes) {

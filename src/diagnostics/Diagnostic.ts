@@ -1,13 +1,13 @@
+import type { Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
+import type { LedgerError } from '../errors/LedgerError.js';
 import type { StoreError } from '../errors/process.js';
-import type { ContractsDiagnostic } from './ContractsDiagnostic.js';
 import type { FeedDiagnostic } from './FeedDiagnostic.js';
-import type { SubmissionDiagnostic } from './SubmissionDiagnostic.js';
 
 /**
  * A report about the work of a ledger client, for logs, metrics and progress displays. A closed union, discriminated by `_tag`:
  * a `switch` over it can be exhaustive. Contains no token, signature or payload. {@link logTo} writes the important ones to a
- * log.
+ * log. A diagnostic of one kind has the type `Extract<Diagnostic, { _tag: 'RetryScheduled' }>`.
  *
  * @example
  * ```ts
@@ -41,108 +41,12 @@ export type Diagnostic = DiagnosticBody & {
 /**
  * A diagnostic without its time and its feed.
  *
- * @category Diagnostics
+ * @inline
  */
-export type DiagnosticBody =
-  FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | ResponseDelayed | TokenRefreshed;
+export type DiagnosticBody = FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic;
 
-/**
- * A request has no response yet, and its timeout is not over. Not reported while a poll waits for updates.
- *
- * @category Diagnostics
- */
-export interface ResponseDelayed {
-  /** Discriminates the union. */
-  readonly _tag: 'ResponseDelayed';
-  /** The path of the request. */
-  readonly path: string;
-  /** The host and the port of the participant or proxy. */
-  readonly host: string;
-  /** The time since the request was sent, in milliseconds. */
-  readonly waitedMs: number;
-}
-
-/**
- * The participant refused a token, and the provider returned another one.
- *
- * @category Diagnostics
- */
-export interface TokenRefreshed {
-  /** Discriminates the union. */
-  readonly _tag: 'TokenRefreshed';
-  /** The path of the refused request. */
-  readonly path: string;
-}
-
-/**
- * A diagnostic of a processor, in addition to those of its feed.
- *
- * @category Diagnostics
- */
-export type ProcessDiagnostic = HandlerFailed | UpdateSkipped | UpdateParked | NameLost;
-
-/**
- * A handler failed. The processor will call it again after a delay.
- *
- * @category Diagnostics
- */
-export interface HandlerFailed {
-  /** Discriminates the union. */
-  readonly _tag: 'HandlerFailed';
-  /** The offset of the update. */
-  readonly offset: Offset;
-  /** The number of failures in a row. */
-  readonly failures: number;
-  /** The delay before the next call, in milliseconds. */
-  readonly delayMs: number;
-  /** The error of the handler. */
-  readonly cause: unknown;
-}
-
-/**
- * An update could not be handled. The processor skipped it and continues.
- *
- * @category Diagnostics
- */
-export interface UpdateSkipped {
-  /** Discriminates the union. */
-  readonly _tag: 'UpdateSkipped';
-  /** The offset of the update. */
-  readonly offset: Offset;
-  /** The number of attempts; 1 for an update that does not decode. */
-  readonly attempts: number;
-  /** The error of the handler, or the reason why the update does not decode. */
-  readonly cause: unknown;
-}
-
-/**
- * An update could not be handled. The processor saved it in the store and continues.
- *
- * @category Diagnostics
- */
-export interface UpdateParked {
-  /** Discriminates the union. */
-  readonly _tag: 'UpdateParked';
-  /** The offset of the update. */
-  readonly offset: Offset;
-  /** The number of attempts; 1 for an update that does not decode. */
-  readonly attempts: number;
-  /** The error of the handler, or the reason why the update does not decode. */
-  readonly cause: unknown;
-}
-
-/**
- * A processor that was stopped had lost its name to another processor, and completed. The other processor handles the updates
- * that are not committed.
- *
- * @category Diagnostics
- */
-export interface NameLost {
-  /** Discriminates the union. */
-  readonly _tag: 'NameLost';
-  /** The error of the store. */
-  readonly cause: StoreError;
-}
+/** The diagnostic of a kind, by its `_tag`. */
+export type DiagnosticOf<T extends DiagnosticBody['_tag']> = Extract<DiagnosticBody, { readonly _tag: T }>;
 
 /**
  * Reports a diagnostic. `body` is only called if there is a subscriber.
@@ -150,3 +54,236 @@ export interface NameLost {
  * @category Diagnostics
  */
 export type Report = (body: () => DiagnosticBody) => void;
+
+/** Returns the report function of one of several feeds that are reported as one: without some diagnostics. */
+export const reportWithout =
+  (report: Report, ...tags: readonly DiagnosticBody['_tag'][]): Report =>
+  (body) => {
+    const diagnostic = body();
+    if (!tags.includes(diagnostic._tag)) report(() => diagnostic);
+  };
+
+/**
+ * A diagnostic of the active contracts, in addition to those of their feed.
+ *
+ * @inline
+ */
+type ContractsDiagnostic =
+  /**
+   * A snapshot of the active contracts is being read. Reported again if the participant does not serve it in this way.
+   */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SnapshotStarted';
+      /** The offset of the snapshot. Absent if the participant does not serve the ledger end and chooses the offset itself. */
+      readonly offset?: Offset;
+      /** How it is read: in pages; in lists, each of which continues the previous one; or by a WebSocket. */
+      readonly by: 'pages' | 'lists' | 'socket';
+    }
+  /** A part of a snapshot was received. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SnapshotPageReceived';
+      /** The number of entries; of updates if the snapshot is derived from updates; 1 for an element of a WebSocket. */
+      readonly count: number;
+      /** The sum of `count` so far. */
+      readonly total: number;
+      /** The time since the previous part, in milliseconds. */
+      readonly durationMs: number;
+    }
+  /** A snapshot cannot be completed and begins again. The parts that were received are dropped. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SnapshotRestarted';
+      /** The reason. */
+      readonly cause: LedgerError;
+      /** The delay before it begins again, in milliseconds. */
+      readonly delayMs: number;
+    }
+  /** A snapshot is complete. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SnapshotCompleted';
+      /** The offset of the snapshot. */
+      readonly offset: Offset;
+      /** The number of entries, or of updates if the snapshot is derived from updates. */
+      readonly count: number;
+      /** The time since the snapshot last began, in milliseconds. */
+      readonly durationMs: number;
+    }
+  /** The payload of a contract does not decode. The contract is an `UndecodedContract`. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'ContractUndecoded';
+      /** The contract. */
+      readonly contractId: string;
+      /** The name of the contract's type in the query. */
+      readonly expectedType: string;
+      /** Why it does not decode, without any values. */
+      readonly problems: readonly Problem[];
+    }
+  /** The participant does not know some types of a query. The contracts of the other types are read until it does. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'TypesUnknown';
+      /** The names of the types in the query. */
+      readonly types: readonly string[];
+      /** The delay before the participant is queried again, in milliseconds. */
+      readonly retryInMs: number;
+    };
+
+/**
+ * A diagnostic of a processor, in addition to those of its feed.
+ *
+ * @inline
+ */
+type ProcessDiagnostic =
+  /** A handler failed. The processor will call it again after a delay. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'HandlerFailed';
+      /** The offset of the update. */
+      readonly offset: Offset;
+      /** The number of failures in a row. */
+      readonly failures: number;
+      /** The delay before the next call, in milliseconds. */
+      readonly delayMs: number;
+      /** The error of the handler. */
+      readonly cause: unknown;
+    }
+  /** An update could not be handled. The processor skipped it and continues. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'UpdateSkipped';
+      /** The offset of the update. */
+      readonly offset: Offset;
+      /** The number of attempts; 1 for an update that does not decode. */
+      readonly attempts: number;
+      /** The error of the handler, or the reason why the update does not decode. */
+      readonly cause: unknown;
+    }
+  /** An update could not be handled. The processor saved it in the store and continues. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'UpdateParked';
+      /** The offset of the update. */
+      readonly offset: Offset;
+      /** The number of attempts; 1 for an update that does not decode. */
+      readonly attempts: number;
+      /** The error of the handler, or the reason why the update does not decode. */
+      readonly cause: unknown;
+    }
+  /**
+   * A processor that was stopped had lost its name to another processor, and completed. The other processor handles the updates
+   * that are not committed.
+   */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'NameLost';
+      /** The error of the store. */
+      readonly cause: StoreError;
+    }
+  /**
+   * A projection of contracts has loaded all contracts and removes its earlier rows, in the transaction that makes the new
+   * ones visible.
+   */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'RowsReplaced';
+      /**
+       * Why: `'ledgerReset'` if the ledger was restored or replaced. Otherwise the earlier rows are those of another
+       * processor, or the cursor was lost.
+       */
+      readonly reason: 'start' | 'pruned' | 'ledgerReset' | 'packageFound';
+      /** The schema of the projection. */
+      readonly schema: string;
+      /** The offset of the new contracts. */
+      readonly offset: Offset;
+      /** The number of removed rows of contracts, which includes their interface views. */
+      readonly contracts: number;
+      /** The number of removed exercises. */
+      readonly exercises: number;
+      /** The number of removed updates. */
+      readonly updates: number;
+    };
+
+/**
+ * A diagnostic of a submission.
+ *
+ * @inline
+ */
+type SubmissionDiagnostic =
+  /** The participant prepared a submission for `submit`. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SubmissionPrepared';
+      /** The submission id of the first attempt. */
+      readonly submissionId: string;
+      /** The command id of the request. */
+      readonly commandId: string;
+    }
+  /** The verifier of `submit` accepted the prepared submission. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SubmissionVerified';
+      /** The submission id of the first attempt. */
+      readonly submissionId: string;
+      /** The command id of the request. */
+      readonly commandId: string;
+    }
+  /** All signers of `submit` signed the submission. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SubmissionSigned';
+      /** The submission id of the first attempt. */
+      readonly submissionId: string;
+      /** The command id of the request. */
+      readonly commandId: string;
+    }
+  /** A submission was sent: the first attempt or a retry. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SubmissionSent';
+      /** The submission id of the first attempt. */
+      readonly submissionId: string;
+      /** The number of the attempt, from 1. */
+      readonly attempt: number;
+    }
+  /**
+   * The outcome of an attempt is unknown, or the attempt failed and may be repeated. After a delay, the submission is looked for or
+   * sent again.
+   */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SubmissionUnclear';
+      /** The submission id of the first attempt. */
+      readonly submissionId: string;
+      /** The number of attempts so far. */
+      readonly attempts: number;
+      /** The error of the last attempt. */
+      readonly cause: LedgerError;
+      /** The delay before the next attempt, in milliseconds. */
+      readonly delayMs: number;
+    }
+  /** A submission was committed. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SubmissionCommitted';
+      /** The submission id of the first attempt. */
+      readonly submissionId: string;
+      /** The id of the transaction. */
+      readonly updateId: string;
+      /** The offset of the transaction. */
+      readonly offset: Offset;
+      /** Set if an earlier attempt, or another submission with the same command id, committed it. */
+      readonly isRepeated?: true;
+    }
+  /** A submission failed, before or after it was sent. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'SubmissionFailed';
+      /** The submission id of the first attempt. */
+      readonly submissionId: string;
+      /** The error; absent if it is not a `LedgerError`. */
+      readonly error?: LedgerError;
+    };

@@ -1,6 +1,5 @@
 import { quotable } from '../errors/internal/message.js';
-import type { LedgerError } from '../errors/LedgerError.js';
-import { isStoreError } from '../errors/process.js';
+import { type LedgerError, isLedgerError } from '../errors/LedgerError.js';
 import type { Diagnostic } from './Diagnostic.js';
 
 /**
@@ -83,6 +82,8 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
       const { cause, resumesFrom } = diagnostic;
       return resumesFrom === undefined ? undefined : warn(`${summary(cause)}, resumes after offset ${resumesFrom}`);
     }
+    case 'LedgerUnproven':
+      return warn(`nothing shows whether the ledger is still the same, the feed continues after ${diagnostic.cursor}`);
     case 'FeedEnded':
       return diagnostic.how === 'failed' ? fail(`ended with an error: ${details(diagnostic.error)}`) : undefined;
     case 'SnapshotRestarted': {
@@ -112,6 +113,14 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
       return warn(`skipped the update at offset ${diagnostic.offset}: ${summary(diagnostic.cause)}`);
     case 'NameLost':
       return warn(`another processor has taken over the name: ${summary(diagnostic.cause)}`);
+    case 'RowsReplaced': {
+      const { reason, contracts, exercises, updates, schema, offset } = diagnostic;
+      const why =
+        reason === 'ledgerReset' ? 'the ledger was restored or replaced' : 'the contracts were loaded from the start';
+      return fail(
+        `${why}: ${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}, which now has the contracts at offset ${offset}`,
+      );
+    }
     case 'SubmissionUnclear': {
       const { submissionId, cause, delayMs } = diagnostic;
       const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;
@@ -212,7 +221,9 @@ class Logged {
 
 /** Whether a feed does not reach the ledger. A page would not mean that a store has recovered. */
 const isOutage = (diagnostic: Diagnostic): boolean =>
-  diagnostic._tag === 'RetryScheduled' && diagnostic.feed !== undefined && !isStoreError(diagnostic.cause);
+  diagnostic._tag === 'RetryScheduled' &&
+  diagnostic.feed !== undefined &&
+  !isLedgerError(diagnostic.cause, 'StoreError');
 
 /** The diagnostics of a feed that has reached the ledger. */
 const successes: ReadonlySet<Diagnostic['_tag']> = new Set([

@@ -1,15 +1,15 @@
 import { JsCantonError } from '../codecs/JsCantonError.js';
 import { Offset } from '../codecs/scalars.js';
 import { PrunedError } from './feed.js';
-import { errorMessage, hasTag, nameOf, quotable } from './internal/message.js';
-import type { Retried } from './verdict.js';
+import { contractIdsIn } from './rejection.js';
+import { errorMessage, nameOf, quotable, type Retried } from './internal/message.js';
 
 /**
  * The facts of an {@link ApiError}.
  *
- * @category Errors
+ * @inline
  */
-export interface ApiErrorFacts {
+interface ApiErrorFacts {
   /** The path of the request. */
   readonly path: string;
   /** The HTTP status. */
@@ -50,6 +50,8 @@ export class ApiError extends Error {
   readonly correlationId: string | undefined;
   /** The details that the ledger gives. */
   readonly context: Readonly<Record<string, string>>;
+  /** The ids of the contracts that the ledger names. */
+  readonly contractIds: readonly string[];
   /**
    * Whether this attempt of a submission has certainly failed; `undefined` if the participant does not report it. Also true
    * for `DUPLICATE_COMMAND`, which means that an earlier attempt was committed.
@@ -79,6 +81,7 @@ export class ApiError extends Error {
     this.reason = reason;
     this.correlationId = canton?.correlationId;
     this.context = canton?.context ?? {};
+    this.contractIds = canton === undefined ? [] : contractIdsIn(reason, JSON.stringify(canton.resources ?? ''));
     this.definiteAnswer = canton?.definiteAnswer ?? parseFlag(canton?.context['definite_answer']);
     this.retryAfterMs = retryAfterMs;
     this.host = host;
@@ -86,13 +89,6 @@ export class ApiError extends Error {
 }
 
 const parseFlag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
-
-/**
- * Whether a value is an {@link ApiError}.
- *
- * @category Errors
- */
-export const isApiError = (u: unknown): u is ApiError => hasTag(u, 'ApiError');
 
 /** Looks up the code of an error in a table. */
 export const lookUpCode = <A>(table: Readonly<Record<string, A>>, { code }: ApiError): A | undefined =>

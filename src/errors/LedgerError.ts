@@ -1,3 +1,4 @@
+import type { Offset } from '../codecs/scalars.js';
 import type { ApiError } from './ApiError.js';
 import type {
   DecodeError,
@@ -7,9 +8,10 @@ import type {
   PrunedError,
   SnapshotLimitError,
 } from './feed.js';
+import { errorMessage } from './internal/message.js';
 import type { CursorError, HandlerError, StoreError } from './process.js';
 import type {
-  AnswerTooLargeError,
+  ResponseTooLargeError,
   ConnectionError,
   InvalidRequestError,
   RequestTimeoutError,
@@ -18,7 +20,7 @@ import type {
 } from './request.js';
 import type {
   NotSentError,
-  OutcomeUnknownError,
+  Submission,
   SubmissionExpiredError,
   SubmissionRejectedError,
   VerificationError,
@@ -30,7 +32,7 @@ import type {
  * @category Errors
  */
 export type LedgerError =
-  | AnswerTooLargeError
+  | ResponseTooLargeError
   | ApiError
   | ConnectionError
   | CursorError
@@ -53,16 +55,54 @@ export type LedgerError =
   | VerificationError;
 
 /**
- * One function for each error, by its `_tag`.
+ * A submission may have been committed: its response was lost, and its outcome could not be determined in time. Subscribe to
+ * the same Observable again, which cannot commit it twice. Or look for the transaction in the feed after
+ * `submission.since`.
  *
  * @category Errors
  */
-export type LedgerErrorCases<R> = {
+export class OutcomeUnknownError extends Error {
+  /** The class's name. */
+  override readonly name = 'OutcomeUnknownError' as const;
+  /** Identifies the error in the union. */
+  readonly _tag = 'OutcomeUnknownError' as const;
+
+  constructor(
+    /** The submission. */
+    readonly submission: Submission,
+    /** The error of the last attempt. */
+    readonly lastError: LedgerError,
+    /** The offset of the transaction, if the ledger reported the commit, but the transaction could not be read. */
+    readonly completionOffset?: Offset,
+  ) {
+    super(
+      errorMessage(
+        completionOffset === undefined
+          ? 'The submission may have been committed.'
+          : 'The submission was committed, but its transaction could not be read.',
+        {
+          'Committed at': completionOffset,
+          Submission: submission.submissionId,
+          Attempts: submission.attempts,
+          'After offset': submission.since,
+          'Last error': lastError.name,
+        },
+      ),
+    );
+  }
+}
+
+/**
+ * One function for each error, by its `_tag`.
+ *
+ * @inline
+ */
+type LedgerErrorCases<R> = {
   readonly [T in LedgerError['_tag']]: (error: Extract<LedgerError, { readonly _tag: T }>) => R;
 };
 
 const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
-  'AnswerTooLargeError',
+  'ResponseTooLargeError',
   'ApiError',
   'ConnectionError',
   'CursorError',
@@ -86,12 +126,27 @@ const tags: ReadonlySet<unknown> = new Set<LedgerError['_tag']>([
 ]);
 
 /**
- * Whether a value is an error of this library.
+ * Whether a value is one of these errors; without tags, whether it is an error of this library. It compares the tag and not
+ * the class, because two copies of the package have different classes.
  *
+ * @example
+ * ```ts
+ * import { isLedgerError } from 'canton-rx';
+ *
+ * const isGap = (error: unknown): boolean => isLedgerError(error, 'PrunedError', 'LedgerResetError');
+ * ```
  * @category Errors
  */
-export const isLedgerError = (u: unknown): u is LedgerError =>
-  typeof u === 'object' && u !== null && '_tag' in u && tags.has(u._tag);
+export function isLedgerError<T extends LedgerError['_tag']>(
+  u: unknown,
+  ...anyOf: readonly [T, ...T[]]
+): u is Extract<LedgerError, { readonly _tag: T }>;
+export function isLedgerError(u: unknown): u is LedgerError;
+export function isLedgerError(u: unknown, ...anyOf: readonly unknown[]): boolean {
+  if (typeof u !== 'object' || u === null || !('_tag' in u)) return false;
+  // as the predicate of `filter`, it is called with an index and an array too
+  return typeof anyOf[0] === 'string' ? anyOf.includes(u._tag) : tags.has(u._tag);
+}
 
 /**
  * Calls the function for an error's `_tag`. The compiler reports a missing function. A value that is not an error of this
@@ -103,7 +158,7 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
  *
  * const advice = (error: LedgerError): string => (isTransient(error) ? 'try again' : explain(error));
  * const explain = matchLedgerError<string>({
- *   AnswerTooLargeError: ({ maxBytes }) => `more than ${maxBytes} bytes`,
+ *   ResponseTooLargeError: ({ maxBytes }) => `more than ${maxBytes} bytes`,
  *   ApiError: ({ code, status }) => `the ledger answered ${code ?? status}`,
  *   ConnectionError: ({ reason }) => reason,
  *   CursorError: ({ explanation }) => `not the same ledger or request: ${explanation}`,
@@ -112,7 +167,7 @@ export const isLedgerError = (u: unknown): u is LedgerError =>
  *   InvalidRequestError: ({ message }) => message,
  *   LedgerResetError: () => 'the ledger was reset',
  *   NotSentError: () => 'nothing was committed',
- *   OutcomeUnknownError: ({ submission }) => `look for it after ${submission.beginExclusive ?? '?'}`,
+ *   OutcomeUnknownError: ({ submission }) => `look for it after ${submission.since ?? '?'}`,
  *   StoreError: ({ reason }) => `the store: ${reason}`,
  *   SubmissionExpiredError: () => 'prepare and sign again',
  *   SubmissionRejectedError: ({ reason }) => `nothing was committed: ${reason}`,
@@ -133,8 +188,8 @@ export const matchLedgerError =
   (error: LedgerError): R => {
     // a call per tag: the compiler cannot relate the case to the error
     switch (error._tag) {
-      case 'AnswerTooLargeError':
-        return cases.AnswerTooLargeError(error);
+      case 'ResponseTooLargeError':
+        return cases.ResponseTooLargeError(error);
       case 'ApiError':
         return cases.ApiError(error);
       case 'ConnectionError':

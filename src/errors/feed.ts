@@ -1,7 +1,6 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { errorMessage, hasTag } from './internal/message.js';
-import type { Retried } from './verdict.js';
+import { errorMessage, quotable, type Retried } from './internal/message.js';
 
 /**
  * A response cannot be decoded. The error says which field, and what was expected. It never contains the value.
@@ -32,13 +31,6 @@ export class DecodeError extends Error {
 }
 
 /**
- * Whether a value is a {@link DecodeError}.
- *
- * @category Errors
- */
-export const isDecodeError = (u: unknown): u is DecodeError => hasTag(u, 'DecodeError');
-
-/**
  * The participant sent updates out of order, or a full page without progress. No update of that page was emitted.
  *
  * @category Errors
@@ -60,14 +52,7 @@ export class OrderError extends Error {
 }
 
 /**
- * Whether a value is an {@link OrderError}.
- *
- * @category Errors
- */
-export const isOrderError = (u: unknown): u is OrderError => hasTag(u, 'OrderError');
-
-/**
- * A page of one update is too large for the participant, or for the ledger's `maxAnswerBytes`.
+ * A page of one update is too large for the participant, or for the ledger's `maxResponseBytes`.
  *
  * @category Errors
  */
@@ -86,15 +71,8 @@ export class PageLimitError extends Error {
 }
 
 /**
- * Whether a value is a {@link PageLimitError}.
- *
- * @category Errors
- */
-export const isPageLimitError = (u: unknown): u is PageLimitError => hasTag(u, 'PageLimitError');
-
-/**
- * The participant has more active contracts than it lists at once, serves no pages of them, and is pruned, so that they cannot
- * be derived from its updates either. Before 3.5.1, only a WebSocket serves a snapshot of more than 200 contracts.
+ * The participant has more active contracts than it lists at once, and serves no pages of them. Before 3.5.1, only a WebSocket
+ * serves a snapshot of more than 200 contracts: use the transport of `canton-rx/ws`, more specific types or fewer parties.
  *
  * @category Errors
  */
@@ -120,13 +98,6 @@ export class SnapshotLimitError extends Error {
 }
 
 /**
- * Whether a value is a {@link SnapshotLimitError}.
- *
- * @category Errors
- */
-export const isSnapshotLimitError = (u: unknown): u is SnapshotLimitError => hasTag(u, 'SnapshotLimitError');
-
-/**
  * The participant has pruned updates that the feed has not read. A feed that resumes from `earliestOffset` omits them. The
  * caller decides whether that is acceptable.
  *
@@ -149,15 +120,12 @@ export class PrunedError extends Error {
 }
 
 /**
- * Whether a value is a {@link PrunedError}.
+ * The ledger is no longer the one to which the cursor belongs, so its offsets belong to other updates. Either it ends before
+ * the cursor and stays there, as after a restore from an older backup. Or it is another ledger, as after a reset of the
+ * network or a change of the address: the last update that the feed has read is gone, or the participant is another one.
  *
- * @category Errors
- */
-export const isPrunedError = (u: unknown): u is PrunedError => hasTag(u, 'PrunedError');
-
-/**
- * The cursor is beyond the ledger end and stays there: the participant was restored from an older backup, or is a different
- * one. Its offsets now belong to other updates.
+ * Nothing of the other ledger was emitted. To continue, read the active contracts and resume after their offset, or read the
+ * ledger from its beginning.
  *
  * @category Errors
  */
@@ -168,20 +136,28 @@ export class LedgerResetError extends Error {
   readonly _tag = 'LedgerResetError' as const;
   /** How many times and for how long the request was retried; absent if it was not. */
   declare readonly retried?: Retried;
+  /** Whether the ledger ends before the cursor, or is another one that may have grown past the cursor. */
+  readonly reason: 'endBeforeCursor' | 'anotherLedger';
 
   constructor(
     /** The cursor of the feed. */
     readonly cursor: Offset,
     /** The ledger end, if it is known. */
     readonly ledgerEnd?: Offset,
+    /** What shows that it is another ledger; absent if it ends before the cursor. */
+    readonly difference?: string,
   ) {
-    super(errorMessage('The cursor is beyond the ledger end.', { Cursor: cursor, 'Ledger end': ledgerEnd }));
+    const summary =
+      difference === undefined
+        ? 'The cursor is beyond the ledger end.'
+        : `This is another ledger: ${quotable(difference, [])}.`;
+    super(
+      errorMessage(summary, {
+        Cursor: cursor,
+        'Ledger end': ledgerEnd,
+        Next: 'begin again with the active contracts, or at offset 0',
+      }),
+    );
+    this.reason = difference === undefined ? 'endBeforeCursor' : 'anotherLedger';
   }
 }
-
-/**
- * Whether a value is a {@link LedgerResetError}.
- *
- * @category Errors
- */
-export const isLedgerResetError = (u: unknown): u is LedgerResetError => hasTag(u, 'LedgerResetError');

@@ -1,26 +1,25 @@
 import type { Offset } from '../codecs/scalars.js';
-import { errorMessage, hasTag, quotable } from './internal/message.js';
-import type { Retried } from './verdict.js';
+import { errorMessage, hasTag, quotable, type Retried } from './internal/message.js';
 
 /**
  * Why the stored state of a processor is rejected: it cannot be read (`unreadable`), it belongs to another participant
- * (`participant`) or to a request that selects other updates (`selection`), the ledger has another update at the offset of
- * the cursor's last one (`ledger`), or another process has saved it in the meantime (`conflict`).
+ * (`participant`) or to a request that selects other updates (`selection`), the ledger is
+ * another one since the cursor was saved (`ledger`), or another process has saved it in the meantime (`conflict`).
  *
- * @category Errors
+ * @inline
  */
-export type CursorReason = 'unreadable' | 'participant' | 'selection' | 'ledger' | 'conflict';
+type CursorReason = 'unreadable' | 'participant' | 'selection' | 'ledger' | 'conflict';
 
 /**
- * The operation of a store.
+ * The operation of a store. `publish` is that of a relay.
  *
- * @category Errors
+ * @inline
  */
-export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit';
+export type StoreOperation = 'hold' | 'load' | 'save' | 'park' | 'unpark' | 'commit' | 'publish';
 
 /**
  * A processor cannot resume from the cursor in its store, because updates would be missing or handled twice. Nothing was
- * handled. Use another name, or the store that belongs to this ledger and request. Or correct the data that is derived from
+ * handled after the cursor. It also ends a running processor whose ledger was replaced. Use another name, or the store that belongs to this ledger and request. Or correct the data that is derived from
  * the updates, and save another cursor.
  *
  * @category Errors
@@ -47,13 +46,6 @@ export class CursorError extends Error {
     );
   }
 }
-
-/**
- * Whether a value is a {@link CursorError}.
- *
- * @category Errors
- */
-export const isCursorError = (u: unknown): u is CursorError => hasTag(u, 'CursorError');
 
 /**
  * A handler of `processFeed` failed and is not retried. Every update before this one is committed; this one and later ones
@@ -92,13 +84,6 @@ export class HandlerError extends Error {
 }
 
 /**
- * Whether a value is a {@link HandlerError}.
- *
- * @category Errors
- */
-export const isHandlerError = (u: unknown): u is HandlerError => hasTag(u, 'HandlerError');
-
-/**
  * The store of a processor failed or did not answer in time. The processor retries the operation for a limited time.
  *
  * @category Errors
@@ -126,8 +111,8 @@ export class StoreError extends Error {
 }
 
 /**
- * Whether a value is a {@link StoreError}.
- *
- * @category Errors
+ * Whether an error of a store or a handler ends its processor as it is: it does not concern an update, and a repetition
+ * cannot help.
  */
-export const isStoreError = (u: unknown): u is StoreError => hasTag(u, 'StoreError');
+export const endsProcessor = (u: unknown): boolean =>
+  hasTag(u, 'CursorError') || (typeof u === 'object' && u !== null && 'endsProcessor' in u && u.endsProcessor === true);

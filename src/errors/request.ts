@@ -1,6 +1,5 @@
 import { formatProblem, type Problem } from '../codecs/Problem.js';
-import { errorMessage, hasTag, nameOf } from './internal/message.js';
-import type { Retried } from './verdict.js';
+import { errorMessage, nameOf, type Retried } from './internal/message.js';
 
 /** The reason of an error if there is no response; browsers do not say more. */
 export const connectionFailed = 'the connection failed';
@@ -35,13 +34,6 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Whether a value is a {@link ConnectionError}.
- *
- * @category Errors
- */
-export const isConnectionError = (u: unknown): u is ConnectionError => hasTag(u, 'ConnectionError');
-
-/**
  * The participant did not answer in time, and the request was aborted. Transient.
  *
  * @category Errors
@@ -67,22 +59,15 @@ export class RequestTimeoutError extends Error {
 }
 
 /**
- * Whether a value is a {@link RequestTimeoutError}.
+ * A response is larger than the ledger's `maxResponseBytes` and was not read to its end. A feed then requests smaller pages.
  *
  * @category Errors
  */
-export const isRequestTimeoutError = (u: unknown): u is RequestTimeoutError => hasTag(u, 'RequestTimeoutError');
-
-/**
- * A response is larger than the ledger's `maxAnswerBytes` and was not read to its end. A feed then requests smaller pages.
- *
- * @category Errors
- */
-export class AnswerTooLargeError extends Error {
+export class ResponseTooLargeError extends Error {
   /** The class's name. */
-  override readonly name = 'AnswerTooLargeError' as const;
+  override readonly name = 'ResponseTooLargeError' as const;
   /** Identifies the error in the union. */
-  readonly _tag = 'AnswerTooLargeError' as const;
+  readonly _tag = 'ResponseTooLargeError' as const;
 
   constructor(
     /** The path of the request. */
@@ -93,13 +78,6 @@ export class AnswerTooLargeError extends Error {
     super(errorMessage(`The response is larger than ${maxBytes} bytes.`, { Path: path }));
   }
 }
-
-/**
- * Whether a value is an {@link AnswerTooLargeError}.
- *
- * @category Errors
- */
-export const isAnswerTooLargeError = (u: unknown): u is AnswerTooLargeError => hasTag(u, 'AnswerTooLargeError');
 
 /**
  * The token provider failed, completed without a token, or did not return one in time. Transient.
@@ -121,13 +99,6 @@ export class TokenError extends Error {
     super(`No token is available: ${reason}.`);
   }
 }
-
-/**
- * Whether a value is a {@link TokenError}.
- *
- * @category Errors
- */
-export const isTokenError = (u: unknown): u is TokenError => hasTag(u, 'TokenError');
 
 /**
  * The participant refuses the token, or none was sent. If the provider then returned the same token, the error is permanent, and a feed ends at
@@ -161,13 +132,6 @@ export class UnauthorizedError extends Error {
 }
 
 /**
- * Whether a value is an {@link UnauthorizedError}.
- *
- * @category Errors
- */
-export const isUnauthorizedError = (u: unknown): u is UnauthorizedError => hasTag(u, 'UnauthorizedError');
-
-/**
  * A request violates a rule of the ledger. It was not sent.
  *
  * @category Errors
@@ -185,10 +149,3 @@ export class InvalidRequestError extends Error {
     super(['The request is invalid and was not sent.', ...problems.map(formatProblem)].join('\n'));
   }
 }
-
-/**
- * Whether a value is an {@link InvalidRequestError}.
- *
- * @category Errors
- */
-export const isInvalidRequestError = (u: unknown): u is InvalidRequestError => hasTag(u, 'InvalidRequestError');

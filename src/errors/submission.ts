@@ -1,7 +1,7 @@
 import type { Base64, Offset, Party } from '../codecs/scalars.js';
 import type { ApiError } from './ApiError.js';
-import { errorMessage, hasTag } from './internal/message.js';
-import type { LedgerError } from './LedgerError.js';
+import { errorMessage } from './internal/message.js';
+import { nextSteps, rejectionReason, type RejectionReason } from './rejection.js';
 
 /**
  * Identifies a submission in an error, so that you can look up its outcome on the ledger.
@@ -11,14 +11,16 @@ import type { LedgerError } from './LedgerError.js';
 export interface Submission {
   /** The id of the first attempt. Each further attempt has its own id. */
   readonly submissionId: string;
+  /** Identifies the change, with the user and the parties. Absent for signed bytes, which contain it. */
+  readonly commandId?: string;
   /** The user that submitted. Empty for the user of the token. */
   readonly userId: string;
-  /** The parties that signed. */
-  readonly parties: readonly Party[];
+  /** The parties that authorize the transaction. */
+  readonly actAs: readonly Party[];
   /** The time of the first attempt by this machine's clock, in milliseconds since the epoch. */
   readonly sentAt: number;
   /** The ledger end before the first attempt: its transaction has a later offset. Absent if the participant did not return it. */
-  readonly beginExclusive?: Offset;
+  readonly since?: Offset;
   /** The signed hash, if the caller passed it. The transaction's `externalTransactionHash` is the same in hex. */
   readonly transactionHash?: Base64;
   /** The number of attempts. */
@@ -33,9 +35,9 @@ export interface Submission {
  * - `hash`: the hash is not that of the transaction
  * - `parties`, `commands`, `times`: the transaction differs from the request in its parties, command id or synchronizer, in its
  *   commands, or in its time bounds
- * - `refused`: a verifier returned `false`
+ * - `refused`: a verifier emitted another value than `true`, or none
  *
- * @category Errors
+ * @inline
  */
 export type VerificationReason = 'undecodable' | 'scheme' | 'hash' | 'parties' | 'commands' | 'times' | 'refused';
 
@@ -61,58 +63,6 @@ export class NotSentError extends Error {
     super(errorMessage(`The submission was not sent: ${reason}.`, { Code: code, Submission: submission.submissionId }));
   }
 }
-
-/**
- * Whether a value is a {@link NotSentError}.
- *
- * @category Errors
- */
-export const isNotSentError = (u: unknown): u is NotSentError => hasTag(u, 'NotSentError');
-
-/**
- * A submission may have been committed: its response was lost, and its outcome could not be determined in time. Subscribe to
- * the same Observable again, which cannot commit it twice. Or look for the transaction in the feed after
- * `submission.beginExclusive`.
- *
- * @category Errors
- */
-export class OutcomeUnknownError extends Error {
-  /** The class's name. */
-  override readonly name = 'OutcomeUnknownError' as const;
-  /** Identifies the error in the union. */
-  readonly _tag = 'OutcomeUnknownError' as const;
-
-  constructor(
-    /** The submission. */
-    readonly submission: Submission,
-    /** The error of the last attempt. */
-    readonly lastError: LedgerError,
-    /** The offset of the transaction, if the ledger reported the commit, but the transaction could not be read. */
-    readonly completionOffset?: Offset,
-  ) {
-    super(
-      errorMessage(
-        completionOffset === undefined
-          ? 'The submission may have been committed.'
-          : 'The submission was committed, but its transaction could not be read.',
-        {
-          'Committed at': completionOffset,
-          Submission: submission.submissionId,
-          Attempts: submission.attempts,
-          'After offset': submission.beginExclusive,
-          'Last error': lastError.name,
-        },
-      ),
-    );
-  }
-}
-
-/**
- * Whether a value is an {@link OutcomeUnknownError}.
- *
- * @category Errors
- */
-export const isOutcomeUnknownError = (u: unknown): u is OutcomeUnknownError => hasTag(u, 'OutcomeUnknownError');
 
 /**
  * The signed transaction is outside its time bounds. It was not committed and will not be. Prepare and sign again, with the
@@ -151,15 +101,7 @@ export class SubmissionExpiredError extends Error {
 }
 
 /**
- * Whether a value is a {@link SubmissionExpiredError}.
- *
- * @category Errors
- */
-export const isSubmissionExpiredError = (u: unknown): u is SubmissionExpiredError =>
-  hasTag(u, 'SubmissionExpiredError');
-
-/**
- * A submission was rejected. It was not committed and will not be.
+ * A submission was rejected. It was not committed and will not be: all its attempts were refused.
  *
  * @category Errors
  */
@@ -168,6 +110,8 @@ export class SubmissionRejectedError extends Error {
   override readonly name = 'SubmissionRejectedError' as const;
   /** Identifies the error in the union. */
   readonly _tag = 'SubmissionRejectedError' as const;
+  /** Why the ledger refused it. */
+  readonly reason: RejectionReason;
   /** The HTTP status. */
   readonly status: number;
   /** The ledger's error code, such as `INVALID_EXTERNAL_SIGNATURE`. `NA` if the ledger withholds it, `undefined` for a proxy. */
@@ -175,42 +119,50 @@ export class SubmissionRejectedError extends Error {
   /** The ledger's error category, 1 to 14. -1 if the ledger withholds it, `undefined` for a proxy. */
   readonly errorCategory: number | undefined;
   /** The ledger's explanation, or the beginning of any other response. */
-  readonly reason: string;
+  readonly explanation: string;
+  /** The ids of the contracts that the ledger names. */
+  readonly contractIds: readonly string[];
   /** Identifies the error in the participant's logs. */
   readonly correlationId: string | undefined;
   /** The details that the ledger gives. */
   readonly context: Readonly<Record<string, string>>;
 
   constructor(
-    { status, code, errorCategory, reason, correlationId, context }: ApiError,
+    error: ApiError,
     /** The submission. */
     readonly submission: Submission,
   ) {
+    const { status, code, errorCategory, reason: explanation, correlationId, context, contractIds } = error;
+    const reason = rejectionReason(error);
     super(
-      errorMessage(`The submission was rejected${reason === '' ? '.' : `: ${reason}`}`, {
+      errorMessage(`The submission was rejected${explanation === '' ? '.' : `: ${explanation}`}`, {
+        Reason: reason,
         Code: code,
         Category: errorCategory,
         Status: status,
         Correlation: correlationId,
         Submission: submission.submissionId,
+        'Next step': nextSteps[reason],
       }),
     );
+    this.reason = reason;
     this.status = status;
     this.code = code;
     this.errorCategory = errorCategory;
-    this.reason = reason;
+    this.explanation = explanation;
+    this.contractIds = contractIds;
     this.correlationId = correlationId;
     this.context = context;
   }
-}
 
-/**
- * Whether a value is a {@link SubmissionRejectedError}.
- *
- * @category Errors
- */
-export const isSubmissionRejectedError = (u: unknown): u is SubmissionRejectedError =>
-  hasTag(u, 'SubmissionRejectedError');
+  /**
+   * Whether other transactions use the same contracts: they are locked, archived or not found. The same intent may
+   * succeed with other commands, built from the present contracts; see `retryContention`.
+   */
+  get isContention(): boolean {
+    return this.reason === 'contention' || this.reason === 'inactiveContract';
+  }
+}
 
 /**
  * A prepared submission must not be signed. Nothing was signed or sent. The error gives the reason and the field, and never
@@ -235,10 +187,3 @@ export class VerificationError extends Error {
     super(errorMessage(`The prepared submission must not be signed: ${explanation}.`, { Reason: reason, Path: path }));
   }
 }
-
-/**
- * Whether a value is a {@link VerificationError}.
- *
- * @category Errors
- */
-export const isVerificationError = (u: unknown): u is VerificationError => hasTag(u, 'VerificationError');

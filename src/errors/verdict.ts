@@ -1,4 +1,5 @@
 import { type ApiError, lookUpCode } from './ApiError.js';
+import type { Retried } from './internal/message.js';
 import type { LedgerError } from './LedgerError.js';
 
 /**
@@ -6,18 +7,6 @@ import type { LedgerError } from './LedgerError.js';
  * page, at another path, or give up.
  */
 type Verdict = 'retry' | 'refresh' | 'shrink' | 'switch' | 'stop';
-
-/**
- * The retries before a feed or an operation gave up.
- *
- * @category Errors
- */
-export interface Retried {
-  /** The number of retries. */
-  readonly times: number;
-  /** The total duration of the attempts and the delays, in milliseconds. */
-  readonly forMs: number;
-}
 
 /** The verdict on an error, by the ledger's code and category; by HTTP status only if both are missing. */
 export function verdict(error: LedgerError): Verdict {
@@ -29,7 +18,7 @@ export function verdict(error: LedgerError): Verdict {
       return 'retry';
     case 'UnauthorizedError':
       return error.tokenChanged ? 'retry' : 'stop';
-    case 'AnswerTooLargeError':
+    case 'ResponseTooLargeError':
       return 'shrink';
     case 'ApiError':
       return lookUpCode(verdictsByCode, error) ?? categoryVerdict(error) ?? statusVerdict(error);
@@ -43,6 +32,10 @@ const verdictsByCode: Readonly<Record<string, Verdict>> = {
   JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: 'shrink',
   DEPRECATED_API_DISABLED: 'switch',
   ACCESS_TOKEN_EXPIRED: 'refresh',
+  // a request took too long; it may have no category
+  REQUEST_TIMEOUT: 'retry',
+  // its category is an internal error before 3.6.1, and unavailability since
+  INDEX_DB_SQL_NETWORK_TIMEOUT_ERROR: 'retry',
   // a signed submission outside its time bounds must be prepared and signed again
   LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND: 'stop',
   LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND: 'stop',

@@ -1,17 +1,20 @@
 import type { Observable, ObservableInput } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { Update } from '../codecs/Update.js';
+import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { validateRequest } from '../http/exchange.js';
-import { type CompleteRetryPolicy, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import type { Service } from './Service.js';
-import type { Transport } from './Transport.js';
-import type { Gap, UpdatesOptions } from './UpdatesOptions.js';
+import type { LedgerResetError, PrunedError } from '../errors/feed.js';
+import type { CompleteRetryPolicy } from '../http/retry.js';
+import type { Continuity } from './Continuity.js';
+import type { ElementForm, FeedElement, Page, Range } from './Page.js';
+import type { FeedPath, Service } from './Service.js';
 
-/** The constants of a feed: its service, its validated request, and its options with their defaults. */
-export interface LedgerFeed {
+/** One subscription of a feed: its service, its validated request, its options with their defaults, and its ledger. */
+export interface LedgerFeed<A extends FeedElement = Update> {
   readonly service: Service;
-  readonly request: UpdatesRequest;
+  readonly source: FeedSource<A>;
+  /** The range to read. */
+  readonly request: UpdatesRange;
   /** `undefined`: the feed polls. */
   readonly transport: Transport | undefined;
   readonly maxPageSize: number;
@@ -21,31 +24,135 @@ export interface LedgerFeed {
   readonly quietTimeoutMs: number;
   /** `undefined`: as many as the latency of the participant makes worthwhile. */
   readonly parallelRanges: number | undefined;
-  readonly onInvalid: 'fail' | 'emit';
+  readonly onUndecodable: 'fail' | 'emit';
   readonly onGap: 'fail' | ((gap: Gap) => ObservableInput<Offset>);
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
   readonly success$: Observable<unknown>;
+  /** Whether the ledger is still the same. */
+  readonly continuity: Continuity;
 }
 
-/** Creates a feed. Throws an `InvalidRequestError` if the request is invalid. */
-export const createLedgerFeed = (
-  service: Service,
-  request: UpdatesRequest,
-  { maxPageSize = 200, idleTimeoutMs, onInvalid = 'fail', onGap = 'fail', ...options }: UpdatesOptions,
-  ledgerRetry: RetryPolicy | undefined,
-  report: Report,
-): LedgerFeed => ({
-  service,
-  request: validateRequest(UpdatesRequest, request),
-  transport: options.transport === 'http' ? undefined : options.transport,
-  maxPageSize,
-  idleTimeoutMs: idleTimeoutMs ?? 5_000,
-  quietTimeoutMs: idleTimeoutMs ?? 12_000,
-  parallelRanges: options.parallelRanges,
-  onInvalid,
-  onGap,
-  retry: retryPolicy(ledgerRetry, options.retry),
-  report,
-  success$: service.success$,
-});
+/** A feed of updates, or of completions. */
+export type AnyFeed = LedgerFeed<FeedElement>;
+
+/** What a feed reads: the endpoint, and the form of its elements. */
+export interface FeedSource<A extends FeedElement> extends ElementForm<A> {
+  /** Whether a request can have an end. If not, an empty response does not prove that there is nothing. */
+  readonly hasEnd: boolean;
+  path(service: Service): FeedPath;
+  /** Returns the body of a request. */
+  body(range: Range, path: FeedPath): object;
+  /** Reads a page between the cursor and the target. */
+  readPage(feed: LedgerFeed<A>, position: Position): Observable<Step<A>>;
+}
+
+/** The state of a feed between two requests. */
+export interface Position {
+  /**
+   * The feed has emitted everything up to here that matches the request. In descending order: everything from here on.
+   */
+  readonly cursor: Offset;
+  /** The exclusive end of a feed in descending order. */
+  readonly floor: Offset;
+  /** The next request. With `'pushed'`, the transport delivers the next step without a request. */
+  readonly next: 'ledgerEnd' | 'page' | 'pageDown' | 'poll' | 'pushed' | 'end';
+  /** Where pages end: at the last known ledger end, or at the end of the request. */
+  readonly target: Offset;
+  /** The ranges after the cursor that are already requested, in order. */
+  readonly prefetched: readonly PrefetchedRange[];
+  /** The number of elements in recent pages: a moving sum in which older pages weigh less. */
+  readonly recentElements: number;
+  /** The number of offsets that those pages spanned: the same kind of sum. */
+  readonly recentOffsets: number;
+  /** How many ranges to read at the same time. */
+  readonly parallelRanges: number;
+  /**
+   * The shortest duration of a page request since the feed read the ledger end, in milliseconds: an estimate of the
+   * latency.
+   */
+  readonly fastestMs: number;
+  /** Whether the feed has emitted everything up to the ledger end, and has not lagged by a page since. */
+  readonly hasCaughtUp: boolean;
+  /** When the feed last read the ledger end, in milliseconds. */
+  readonly ledgerEndReadAt: number;
+  /** The limit of the next poll. */
+  readonly pollLimit: number;
+  /** When the feed sent the last poll, in milliseconds. */
+  readonly polledAt: number;
+  /** The number of consecutive polls without an update. */
+  readonly idlePolls: number;
+}
+
+/** The result of one request: the position after it, and a page if there is one. */
+export interface Step<A extends FeedElement = Update> {
+  readonly position: Position;
+  readonly page?: Page<A>;
+  /** Set if `hasCaughtUp` has changed with this step. */
+  readonly lagChange?: 'CaughtUp' | 'FellBehind';
+}
+
+/**
+ * A range that the feed is reading. Its request is sent once for all subscribers, and repeated only after a failure.
+ */
+export interface PrefetchedRange {
+  readonly beginExclusive: Offset;
+  readonly endInclusive: Offset;
+  readonly result$: Observable<RangeResult>;
+  /** Sends the request before the range is due, and ignores its result. Unsubscribing aborts it. */
+  readonly prefetch$: Observable<never>;
+}
+
+/** The result of reading a range. */
+export interface RangeResult {
+  readonly page: Page;
+  /** The page contains everything in the range up to here. */
+  readonly reached: Offset;
+  /** The number of requests, sent one after the other. */
+  readonly requests: number;
+}
+
+/**
+ * A point at which a feed cannot continue without a gap.
+ *
+ * @category Ledger
+ */
+export interface Gap {
+  /** The cursor of the feed: it has emitted everything up to here that matches the request. */
+  readonly cursor: Offset;
+  /** The reason. A `PrunedError` contains the first available offset, a `LedgerResetError` how it was noticed. */
+  readonly error: PrunedError | LedgerResetError;
+}
+
+/**
+ * A way for a feed that has caught up to receive new updates without polls. `webSocketTransport()` from `canton-rx/ws`
+ * creates one; it is a separate entry, so that programs that only poll do not load it.
+ *
+ * @example
+ * ```ts
+ * import { createLedger, type Transport } from 'canton-rx';
+ * import { webSocketTransport } from 'canton-rx/ws';
+ *
+ * const transport: Transport = webSocketTransport();
+ * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575', transport });
+ * ```
+ * @category HTTP
+ */
+export interface Transport {
+  /** The discriminant. */
+  readonly _tag: 'Transport';
+  /**
+   * Follows the ledger from a position, and ends with a step that continues over HTTP. If it returns `undefined`, the
+   * feed polls once and calls it again.
+   *
+   * @internal
+   */
+  readonly follow: <A extends FeedElement>(feed: LedgerFeed<A>, position: Position) => Observable<Step<A>> | undefined;
+  /**
+   * Reads a finite list, such as a snapshot of the active contracts. Emits the JSON of its elements, undecoded, as they
+   * arrive. Completes only if the participant has sent all elements, and otherwise fails with a `LedgerError`.
+   *
+   * @internal
+   */
+  readonly readList: (service: Service, path: string, body: object) => Observable<unknown>;
+}

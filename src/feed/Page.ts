@@ -1,14 +1,28 @@
-import { problemsOf } from '../codecs/Problem.js';
+import type * as t from 'io-ts';
+import { type Problem, problemsOf } from '../codecs/Problem.js';
 import type { Offset } from '../codecs/scalars.js';
-import { offsetOfElement, type Update, UpdateElement } from '../codecs/Update.js';
+import { offsetOfElement, type Update } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
 import type { LedgerError } from '../errors/LedgerError.js';
-import type { InvalidUpdate } from './UpdatesOptions.js';
+
+/** An element of a feed: an update, or a completion. */
+export interface FeedElement {
+  readonly _tag: string;
+  readonly offset: Offset;
+  readonly updateId?: string;
+}
+
+/** The form of the elements on the wire. */
+export interface ElementForm<A extends FeedElement> {
+  /** The field that has the content of an element. */
+  readonly field: 'update' | 'completionResponse';
+  readonly codec: t.Decoder<unknown, A>;
+}
 
 /** The decoded and ordered content of one response, up to the first invalid element. */
-export interface Page {
-  /** The updates in order, all within the requested range. */
-  readonly updates: readonly (Update | InvalidUpdate)[];
+export interface Page<A extends FeedElement = Update> {
+  /** The updates, or the completions, in order, all within the requested range. */
+  readonly updates: readonly (A | UndecodedUpdate)[];
   /** The number of elements that the participant sent. */
   readonly count: number;
   /** Whether the participant sent as many elements as the limit allows. */
@@ -17,8 +31,26 @@ export interface Page {
   readonly last: Offset;
   /** How long the response took, in milliseconds. */
   readonly tookMs: number;
+  /** The number of outages before the request. Absent for elements of a WebSocket, which ends with an outage. */
+  readonly outages?: number | undefined;
   /** The error that ends the feed after these updates. */
   readonly failure?: LedgerError;
+}
+
+/**
+ * An update that cannot be decoded. A feed with `onUndecodable: 'emit'` emits it.
+ *
+ * @category Updates
+ */
+export interface UndecodedUpdate {
+  /** The discriminant. */
+  readonly _tag: 'UndecodedUpdate';
+  /**
+   * The offset of the update. An update without a valid offset always ends the feed, because the cursor cannot pass it.
+   */
+  readonly offset: Offset;
+  /** The fields that cannot be decoded, without their values; at most about a hundred per list. */
+  readonly problems: readonly Problem[];
 }
 
 /** A range of the ledger, and the direction in which to read it. */
@@ -28,22 +60,24 @@ export interface Range {
   readonly descendingOrder?: boolean;
 }
 
-/** A page without the time that its request took. */
-export type DecodedPage = Omit<Page, 'tookMs'>;
+/** A page without what is known of its request. */
+export type DecodedPage<A extends FeedElement> = Omit<Page<A>, 'tookMs' | 'outages'>;
 
 /** A response and its request. */
-interface Answer {
+interface Answer<A extends FeedElement> {
+  readonly form: ElementForm<A>;
   readonly path: string;
   readonly json: unknown;
   readonly range: Range;
   readonly limit: number;
-  readonly onInvalid: 'fail' | 'emit';
+  readonly onUndecodable: 'fail' | 'emit';
 }
 
 /** Decodes a response and checks its order. If that fails, the page contains the updates before the failure. */
-export function toPage({ path, json, range, limit, onInvalid }: Answer): DecodedPage {
-  if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list of updates' }]);
-  const elements = decodeElements(path, json, onInvalid);
+export function toPage<A extends FeedElement>(answer: Answer<A>): DecodedPage<A> {
+  const { form, path, json, range, limit, onUndecodable } = answer;
+  if (!isList(json)) throw new DecodeError(path, [{ path: '', expected: 'a list' }]);
+  const elements = decodeElements(form, path, json, onUndecodable);
   const { updates, last, failure: disorder } = checkOrder(elements.updates, range);
   const page = { updates, last, count: json.length, isFull: json.length >= limit };
   const failure = disorder ?? elements.failure ?? checkProgress(page, range);
@@ -53,33 +87,38 @@ export function toPage({ path, json, range, limit, onInvalid }: Answer): Decoded
 const isList = (u: unknown): u is readonly unknown[] => Array.isArray(u);
 
 /** The decoded elements of a response, up to the first failure. */
-interface DecodedElements {
-  readonly updates: readonly (Update | InvalidUpdate)[];
+interface DecodedElements<A extends FeedElement> {
+  readonly updates: readonly (A | UndecodedUpdate)[];
   readonly failure?: DecodeError;
 }
 
 /** Decodes each element of a response. */
-export function decodeElements(path: string, json: readonly unknown[], onInvalid: 'fail' | 'emit'): DecodedElements {
-  const updates: (Update | InvalidUpdate)[] = [];
+export function decodeElements<A extends FeedElement>(
+  { field, codec }: ElementForm<A>,
+  path: string,
+  json: readonly unknown[],
+  onUndecodable: 'fail' | 'emit',
+): DecodedElements<A> {
+  const updates: (A | UndecodedUpdate)[] = [];
   for (const element of json) {
-    const result = UpdateElement.decode(element);
+    const result = codec.decode(element);
     if (result._tag === 'Right') {
       updates.push(result.right);
       continue;
     }
     const problems = problemsOf(result.left);
-    const offset = offsetOfElement(element);
+    const offset = offsetOfElement(element, field);
     // the cursor cannot move past an element without an offset
-    if (onInvalid === 'fail' || offset === undefined)
+    if (onUndecodable === 'fail' || offset === undefined)
       return { updates, failure: new DecodeError(path, problems, offset) };
-    updates.push({ _tag: 'InvalidUpdate', offset, problems });
+    updates.push({ _tag: 'UndecodedUpdate', offset, problems });
   }
   return { updates };
 }
 
 /** The elements of a range in order, or the error of the first element that is out of order. */
-interface OrderedElements {
-  readonly updates: readonly (Update | InvalidUpdate)[];
+interface OrderedElements<A extends FeedElement> {
+  readonly updates: readonly A[];
   /** The offset of the last element, even if it is beyond the range; the start of the range if there is none. */
   readonly last: Offset;
   /** The offset of the last element that is not a checkpoint; the start of the range if there is none. */
@@ -93,15 +132,15 @@ interface OrderedElements {
  *
  * @param previous - the result for the preceding elements; absent for the first elements of a range
  */
-export function checkOrder(
-  elements: readonly (Update | InvalidUpdate)[],
+export function checkOrder<A extends FeedElement>(
+  elements: readonly A[],
   range: Range,
-  previous?: Pick<OrderedElements, 'last' | 'lastUpdate'>,
-): OrderedElements {
+  previous?: Pick<OrderedElements<A>, 'last' | 'lastUpdate'>,
+): OrderedElements<A> {
   const { beginExclusive, endInclusive = Infinity, descendingOrder = false } = range;
   const start = descendingOrder ? endInclusive + 1 : beginExclusive;
   const distance = (from: Offset, to: Offset): number => (descendingOrder ? from - to : to - from);
-  const updates: (Update | InvalidUpdate)[] = [];
+  const updates: A[] = [];
   let { last, lastUpdate } = previous ?? { last: start, lastUpdate: start };
   for (const element of elements) {
     const { offset } = element;
@@ -122,7 +161,7 @@ export function checkOrder(
 
 /** Without progress, the feed would request the page of a bounded range again and again. */
 function checkProgress(
-  { count, last }: DecodedPage,
+  { count, last }: DecodedPage<FeedElement>,
   { beginExclusive, endInclusive, descendingOrder }: Range,
 ): OrderError | undefined {
   if (endInclusive === undefined || count === 0) return undefined;

@@ -1,14 +1,22 @@
 import { asyncScheduler, type Observable, Subject } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
-import type { EndpointSwitched, PageLimitLearned } from '../diagnostics/FeedDiagnostic.js';
+import type { Diagnostic, DiagnosticOf, Report } from '../diagnostics/Diagnostic.js';
 import type { Link } from '../http/Link.js';
 
 /** The paths that serve updates: the documented one, and the one that replaces it in 3.6. */
-export type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
+type UpdatesPath = '/v2/updates/flats' | '/v2/updates';
+
+/** The paths that serve completions: the deprecated one, and the one that replaces it since 3.5.7. */
+type CompletionsPath = '/v2/commands/completions' | '/v2/commands/command-completions';
+
+/** A path that serves the elements of a feed. */
+export type FeedPath = UpdatesPath | CompletionsPath;
 
 /** The minimum to which the wait of a poll is reduced, in milliseconds: shorter polls would be too frequent. */
 export const minPollMs = 1_000;
+
+/** The maximum idle timeout of a request for all that the participant has, in milliseconds: its own default. */
+const maxDrainMs = 500;
 
 /** How long to wait before requesting the ledger end again if it was unavailable, in milliseconds. */
 const ledgerEndRetryMs = 60_000;
@@ -17,8 +25,10 @@ const ledgerEndRetryMs = 60_000;
 interface Learned {
   updatesPath: UpdatesPath;
   readonly maySwitchPath: boolean;
+  completionsPath: CompletionsPath;
   pageLimit: number;
   maxPollMs: number;
+  drainMs: number;
   maxRange: number;
   ledgerEndUnavailableAt: number;
   feeds: number;
@@ -46,8 +56,10 @@ export class Service {
     this.#learned = {
       updatesPath: updatesPath === 'auto' ? '/v2/updates/flats' : updatesPath,
       maySwitchPath: updatesPath === 'auto',
+      completionsPath: '/v2/commands/completions',
       pageLimit: Infinity,
       maxPollMs: Infinity,
+      drainMs: 25,
       maxRange: Infinity,
       ledgerEndUnavailableAt: -Infinity,
       feeds: 0,
@@ -117,9 +129,19 @@ export class Service {
     return this.#learned.updatesPath;
   }
 
-  /** Records that a path does not serve updates. If the path may be switched, `updatesPath` changes. */
-  pathMissing(path: UpdatesPath): EndpointSwitched | undefined {
-    const { updatesPath, maySwitchPath } = this.#learned;
+  /** The path that serves completions. */
+  get completionsPath(): CompletionsPath {
+    return this.#learned.completionsPath;
+  }
+
+  /** Records that a path is not served. If the path may be switched, `updatesPath` or `completionsPath` changes. */
+  pathMissing(path: FeedPath): DiagnosticOf<'EndpointSwitched'> | undefined {
+    const { updatesPath, maySwitchPath, completionsPath } = this.#learned;
+    if (path === '/v2/commands/completions' && path === completionsPath) {
+      const to = '/v2/commands/command-completions';
+      this.#learned.completionsPath = to;
+      return { _tag: 'EndpointSwitched', from: path, to };
+    }
     if (!maySwitchPath || path !== '/v2/updates/flats' || path !== updatesPath) return undefined;
     const to = '/v2/updates';
     this.#learned.updatesPath = to;
@@ -135,7 +157,7 @@ export class Service {
    * Records that a page of `limit` elements was too large: later pages have at most half. If several fail, the smallest
    * counts.
    */
-  pageTooLarge(limit: number): PageLimitLearned | undefined {
+  pageTooLarge(limit: number): DiagnosticOf<'PageLimitLearned'> | undefined {
     const pageLimit = Math.max(1, Math.floor(limit / 2));
     if (pageLimit >= this.pageLimit) return undefined;
     this.#learned.pageLimit = pageLimit;
@@ -157,6 +179,19 @@ export class Service {
     this.#learned.maxPollMs = Math.max(minPollMs, Math.floor(tookMs / 2));
   }
 
+  /**
+   * The idle timeout of a request for all that the participant has, in milliseconds: how long it may need for the first
+   * element. It is so short that even a full page of a slow ledger arrives before the request times out.
+   */
+  get drainMs(): number {
+    return this.#learned.drainMs;
+  }
+
+  /** Records that the participant had an element, and did not send it in time: later requests wait twice as long. */
+  drainTooShort(): void {
+    this.#learned.drainMs = Math.min(maxDrainMs, 2 * this.drainMs);
+  }
+
   /** The maximum number of offsets that a page may span: a participant may be unable to search more in time. */
   get maxRange(): number {
     return this.#learned.maxRange;
@@ -172,9 +207,9 @@ export class Service {
     this.#learned.maxRange = Math.max(this.maxRange, reach);
   }
 
-  /** Records that a page over `reach` offsets timed out: later pages span a quarter of that. */
+  /** Records that a page over `reach` offsets timed out: later pages span a quarter of that. One offset is not too many. */
   rangeTimedOut(reach: Offset): void {
-    this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
+    if (reach > 1) this.#learned.maxRange = Math.max(1, Math.floor(reach / 4));
   }
 
   /**

@@ -1,9 +1,17 @@
 import type { ObservableInput } from 'rxjs';
-import type { Problem } from '../codecs/Problem.js';
-import type { Offset } from '../codecs/scalars.js';
-import { isLedgerResetError, isPrunedError, type LedgerResetError, type PrunedError } from '../errors/feed.js';
+import { Offset } from '../codecs/scalars.js';
+import { type Update, UpdateElement } from '../codecs/Update.js';
+import { type UpdatesRange, UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { validateRequest } from '../http/exchange.js';
 import { checkPositive, retryPolicy, type RetryPolicy } from '../http/retry.js';
-import type { Transport } from './Transport.js';
+import { readPage } from './catchUp.js';
+import { Continuity, type KnownLedger } from './Continuity.js';
+import type { FeedSource, Gap, LedgerFeed, Transport } from './LedgerFeed.js';
+import type { FeedElement } from './Page.js';
+import { updatesBody } from './pageRequest.js';
+import type { Service } from './Service.js';
 
 /**
  * Options of a feed.
@@ -40,59 +48,63 @@ export interface UpdatesOptions {
   readonly parallelRanges?: number | undefined;
   /**
    * What to do with an update that cannot be decoded. `'fail'` emits the updates before it and ends the feed with a
-   * `DecodeError`. `'emit'` emits an {@link InvalidUpdate} and continues.
+   * `DecodeError`. `'emit'` emits an {@link UndecodedUpdate} and continues.
    *
    * @defaultValue 'fail'
    */
-  readonly onInvalid?: 'fail' | 'emit' | undefined;
+  readonly onUndecodable?: 'fail' | 'emit' | undefined;
   /**
-   * What to do if the feed cannot continue without a gap, because the ledger is pruned beyond the cursor or ends before
-   * it.
+   * What to do if the feed cannot continue without a gap, because the ledger is pruned beyond the cursor, ends before it,
+   * or is another one.
    *
    * - `'fail'` ends the feed with the error of the gap.
    * - A function chooses where to resume: the first offset that it emits is the new `beginExclusive`. The feed ends
    *   with the error of the gap if the function emits no offset, or an offset with the same gap: one at or before the
-   *   cursor if the ledger is pruned, one at or after the cursor if it is reset.
+   *   cursor if the ledger is pruned, one at or after the cursor if the ledger ends before it.
    *
    * The feed does not emit the updates in the gap. To recover, you can read the active contracts at the new offset.
    *
    * @defaultValue 'fail'
    */
   readonly onGap?: 'fail' | ((gap: Gap) => ObservableInput<Offset>) | undefined;
+  /**
+   * The last update that the caller has, at or before `beginExclusive`. The feed emits nothing before it has proven that
+   * the ledger still has this update, and no other one up to `beginExclusive`. Otherwise it ends with a
+   * `LedgerResetError`, or calls `onGap`. Not for descending order. Default: a feed takes the ledger that it finds.
+   *
+   * @example
+   * ```ts
+   * import { acsDelta, createLedger, isLedgerError } from 'canton-rx';
+   *
+   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+   * // as they were stored
+   * const lastUpdate = { offset: 40, updateId: '1220ab' };
+   * const request = { beginExclusive: 42, updateFormat: acsDelta({ parties: 'any' }) };
+   * ledger.updates(request, { lastUpdate }).subscribe({
+   *   next: ({ offset }) => {
+   *     console.log(offset);
+   *   },
+   *   error: (error: unknown) => {
+   *     if (isLedgerError(error, 'LedgerResetError')) console.log(error.reason); // => anotherLedger
+   *   },
+   * });
+   * ```
+   */
+  readonly lastUpdate?:
+    | {
+        /** Its offset. */
+        readonly offset: Offset;
+        /** Its id. */
+        readonly updateId: string;
+      }
+    | undefined;
   /** How to retry after a transient failure. Default: the ledger's policy. */
   readonly retry?: RetryPolicy | undefined;
 }
 
-/**
- * An update that cannot be decoded. A feed with `onInvalid: 'emit'` emits it.
- *
- * @category Updates
- */
-export interface InvalidUpdate {
-  /** The discriminant. */
-  readonly _tag: 'InvalidUpdate';
-  /**
-   * The offset of the update. An update without a valid offset always ends the feed, because the cursor cannot pass it.
-   */
-  readonly offset: Offset;
-  /** The fields that cannot be decoded, without their values; at most about a hundred per list. */
-  readonly problems: readonly Problem[];
-}
-
-/**
- * A point at which a feed cannot continue without a gap.
- *
- * @category Ledger
- */
-export interface Gap {
-  /** The cursor of the feed: it has emitted everything up to here that matches the request. */
-  readonly cursor: Offset;
-  /** The reason. A `PrunedError` contains the first available offset, a `LedgerResetError` the ledger end. */
-  readonly error: PrunedError | LedgerResetError;
-}
-
 /** Whether an error is a gap, after which only the caller can choose where to resume. */
-export const isGapError = (u: unknown): u is Gap['error'] => isPrunedError(u) || isLedgerResetError(u);
+export const isGapError = (u: unknown): u is Gap['error'] =>
+  isLedgerError(u, 'PrunedError') || isLedgerError(u, 'LedgerResetError');
 
 const maxParallelRanges = 32;
 
@@ -105,4 +117,75 @@ export function checkOptions(options: UpdatesOptions): void {
   if (!['http', 'Transport'].includes(transport === 'http' ? transport : transport._tag))
     throw new TypeError("transport must be 'http' or a Transport");
   retryPolicy(retry);
+  const { lastUpdate } = options;
+  if (lastUpdate !== undefined && !(Offset.is(lastUpdate.offset) && typeof lastUpdate.updateId === 'string'))
+    throw new TypeError('lastUpdate must have an offset and an updateId');
 }
+
+/** A feed of updates. */
+export interface UpdatesFeed extends LedgerFeed {
+  readonly request: UpdatesRequest;
+}
+
+/**
+ * Creates a feed of updates for one subscription. Throws an `InvalidRequestError` if the request is invalid.
+ *
+ * @param known - what is already known of the ledger, to which the start of the feed belongs; by default its last update
+ */
+export function createLedgerFeed(
+  service: Service,
+  updatesRequest: UpdatesRequest,
+  options: UpdatesOptions,
+  ledgerRetry: RetryPolicy | undefined,
+  report: Report,
+  known?: KnownLedger,
+): UpdatesFeed {
+  const request = validateRequest(UpdatesRequest, updatesRequest);
+  const source: FeedSource<Update> = {
+    field: 'update',
+    codec: UpdateElement,
+    hasEnd: true,
+    path: ({ updatesPath }) => updatesPath,
+    body: (range, path) => updatesBody(request, range, path),
+    readPage,
+  };
+  return { ...createFeed(service, source, request, options, ledgerRetry, report, known), request };
+}
+
+/** Creates a feed of a source for one subscription. */
+export const createFeed = <A extends FeedElement>(
+  service: Service,
+  source: FeedSource<A>,
+  request: UpdatesRange,
+  { maxPageSize = 200, idleTimeoutMs, onUndecodable = 'fail', onGap = 'fail', ...options }: UpdatesOptions,
+  ledgerRetry: RetryPolicy | undefined,
+  report: Report,
+  known?: KnownLedger,
+): LedgerFeed<A> => ({
+  service,
+  source,
+  request,
+  transport: options.transport === 'http' ? undefined : options.transport,
+  maxPageSize,
+  idleTimeoutMs: idleTimeoutMs ?? 5_000,
+  quietTimeoutMs: idleTimeoutMs ?? quietTimeoutMs,
+  parallelRanges: options.parallelRanges,
+  onUndecodable,
+  onGap,
+  retry: retryPolicy(ledgerRetry, options.retry),
+  report,
+  success$: service.success$,
+  continuity: new Continuity(known ?? knownFrom(options), request.beginExclusive, silenceMs(options, idleTimeoutMs)),
+});
+
+const knownFrom = ({ lastUpdate }: UpdatesOptions): KnownLedger => ({
+  evidence: lastUpdate,
+  mustProve: lastUpdate !== undefined,
+});
+
+/** The idle timeout after polls without an update, in milliseconds, unless the caller sets one. */
+const quietTimeoutMs = 12_000;
+
+/** How long a feed may wait for a response while all is well, in milliseconds: a socket may be silent for 75 000. */
+const silenceMs = ({ transport = 'http' }: UpdatesOptions, idleTimeoutMs = quietTimeoutMs): number =>
+  transport === 'http' ? idleTimeoutMs : Math.max(idleTimeoutMs, 40_000);

@@ -19,11 +19,11 @@ import {
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import { retryTransient } from '../http/retry.js';
-import type { LedgerFeed } from './LedgerFeed.js';
-import { readLedgerEndOnce } from './ledgerEnd.js';
-import type { Page } from './Page.js';
-import { isBeyondEnd, requestPage } from './pageRequest.js';
-import { type Position, type PrefetchedRange, type RangeResult, type Step, waitOrEnd } from './Position.js';
+import type { LedgerFeed, Position, PrefetchedRange, RangeResult, Step } from './LedgerFeed.js';
+import type { FeedElement, Page } from './Page.js';
+import { readLedgerEndOnce, waitOrEnd } from './ledgerEnd.js';
+import { isBeyondEnd, reachOf, requestPage } from './pageRequest.js';
+import { isConfirmed, proveAfterOutage } from './proveLedger.js';
 
 /**
  * Catches up: reads one page between the cursor and the target, and prefetches the ranges after it. A failed prefetch
@@ -132,15 +132,12 @@ const readUpTo = (
   limit: number,
 ): Observable<RangeResult> =>
   requestPage(feed, { beginExclusive, endInclusive }, { limit }).pipe(
-    map((page) => ({
-      page,
-      reached: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive),
-      requests: 1,
-    })),
+    map((page) => ({ page, reached: reachOf(feed, page, endInclusive), requests: 1 })),
   );
 
 const concatPages = (page: Page, rest: Page): Page => ({
   ...rest,
+  outages: page.outages,
   updates: [...page.updates, ...rest.updates],
   count: page.count + rest.count,
 });
@@ -159,11 +156,12 @@ const shareResult = <A>(): MonoTypeOperatorFunction<A> =>
 const readDueRange = (
   feed: LedgerFeed,
   position: Position,
-  { result$ }: PrefetchedRange,
+  range: PrefetchedRange,
   cancelled$: Subject<void>,
 ): Observable<Step> => {
   let current = position;
-  return result$.pipe(
+  return range.result$.pipe(
+    concatMap((result) => confirmOrReadAgain(feed, position, range, result)),
     map((result): Step => ({ page: result.page, position: positionAfterRange(feed, current, result) })),
     catchError((error: unknown): ObservableInput<Step> => {
       if (!isBeyondEnd(error)) throw error;
@@ -172,6 +170,27 @@ const readDueRange = (
       return retarget(feed, current, error);
     }),
     retryTransient(feed),
+    // here, because the prefetches continue only until the step is emitted
+    proveAfterOutage(feed),
+  );
+};
+
+/**
+ * Emits the result of a prefetch. If there was an outage after its request, the result may be of another ledger than what
+ * the feed reads now: then looks up its last update, and reads the range again if that is not there.
+ */
+const confirmOrReadAgain = (
+  feed: LedgerFeed,
+  { target }: Position,
+  { beginExclusive, endInclusive }: PrefetchedRange,
+  result: RangeResult,
+): ObservableInput<RangeResult> => {
+  const { page, reached } = result;
+  if (page.outages === feed.continuity.outages) return [result];
+  return isConfirmed(feed, page, reached).pipe(
+    concatMap((isIt) =>
+      isIt ? [result] : readRange(feed, beginExclusive, endInclusive, endInclusive === target).result$,
+    ),
   );
 };
 
@@ -226,16 +245,16 @@ const recheckMs = 1_000;
  * Reads one page before the cursor, in descending order. The limit is at least two, because a ledger before 3.5 ignores
  * the requested order and sends ascending pages. A page of one element would not reveal that.
  */
-export const readDownward = (feed: LedgerFeed, position: Position): Observable<Step> => {
+export const readDownward = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> => {
   const { floor } = position;
   const range = { beginExclusive: floor, endInclusive: position.cursor - 1, descendingOrder: true };
   return requestPage(feed, range, { limit: Math.max(2, feed.maxPageSize) }).pipe(
-    map((page): Step => {
+    map((page): Step<A> => {
       const isOver = page.count === 0 || page.last - 1 <= floor;
       return { page, position: { ...position, cursor: page.last, next: isOver ? 'end' : 'pageDown' } };
     }),
     catchError((error: unknown) => {
-      if (isBeyondEnd(error)) return timer(recheckMs).pipe(map((): Step => ({ position })));
+      if (isBeyondEnd(error)) return timer(recheckMs).pipe(map((): Step<A> => ({ position })));
       throw error;
     }),
     retryTransient(feed),

@@ -1,14 +1,16 @@
 import { asyncScheduler, catchError, map, type Observable, type ObservableInput } from 'rxjs';
 import { LedgerEnd } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
-import { type ApiError, isApiError } from '../errors/ApiError.js';
+import { type ApiError } from '../errors/ApiError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { LedgerResetError } from '../errors/feed.js';
 import { verdict } from '../errors/verdict.js';
 import { decodeWith, exchange } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryTransient } from '../http/retry.js';
-import type { LedgerFeed } from './LedgerFeed.js';
-import { catchUpOrPoll, type Position, type Step, unknownDensity, waitOrEnd } from './Position.js';
+import type { AnyFeed, Position, Step } from './LedgerFeed.js';
+import type { FeedElement } from './Page.js';
+import { noteOutage } from './pageRequest.js';
 
 const path = '/v2/state/ledger-end';
 
@@ -17,17 +19,17 @@ export const ledgerEnd = (link: Link): Observable<Offset> =>
   exchange(link, { method: 'GET', path }, decodeWith(path, LedgerEnd)).pipe(map(({ offset }) => offset));
 
 /** Sets the target of a feed to the ledger end. Retries after a transient failure. */
-export const readLedgerEnd = (feed: LedgerFeed, position: Position): Observable<Step> =>
+export const readLedgerEnd = (feed: AnyFeed, position: Position): Observable<Step<never>> =>
   readLedgerEndOnce(feed, position).pipe(retryTransient(feed));
 
 /**
  * Sets the target of a feed to the ledger end. If the participant does not serve it, the feed does not request it for a
  * while.
  */
-export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observable<Step> => {
+export const readLedgerEndOnce = (feed: AnyFeed, position: Position): Observable<Step<never>> => {
   const { request, service } = feed;
   return ledgerEnd(service.link).pipe(
-    map((end): Step => {
+    map((end): Step<never> => {
       if (end < position.cursor) throw new LedgerResetError(position.cursor, end);
       service.ledgerEndAnswered();
       const target = Math.min(end, request.endInclusive ?? end);
@@ -35,8 +37,9 @@ export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observa
       const ledgerEndReadAt = asyncScheduler.now();
       return { position: { ...position, target, ledgerEndReadAt, next, parallelRanges: 1, fastestMs: Infinity } };
     }),
-    catchError((error: unknown): ObservableInput<Step> => {
-      if (!isApiError(error) || !isUnavailable(error)) throw error;
+    noteOutage(feed),
+    catchError((error: unknown): ObservableInput<Step<never>> => {
+      if (!isLedgerError(error, 'ApiError') || !isUnavailable(error)) throw error;
       service.ledgerEndUnavailable();
       const target = request.endInclusive ?? position.target;
       return [{ position: { ...position, ...unknownDensity, target, next: catchUpOrPoll(feed) } }];
@@ -47,3 +50,60 @@ export const readLedgerEndOnce = (feed: LedgerFeed, position: Position): Observa
 /** Whether the participant does not serve the path, or a gateway blocks it. */
 export const isUnavailable = (error: ApiError): boolean =>
   verdict(error) === 'switch' || (error.status === 403 && error.code === undefined);
+
+/**
+ * While the density is unknown, one page spans everything up to the target. It shows whether the ledger has reached a
+ * target that is not the ledger end; the participant would refuse all ranges after its ledger end.
+ */
+export const unknownDensity = { recentElements: 0, recentOffsets: 0 } as const;
+
+/** Returns the next request when there may be updates to catch up on. */
+export function catchUpOrPoll({ service, request }: AnyFeed): Position['next'] {
+  if (service.hasLedgerEnd) return 'ledgerEnd';
+  // if the ledger end is unavailable, pages need the end of the request
+  return typeof request.endInclusive === 'number' ? 'page' : 'poll';
+}
+
+/** Returns the next request when the feed has read everything up to the ledger end. */
+export function waitOrEnd({ request }: AnyFeed, cursor: Offset): Position['next'] {
+  return typeof request.endInclusive === 'number' && cursor >= request.endInclusive ? 'end' : 'poll';
+}
+
+/** Adds to a step whether the feed has now caught up. */
+export function withCaughtUp<A extends FeedElement>(feed: AnyFeed, before: Position, step: Step<A>): Step<A> {
+  const hasCaughtUp = isAtEnd(feed, before, step) || (before.hasCaughtUp && !lagsByPage(feed, before, step));
+  const lagChange = hasCaughtUp ? 'CaughtUp' : 'FellBehind';
+  return {
+    ...step,
+    position: { ...step.position, hasCaughtUp },
+    ...(hasCaughtUp !== before.hasCaughtUp && { lagChange }),
+  };
+}
+
+/** Whether the feed has read everything up to the ledger end. */
+function isAtEnd({ service }: AnyFeed, before: Position, { position, page }: Step<FeedElement>): boolean {
+  if (position.next !== 'poll') return false;
+  // if the ledger end is unavailable: polls are full as long as there is more
+  return before.next === 'poll' ? page?.isFull === false : service.hasLedgerEnd;
+}
+
+/** Whether there is more than a page after the cursor. */
+function lagsByPage(
+  { service, maxPageSize }: AnyFeed,
+  before: Position,
+  { position, page }: Step<FeedElement>,
+): boolean {
+  // pages of parallel ranges are rarely full
+  if (before.next === 'page')
+    return position.next === 'page' && (page?.isFull === true || position.prefetched.length > 0);
+  return page?.isFull === true && before.next === 'poll' && before.pollLimit >= maxPageSize && !service.hasLedgerEnd;
+}
+
+/** Reports that a feed has caught up or fallen behind. Call it after the feed has emitted the page of the step. */
+export const reportCaughtUp =
+  ({ report }: AnyFeed) =>
+  ({ position: { cursor, target }, lagChange }: Step<FeedElement>): void => {
+    if (lagChange === 'CaughtUp') report(() => ({ _tag: lagChange, cursor }));
+    if (lagChange === 'FellBehind')
+      report(() => ({ _tag: lagChange, cursor, ...(target > cursor && { lag: target - cursor }) }));
+  };

@@ -1,19 +1,18 @@
-import { asyncScheduler, catchError, defer, type Observable, tap } from 'rxjs';
+import { asyncScheduler, catchError, defer, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
 import type { TransactionFilter } from '../codecs/Filters.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat, UpdateFormat } from '../codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { DiagnosticBody } from '../diagnostics/Diagnostic.js';
-import type { PageReceived } from '../diagnostics/FeedDiagnostic.js';
-import { isApiError } from '../errors/ApiError.js';
-import { LedgerResetError, PageLimitError } from '../errors/feed.js';
+import type { DiagnosticBody, DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { LedgerResetError, PageLimitError } from '../errors/feed.js';
 import { verdict } from '../errors/verdict.js';
 import { exchange } from '../http/exchange.js';
 import type { Call } from '../http/Link.js';
 import { mapError, retryTransient } from '../http/retry.js';
-import type { LedgerFeed } from './LedgerFeed.js';
-import { type DecodedPage, type Page, toPage, type Range } from './Page.js';
-import { minPollMs, type UpdatesPath } from './Service.js';
+import type { AnyFeed, LedgerFeed } from './LedgerFeed.js';
+import { type DecodedPage, type FeedElement, type Page, type Range, toPage } from './Page.js';
+import { type FeedPath, minPollMs } from './Service.js';
 
 /** The limit of a page, and how long to wait for elements. */
 interface PageRequest {
@@ -24,20 +23,22 @@ interface PageRequest {
   readonly limit: number;
   /**
    * How long the participant waits for another element before it responds, in milliseconds. Only for a range without an
-   * end.
+   * end. Default for a source without ends: no longer than it needs for what it has.
    */
   readonly idleTimeoutMs?: number;
 }
 
 /** Requests a page of a range that the ledger has reached. Retries after a transient failure. */
 export const requestPageWithRetry = (feed: LedgerFeed, range: Range, size: PageRequest): Observable<Page> =>
-  requestPage(feed, range, size).pipe(
-    mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(range.beginExclusive) : error)),
-    retryTransient(feed),
-  );
+  requestPage(feed, range, size).pipe(resetIfBeyondEnd(range.beginExclusive), retryTransient(feed));
+
+/** Turns the refusal of a range that the ledger had reached into a `LedgerResetError`. */
+export const resetIfBeyondEnd = <A>(cursor: Offset): MonoTypeOperatorFunction<A> =>
+  mapError((error) => (isBeyondEnd(error) ? new LedgerResetError(cursor) : error));
 
 /** Whether a range ends, or begins, after the ledger end. */
-export const isBeyondEnd = (error: unknown): boolean => isApiError(error) && error.code === 'OFFSET_AFTER_LEDGER_END';
+export const isBeyondEnd = (error: unknown): boolean =>
+  isLedgerError(error, 'ApiError') && error.code === 'OFFSET_AFTER_LEDGER_END';
 
 /**
  * Requests a page of a range. Repeats the request only in another form:
@@ -46,15 +47,24 @@ export const isBeyondEnd = (error: unknown): boolean => isApiError(error) && err
  * - at the other path if the participant does not serve this one
  * - with a shorter idle timeout if the poll timed out
  */
-export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): Observable<Page> =>
+export const requestPage = <A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  wanted: Range,
+  size: PageRequest,
+): Observable<Page<A>> =>
   defer(() => {
-    const { request, service, onInvalid, report } = feed;
-    const path = service.updatesPath;
+    const { source, request, service, continuity, onUndecodable, report } = feed;
+    const path = source.path(service);
+    const range = source.hasEnd ? wanted : { beginExclusive: wanted.beginExclusive };
     const limit = Math.min(size.limit, service.pageLimit);
     // a ledger before 3.5 sends ascending pages, which a page of one element would not reveal
     if (range.descendingOrder === true && limit < 2) throw new PageLimitError(range.beginExclusive);
-    const idleTimeoutMs = size.idleTimeoutMs && Math.floor(Math.min(size.idleTimeoutMs, service.maxPollMs));
+    // after an outage, a poll is short: the ledger must be proven before a long one begins
+    const maxIdleMs = continuity.isDoubtful ? service.drainMs : service.maxPollMs;
+    const { idleTimeoutMs: idleMs = source.hasEnd ? undefined : service.drainMs } = size;
+    const idleTimeoutMs = idleMs && Math.floor(Math.min(idleMs, maxIdleMs));
     const sentAt = asyncScheduler.now();
+    const { outages } = continuity;
     const { beginExclusive, endInclusive } = range;
     report(() => ({
       _tag: 'PollSent',
@@ -68,33 +78,60 @@ export const requestPage = (feed: LedgerFeed, range: Range, size: PageRequest): 
       method: 'POST',
       path,
       query: { limit, ...(idleTimeoutMs !== undefined && { stream_idle_timeout_ms: idleTimeoutMs }) },
-      body: updatesBody(request, range, path),
+      body: source.body(range, path),
       idleMs: idleTimeoutMs ?? 0,
     };
-    return exchange(service.link, call, (json): Page => {
-      const page = toPage({ path, json, range, limit, onInvalid });
-      return { ...dropBeyond(request.endInclusive ?? Infinity, page), tookMs: asyncScheduler.now() - sentAt };
+    return exchange(service.link, call, (json): Page<A> => {
+      const page = toPage({ form: source, path, json, range, limit, onUndecodable });
+      return { ...dropBeyond(request.endInclusive ?? Infinity, page), tookMs: asyncScheduler.now() - sentAt, outages };
     }).pipe(
+      noteOutage(feed, mayEndBefore(feed, range)),
       tap((page) => {
         report(() => pageReceived(page, path));
       }),
       catchError((error: unknown) => {
         const tookMs = asyncScheduler.now() - sentAt;
         if (adaptRequest(feed, error, { range, path, limit, idleTimeoutMs, tookMs }))
-          return requestPage(feed, range, size);
+          return requestPage(feed, wanted, size);
         throw error;
       }),
     );
   });
 
+/** Up to where a page contains everything. An empty one reaches the end of its range only if the request had an end. */
+export function reachOf({ source }: AnyFeed, { count, last }: Page<FeedElement>, endInclusive: Offset): Offset {
+  if (!source.hasEnd) return last;
+  return count === 0 ? endInclusive : Math.min(last, endInclusive);
+}
+
+/** Records each response and each failure of a feed's requests: after an outage, the ledger may be another one. */
+export const noteOutage = <A>(
+  { continuity }: AnyFeed,
+  isExpected: (error: LedgerError) => boolean = () => false,
+): MonoTypeOperatorFunction<A> =>
+  tap({
+    next: () => {
+      continuity.answered();
+    },
+    error: (error: unknown) => {
+      if (isLedgerError(error) && !isExpected(error)) continuity.failed(error);
+    },
+  });
+
+/** Without the ledger end, a feed detects only by a refusal that the ledger has not reached the end of a range. */
+const mayEndBefore =
+  ({ service }: AnyFeed, { endInclusive }: Range) =>
+  (error: LedgerError): boolean =>
+    endInclusive !== undefined && !service.hasLedgerEnd && isBeyondEnd(error);
+
 /** Drops the updates after the end of the feed: a poll has no end. */
-const dropBeyond = (end: number, page: DecodedPage): DecodedPage =>
+const dropBeyond = <A extends FeedElement>(end: number, page: DecodedPage<A>): DecodedPage<A> =>
   page.last > end ? { ...page, updates: page.updates.filter(({ offset }) => offset <= end) } : page;
 
 /** A request that failed. */
 interface FailedRequest {
   readonly range: Range;
-  readonly path: UpdatesPath;
+  readonly path: FeedPath;
   readonly limit: number;
   /** Set only for a poll. */
   readonly idleTimeoutMs: number | undefined;
@@ -102,7 +139,7 @@ interface FailedRequest {
 }
 
 /** Learns from an error what the participant does not accept. Returns whether to repeat the request in another form. */
-function adaptRequest(feed: LedgerFeed, error: unknown, failed: FailedRequest): boolean {
+function adaptRequest(feed: AnyFeed, error: unknown, failed: FailedRequest): boolean {
   if (!isLedgerError(error)) return false;
   const { path, limit, range } = failed;
   switch (verdict(error)) {
@@ -118,24 +155,25 @@ function adaptRequest(feed: LedgerFeed, error: unknown, failed: FailedRequest): 
 }
 
 /** Switches all feeds of the ledger to the other path. Returns `false` if there is none. */
-export function switchPath(feed: LedgerFeed, path: UpdatesPath): boolean {
+export function switchPath(feed: AnyFeed, path: FeedPath): boolean {
   reportChange(feed, feed.service.pathMissing(path));
-  return feed.service.updatesPath !== path;
+  return feed.source.path(feed.service) !== path;
 }
 
-function reportChange({ report }: LedgerFeed, change: DiagnosticBody | undefined): void {
+function reportChange({ report }: AnyFeed, change: DiagnosticBody | undefined): void {
   if (change !== undefined) report(() => change);
 }
 
 /** Whether the participant's HTTP layer, a proxy or the client gave up waiting. A quick failure is not a timeout. */
 export function isTimeout(error: LedgerError, { tookMs }: Pick<FailedRequest, 'tookMs'>): boolean {
   if (tookMs < minPollMs) return false;
-  if (isApiError(error)) return error.code === undefined && [408, 503, 504].includes(error.status);
+  if (isLedgerError(error, 'ApiError') && error.code === 'REQUEST_TIMEOUT') return true;
+  if (isLedgerError(error, 'ApiError')) return error.code === undefined && [408, 503, 504].includes(error.status);
   return error._tag === 'RequestTimeoutError' || error._tag === 'ConnectionError';
 }
 
 /** Shortens the wait of later polls, or the range of later pages. Returns whether that changes this request. */
-function shortenRequests({ service }: LedgerFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
+function shortenRequests({ service }: AnyFeed, { range, idleTimeoutMs, tookMs }: FailedRequest): boolean {
   if (idleTimeoutMs !== undefined) {
     service.pollTimedOut(tookMs);
     return service.maxPollMs < idleTimeoutMs;
@@ -145,7 +183,10 @@ function shortenRequests({ service }: LedgerFeed, { range, idleTimeoutMs, tookMs
 }
 
 /** Creates the diagnostic of a page. */
-export function pageReceived({ count, updates, tookMs }: Page, path: string): PageReceived {
+export function pageReceived(
+  { count, updates, tookMs }: Page<FeedElement>,
+  path: string,
+): DiagnosticOf<'PageReceived'> {
   const first = updates[0]?.offset;
   const last = updates.at(-1)?.offset;
   return {
@@ -162,7 +203,7 @@ export function pageReceived({ count, updates, tookMs }: Page, path: string): Pa
  * The body of a request for a range. For `/v2/updates`, it always contains an update format: the legacy `filter` and
  * `verbose` are deprecated since 3.4, get responses of the wrong shape before 3.4.12, and are off by default in 3.6.
  */
-export function updatesBody(request: UpdatesRequest, range: Range, path: UpdatesPath): object {
+export function updatesBody(request: UpdatesRequest, range: Range, path: FeedPath): object {
   const { updateFormat, filter, verbose } = request;
   return {
     descendingOrder: false,

@@ -1,22 +1,46 @@
 import { asyncScheduler, concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, timer } from 'rxjs';
-import type { LedgerFeed } from './LedgerFeed.js';
-import type { Page } from './Page.js';
-import { requestPageWithRetry } from './pageRequest.js';
-import { catchUpOrPoll, type Position, type Step, unknownDensity } from './Position.js';
+import { retryTransient } from '../http/retry.js';
+import type { AnyFeed, LedgerFeed, Position, Step } from './LedgerFeed.js';
+import type { FeedElement, Page } from './Page.js';
+import { catchUpOrPoll, unknownDensity } from './ledgerEnd.js';
+import { requestPage, resetIfBeyondEnd } from './pageRequest.js';
 
 /**
  * Follows the ledger with one request without an end. Its limit is so small that the participant responds with the
  * first update, rather than after the idle timeout or with a full page.
  */
-export const poll = (feed: LedgerFeed, position: Position): Observable<Step> =>
+export const poll = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
   defer(() => {
+    const { cursor, idlePolls } = position;
     const limit = Math.min(position.pollLimit, feed.maxPageSize);
-    const idleTimeoutMs = idleTimeoutOf(feed, limit, position.idlePolls);
     const polledAt = asyncScheduler.now();
-    return requestPageWithRetry(feed, { beginExclusive: position.cursor }, { limit, idleTimeoutMs }).pipe(
+    const idleTimeoutMs = idleTimeoutOf(feed, limit, idlePolls);
+    return requestPage(feed, { beginExclusive: cursor }, { limit, idleTimeoutMs }).pipe(
+      resetIfBeyondEnd(cursor),
+      retryTransient(feed),
       map((page) => ({ page, position: positionAfterPoll(feed, { ...position, polledAt, pollLimit: limit }, page) })),
     );
   }).pipe(limitRate(position));
+
+/** How long a page may take to fill with new elements, in milliseconds: well below the request timeout. */
+const maxFillMs = 10_000;
+
+/**
+ * Reads a page of what the participant has, from a source without ends. Only a full page shows that there is more, and
+ * only elements move the cursor: an empty page may mean that the participant was slow.
+ */
+export const drain = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> =>
+  defer(() => {
+    const { cursor } = position;
+    const limit = Math.min(feed.maxPageSize, Math.floor(maxFillMs / feed.service.drainMs));
+    return requestPage(feed, { beginExclusive: cursor }, { limit }).pipe(
+      resetIfBeyondEnd(cursor),
+      map((page): Step<A> => {
+        const next = page.isFull && page.last > cursor ? 'page' : 'poll';
+        return { page, position: { ...position, cursor: page.last, next, pollLimit: 1 } };
+      }),
+    );
+  }).pipe(retryTransient(feed));
 
 /**
  * The number of consecutive polls without an update after which a ledger counts as quiet. One poll may be empty because
@@ -24,15 +48,9 @@ export const poll = (feed: LedgerFeed, position: Position): Observable<Step> =>
  */
 const quietAfterPolls = 2;
 
-/**
- * The idle timeout of a poll for more than the next update, in milliseconds. It is so short that even a full page of a
- * slow ledger arrives before the request times out.
- */
-const drainIdleMs = 25;
-
-/** On a quiet ledger, polls wait longer, so that there are fewer. */
-function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: LedgerFeed, limit: number, idlePolls: number): number {
-  if (limit > 2) return Math.min(drainIdleMs, idleTimeoutMs);
+/** A poll for more than the next update waits for what the participant has. On a quiet ledger, polls wait longer. */
+function idleTimeoutOf({ service, idleTimeoutMs, quietTimeoutMs }: AnyFeed, limit: number, idlePolls: number): number {
+  if (limit > 2) return Math.min(service.drainMs, idleTimeoutMs);
   return idlePolls < quietAfterPolls ? idleTimeoutMs : quietTimeoutMs;
 }
 
@@ -40,7 +58,7 @@ function idleTimeoutOf({ idleTimeoutMs, quietTimeoutMs }: LedgerFeed, limit: num
 const minPollIntervalMs = 1_000;
 
 const limitRate =
-  ({ idlePolls, polledAt }: Position): MonoTypeOperatorFunction<Step> =>
+  <A>({ idlePolls, polledAt }: Position): MonoTypeOperatorFunction<A> =>
   (source) =>
     defer(() => {
       if (idlePolls < quietAfterPolls) return source;
@@ -52,14 +70,16 @@ const limitRate =
 /** How long a quiet feed polls before it reads the ledger end. Otherwise, pruning could overtake its cursor. */
 const ledgerEndMaxAgeMs = 30_000;
 
-function positionAfterPoll(feed: LedgerFeed, position: Position, page: Page): Position {
-  const { request, service } = feed;
+function positionAfterPoll(feed: AnyFeed, position: Position, page: Page<FeedElement>): Position {
+  const { source, request, service } = feed;
   const now = asyncScheduler.now();
   const end = request.endInclusive ?? Infinity;
   const hasUpdate = page.updates.some(({ _tag }) => _tag !== 'OffsetCheckpoint');
   const isStale = page.count === 0 && (end < Infinity || Math.abs(now - position.ledgerEndReadAt) > ledgerEndMaxAgeMs);
   const { hasLedgerEnd } = service;
   service.pollAnswered();
+  // it was on the ledger before the last page, which lacked it
+  if (!source.hasEnd && hasUpdate && page.last <= position.target) service.drainTooShort();
   const next = hasUpdate || isStale || !hasLedgerEnd ? catchUpOrPoll(feed) : 'poll';
   return {
     ...position,
@@ -81,7 +101,7 @@ function positionAfterPoll(feed: LedgerFeed, position: Position, page: Page): Po
 
 /** A poll and its response. */
 interface AnsweredPoll {
-  readonly page: Page;
+  readonly page: Page<FeedElement>;
   readonly hasUpdate: boolean;
   readonly hasLedgerEnd: boolean;
   readonly limit: number;

@@ -1,5 +1,6 @@
 import {
   catchError,
+  concat,
   concatMap,
   defer,
   EMPTY,
@@ -14,18 +15,19 @@ import {
   throwIfEmpty,
 } from 'rxjs';
 import { Offset } from '../codecs/scalars.js';
-import type { Update } from '../codecs/Update.js';
-import type { DiagnosticBody, Report } from '../diagnostics/Diagnostic.js';
+import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { readDownward, readPage } from './catchUp.js';
-import type { LedgerFeed } from './LedgerFeed.js';
-import { readLedgerEnd } from './ledgerEnd.js';
+import { readDownward } from './catchUp.js';
+import type { AnyFeed, Gap, LedgerFeed, Position, Step } from './LedgerFeed.js';
+import type { FeedElement, UndecodedUpdate } from './Page.js';
+import { isGapError } from './UpdatesOptions.js';
+import { readLedgerEnd, reportCaughtUp, unknownDensity, withCaughtUp } from './ledgerEnd.js';
 import { poll } from './poll.js';
-import { type Position, reportCaughtUp, startPosition, type Step, withCaughtUp } from './Position.js';
-import { type Gap, type InvalidUpdate, isGapError } from './UpdatesOptions.js';
+import { learnParticipant, proveAfterOutage } from './proveLedger.js';
 
-/** Emits the updates of a feed. It emits a page before the next step begins, so that pages do not pile up. */
-export const updates = (feed: LedgerFeed): Observable<Update | InvalidUpdate> =>
+/** Emits the elements of a feed. It emits a page before the next step begins, so that pages do not pile up. */
+export const updates = <A extends FeedElement>(feed: LedgerFeed<A>): Observable<A | UndecodedUpdate> =>
   steps(feed).pipe(concatMap(({ page }) => page?.updates ?? []));
 
 /**
@@ -36,25 +38,55 @@ export const updates = (feed: LedgerFeed): Observable<Update | InvalidUpdate> =>
  * @param ready$ - emits when the next step may begin; by default immediately. Waiting aborts prefetched ranges, so use
  * it only for feeds that read one range at a time.
  */
-export const steps = (feed: LedgerFeed, ready$: Observable<unknown> = always$): Observable<Step> =>
-  defer((): Step[] => [{ position: startPosition(feed.request) }]).pipe(
+export const steps = <A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  ready$: Observable<unknown> = always$,
+): Observable<Step<A>> =>
+  defer((): Step<A>[] => [{ position: startPosition(feed.request) }]).pipe(
     // queued, because synchronous responses would nest the steps
     expand((step) => nextStep(feed, step, ready$).pipe(subscribeOn(queueScheduler))),
     reportLifecycle(feed),
   );
 
+/** The position before the first request of a range. */
+function startPosition({ beginExclusive, endInclusive, descendingOrder }: UpdatesRange): Position {
+  const target = endInclusive ?? beginExclusive;
+  const first = descendingOrder === true ? 'pageDown' : 'ledgerEnd';
+  return {
+    floor: beginExclusive,
+    cursor: descendingOrder === true ? target + 1 : beginExclusive,
+    next: beginExclusive >= (endInclusive ?? Infinity) ? 'end' : first,
+    target,
+    prefetched: [],
+    ...unknownDensity,
+    parallelRanges: 1,
+    fastestMs: Infinity,
+    hasCaughtUp: false,
+    ledgerEndReadAt: 0,
+    pollLimit: 1,
+    polledAt: 0,
+    idlePolls: 0,
+  };
+}
+
 const always$ = defer(() => [true]);
 
-const nextStep = (feed: LedgerFeed, previous: Step, ready$: Observable<unknown>): Observable<Step> =>
+const nextStep = <A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  previous: Step<A>,
+  ready$: Observable<unknown>,
+): Observable<Step<A>> =>
   // expand calls this even if its subscriber has just unsubscribed; then ready$ does not emit
   ready$.pipe(
     tap(() => {
+      feed.continuity.emitted(previous.position.cursor, previous.page?.updates);
       reportCaughtUp(feed)(previous);
     }),
     concatMap(() => {
       const { position, page } = previous;
       if (page?.failure !== undefined) throw page.failure;
       return requestStep(feed, position).pipe(
+        proveAfterOutage(feed),
         map((step) => withCaughtUp(feed, position, step)),
         handleGap(feed, position),
       );
@@ -62,16 +94,19 @@ const nextStep = (feed: LedgerFeed, previous: Step, ready$: Observable<unknown>)
   );
 
 /** Emits the next step of a feed: one request and its retries. A transport emits many steps. */
-function requestStep(feed: LedgerFeed, position: Position): Observable<Step> {
+function requestStep<A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Step<A>> {
   switch (position.next) {
     case 'ledgerEnd':
       return readLedgerEnd(feed, position);
     case 'page':
-      return readPage(feed, position);
+      return feed.source.readPage(feed, position);
     case 'pageDown':
       return readDownward(feed, position);
     case 'poll':
-      return feed.transport?.follow(feed, position) ?? poll(feed, position);
+      return concat(
+        learnParticipant(feed),
+        defer(() => feed.transport?.follow(feed, position) ?? poll(feed, position)),
+      );
     case 'pushed':
     case 'end':
       return EMPTY;
@@ -80,7 +115,7 @@ function requestStep(feed: LedgerFeed, position: Position): Observable<Step> {
 
 /** Calls `onGap` to choose where to resume after a gap. */
 const handleGap =
-  (feed: LedgerFeed, start: Position): MonoTypeOperatorFunction<Step> =>
+  <A extends FeedElement>(feed: AnyFeed, start: Position): MonoTypeOperatorFunction<Step<A>> =>
   (source) =>
     defer(() => {
       let current = start;
@@ -99,10 +134,10 @@ const handleGap =
  * Resumes after a gap, at the offset that `onGap` chooses. Without an offset, the feed ends with the error of the gap.
  */
 function resumeAfterGap(
-  { request, onGap, report }: LedgerFeed,
+  { request, onGap, report, continuity }: AnyFeed,
   { cursor, floor }: Position,
   error: Gap['error'],
-): Observable<Step> {
+): Observable<Step<never>> {
   const isDownward = request.descendingOrder === true;
   const reportGap = (): void => {
     report(() => ({ _tag: 'GapFound', cursor, cause: error }));
@@ -112,16 +147,20 @@ function resumeAfterGap(
     throw error;
   };
   if (onGap === 'fail') return fail();
+  /** Whether a feed that resumed at an offset would find the same gap. */
+  const isSameGap = (offset: Offset): boolean => {
+    if (error._tag === 'PrunedError') return offset <= (isDownward ? floor : cursor);
+    return error.reason === 'endBeforeCursor' && !isDownward && offset >= cursor;
+  };
   return defer(() => onGap({ cursor, error })).pipe(
     take(1),
     tap({ error: reportGap }),
     throwIfEmpty(fail),
-    map((offset): Step => {
+    map((offset): Step<never> => {
       if (!Offset.is(offset)) throw new TypeError('onGap must return an offset');
-      // a feed that resumed there would find the same gap
-      const isSameGap =
-        error._tag === 'PrunedError' ? offset <= (isDownward ? floor : cursor) : !isDownward && offset >= cursor;
-      if (isSameGap) return fail();
+      if (isSameGap(offset)) return fail();
+      if (error._tag === 'LedgerResetError') continuity.restart();
+      else continuity.skip();
       report(() => ({ _tag: 'GapFound', cursor, cause: error, resumesFrom: offset }));
       const range = { ...request, beginExclusive: offset };
       return { position: startPosition(isDownward ? { ...range, endInclusive: cursor - 1 } : range) };
@@ -131,7 +170,7 @@ function resumeAfterGap(
 
 /** Reports the start and the end of a feed. */
 const reportLifecycle =
-  <A>(feed: LedgerFeed): MonoTypeOperatorFunction<A> =>
+  <A>(feed: AnyFeed): MonoTypeOperatorFunction<A> =>
   (source) => {
     const { request, report } = feed;
     const { beginExclusive, endInclusive } = request;
@@ -166,11 +205,3 @@ export const reportEnd = <A>(report: Report, isStopped = (): boolean => false): 
       report(() => ({ _tag: 'FeedEnded', how: 'unsubscribed' }));
     },
   });
-
-/** Returns the report function of one of several feeds that are reported as one: without some diagnostics. */
-export const reportWithout =
-  (report: Report, ...tags: readonly DiagnosticBody['_tag'][]): Report =>
-  (body) => {
-    const diagnostic = body();
-    if (!tags.includes(diagnostic._tag)) report(() => diagnostic);
-  };

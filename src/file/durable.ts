@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Paths } from './paths.js';
+import type { Offset } from '../codecs/scalars.js';
+
+/** The paths for one name. */
+export interface Paths {
+  /** The file of the cursor. */
+  readonly cursor: string;
+  /** The file that is locked on systems with locks of files. */
+  readonly lock: string;
+  /** The folder of the parked updates. */
+  readonly parked: string;
+  /** The file of a parked update. File names sort in the order of the offsets. */
+  readonly parkedAt: (offset: Offset) => string;
+}
 
 /**
  * Writes a file completely or not at all: the text is on disk before the file gets its name. After a failure the file

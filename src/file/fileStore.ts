@@ -1,21 +1,24 @@
 import { join, resolve } from 'node:path';
 import { CursorError } from '../errors/process.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
-import { filesIn, makeFolder, readText, removeFile, replaceFile, sweep, syncFolder } from './durable.js';
-import { type Paths, pathsOf } from './paths.js';
+import { filesIn, makeFolder, type Paths, readText, removeFile, replaceFile, sweep, syncFolder } from './durable.js';
+import { acquireLock, pathsOf } from './names.js';
 
 /**
- * Returns a store of files, readable by their owner only: `<name>.json` in a folder for the cursor of a name, and
- * `<name>.parked/<offset>.json` for each parked update. Characters that a file name cannot have are escaped with `%`.
+ * Returns a store of files, readable by their owner only: `<name>.json` in a folder for the cursor of a name,
+ * `<name>.parked/<offset>.json` for each parked update, and on macOS an empty `<name>.lock`. Characters that a file name cannot have are escaped with `%`.
  *
  * A save replaces the complete file, which is on disk when the save resolves: after a crash at any moment, the file has
  * the last save or the one before it. Saves of one name run one after the other.
  *
- * The store remembers the cursor that it last loaded or saved. If a save finds a different cursor in the file, or none,
- * it rejects with a `CursorError` (`conflict`) until the cursor is loaded again. This is not a lock: of two processes
- * that save at the same moment, one gets the error at its next save. A file that is not JSON is also a `CursorError`
- * (`unreadable`). An error of the operating system, such as a full disk, rejects with the error of Node.js and changes
- * nothing.
+ * Of several processors with the same name in the same folder, one works, and the others wait until it has ended. This
+ * applies to the processes of one machine. The operating system releases the lock when a process ends, even if it is
+ * killed. On Linux, the lock does not apply between containers that share the folder but not their network.
+ *
+ * The store also remembers the cursor that it last loaded or saved. If a save finds a different cursor in the file, or
+ * none, it rejects with a `CursorError` (`conflict`) until the cursor is loaded again. Of two processors that the lock
+ * does not keep apart, one gets this error. A file that is not JSON is also a `CursorError` (`unreadable`). An error of
+ * the operating system, such as a full disk, rejects with the error of Node.js and changes nothing.
  *
  * @param folder - an existing folder on a local disk. If it does not exist, calls reject
  *
@@ -99,6 +102,9 @@ export function fileStore(folder: string): Required<CheckpointStore> {
         if (removed.has(file)) await syncFolder(parked);
         return removed.delete(file);
       }),
+
+    // released after the last call: the next holder must not be overwritten by a save that is still running
+    hold: (name) => acquireLock(base, name, pathsOf(base, name), (close) => inOrder(name, close)),
   };
 }
 

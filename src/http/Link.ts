@@ -1,6 +1,7 @@
 import { catchError, concatMap, defer, map, type Observable, type ObservableInput, take } from 'rxjs';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { type ApiError, isApiError } from '../errors/ApiError.js';
+import { type ApiError } from '../errors/ApiError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { TokenError, UnauthorizedError } from '../errors/request.js';
 import { verdict } from '../errors/verdict.js';
 import type { HttpPort, HttpRequest } from './HttpPort.js';
@@ -21,6 +22,8 @@ export interface Link {
   readonly headers: Readonly<Record<string, string>>;
   readonly token: Token | undefined;
   readonly requestTimeoutMs: number;
+  /** How long the participant may process a request, in milliseconds. By default, the participant decides. */
+  readonly serverTimeoutMs?: number;
   readonly report: Report;
   /** Is called after each success, which shows that the participant can be reached. */
   readonly onSuccess?: () => void;
@@ -101,7 +104,7 @@ const hasToken = (link: Link, token: string | undefined): boolean => 'authorizat
 
 const catchRefusal = <A>(call: Call, handle: () => Observable<A>) =>
   catchError<A, Observable<A>>((error: unknown) => {
-    if (isApiError(error) && isRefusal(error, call)) return handle();
+    if (isLedgerError(error, 'ApiError') && isRefusal(error, call)) return handle();
     throw error;
   });
 

@@ -4,13 +4,13 @@ import { problemsOf } from '../codecs/Problem.js';
 import { errorOf } from '../errors/ApiError.js';
 import { DecodeError } from '../errors/feed.js';
 import {
-  AnswerTooLargeError,
+  ResponseTooLargeError,
   ConnectionError,
   connectionFailed,
   InvalidRequestError,
-  isAnswerTooLargeError,
   RequestTimeoutError,
 } from '../errors/request.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import type { HttpRequest, HttpResponse } from './HttpPort.js';
 import { type Call, hostOf, type Link, requestHeaders, sendWithToken } from './Link.js';
 import { clampTimer, mapError, timeoutWith } from './retry.js';
@@ -66,15 +66,18 @@ function timeLimit(link: Link, path: string, timeoutMs: number, waitedMs: number
 
 function toRequest(
   link: Link,
-  { method, path, query, makeBody, body = makeBody?.() }: Call,
+  { method, path, query, idleMs = 0, makeBody, body = makeBody?.() }: Call,
   token: string | undefined,
 ): HttpRequest {
+  const { serverTimeoutMs = 0 } = link;
   const pairs = Object.entries(query ?? {}).map(([name, value]) => `${name}=${value}`);
   return {
     method,
     url: `${link.baseUrl}${path}${pairs.length === 0 ? '' : '?'}${pairs.join('&')}`,
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      // not if the participant would end the wait of a poll
+      ...(serverTimeoutMs > idleMs && { 'request-timeout': String(serverTimeoutMs) }),
       ...requestHeaders(link, token),
     },
     ...(body !== undefined && { body: toJson(body) }),
@@ -112,8 +115,12 @@ function parseResponse(request: HttpRequest, { status, headers, text }: HttpResp
 }
 
 /** The typed error of a request without a response. Always a new error, because the port's error may hold the request. */
-export function toConnectionError(path: string, error: unknown, host?: string): ConnectionError | AnswerTooLargeError {
-  if (isAnswerTooLargeError(error)) return new AnswerTooLargeError(path, error.maxBytes);
+export function toConnectionError(
+  path: string,
+  error: unknown,
+  host?: string,
+): ConnectionError | ResponseTooLargeError {
+  if (isLedgerError(error, 'ResponseTooLargeError')) return new ResponseTooLargeError(path, error.maxBytes);
   return new ConnectionError(path, connectionFailed, systemCode(error), host);
 }
 

@@ -1,11 +1,10 @@
 import ky from 'ky';
 import { Observable } from 'rxjs';
-import { AnswerTooLargeError } from '../errors/request.js';
-import { decodeText } from './decodeText.js';
+import { ResponseTooLargeError } from '../errors/request.js';
 import { type HttpPort, pathOf } from './HttpPort.js';
 
 interface KyPortOptions {
-  readonly maxAnswerBytes?: number | undefined;
+  readonly maxResponseBytes?: number | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -14,7 +13,7 @@ interface KyPortOptions {
  * timeout would end a long poll.
  */
 export const kyPort =
-  ({ maxAnswerBytes = 32 * 2 ** 20, fetch }: KyPortOptions = {}): HttpPort =>
+  ({ maxResponseBytes = 32 * 2 ** 20, fetch }: KyPortOptions = {}): HttpPort =>
   ({ method, url, headers, body }) =>
     fromAbortable(async (signal) => {
       const init: RequestInit = {
@@ -36,7 +35,7 @@ export const kyPort =
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),
-        text: await readText(response, { url, maxBytes: maxAnswerBytes }),
+        text: await readText(response, { url, maxBytes: maxResponseBytes }),
       };
     });
 
@@ -73,7 +72,7 @@ async function readText(
   const { headers, ok } = response;
   const body: unknown = response.body;
   const refuse = (): never => {
-    throw new AnswerTooLargeError(pathOf(url), maxBytes);
+    throw new ResponseTooLargeError(pathOf(url), maxBytes);
   };
   if (!isStream(body)) {
     // from a fetch without streams
@@ -100,3 +99,28 @@ async function readText(
 
 const isStream = (u: unknown): u is ReadableStream<Uint8Array> =>
   typeof u === 'object' && u !== null && 'getReader' in u;
+
+/**
+ * Decodes the chunks of a body as UTF-8. Decodes each chunk separately, which takes Node.js half as long as decoding all at
+ * once, and a fraction of the time of a stream.
+ *
+ * @param fatal - whether bytes that are not UTF-8 are an error
+ */
+export function decodeText(chunks: readonly Uint8Array[], fatal: boolean): string {
+  const parts = chunks.every(endsWithCharacter) ? chunks : [concatBytes(chunks)];
+  // only the first bytes of a body may be a byte order mark
+  return parts.map((part, index) => new TextDecoder('utf-8', { fatal, ignoreBOM: index > 0 }).decode(part)).join('');
+}
+
+/** Whether the last byte is ASCII, so that no character continues in the next chunk. */
+const endsWithCharacter = (chunk: Uint8Array): boolean => (chunk.at(-1) ?? 0) < 0x80;
+
+function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  const result = new Uint8Array(chunks.reduce((bytes, { byteLength }) => bytes + byteLength, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    result.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return result;
+}

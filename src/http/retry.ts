@@ -14,11 +14,9 @@ import {
   throwIfEmpty,
   timer,
 } from 'rxjs';
+import { checkNotNegative, checkPositive } from '../codecs/internal/field.js';
 import type { Report } from '../diagnostics/Diagnostic.js';
-import { isApiError } from '../errors/ApiError.js';
-import { isLedgerResetError } from '../errors/feed.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { isConnectionError } from '../errors/request.js';
 import { isTransient, withRetried } from '../errors/verdict.js';
 
 /**
@@ -59,18 +57,14 @@ export interface RetryPolicy {
  */
 export type CompleteRetryPolicy = { readonly [K in keyof RetryPolicy]-?: number };
 
+export { checkNotNegative, checkPositive };
+
 /** How to retry, and where to report it. */
 export interface RetrySettings {
   readonly retry: CompleteRetryPolicy;
   readonly report: Report;
   /** Emits after each success of another request to the same participant, which ends a wait for the participant to return. */
   readonly success$?: Observable<unknown>;
-}
-
-/** Throws a TypeError if an option is not positive, or not a whole number where `isWhole` is set. */
-export function checkPositive(options: Readonly<Record<string, number>>, isWhole = false): void {
-  for (const [name, value] of Object.entries(options))
-    if (!(value > 0) || (isWhole && !Number.isSafeInteger(value))) throw new TypeError(`${name} is out of range`);
 }
 
 /** Merges the policies of a ledger and of one of its feeds; that of the feed has priority. Throws a TypeError for a time out of range. */
@@ -80,8 +74,9 @@ export function retryPolicy(ledger: RetryPolicy = {}, feed: RetryPolicy = {}): C
     maxDelayMs: feed.maxDelayMs ?? ledger.maxDelayMs ?? 30_000,
     giveUpAfterMs: feed.giveUpAfterMs ?? ledger.giveUpAfterMs ?? 300_000,
   };
-  // here 0 is valid
-  checkPositive({ ...policy, giveUpAfterMs: policy.giveUpAfterMs + 1 });
+  const { giveUpAfterMs, ...delays } = policy;
+  checkPositive(delays);
+  checkNotNegative({ giveUpAfterMs });
   return policy;
 }
 
@@ -142,7 +137,7 @@ export class RetryBudget {
 
 /** The delay that the participant requested with an error, in milliseconds. */
 export const retryAfterOf = (error: LedgerError): number | undefined =>
-  isApiError(error) ? error.retryAfterMs : undefined;
+  isLedgerError(error, 'ApiError') ? error.retryAfterMs : undefined;
 
 /** Within this time all that wait for the participant return to it after a success, in milliseconds. */
 const returnSpreadMs = 1_000;
@@ -151,13 +146,16 @@ const returnSpreadMs = 1_000;
 const maxRefusedDelayMs = 5_000;
 
 const maxDelayAfter = (error: LedgerError): number | undefined =>
-  isConnectionError(error) && error.code === 'ECONNREFUSED' ? maxRefusedDelayMs : undefined;
+  isLedgerError(error, 'ConnectionError') && error.code === 'ECONNREFUSED' ? maxRefusedDelayMs : undefined;
 
 /** Whether an error means that the participant cannot be reached. Its own errors say that it can. */
 const isUnreachable = (error: LedgerError): boolean =>
-  isConnectionError(error) ||
+  isLedgerError(error, 'ConnectionError') ||
   error._tag === 'RequestTimeoutError' ||
-  (isApiError(error) && error.code === undefined && error.retryAfterMs === undefined && error.status > 500);
+  (isLedgerError(error, 'ApiError') &&
+    error.code === undefined &&
+    error.retryAfterMs === undefined &&
+    error.status > 500);
 
 /** How long a cursor may be beyond the ledger end before that means that the ledger was reset, in milliseconds. */
 const resetGraceMs = 10_000;
@@ -177,21 +175,27 @@ export const retryTransient =
     defer(() => {
       let budget = new RetryBudget(policy);
       let resetGrace = new RetryBudget({ ...policy, giveUpAfterMs: resetGraceMs });
+      let failedAt = 0;
+      let wasReset = false;
       let attemptAt = 0;
       let lastDelayMs = 0;
       let endedEarly = false;
       const delay = (error: unknown): Observable<unknown> => {
         if (!isLedgerError(error) || !isRetried(error)) throw error;
-        const isReset = isLedgerResetError(error);
+        const isReset = isLedgerError(error, 'LedgerResetError') && error.reason === 'endBeforeCursor';
         if (!isReset && !isTransient(error)) throw error;
         const now = asyncScheduler.now();
         if (budget.failures > 0) budget = budget.spend(now - attemptAt);
-        const leftMs = Math.min(budget.leftMs, isReset ? resetGrace.leftMs : Infinity);
+        // the time of the attempts counts, too; that of other failures in between does not
+        if (isReset && wasReset) resetGrace = resetGrace.spend(now - failedAt);
+        failedAt = now;
+        wasReset = isReset;
+        const graceMs = isReset ? resetGrace.leftMs : Infinity;
+        const leftMs = Math.min(budget.leftMs, graceMs);
         const { failures, spentMs } = budget;
         if (leftMs <= 0) throw failures === 0 ? error : withRetried(error, { times: failures, forMs: spentMs });
         const delayMs = Math.min(leftMs, budget.nextDelayMs(retryAfterOf(error), maxDelayAfter(error)));
         budget = budget.countFailure(delayMs);
-        resetGrace = isReset ? resetGrace.countFailure(delayMs) : resetGrace.renew();
         attemptAt = now + delayMs;
         lastDelayMs = delayMs;
         const spent = { failures: failures + 1, spentMs: spentMs + delayMs };
@@ -215,6 +219,7 @@ export const retryTransient =
         endedEarly = false;
         budget = budget.renew();
         resetGrace = resetGrace.renew();
+        wasReset = false;
       };
       return source.pipe(tap(renew), retry({ delay }));
     });

@@ -1,6 +1,8 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
+import { Observable } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { holdName } from '../process/memoryStore.js';
 
 /**
  * Options of {@link indexedDbStore}.
@@ -23,9 +25,10 @@ const strict = { durability: 'strict' } as const;
  * Returns a store in IndexedDB, for pages and workers. It survives the page, but the browser may delete it when storage
  * runs short, unless the page has called `navigator.storage.persist()`.
  *
- * The store does not hold a name: two tabs that process under the same name both work, and overwrite each other's
- * cursor. Give each tab its own name, or let only one of them work, for example with `navigator.locks`. An error of
- * IndexedDB rejects with its `DOMException`.
+ * Of several processors with the same name and database, one works, and the others wait until it has ended. With
+ * `navigator.locks` this applies to all tabs and workers of an origin. Pages over plain HTTP lack it: there it applies to
+ * one page, and two tabs with the same name overwrite each other's cursor. An error of IndexedDB rejects with its
+ * `DOMException`.
  *
  * @param options - the name of the database
  *
@@ -83,8 +86,45 @@ export function indexedDbStore({ database = 'canton-rx' }: IndexedDbOptions = {}
         const [found] = await Promise.all([store.count(key), store.delete(key), done]);
         return found > 0;
       }),
+
+    hold: (name) => {
+      const lock = `canton-rx ${JSON.stringify([database, name])}`;
+      const locks = locksOf(globalThis);
+      return locks === undefined ? holdName(page, lock) : holdLock(locks, lock);
+    },
   };
 }
+
+/** Stands for all stores of this page. */
+const page = {};
+
+/** Returns the Web Locks of a page or worker. Those over plain HTTP have none. */
+const locksOf = ({ navigator }: { readonly navigator?: { readonly locks?: LockManager } }): LockManager | undefined =>
+  navigator?.locks;
+
+/** Waits for a Web Lock, then holds it and emits once. The browser releases it when the page or worker ends. */
+const holdLock = (locks: LockManager, name: string): Observable<unknown> =>
+  new Observable((subscriber) => {
+    const controller = new AbortController();
+    const whileHeld = (): Promise<void> =>
+      new Promise((resolve) => {
+        subscriber.add(resolve);
+        subscriber.next(true);
+      });
+    locks.request(name, { signal: controller.signal }, whileHeld).then(
+      () => {
+        subscriber.complete();
+      },
+      (error: unknown) => {
+        // the lock was stolen, or the page may not use locks
+        subscriber.error(error);
+      },
+    );
+    // while it waits; the signal has no effect on a lock that is held
+    return () => {
+      controller.abort();
+    };
+  });
 
 /** The schema of the database. */
 interface Schema extends DBSchema {

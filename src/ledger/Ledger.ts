@@ -1,15 +1,22 @@
 import type { Observable } from 'rxjs';
+import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { CompletionResponse } from '../codecs/Completion.js';
+import type { CompletionsRequest } from '../codecs/CompletionsRequest.js';
 import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import type { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Offset } from '../codecs/scalars.js';
-import type { Transaction } from '../codecs/Transaction.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
-import type { InvalidUpdate, UpdatesOptions } from '../feed/UpdatesOptions.js';
+import type { CompletionsOptions } from '../feed/completions.js';
+import type { UndecodedUpdate } from '../feed/Page.js';
+import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { Signer } from '../submission/Signer.js';
-import type { ExecuteOptions, SubmitOptions } from '../submission/SubmitOptions.js';
+import type { ExecuteOptions } from '../submission/execute.js';
+import type { SubmitOptions } from '../submission/submit.js';
+import type { CommandsOptions } from '../submission/submitCommands.js';
 
 /**
  * A client that reads a participant's ledger and does not submit. All Observables are cold: they send nothing before
@@ -41,9 +48,9 @@ export interface LedgerReader {
    *   .pipe(ofVariant('Transaction'));
    * ```
    */
-  updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onInvalid?: 'fail' }): Observable<Update>;
-  /** Emits the updates after `beginExclusive`, and an {@link InvalidUpdate} for each update that cannot be decoded. */
-  updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | InvalidUpdate>;
+  updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onUndecodable?: 'fail' }): Observable<Update>;
+  /** Emits the updates after `beginExclusive`, and an {@link UndecodedUpdate} for each update that cannot be decoded. */
+  updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | UndecodedUpdate>;
   /** Emits the current ledger end and completes. */
   ledgerEnd(): Observable<Offset>;
   /**
@@ -60,6 +67,77 @@ export interface LedgerReader {
  */
 export interface Ledger extends LedgerReader {
   /**
+   * Submits commands of parties that the participant hosts and signs for. Emits the committed transaction, and completes.
+   *
+   * The participant commits a change at most once, whatever is lost or repeated. A change is identified by `commandId`, `userId`
+   * and the parties of `actAs`. If an earlier attempt, or another submission with the same command id, has committed it,
+   * `isRepeated` is set.
+   *
+   * All other outcomes are errors:
+   *
+   * - `SubmissionRejectedError`: nothing was committed, and nothing will be. Its `reason` says what helps. If it `isContention`,
+   *   `retryContention` submits again, with new commands.
+   * - `NotSentError`: the commands never reached the participant.
+   * - `OutcomeUnknownError`: they may have been committed; the outcome could not be determined in time. Its `submission` has what
+   *   another process needs to continue: pass `commandId`, `userId` and `actAs` again, and `since` as an option.
+   * - `UnauthorizedError`: the participant refused the token.
+   * - `InvalidRequestError`: the request is invalid, and nothing was sent.
+   *
+   * After a lost response, the client sends the same change again until the participant's answer decides (see `recover`).
+   * Unsubscribing stops that, not the commands: the outcome is then unknown. A subscription after it continues with the same
+   * change. Without `commandId`, each other subscription submits a new change.
+   *
+   * @throws TypeError synchronously, if an option is invalid
+   * @example
+   * ```ts
+   * import { contractType, create, createLedger } from 'canton-rx';
+   * import * as t from 'io-ts';
+   * import { map } from 'rxjs';
+   *
+   * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+   * ledger
+   *   .submitAndWaitForTransaction({
+   *     actAs: ['alice::1220ab'],
+   *     commandId: 'iou-4711',
+   *     commands: [create(Iou, { owner: 'alice::1220ab', amount: '10.0' })],
+   *   })
+   *   .pipe(map(({ updateId, offset }) => `committed as ${updateId} at ${offset}`));
+   * ```
+   */
+  submitAndWaitForTransaction(request: CommandsRequest, options?: CommandsOptions): Observable<SubmittedTransaction>;
+  /**
+   * Emits the completions of commands after `beginExclusive`, each once and in order: first those already on the ledger,
+   * then new ones, until you unsubscribe. A completion shows whether a command was committed or rejected, also if the
+   * response to its submission was lost. Find those of your command with {@link ofChange}.
+   *
+   * The feed resumes and ends as `updates` does, with the same errors. Its cursor moves only with completions and
+   * checkpoints, because an empty response does not prove that there is nothing. Participants before 3.5.1 send almost no
+   * checkpoints over HTTP. If such a participant prunes its ledger while no command is completed, the feed ends with a
+   * `PrunedError`, although it has missed nothing.
+   *
+   * After an outage, the feed checks that the ledger still has the last committed completion. If the response does not
+   * show that, it checks the id of the participant. One case remains unnoticed: the same participant was restored from a
+   * backup, and has grown past the cursor again. This needs a backup that has the completion, or a response that does not
+   * show it.
+   *
+   * @throws TypeError synchronously, if an option is invalid
+   * @example
+   * ```ts
+   * import { createLedger, ofChange } from 'canton-rx';
+   * import { takeWhile } from 'rxjs';
+   *
+   * const ledger = createLedger({ baseUrl: 'http://127.0.0.1:7575' });
+   * ledger
+   *   .completions({ parties: ['alice::1220ab'], userId: 'app', beginExclusive: 40 })
+   *   .pipe(
+   *     ofChange({ commandId: 'order-7', userId: 'app', actAs: ['alice::1220ab'] }),
+   *     takeWhile(({ outcome }) => outcome === 'rejected', true),
+   *   );
+   * ```
+   */
+  completions(request: CompletionsRequest, options?: CompletionsOptions): Observable<CompletionResponse>;
+  /**
    * Executes a prepared and signed submission, emits the committed transaction, and completes. Its `events` are empty
    * if the format includes none of them.
    *
@@ -72,10 +150,12 @@ export interface Ledger extends LedgerReader {
    * - `InvalidRequestError`: the request is invalid, and nothing was sent.
    *
    * If the response is lost, the client sends the same signed bytes again (see `recover`): the ledger commits a change
-   * once, and the response contains its offset. It also retries a submission that the participant refuses temporarily.
+   * once, and the response contains its offset. If `transactionHash` is known, the client first looks for the
+   * transaction. After a lost response, a refusal proves nothing, because another participant at the same address
+   * may have committed the change: the outcome is then the transaction, or an `OutcomeUnknownError`. The client also retries a submission that the participant refuses temporarily.
    * A second subscription sends the same change. Unsubscribing aborts the request, not the submission.
    */
-  executeAndWaitForTransaction(request: ExecuteRequest, options?: ExecuteOptions): Observable<Transaction>;
+  executeAndWaitForTransaction(request: ExecuteRequest, options?: ExecuteOptions): Observable<SubmittedTransaction>;
   /**
    * Requests the preparation of a submission for signing, emits the result, and completes. It does not change the
    * ledger.
@@ -93,5 +173,9 @@ export interface Ledger extends LedgerReader {
    *
    * @throws TypeError synchronously, if `verify` is missing
    */
-  submit(request: PrepareRequest, signer: Signer | readonly Signer[], options: SubmitOptions): Observable<Transaction>;
+  submit(
+    request: PrepareRequest,
+    signer: Signer | readonly Signer[],
+    options: SubmitOptions,
+  ): Observable<SubmittedTransaction>;
 }

@@ -1,4 +1,4 @@
-import type { Transport } from '../feed/Transport.js';
+import type { Transport } from '../feed/LedgerFeed.js';
 import type { HttpPort } from '../http/HttpPort.js';
 import type { Token } from '../http/Link.js';
 import type { RetryPolicy } from '../http/retry.js';
@@ -26,24 +26,37 @@ export interface LedgerOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
    * How long a response may take, in milliseconds. For a request for new updates, its idle timeout is added. The
-   * participant's own timeout is 20 000.
+   * participant's own timeout is 20 000, unless `serverTimeoutMs` changes it.
    *
-   * @defaultValue 30000
+   * @defaultValue 30000, or 10000 more than `serverTimeoutMs` if that is longer
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
+   * How long the participant may process a request, in milliseconds: a whole number from 1000 to 60000. The client sends
+   * it as the header `Request-Timeout`, which participants obey since 3.6.1, and earlier releases ignore. After that
+   * time the response is a 408: a feed retries, and the outcome of a submission is determined as after any lost response.
+   * A longer time than the participant's 20 000 helps submissions and large pages. A request for new updates is sent
+   * without the header if its idle timeout is not shorter.
+   *
+   * An operator can narrow the window. The participant then refuses every request with a 400 that names the limit. In
+   * browsers, the header causes a CORS preflight, and the participant or a proxy must allow it.
+   *
+   * @defaultValue the header is not sent
+   */
+  readonly serverTimeoutMs?: number | undefined;
+  /**
    * The maximum size of a response, in bytes. It limits how much memory a faulty participant can use. If a response is
-   * larger, a feed requests smaller pages; any other request fails with an `AnswerTooLargeError`. A decoded response
+   * larger, a feed requests smaller pages; any other request fails with an `ResponseTooLargeError`. A decoded response
    * takes a few times its size in memory, and up to fifty times if it is crafted for that. Has no effect with `port`.
    *
    * @defaultValue 33554432, 32 MiB
    */
-  readonly maxAnswerBytes?: number | undefined;
+  readonly maxResponseBytes?: number | undefined;
   /** How to retry after a transient failure. Default: the defaults of {@link RetryPolicy}. */
   readonly retry?: RetryPolicy | undefined;
   /**
    * The path that serves updates. `'auto'` starts with `/v2/updates/flats`. If the participant does not serve that path
-   * (3.6), the client switches to `/v2/updates`, even in the middle of a feed.
+   * (3.6 and later), the client switches to `/v2/updates`, even in the middle of a feed.
    *
    * @defaultValue 'auto'
    */

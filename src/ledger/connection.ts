@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import type { Service } from '../feed/Service.js';
-import type { Transport } from '../feed/Transport.js';
+import type { Transport } from '../feed/LedgerFeed.js';
 import type { RetryPolicy } from '../http/retry.js';
-import type { LedgerReader } from './Ledger.js';
 
 /** The connection of a ledger, for functions of other entries that take a ledger, such as `updatesFeed`. */
 interface LedgerConnection {
@@ -27,7 +27,7 @@ export interface ProcessorRun<C extends ProcessorProgress = ProcessorProgress> {
 }
 
 /** A handler of updates or of batches. */
-export type AnyHandler = (work: never, tx: unknown) => unknown;
+export type AnyHandler = (work: never, tx: unknown, report?: Report) => unknown;
 
 /** The progress of a processor. */
 export interface ProcessorProgress {
@@ -35,16 +35,33 @@ export interface ProcessorProgress {
   readonly recordTimes: Readonly<Record<string, Timestamp>>;
 }
 
-const connections = new WeakMap<LedgerReader, LedgerConnection>();
+/** What identifies a ledger and its copies: the function `updates`. */
+interface LedgerKey {
+  readonly updates: object;
+}
+
+/** The connections of ledgers, by their function `updates`. */
+const connections = new WeakMap<object, LedgerConnection>();
 
 /**
- * Attaches a connection to a ledger. A property would expose it to users, and a modified copy of the ledger would share
- * it.
+ * Attaches a connection to a ledger, by its function `updates`. A copy of the ledger has the same function, and so the
+ * same connection. A copy with another function has none, because what reads over the connection would bypass it. A
+ * property would show the connection, which has the token, in logs.
  */
-export function withConnection<L extends LedgerReader>(ledger: L, connection: LedgerConnection): L {
-  connections.set(ledger, connection);
+export function withConnection<L extends LedgerKey>(ledger: L, connection: LedgerConnection): L {
+  connections.set(ledger.updates, connection);
   return ledger;
 }
 
-/** Returns the connection of a ledger; `undefined` if this library has not created the ledger. */
-export const connectionOf = (ledger: LedgerReader): LedgerConnection | undefined => connections.get(ledger);
+/** Returns the connection of a ledger; `undefined` if this library has not created its `updates`. */
+export const connectionOf = ({ updates }: LedgerKey): LedgerConnection | undefined => connections.get(updates);
+
+/** Returns the connection of a ledger. Throws a TypeError if this library has not created its `updates`. */
+export function requireConnection(ledger: LedgerKey): LedgerConnection {
+  const connection = connectionOf(ledger);
+  if (connection === undefined)
+    throw new TypeError(
+      'ledger.updates must be that of createLedger or another function of this library: it is not called here, so a replaced one would have no effect',
+    );
+  return connection;
+}

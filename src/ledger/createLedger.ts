@@ -1,12 +1,14 @@
 // kyPort comes first: with this order, a bundle with gzip is one percent smaller
 import { kyPort } from '../http/kyPort.js';
 import { executor } from '../submission/execute.js';
+import { commandSubmitter } from '../submission/submitCommands.js';
 import { prepare, submit } from '../submission/submit.js';
-import { createLedgerFeed } from '../feed/LedgerFeed.js';
+import type { UndecodedUpdate } from '../feed/Page.js';
+import { checkOptions, createLedgerFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { Service } from '../feed/Service.js';
 import { updates } from '../feed/updates.js';
-import { checkOptions, type InvalidUpdate, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import { defer, type Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
@@ -38,7 +40,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 /**
- * Creates a client that only reads a participant's ledger. It makes a program that does not submit 15 percent smaller,
+ * Creates a client that only reads a participant's ledger. It makes a program that does not submit a quarter smaller,
  * because bundlers omit the code for submissions.
  *
  * @throws TypeError if an option is invalid, such as a `baseUrl` that is not an http(s) URL
@@ -66,6 +68,11 @@ export function bindLedger(service: Service, defaults: Defaults): Ledger {
   const { retry, transport } = defaults;
   const ledger: Ledger = {
     ...bindReader(service, defaults),
+    completions: (request, options = {}) => {
+      checkOptions(options);
+      return completions(service, request, { ...options, transport: options.transport ?? transport }, retry);
+    },
+    submitAndWaitForTransaction: commandSubmitter(service, retry),
     executeAndWaitForTransaction: (request, options = {}) => executor(service, options, retry)(request),
     submit: (request, signer, options) => submit(service, request, signer, options, retry),
     prepare: (request) => prepare(service.link, request),
@@ -74,13 +81,13 @@ export function bindLedger(service: Service, defaults: Defaults): Ledger {
 }
 
 function bindReader(service: Service, { retry, transport }: Defaults): LedgerReader {
-  const readUpdates = (request: UpdatesRequest, options: UpdatesOptions = {}): Observable<Update | InvalidUpdate> => {
+  const readUpdates = (request: UpdatesRequest, options: UpdatesOptions = {}): Observable<Update | UndecodedUpdate> => {
     checkOptions(options);
     const complete = { ...options, transport: options.transport ?? transport };
     return defer(() => updates(createLedgerFeed(service, request, complete, retry, service.reportForNewFeed())));
   };
   const ledger: LedgerReader = {
-    // the overloads only relate `onInvalid` to the type of the updates
+    // the overloads only relate `onUndecodable` to the type of the updates
     updates: readUpdates as LedgerReader['updates'],
     ledgerEnd: () => ledgerEnd(service.link),
     diagnostics$: service.diagnostics$,
@@ -90,8 +97,11 @@ function bindReader(service: Service, { retry, transport }: Defaults): LedgerRea
 
 /** Creates a service from the options of a ledger. */
 export function createService(options: LedgerOptions): Service {
-  const { baseUrl, token, headers = {}, requestTimeoutMs = 30_000, updatesPath = 'auto' } = options;
-  checkPositive({ requestTimeoutMs, maxAnswerBytes: options.maxAnswerBytes ?? 1 });
+  const { baseUrl, token, headers = {}, serverTimeoutMs, maxResponseBytes, updatesPath = 'auto' } = options;
+  checkPositive({ maxResponseBytes });
+  checkServerTimeout(serverTimeoutMs);
+  const { requestTimeoutMs = Math.max(30_000, (serverTimeoutMs ?? 0) + answerDelayMs) } = options;
+  checkPositive({ requestTimeoutMs });
   checkOptions(options);
   return new Service(
     {
@@ -100,9 +110,24 @@ export function createService(options: LedgerOptions): Service {
       headers: validateHeaders(headers),
       token,
       requestTimeoutMs,
+      ...(serverTimeoutMs !== undefined && { serverTimeoutMs }),
     },
     updatesPath,
   );
+}
+
+/** How much longer the client waits than the participant, in milliseconds, so that the participant's response arrives. */
+const answerDelayMs = 10_000;
+
+/** The times that a participant accepts by default, in milliseconds. */
+const serverTimeouts = { min: 1_000, max: 60_000 };
+
+function checkServerTimeout(serverTimeoutMs: number | undefined): void {
+  checkPositive({ serverTimeoutMs }, true);
+  if (serverTimeoutMs === undefined) return;
+  const { min, max } = serverTimeouts;
+  if (serverTimeoutMs < min || serverTimeoutMs > max)
+    throw new TypeError(`serverTimeoutMs must be from ${min} to ${max}`);
 }
 
 function validateBaseUrl(baseUrl: string): string {

@@ -6,9 +6,9 @@ import { type Problem, problemsOf } from '../codecs/Problem.js';
 import { Offset } from '../codecs/scalars.js';
 import { offsetOfElement, type Update, UpdateElement } from '../codecs/Update.js';
 import { DecodeError, OrderError } from '../errors/feed.js';
-import type { FeedEntry, FeedPosition } from '../process/Feed.js';
+import type { FeedPosition } from '../process/Cursor.js';
+import type { FeedEntry } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import type { Delivery } from './pull.js';
 import { offsetHeader } from './relayStream.js';
 
 /**
@@ -33,6 +33,14 @@ export const NatsPosition: t.Type<NatsPosition, unknown> = message<NatsPosition>
   sequence: integer('Sequence', 0, Infinity, 'a whole number'),
 });
 
+/** A message of a consumer. */
+export interface Delivery {
+  readonly sequence: number;
+  /** The number of further messages that the consumer had when it sent this one. */
+  readonly pending: number;
+  readonly message: Msg;
+}
+
 /**
  * Returns the update of the next message, or that it cannot be decoded. Throws an {@link OrderError} for an update that
  * is not after the previous one, and a {@link DecodeError} for a message without an update, unless such messages are
@@ -42,17 +50,17 @@ export function toEntry(
   stream: string,
   { sequence, message }: Delivery,
   previous: NatsPosition,
-  emitInvalid: boolean,
+  emitUndecoded: boolean,
 ): FeedEntry<Work, NatsPosition> {
   const element = parseJson(message);
   const result = UpdateElement.decode(element);
   const content = result._tag === 'Right' && isWork(result.right) ? result.right : undefined;
   const offset = content?.offset ?? offsetOfElement(element) ?? headerOffset(message);
   const problems = result._tag === 'Left' ? problemsOf(result.left) : notFromRelay;
-  if (offset === undefined || (content === undefined && !emitInvalid))
+  if (offset === undefined || (content === undefined && !emitUndecoded))
     throw new DecodeError(`${stream}/${sequence}`, problems, offset);
   if (offset <= previous.offset) throw new OrderError(offset, previous.offset);
-  return { position: { offset, sequence }, content: content ?? { _tag: 'InvalidUpdate', offset, problems } };
+  return { position: { offset, sequence }, content: content ?? { _tag: 'UndecodedUpdate', offset, problems } };
 }
 
 const isWork = (update: Update): update is Work => update._tag !== 'OffsetCheckpoint';

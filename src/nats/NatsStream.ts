@@ -4,9 +4,9 @@ import { defer, map, type MonoTypeOperatorFunction, type Observable, type Observ
 import { Offset } from '../codecs/scalars.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { quotable } from '../errors/internal/message.js';
-import { ConnectionError, isConnectionError } from '../errors/request.js';
+import { ConnectionError } from '../errors/request.js';
 import { mapError, type RetrySettings, retryTransient } from '../http/retry.js';
-import { isRelayError, RelayError, undefinedIfMissing } from './RelayError.js';
+import { closedError, isRelayError, RelayError, undefinedIfMissing } from './RelayError.js';
 import { idHeader, offsetHeader } from './relayStream.js';
 
 /** The stream of a relay, as one run of a processor reads it. */
@@ -30,9 +30,9 @@ export const natsStream = (options: Omit<NatsStream, 'js'>): NatsStream => ({
 export const callServer = <A>(stream: NatsStream, call: () => Promise<A>): Observable<A> =>
   callServerOnce(stream, call).pipe(retryServer(stream));
 
-/** Retries if the server does not respond. The loss of a place is also transient, but retried by the processor. */
+/** Retries if the server does not respond. */
 export const retryServer = <A>({ retrying }: NatsStream): MonoTypeOperatorFunction<A> =>
-  retryTransient(retrying, isConnectionError);
+  retryTransient(retrying, (error) => isLedgerError(error, 'ConnectionError'));
 
 /** Calls the server. If it does not respond or is not ready, the error is transient. */
 export const callServerOnce = <A>(stream: NatsStream, call: () => ObservableInput<A>): Observable<A> =>
@@ -41,7 +41,7 @@ export const callServerOnce = <A>(stream: NatsStream, call: () => ObservableInpu
 function serverError({ connection, stream }: NatsStream, error: unknown): unknown {
   if (isLedgerError(error) || isRelayError(error)) return error;
   if (error instanceof JetStreamApiError && error.status !== unavailable) return error;
-  if (connection.isClosed()) return new RelayError('connection', stream, 'the connection is closed', error);
+  if (connection.isClosed()) return closedError(stream, error);
   const reason = error instanceof Error ? error.message : String(error);
   return new ConnectionError(stream, `NATS: ${quotable(reason, [])}`, undefined, connection.getServer());
 }

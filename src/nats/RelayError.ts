@@ -2,14 +2,14 @@ import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { errorMessage, hasTag } from '../errors/internal/message.js';
 
 /**
- * Why a relay, or a reader of its stream, must not continue. `stream`: the stream is missing, or does not belong to the
- * relay alone. `end`: the end of the stream is unknown. `size`: an update is larger than the server accepts. `durable`:
- * the durable consumer was deleted or has different settings. `gap`: messages were removed before they were read.
+ * Why a relay, or a reader of its stream, must not continue. `stream`: the stream is missing, was created again, or does
+ * not belong to the relay alone. `end`: the end of the stream is unknown. `size`: an update is larger than the server accepts.
+ * `gap`: messages were removed before they were read.
  * `connection`: the connection is closed.
  *
  * @category Errors
  */
-export type RelayReason = 'stream' | 'end' | 'size' | 'durable' | 'gap' | 'connection';
+export type RelayReason = 'stream' | 'end' | 'size' | 'gap' | 'connection';
 
 /**
  * The error of a relay, or of a reader of its stream, that must not continue: otherwise updates would be lost or
@@ -22,6 +22,8 @@ export class RelayError extends Error {
   override readonly name = 'RelayError' as const;
   /** Identifies the error. */
   readonly _tag = 'RelayError' as const;
+  /** Whether the error ends the processor of a relay at once. An update that is too large is a failure of its handler. */
+  readonly endsProcessor: boolean;
 
   constructor(
     /** The kind of the error. */
@@ -34,6 +36,7 @@ export class RelayError extends Error {
     cause?: unknown,
   ) {
     super(errorMessage(`The relay is broken: ${explanation}.`, { Reason: reason, Stream: stream }), { cause });
+    this.endsProcessor = reason !== 'size';
   }
 }
 
@@ -50,6 +53,18 @@ export const isRelayError = (u: unknown): u is RelayError => hasTag(u, 'RelayErr
  */
 export const gapError = (stream: string, from: number, before: number): RelayError =>
   new RelayError('gap', stream, `messages ${from} to ${before - 1} were removed before they were read`);
+
+/** Returns the error for a stream that does not have a message any more which a reader has read. */
+export const createdAgainError = (stream: string, sequence: number): RelayError =>
+  new RelayError(
+    'stream',
+    stream,
+    `message ${sequence} is not the one that was read: the stream was created again. To read it from its beginning, use another name, or remove the cursor and what was derived from it`,
+  );
+
+/** Returns the error for a connection that is closed. */
+export const closedError = (stream: string, cause: unknown): RelayError =>
+  new RelayError('connection', stream, 'the connection is closed: start again with another one', cause);
 
 const missingCodes: readonly number[] = [
   JetStreamApiCodes.StreamNotFound,

@@ -1,18 +1,69 @@
 import type { NatsConnection } from '@nats-io/nats-core';
-import { asyncScheduler, concatMap, defer, map, type Observable, of, Subject } from 'rxjs';
+import { asyncScheduler, concatMap, defer, map, type Observable, of, Subject, tap } from 'rxjs';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
-import { retryPolicy } from '../http/retry.js';
+import { checkPositive, type RetryPolicy, retryPolicy } from '../http/retry.js';
 import { timesOf } from '../operators/internal/times.js';
 import type { LastUpdate } from '../process/Cursor.js';
-import { type Feed, type FeedPlace, type FeedReader, type FeedRun, orderBy } from '../process/Feed.js';
+import type { Feed, FeedReader, FeedRun } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import { durablePlace } from './durablePlace.js';
-import { durableSource, type MessageSource, readAckFloor, temporarySource } from './messageSource.js';
-import { type NatsFeedOptions, type NatsFeedSettings, natsFeedSettings } from './NatsFeedOptions.js';
+import { cursorBucket } from './CursorBucket.js';
 import { NatsPosition } from './NatsPosition.js';
 import { natsStream, type NatsStream, readBounds, readHead, readReplicas } from './NatsStream.js';
+import { natsStore } from './natsStore.js';
 import { pages } from './pages.js';
-import { placeBucket } from './PlaceBucket.js';
+import { createdAgainError } from './RelayError.js';
+
+/**
+ * Options of {@link natsFeed}.
+ *
+ * @category Transports
+ */
+export interface NatsFeedOptions {
+  /** The connection, over any transport. It stays open when a processor ends. */
+  readonly connection: NatsConnection;
+  /** The name of the relay's stream. */
+  readonly stream: string;
+  /**
+   * The name under which the server keeps the cursor of a processor whose options have no store, in the bucket
+   * `<stream>-cursors`. The replicas of a service share it: one of them works, and another one continues when it ends.
+   *
+   * @defaultValue none: without a store, each subscription starts where `begin` says
+   */
+  readonly durable?: string | undefined;
+  /**
+   * Where a processor without a cursor begins: at the first message of the stream, which must still exist (`'start'`);
+   * at the first message that exists (`'earliest'`); or after the last message (`'new'`).
+   *
+   * @defaultValue 'start'
+   */
+  readonly begin?: 'start' | 'earliest' | 'new' | undefined;
+  /**
+   * How long the active replica may be silent, in milliseconds, before another one takes over the durable. Must be the
+   * same for all replicas.
+   *
+   * @defaultValue 30000
+   */
+  readonly ackWaitMs?: number | undefined;
+  /**
+   * How long one call of the server may take, in milliseconds. A call that takes longer has failed, and is retried.
+   *
+   * @defaultValue 5000
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * How to retry if the server does not respond and, by default, the store and the handler.
+   *
+   * @defaultValue up to 250 ms before the first retry, and up to twice as long before each further one, at most 30000
+   * ms; for at most 300000 ms
+   */
+  readonly retry?: RetryPolicy | undefined;
+  /**
+   * The maximum number of updates in a page. About three pages are in memory at a time.
+   *
+   * @defaultValue 500
+   */
+  readonly maxPageSize?: number | undefined;
+}
 
 /**
  * Returns the updates that a relay has published to a stream as a feed for `processFeed` of `canton-rx/process`. The
@@ -23,20 +74,18 @@ import { placeBucket } from './PlaceBucket.js';
  * least once: the updates since the last commit may be handled again after a crash. Of the replicas that share a
  * durable, one works and the others wait. When it is stopped, another one continues at once; when it has crashed or is
  * silent, another one continues about `ackWaitMs` after its last write was seen. The same applies to a replica that is
- * started alone after a crash. Each commit is also acknowledged to the server, so that its tools show the lag of the
- * durable.
+ * started alone after a crash.
  *
  * The feed survives a restart of the server as long as the connection does: to wait without a limit, connect with
  * `maxReconnectAttempts: -1`. After a processor has ended, `drain` the connection instead of closing it.
  *
- * A processor fails with a {@link RelayError} if messages were removed before they were read, if the durable was
- * deleted while it was read or has different settings, if the stream was created again while it was read, or if the
- * connection is closed. It fails with a `CursorError` if the stream was created again before; with a `DecodeError` or
- * an `OrderError` for a message that is not from the relay; with a `ConnectionError` if the server does not respond for
- * longer than `retry` allows; and with errors of NATS.
+ * A processor fails with a {@link RelayError} if messages were removed before they were read, if the stream was deleted
+ * or created again, or if the connection is closed. It fails with a `CursorError` for a cursor of another stream; with a
+ * `DecodeError` or an `OrderError` for a message that is not from the relay; with a `ConnectionError`, or a `StoreError`
+ * for the cursor of a durable, if the server does not respond for longer than `retry` allows; and with errors of NATS.
  *
  * @param options - the connection, the stream and the durable
- * @throws TypeError for a number out of range, and for a name that JetStream rejects
+ * @throws TypeError for a number out of range, and for a name that JetStream or its key-value buckets reject
  * @example
  * ```ts
  * import type { NatsConnection } from '@nats-io/nats-core';
@@ -52,83 +101,52 @@ import { placeBucket } from './PlaceBucket.js';
  * @category Transports
  */
 export function natsFeed(options: NatsFeedOptions): Feed<Work, NatsPosition> {
-  const settings = natsFeedSettings(options);
-  const { connection, stream, durable, timeoutMs } = settings;
+  const { connection, stream, durable, begin = 'start', ackWaitMs = 30_000, timeoutMs = 5_000 } = options;
+  const { maxPageSize = 500 } = options;
+  checkName('stream', stream);
+  if (durable !== undefined) checkName('durable', durable);
+  checkPositive({ ackWaitMs, timeoutMs });
+  checkPositive({ maxPageSize }, true);
   const retry = retryPolicy(options.retry);
   const { diagnostics$, reportForNewRun } = createDiagnostics();
   const streamFor = (report: Report, policy = retry): NatsStream =>
     natsStream({ connection, stream, timeoutMs, retrying: { retry: policy, report } });
+  const streamOnce = streamFor(() => undefined, { ...retry, giveUpAfterMs: 0 });
+  const bucket = cursorBucket(streamOnce, () => readReplicas(streamOnce));
   return {
     retry,
-    needsStore: durable === undefined,
+    ...(durable !== undefined && { defaultStore: { name: durable, store: natsStore(streamOnce, bucket, ackWaitMs) } }),
     diagnostics$,
-    end$: defer(() =>
-      readHead(
-        streamFor(() => undefined, { ...retry, giveUpAfterMs: 0 }),
-        { last_by_subj: '>' },
-      ),
-    ).pipe(map((last) => last?.offset ?? 0)),
-    open: (run) => openReader(streamFor(reportForNewRun()), settings, run),
+    end$: defer(() => readHead(streamOnce, { last_by_subj: '>' })).pipe(map((last) => last?.offset ?? 0)),
+    open: (run) => openReader(streamFor(reportForNewRun()), begin, maxPageSize, run),
   };
+}
+
+/** Throws a TypeError if an option is not a name that JetStream and its key-value buckets accept. */
+export function checkName(option: string, name: string): void {
+  if (!/^[-\w]+$/.test(name)) throw new TypeError(`${option} must be a name of letters, digits, '-' and '_'`);
 }
 
 function openReader(
   stream: NatsStream,
-  { durable, begin, ackWaitMs, maxPageSize }: NatsFeedSettings,
-  { hasStore, emitInvalid }: FeedRun,
+  begin: NonNullable<NatsFeedOptions['begin']>,
+  maxPageSize: number,
+  { emitUndecoded }: FeedRun,
 ): FeedReader<Work, NatsPosition> {
-  const keeper = hasStore || durable === undefined ? storeKeeper(stream) : durableKeeper(stream, durable, ackWaitMs);
-  const { place, source, acknowledgements, floor$ } = keeper;
-  const first$ = readBounds(stream).pipe(
-    map(({ first, last }) => ({ start: 0, earliest: Math.max(first - 1, 0), new: last })[begin]),
-  );
   return {
     report: stream.retrying.report,
     path: stream.stream,
     maxPageSize,
-    ...(place !== undefined && { place }),
-    start$: floor$.pipe(
-      concatMap((floor) => (floor === undefined ? first$ : of(floor))),
+    start$: readBounds(stream).pipe(
+      map(({ first, last }) => ({ start: 0, earliest: Math.max(first - 1, 0), new: last })[begin]),
       concatMap((sequence) => positionOf(stream, sequence)),
     ),
     identity$: of({ selection: `nats:${stream.stream}` }),
     position: NatsPosition,
-    order: orderBy(({ sequence }) => sequence),
+    compare: (a, b) => a.sequence - b.sequence,
     hasUpdate: (update, at) => hasUpdate(stream, update, at),
-    pages: (after, ready$) =>
-      defer(() => {
-        acknowledgements?.clear();
-        const onDelivery = acknowledgements?.add;
-        return pages({ stream, source, maxPageSize, emitInvalid, onDelivery }, after, ready$);
-      }),
+    pages: (after, ready$) => pages({ stream, maxPageSize, emitUndecoded }, after, ready$),
     timesOf,
-  };
-}
-
-/** Keeps the cursor of a processor, and delivers its messages. */
-interface Keeper {
-  readonly source: MessageSource;
-  /**
-   * Emits the sequence number of the message after which a durable without a cursor begins; `undefined` if it does not
-   * exist.
-   */
-  readonly floor$: Observable<number | undefined>;
-  /** Absent if a store keeps the cursor. */
-  readonly place?: FeedPlace;
-  readonly acknowledgements?: Acknowledgements;
-}
-
-const storeKeeper = (stream: NatsStream): Keeper => ({ source: temporarySource(stream), floor$: of(undefined) });
-
-function durableKeeper(stream: NatsStream, durable: string, ackWaitMs: number): Keeper {
-  const acknowledgements = createAcknowledgements(stream.connection);
-  const places = placeBucket(stream.js, stream.stream, () => readReplicas(stream));
-  const place = durablePlace(stream, places, { durable, ackWaitMs, onSaved: acknowledgements.sendUpTo });
-  return {
-    source: durableSource(stream, durable, place.held$),
-    floor$: readAckFloor(stream, durable),
-    place,
-    acknowledgements,
   };
 }
 
@@ -138,7 +156,10 @@ const positionOf = (stream: NatsStream, sequence: number): Observable<NatsPositi
     ? of({ offset: 0, sequence })
     : readHead(stream, { seq: sequence }).pipe(map((head) => ({ offset: head?.offset ?? 0, sequence })));
 
-/** Emits whether the stream still has the last update at its position, or had it and has removed it since. */
+/**
+ * Emits `true` if the stream still has the last update at its position, or had it and has removed it since. Fails with
+ * a {@link RelayError} otherwise.
+ */
 const hasUpdate = (stream: NatsStream, { offset, updateId }: LastUpdate, at: NatsPosition): Observable<boolean> =>
   readHead(stream, { seq: at.sequence }).pipe(
     concatMap((head) => {
@@ -148,35 +169,10 @@ const hasUpdate = (stream: NatsStream, { offset, updateId }: LastUpdate, at: Nat
       // a message without an offset, which was skipped or parked, cannot be compared
       return of(isSame || head.offset === undefined);
     }),
+    tap((isFound) => {
+      if (!isFound) throw createdAgainError(stream.stream, at.sequence);
+    }),
   );
-
-/** The messages that have not been acknowledged, by the offsets of their updates. */
-interface Acknowledgements {
-  readonly add: (offset: number, reply: string) => void;
-  /**
-   * Acknowledges the last message up to an offset, and with it all earlier ones. This only serves tools that show the
-   * durable.
-   */
-  readonly sendUpTo: (offset: number) => void;
-  readonly clear: () => void;
-}
-
-function createAcknowledgements(connection: NatsConnection): Acknowledgements {
-  let waiting: { readonly offset: number; readonly reply: string }[] = [];
-  return {
-    add: (offset, reply) => {
-      waiting.push({ offset, reply });
-    },
-    sendUpTo: (offset) => {
-      const count = waiting.findIndex((each) => each.offset > offset);
-      const last = waiting.splice(0, count === -1 ? waiting.length : count).at(-1);
-      if (last !== undefined && !connection.isClosed()) connection.publish(last.reply, '+ACK');
-    },
-    clear: () => {
-      waiting = [];
-    },
-  };
-}
 
 /** The diagnostics of a feed. */
 interface Diagnostics {

@@ -1,18 +1,20 @@
 import { jetstream, type JetStreamClient, type PubAck } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
-import { CursorError } from '../errors/process.js';
+import { CursorError, type StoreOperation } from '../errors/process.js';
+import { checkPositive } from '../http/retry.js';
 import type { CheckpointStore } from '../process/CheckpointStore.js';
-import { Cursor } from '../process/Cursor.js';
 import type { BatchHandler, Work } from '../process/ProcessOptions.js';
-import { checkName } from './NatsFeedOptions.js';
-import { isWrongSequence, placeBucket } from './PlaceBucket.js';
+import { checkName } from './natsFeed.js';
+import { callStore, cursorBucket, isWrongSequence } from './CursorBucket.js';
 import { RelayError } from './RelayError.js';
 import {
   checkSize,
+  cursorAtEnd,
   ensureStream,
-  idHeader,
+  idOf,
+  isBefore,
   readStreamEnd,
-  RelayPlace,
+  RelayRecord,
   type RelayStream,
   type StreamEnd,
   toMessage,
@@ -28,8 +30,8 @@ export interface NatsRelayOptions {
   readonly connection: NatsConnection;
   /**
    * The name of the stream, to which only relays of one processor may publish. A missing stream is created in files,
-   * without limits. An existing stream must have only the one subject and retain its messages by limits. A second
-   * stream, `<stream>-places`, keeps the cursors of the relay and of its readers.
+   * without limits. An existing stream must have only the one subject and retain its messages by limits. A
+   * key-value bucket, `<stream>-cursors`, keeps the cursors of the relay and of its readers.
    */
   readonly stream: string;
   /**
@@ -39,7 +41,7 @@ export interface NatsRelayOptions {
    */
   readonly subject?: string | undefined;
   /**
-   * The number of servers of a cluster that keep a copy of the streams, if they are created.
+   * The number of servers of a cluster that keep a copy of the stream and of the bucket, if they are created.
    *
    * @defaultValue 1
    */
@@ -71,14 +73,19 @@ export interface NatsRelay {
  * server accepts a message only directly after the previous one, so two relays of the same feed complement each other.
  * Use it with batches, which are published together.
  *
+ * While the server does not respond, the processor retries for as long as its `retry` policy allows, then ends with a
+ * `StoreError`. It never skips an update for that, whatever its `onPoison`. It ends at once with a {@link RelayError} if
+ * the stream was deleted or created again, or if the connection is closed; and with a `CursorError` if the stream
+ * belongs to another processor, or ends with an update that the ledger does not have at its offset: the ledger was
+ * replaced or restored, and nothing of the new one is published.
+ *
  * A message is an element of the participant's response, `{"update": {...}}`, with two headers: `Nats-Msg-Id`, the ID
  * of the update, and `Canton-Offset`. A stream belongs to the name and the selection of its processor; another
  * processor needs another stream.
  *
  * @param options - the connection and the stream
- * @returns `store` and `handler`. They fail with a {@link RelayError} or with an error of NATS, and with a
- * `CursorError` if the stream belongs to another processor
- * @throws TypeError at once for a name that JetStream rejects
+ * @returns `store` and `handler`
+ * @throws TypeError at once for a name that JetStream rejects, and for a number out of range
  *
  * @example
  * ```ts
@@ -99,36 +106,56 @@ export interface NatsRelay {
 export function natsRelay(options: NatsRelayOptions): NatsRelay {
   const { connection, stream, subject = `${stream}.updates`, replicas = 1, timeoutMs = 5000 } = options;
   checkName('stream', stream);
+  checkPositive({ timeoutMs });
+  checkPositive({ replicas }, true);
   const target = { stream, subject, replicas };
   const js = jetstream(connection, { timeout: timeoutMs });
-  const places = placeBucket(js, stream, () => Promise.resolve(replicas));
-  const readPlace = async (): Promise<RelayPlace | undefined> => {
-    const place = RelayPlace.decode((await places.get('relay'))?.record);
-    return place._tag === 'Right' ? place.right : undefined;
+  const bucket = cursorBucket({ connection, js, stream }, () => Promise.resolve(replicas));
+  const readRecord = async (): Promise<RelayRecord | undefined> => {
+    const record = RelayRecord.decode((await bucket.get('relay'))?.record);
+    return record._tag === 'Right' ? record.right : undefined;
   };
-  const readEnd = async (place: RelayPlace | undefined): Promise<StreamEnd> => {
+  const readEnd = async (record: RelayRecord | undefined): Promise<StreamEnd> => {
     const jsm = await js.jetstreamManager(false);
-    const info = await ensureStream(jsm, target, (place?.end.sequence ?? 0) > 0);
-    return readStreamEnd(jsm, target, info, place?.end);
+    const hasExisted = record !== undefined && Math.max(acknowledgedSequence, record.end.sequence) > 0;
+    const info = await ensureStream(jsm, target, hasExisted);
+    return readStreamEnd(jsm, target, info, record?.end);
   };
+  /** The name of the processor that has loaded its cursor. */
+  let processor = '';
   /** The end of the stream after the last publish; `undefined` during a publish, and after a failed one. */
   let knownEnd: StreamEnd | undefined;
   /** The sequence of the last message that the server has acknowledged or reported. */
   let acknowledgedSequence = 0;
+  /** Whether the last update of the stream must be received again before others are published after it. */
+  let mustReceiveEnd = false;
   const currentEnd = async (): Promise<StreamEnd> => {
     if (knownEnd !== undefined) return knownEnd;
-    const place = await readPlace();
-    const end = await readEnd(place);
-    if (end.sequence < Math.max(acknowledgedSequence, place?.end.sequence ?? 0)) {
+    const record = await readRecord();
+    const end = await readEnd(record);
+    if (end.sequence < Math.max(acknowledgedSequence, record?.end.sequence ?? 0)) {
       throw new RelayError('end', stream, 'the stream has lost its newest messages: restart the processor');
     }
     return end;
+  };
+
+  /** Throws a {@link CursorError} if the stream does not end with an update of the same ledger. */
+  const checkLedger = (updates: readonly Work[], { offset, id }: StreamEnd): void => {
+    const received = updates.find((update) => update.offset === offset);
+    const isOther = received !== undefined && id !== undefined && idOf(received) !== id;
+    const isMissed = mustReceiveEnd && received === undefined && updates.some((update) => update.offset > offset);
+    if (isOther || isMissed) {
+      const last = `update ${id ?? '?'} at offset ${offset}, with which the stream ${stream} ends`;
+      throw new CursorError('ledger', processor, `the relay did not receive ${last}: use another stream`);
+    }
+    if (received !== undefined) mustReceiveEnd = false;
   };
 
   const publish = async (updates: readonly Work[]): Promise<void> => {
     let end = await currentEnd();
     for (;;) {
       const { offset: last } = end;
+      checkLedger(updates, end);
       const rest = updates.filter(({ offset }) => offset > last);
       knownEnd = undefined;
       const result = await append(connection, js, target, rest, end);
@@ -148,22 +175,31 @@ export function natsRelay(options: NatsRelayOptions): NatsRelay {
     }
   };
 
+  const call = <A>(operation: StoreOperation, work: () => Promise<A>): Promise<A> =>
+    callStore({ connection, stream }, operation, processor, work);
+
   return {
-    handler: publish,
+    handler: (updates) => call('publish', () => publish(updates)),
     store: {
-      load: async (name) => {
-        const place = await readPlace();
-        if (place !== undefined && place.name !== name) {
-          throw new CursorError('conflict', name, `the stream ${stream} belongs to the processor ${place.name}`);
-        }
-        knownEnd = await readEnd(place);
-        acknowledgedSequence = knownEnd.sequence;
-        return place && rewindCursor(js, target, place, knownEnd);
-      },
-      save: async (name, cursor) => {
-        const place: RelayPlace = { name, end: await currentEnd(), cursor };
-        return places.put('relay', place);
-      },
+      load: (name) =>
+        call('load', async () => {
+          processor = name;
+          const record = await readRecord();
+          if (record !== undefined && record.name !== name) {
+            throw new CursorError('conflict', name, `the stream ${stream} belongs to the processor ${record.name}`);
+          }
+          const end = await readEnd(record);
+          knownEnd = end;
+          acknowledgedSequence = end.sequence;
+          const cursor = record && cursorAtEnd(record, end);
+          mustReceiveEnd = end.offset > 0 && isBefore(cursor, end);
+          return cursor;
+        }),
+      save: (name, cursor) =>
+        call('save', async () => {
+          const record: RelayRecord = { name, end: await currentEnd(), cursor };
+          return bucket.put('relay', record);
+        }),
     },
   };
 }
@@ -193,31 +229,10 @@ async function append(
     if (result.status === 'fulfilled' || isWrongSequence(result.reason)) return 'otherEnd';
     throw result.reason;
   }
-  return { sequence: end.sequence + updates.length, offset: updates.at(-1)?.offset ?? end.offset };
+  const last = updates.at(-1);
+  return last === undefined ? end : { sequence: end.sequence + updates.length, offset: last.offset, id: idOf(last) };
 }
 
 /** Whether a message is stored at its sequence. If it is a duplicate, an earlier attempt stored it. */
 const isStoredAt = (result: PromiseSettledResult<PubAck>, sequence: number): boolean =>
   result.status === 'fulfilled' && result.value.seq === sequence;
-
-/**
- * Returns the cursor of a place. It moves back to the last update of the stream if the stream has lost its newest
- * messages since, as can happen to a stream without replicas after a power loss.
- */
-async function rewindCursor(
-  js: JetStreamClient,
-  { stream, subject }: RelayStream,
-  place: RelayPlace,
-  end: StreamEnd,
-): Promise<unknown> {
-  const cursor = Cursor.decode(place.cursor);
-  const isComplete = end.sequence >= place.end.sequence;
-  if (isComplete || cursor._tag === 'Left' || cursor.right.offset <= end.offset) return place.cursor;
-  const { streams } = await js.jetstreamManager(false);
-  const last = await streams.getMessage(stream, { last_by_subj: subject });
-  if (last === null) throw new RelayError('stream', stream, 'the stream has lost messages');
-  const updateId = last.header.get(idHeader);
-  // an update of an unknown variant has no ID to verify the ledger with
-  const lastUpdate = updateId.startsWith('offset-') ? undefined : { offset: end.offset, updateId };
-  return Cursor.encode({ ...cursor.right, offset: end.offset, lastUpdate });
-}

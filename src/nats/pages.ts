@@ -1,3 +1,4 @@
+import type { Msg } from '@nats-io/nats-core';
 import {
   catchError,
   concatMap,
@@ -13,27 +14,21 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import type { PageReceived } from '../diagnostics/FeedDiagnostic.js';
+import type { DiagnosticOf } from '../diagnostics/Diagnostic.js';
 import type { FeedEntry, FeedPage } from '../process/Feed.js';
 import type { Work } from '../process/ProcessOptions.js';
-import type { MessageSource } from './messageSource.js';
-import { type NatsPosition, toEntry } from './NatsPosition.js';
+import { type Batch, hasConsumer, openConsumer, pull } from './consumer.js';
+import { type Delivery, type NatsPosition, toEntry } from './NatsPosition.js';
 import { callServerOnce, type NatsStream, readHead, retryServer } from './NatsStream.js';
-import { type Batch, type Delivery, pull } from './pull.js';
 import { gapError } from './RelayError.js';
+import { idHeader } from './relayStream.js';
 
 /** How to read pages of a stream. */
 interface PageSettings {
   readonly stream: NatsStream;
-  readonly source: MessageSource;
   readonly maxPageSize: number;
   /** Whether an update that cannot be decoded is an entry. */
-  readonly emitInvalid: boolean;
-  /**
-   * Called with the offset of each update and the subject that acknowledges its message; absent if messages are not
-   * acknowledged.
-   */
-  readonly onDelivery: ((offset: number, reply: string) => void) | undefined;
+  readonly emitUndecoded: boolean;
 }
 
 type Entry = FeedEntry<Work, NatsPosition>;
@@ -42,6 +37,8 @@ type Entry = FeedEntry<Work, NatsPosition>;
 interface Step {
   /** The position of the last message. */
   readonly position: NatsPosition;
+  /** The ID of that message; `undefined` at the start. */
+  readonly id: string | undefined;
   /** The consumer that delivers the next message; `undefined` if one must be opened. */
   readonly consumer: string | undefined;
   /** Whether the stream had no more messages. */
@@ -60,7 +57,7 @@ interface Step {
 
 /**
  * Emits the pages after a position. Sends a request when `ready$` emits; it waits on the server until there is a
- * message. Each message must follow its predecessor: after a hole the source is opened again, unless the stream itself
+ * message. Each message must follow its predecessor: after a hole another consumer is opened, unless the stream itself
  * has a gap there.
  */
 export const pages = (
@@ -70,7 +67,7 @@ export const pages = (
 ): Observable<FeedPage<Work, NatsPosition>> =>
   defer(() => {
     const flags = { isCaughtUp: false, isFollowing: false, isLarge: false };
-    const start: Step = { position: after, consumer: undefined, ...flags };
+    const start: Step = { position: after, id: undefined, consumer: undefined, ...flags };
     return of(start).pipe(
       expand((step) => {
         if (step.failure !== undefined) return throwError(() => step.failure?.error);
@@ -94,16 +91,16 @@ export const pages = (
 const waitMs = 5_000;
 
 const nextStep = (settings: PageSettings, step: Step): Observable<Step> => {
-  const { source, stream, maxPageSize } = settings;
-  const { consumer, position } = step;
+  const { stream, maxPageSize } = settings;
+  const { consumer, position, id } = step;
   if (step.hole !== undefined) return fillHole(stream, step, step.hole);
   if (consumer === undefined)
-    return source.open(position).pipe(map((name) => ({ ...withoutPage(step), consumer: name })));
+    return openConsumer(stream, position, id).pipe(map((opened) => ({ ...withoutPage(step), ...opened })));
   const request = { consumer, maxMessages: step.isLarge ? 1 : maxPageSize, waitMs: step.isCaughtUp ? waitMs : 0 };
   return callServerOnce(stream, () =>
     pull(stream, request).pipe(
       catchError((error: unknown) =>
-        source.hasConsumer(consumer).pipe(
+        hasConsumer(stream, consumer).pipe(
           map((exists) => {
             if (exists) throw error;
             return undefined;
@@ -120,7 +117,7 @@ const nextStep = (settings: PageSettings, step: Step): Observable<Step> => {
 
 const withoutPage = (step: Step): Step => ({ ...step, page: undefined });
 
-/** Opens the source again if messages were lost in transit. Fails if the stream does not have the messages. */
+/** Opens another consumer if messages were lost in transit. Fails if the stream does not have the messages. */
 const fillHole = (stream: NatsStream, step: Step, before: number): Observable<Step> => {
   const missing = step.position.sequence + 1;
   return readHead(stream, { seq: missing }).pipe(
@@ -133,12 +130,13 @@ const fillHole = (stream: NatsStream, step: Step, before: number): Observable<St
 
 /** Returns the step after the messages of a request. */
 function read(settings: PageSettings, step: Step, { deliveries, isEnd, isTooLarge }: Batch): Step {
-  const { entries, failure, hole } = readEntries(settings, step.position, deliveries);
+  const { entries, id = step.id, failure, hole } = readEntries(settings, step.position, deliveries);
   const position = entries.at(-1)?.position ?? step.position;
   const isCaughtUp = hole === undefined && isEnd;
   const isNews = entries.length > 0 || (isCaughtUp && !step.isCaughtUp);
   return {
     position,
+    id,
     consumer: step.consumer,
     isCaughtUp,
     isFollowing: isCaughtUp || (step.isFollowing && deliveries.length < settings.maxPageSize),
@@ -152,6 +150,8 @@ function read(settings: PageSettings, step: Step, { deliveries, isEnd, isTooLarg
 /** The entries of a request, up to the first failure or hole. */
 interface Entries {
   readonly entries: readonly Entry[];
+  /** The ID of the last message; absent if there is none. */
+  readonly id?: string | undefined;
   readonly failure?: { readonly error: unknown };
   /** The sequence number of the message after the hole. */
   readonly hole?: number;
@@ -159,25 +159,27 @@ interface Entries {
 
 /** Decodes the messages that directly follow a position, and skips those before it. */
 function readEntries(
-  { stream, emitInvalid, onDelivery }: PageSettings,
+  { stream, emitUndecoded }: PageSettings,
   after: NatsPosition,
   deliveries: readonly Delivery[],
 ): Entries {
   const entries: Entry[] = [];
   let last = after;
+  let lastMessage: Msg | undefined;
+  const read = (): Entries => ({ entries, id: lastMessage?.headers?.get(idHeader) });
   for (const delivery of deliveries) {
     if (delivery.sequence <= last.sequence) continue;
-    if (delivery.sequence > last.sequence + 1) return { entries, hole: delivery.sequence };
+    if (delivery.sequence > last.sequence + 1) return { ...read(), hole: delivery.sequence };
     try {
-      const entry = toEntry(stream.stream, delivery, last, emitInvalid);
+      const entry = toEntry(stream.stream, delivery, last, emitUndecoded);
       entries.push(entry);
       last = entry.position;
-      onDelivery?.(last.offset, delivery.reply);
+      lastMessage = delivery.message;
     } catch (error) {
-      return { entries, failure: { error } };
+      return { ...read(), failure: { error } };
     }
   }
-  return { entries };
+  return read();
 }
 
 /** Reports the messages of a step. */
@@ -196,7 +198,11 @@ const reportStep =
       );
     });
 
-const pageReceived = (path: string, { entries }: FeedPage<Work, NatsPosition>, durationMs: number): PageReceived => {
+const pageReceived = (
+  path: string,
+  { entries }: FeedPage<Work, NatsPosition>,
+  durationMs: number,
+): DiagnosticOf<'PageReceived'> => {
   const [first, last] = [entries[0], entries.at(-1)];
   return {
     _tag: 'PageReceived',

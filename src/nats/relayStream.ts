@@ -1,10 +1,11 @@
 import type { JetStreamManager, StoredMsg, StreamInfo } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/nats-core';
 import * as t from 'io-ts';
-import { integer } from '../codecs/internal/field.js';
+import { integer, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdateElement } from '../codecs/Update.js';
+import { Cursor, type LastUpdate } from '../process/Cursor.js';
 import type { Work } from '../process/ProcessOptions.js';
 import { RelayError, undefinedIfMissing } from './RelayError.js';
 
@@ -21,6 +22,8 @@ export interface StreamEnd {
   readonly sequence: number;
   /** The offset of its update; 0, which is before every update, if there is no message. */
   readonly offset: number;
+  /** The ID under which its update was published; absent if there is no message. */
+  readonly id?: string | undefined;
 }
 
 /** The header by which JetStream recognizes duplicates within a time window. */
@@ -51,7 +54,7 @@ export function toMessage(update: Work, { stream, sequence, update: before }: Pr
     [offsetHeader]: String(update.offset),
     'Nats-Expected-Stream': stream,
     'Nats-Expected-Last-Sequence': String(sequence),
-    // the sequence alone would also match a message of another publisher in the predecessor's place
+    // the sequence alone would also match a message of another publisher instead of the predecessor
     ...(before && { 'Nats-Expected-Last-Msg-Id': idOf(before) }),
   };
   const hdrs = headers();
@@ -59,8 +62,12 @@ export function toMessage(update: Work, { stream, sequence, update: before }: Pr
   return { body, headers: hdrs };
 }
 
-/** An update of a variant that this version does not know may have no ID. */
-const idOf = (update: Work): string => ('updateId' in update ? update.updateId : `offset-${update.offset}`);
+/** Returns the ID of a message. An update of a variant that this version does not know may have no ID. */
+export const idOf = (update: Work): string => ('updateId' in update ? update.updateId : `offset-${update.offset}`);
+
+/** Returns the last update of a stream, if it has an ID by which a ledger can be recognized. */
+const lastUpdateOf = ({ offset, id }: StreamEnd): LastUpdate | undefined =>
+  id === undefined || id.startsWith('offset-') ? undefined : { offset, updateId: id };
 
 /** Throws a {@link RelayError} for a message that the server would reject, before any message of a batch is sent. */
 export function checkSize(stream: string, update: Work, message: Message, maxBytes: number): void {
@@ -79,7 +86,11 @@ export async function ensureStream(
 ): Promise<StreamInfo> {
   const found = await undefinedIfMissing(streams.info(stream));
   if (found === undefined && hasExisted) {
-    throw new RelayError('stream', stream, `the stream was deleted: to start over, delete ${stream}-places, too`);
+    throw new RelayError(
+      'stream',
+      stream,
+      `the stream was deleted: to start over, delete the bucket ${stream}-cursors, too`,
+    );
   }
   const info = found ?? (await streams.add({ name: stream, subjects: [subject], num_replicas: replicas }));
   const { subjects, retention, mirror, sources, no_ack } = info.config;
@@ -102,9 +113,16 @@ export async function readStreamEnd(
   { state }: StreamInfo,
   known: StreamEnd | undefined,
 ): Promise<StreamEnd> {
-  if (state.last_seq === 0) return { sequence: 0, offset: 0 };
+  if (state.last_seq === 0) {
+    if (known === undefined || known.sequence === 0) return { sequence: 0, offset: 0 };
+    const explanation = `the stream was created again: to start over, delete the bucket ${stream}-cursors, too`;
+    throw new RelayError('stream', stream, explanation);
+  }
   const last = await undefinedIfMissing(streams.getMessage(stream, { last_by_subj: subject }));
-  if (last) return { sequence: Math.max(last.seq, state.last_seq), offset: offsetOfMessage(stream, last) };
+  if (last) {
+    const id = last.header.get(idHeader);
+    return { sequence: Math.max(last.seq, state.last_seq), offset: offsetOfMessage(stream, last), id };
+  }
   if (known?.sequence === state.last_seq) return known;
   throw new RelayError(
     'end',
@@ -125,10 +143,11 @@ const count = (name: string): t.Type<number, unknown> => integer(name, 0, Infini
 export const StreamEnd: t.Type<StreamEnd, unknown> = message<StreamEnd>('End', {
   sequence: count('Sequence'),
   offset: count('Offset'),
+  id: optional(text),
 });
 
 /** The record of a relay. */
-export interface RelayPlace {
+export interface RelayRecord {
   /** The name of the relay's processor. */
   readonly name: string;
   /** The end of the stream when the cursor was saved. */
@@ -137,9 +156,35 @@ export interface RelayPlace {
   readonly cursor: unknown;
 }
 
-/** Codec of `RelayPlace`. */
-export const RelayPlace: t.Type<RelayPlace, unknown> = message<RelayPlace>('RelayPlace', {
+/** Codec of `RelayRecord`. */
+export const RelayRecord: t.Type<RelayRecord, unknown> = message<RelayRecord>('RelayRecord', {
   name: t.string,
   end: StreamEnd,
   cursor: t.unknown,
 });
+
+/**
+ * Returns the cursor of a record, moved to the end of the stream, with the last update of the stream: the processor then
+ * verifies that the ledger still has that update. It moves forward if the relay ended after a publish and before its
+ * save, and back if the stream has lost its newest messages since, as can happen to a stream without replicas after a
+ * power loss.
+ */
+export function cursorAtEnd({ end: savedEnd, cursor: saved }: RelayRecord, end: StreamEnd): unknown {
+  const decoded = Cursor.decode(saved);
+  // the processor reports an unreadable cursor
+  if (decoded._tag === 'Left') return saved;
+  const cursor = decoded.right;
+  const isComplete = end.sequence >= savedEnd.sequence;
+  const lastUpdate = lastUpdateOf(end);
+  const isAfterEnd = cursor.offset > end.offset;
+  if (isAfterEnd && isComplete) return Cursor.encode({ ...cursor, lastUpdate: cursor.lastUpdate ?? lastUpdate });
+  // without an ID, the relay compares the update when it receives it again
+  if (!isAfterEnd && lastUpdate === undefined) return saved;
+  return Cursor.encode({ ...cursor, offset: end.offset, lastUpdate });
+}
+
+/** Whether a saved cursor is before the end of the stream. If there is none, the feed begins anywhere. */
+export const isBefore = (saved: unknown, { offset }: StreamEnd): boolean => {
+  const cursor = Cursor.decode(saved);
+  return cursor._tag === 'Left' || cursor.right.offset < offset;
+};

@@ -42,9 +42,9 @@ export type ExercisedEventOf<C extends ContractType> =
 /**
  * The names of the choices of a type, which are its properties.
  *
- * @category Operators
+ * @inline
  */
-export type ChoiceNameOf<C> = { [K in keyof C]: C[K] extends ChoiceType ? K : never }[keyof C] & string;
+type ChoiceNameOf<C> = { [K in keyof C]: C[K] extends ChoiceType ? K : never }[keyof C] & string;
 
 /**
  * A choice was exercised, with its argument and its result decoded.

@@ -1,4 +1,5 @@
-import { first, map, type OperatorFunction } from 'rxjs';
+import { first, map, type OperatorFunction, pipe } from 'rxjs';
+import { checkNotNegative } from '../codecs/internal/field.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 
@@ -10,6 +11,7 @@ import type { Update } from '../codecs/Update.js';
  * If the feed completes first, it fails with RxJS's `EmptyError`.
  *
  * @param offset - an offset, such as that of the transaction that `executeAndWaitForTransaction` emits
+ * @throws TypeError if `offset` is not an offset
  * @example
  * ```ts
  * import { acsDelta, awaitIngested, createLedger } from 'canton-rx';
@@ -23,10 +25,10 @@ import type { Update } from '../codecs/Update.js';
  * ```
  * @category Operators
  */
-export const awaitIngested =
-  (offset: Offset): OperatorFunction<Pick<Update, 'offset'>, Offset> =>
-  (source) =>
-    source.pipe(
-      first((update) => update.offset >= offset),
-      map((update) => update.offset),
-    );
+export function awaitIngested(offset: Offset): OperatorFunction<Pick<Update, 'offset'>, Offset> {
+  checkNotNegative({ offset }, true);
+  return pipe(
+    first((update) => update.offset >= offset),
+    map((update) => update.offset),
+  );
+}

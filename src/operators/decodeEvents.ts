@@ -3,7 +3,7 @@ import { type ChoiceType, type ContractType, isInterfaceType } from '../codecs/C
 import { decodeAs, decodePayload, matchId, matchType } from '../codecs/decodePayload.js';
 import type { CreatedEvent, ExercisedEvent } from '../codecs/Event.js';
 import type { Problem } from '../codecs/Problem.js';
-import { TemplateId } from '../codecs/scalars.js';
+import { checkTemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import { DecodeError } from '../errors/feed.js';
 import type { UndecodedEvent } from './ContractEvent.js';
@@ -60,8 +60,7 @@ interface ContractRef {
 
 function matcherOf(type: ContractType): Matcher {
   const { templateId } = type;
-  if (!TemplateId.is(templateId))
-    throw new TypeError(`'${String(templateId)}' is not a valid template or interface id`);
+  checkTemplateId(templateId);
   const matches = matchId(templateId);
   return {
     type,

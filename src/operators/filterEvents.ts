@@ -21,7 +21,7 @@ export type FilteredUpdate<U, E> = U extends { readonly events: readonly (infer 
  *
  * The argument is an operator on events, such as `ofEvent`, `ofTemplate` or the `filter` of RxJS; `pipe` combines
  * several. It is applied to the events of one update at a time, and must complete. It may decode events, as
- * `ofTemplate` does with types. Checkpoints, updates of an unknown variant and `InvalidUpdate` pass unchanged. Order
+ * `ofTemplate` does with types. Checkpoints, updates of an unknown variant and `UndecodedUpdate` pass unchanged. Order
  * and completion are those of the source. If the operator fails, with a `DecodeError` for example, the stream fails
  * before that update.
  *
@@ -44,7 +44,7 @@ export type FilteredUpdate<U, E> = U extends { readonly events: readonly (infer 
  */
 export function filterEvents<E>(
   operator: (events$: Observable<EventOf<Update>>) => Observable<E>,
-): <U extends { readonly _tag: Update['_tag'] | 'InvalidUpdate' }>(
+): <U extends { readonly _tag: Update['_tag'] | 'UndecodedUpdate' }>(
   source: Observable<U>,
 ) => Observable<FilteredUpdate<U, E>>;
 export function filterEvents(

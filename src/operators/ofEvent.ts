@@ -1,13 +1,12 @@
-import type { Observable } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { byTag } from './ofVariant.js';
+import { byTag, type TagFilter } from './ofVariant.js';
 import type { EventOf } from './toEvents.js';
 
 /**
  * Emits only the events of the given kinds, and narrows their type.
  *
- * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error.
- * Order, errors and completion are those of the source.
+ * Its source must be a stream of events: apply `toEvents()` to updates first. A kind that the source cannot have is a
+ * type error. Order, errors and completion are those of the source.
  *
  * @param kind - a kind of event, by its `_tag`
  * @param kinds - further kinds
@@ -30,11 +29,9 @@ import type { EventOf } from './toEvents.js';
  * ```
  * @category Operators
  */
-export function ofEvent<T extends EventOf<Update>['_tag']>(
+export function ofEvent<T extends EventOf<Update>['_tag'] | 'UndecodedEvent'>(
   kind: T,
   ...kinds: readonly T[]
-): <A extends { readonly _tag: EventOf<Update>['_tag'] }>(
-  source: Observable<A>,
-) => Observable<Extract<A, { readonly _tag: T }>> {
+): TagFilter<T> {
   return byTag(kind, kinds);
 }

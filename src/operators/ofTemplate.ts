@@ -3,7 +3,7 @@ import type { ContractType } from '../codecs/ContractType.js';
 import { matchId } from '../codecs/decodePayload.js';
 import type { ArchivedEvent, CreatedEvent, ExercisedEvent } from '../codecs/Event.js';
 import type { AssignedEvent, UnassignedEvent } from '../codecs/Reassignment.js';
-import { TemplateId } from '../codecs/scalars.js';
+import { type CheckedTemplateId, checkTemplateId, TemplateId } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
 import type { ContractEvent, UndecodedEvent } from './ContractEvent.js';
 import { decodeEvents, type DecodeOptions } from './decodeEvents.js';
@@ -17,7 +17,7 @@ import type { EventOf } from './toEvents.js';
 export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | UnassignedEvent | AssignedEvent;
 
 /**
- * Emits only the events of contracts of the given types, decoded:
+ * Emits only the events of contracts of the given types, as for the ids of templates, and decodes what it emits:
  *
  * - A `CreatedEvent`, including that of an assignment, has a typed `payload`.
  * - An `ExercisedEvent` has a typed `argument` and `result`, discriminated by its `choice`. If the type does not define
@@ -29,8 +29,8 @@ export type TemplateEvent = CreatedEvent | ArchivedEvent | ExercisedEvent | Unas
  * view, lists the interface in `implementedInterfaces`, or exercises a choice of it. An unassignment does not name
  * interfaces, so it never matches an interface.
  *
- * If an event cannot be decoded, it fails with a {@link DecodeError}, or emits an `UndecodedEvent` with
- * `onUndecodable: 'emit'`.
+ * An event that belongs to a type and cannot be decoded is not dropped, because you would not notice. The operator fails
+ * with a {@link DecodeError}, or emits an `UndecodedEvent` with `onUndecodable: 'emit'`.
  *
  * @param types - types from Daml's code generator, or from `contractType` and `interfaceType`
  * @throws TypeError synchronously, before any subscription, if a type has an invalid template id
@@ -60,14 +60,15 @@ export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>
   source: Observable<A>,
 ) => Observable<ContractEvent<A, T[number]> | UndecodedEvent<T[number]['templateId']>>;
 /**
- * Emits only the events of contracts of the given templates, and narrows the type to events that have a template.
+ * Emits only the events of contracts of the given templates, and narrows the type to events that have a template. A
+ * template is given by its id, and the events stay as they are; or by its type, and the events are decoded.
  *
  * Its source must be a stream of events: apply `toEvents()` to updates first. A stream of updates is a type error. A
  * template has one of three forms, in which `Module` may be a dotted path:
  *
  * - `Module:Entity`: in any package
  * - `#package-name:Module:Entity`: in all versions of that package
- * - `package-id:Module:Entity`: in exactly that version of the package
+ * - `package-id:Module:Entity`: in exactly that version of the package; a package id has 64 hex digits
  *
  * An assignment matches by the template of its `createdEvent`. An exercise matches by the template of its contract,
  * even if the choice belongs to an interface. Topology events, events of an unknown kind, and unassignments without a
@@ -75,14 +76,15 @@ export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>
  *
  * @param template - a template
  * @param templates - further templates
- * @throws TypeError synchronously, before any subscription, if a template has none of the three forms
+ * @throws TypeError synchronously, before any subscription, if a template has none of the three forms, or if ids and
+ * types are mixed
  *
  * @example
  * ```ts
  * import { of } from 'rxjs';
- * import { ofTemplate, type Event } from 'canton-rx';
+ * import { ofTemplate, type TransactionEvent } from 'canton-rx';
  *
- * const archived: Event = {
+ * const archived: TransactionEvent = {
  *   _tag: 'ArchivedEvent',
  *   offset: 7,
  *   nodeId: 0,
@@ -101,15 +103,17 @@ export function ofTemplate<T extends readonly [ContractType, ...ContractType[]]>
  * ```
  * @category Operators
  */
-export function ofTemplate(
-  template: string,
-  ...templates: readonly string[]
+export function ofTemplate<const I extends string>(
+  template: CheckedTemplateId<I>,
+  ...templates: readonly CheckedTemplateId<I>[]
 ): <A extends EventOf<Update>>(source: Observable<A>) => Observable<Extract<A, TemplateEvent>>;
 export function ofTemplate(
   ...args: readonly (string | ContractType | DecodeOptions)[]
 ): (source: Observable<EventOf<Update>>) => Observable<unknown> {
-  const patterns = args.filter((arg) => typeof arg === 'string').map(templatePattern);
-  if (patterns.length === 0) return decodeEvents(args.filter(isType), args.find(isOptions));
+  const ids = args.filter((arg) => typeof arg === 'string');
+  if (ids.length === 0) return decodeEvents(args.filter(isType), args.find(isOptions));
+  if (ids.length < args.length) throw new TypeError('ofTemplate takes ids of templates or types, not both');
+  const patterns = ids.map(templatePattern);
   const matches = (event: EventOf<Update>): boolean => {
     const found = templateOf(event);
     return found !== undefined && patterns.some((isMatch) => isMatch(found));
@@ -129,21 +133,12 @@ interface Template {
   readonly packageName: string;
 }
 
-/**
- * Returns the predicate of a pattern: `Module:Entity`, `#package-name:Module:Entity` or `package-id:Module:Entity`.
- *
- * @throws TypeError if the pattern has none of these forms
- */
+/** Returns the predicate of `Module:Entity` or of a template id. Throws a TypeError if the text is neither. */
 function templatePattern(pattern: string): (template: Template) => boolean {
-  const isAnyPackage = pattern.split(':').length === 2;
   // Module:Entity is a template id without the package
-  const id = isAnyPackage ? `#any:${pattern}` : pattern;
-  if (!TemplateId.is(id)) {
-    throw new TypeError(
-      `'${pattern}' is not a template: use Module:Entity, #package-name:Module:Entity or package-id:Module:Entity`,
-    );
-  }
-  const matches = matchId(id);
+  const isAnyPackage = TemplateId.is(`#any:${pattern}`);
+  if (!isAnyPackage) checkTemplateId(pattern);
+  const matches = matchId(isAnyPackage ? `#any:${pattern}` : pattern);
   return ({ templateId, packageName }) => matches(templateId, isAnyPackage ? undefined : packageName);
 }
 

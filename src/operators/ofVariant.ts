@@ -4,7 +4,8 @@ import type { Update } from '../codecs/Update.js';
 /**
  * Emits only the updates of the given variants, and narrows their type.
  *
- * Order, errors and completion are those of the source. The source may also contain elements of type `InvalidUpdate`,
+ * A variant that the source cannot have is a type error. Order, errors and completion are those of the source. The source
+ * may also contain elements of type `UndecodedUpdate`,
  * which cannot be decoded.
  *
  * @param variant - a variant, by its `_tag`
@@ -28,22 +29,30 @@ import type { Update } from '../codecs/Update.js';
  * ```
  * @category Operators
  */
-export function ofVariant<T extends Update['_tag'] | 'InvalidUpdate'>(
+export function ofVariant<T extends Update['_tag'] | 'UndecodedUpdate'>(
   variant: T,
   ...variants: readonly T[]
-): <U extends { readonly _tag: string }>(source: Observable<U>) => Observable<Extract<U, { readonly _tag: T }>> {
+): TagFilter<T> {
   return byTag(variant, variants);
 }
 
+/** Emits only the members of a union with a tag `T`. That the source can have none of them is a type error. */
+export type TagFilter<T extends string> = <U extends Tagged>(
+  source: Observable<WithTag<U, T>>,
+) => Observable<Extract<U, { readonly _tag: T }>>;
+
+interface Tagged {
+  readonly _tag: string;
+}
+
+/** The source's own type, or what the compiler then reports. */
+type WithTag<U extends Tagged, T extends string> = [T] extends [U['_tag']]
+  ? U
+  : `the source has no ${Exclude<T, U['_tag']>}`;
+
 /** Emits only the members of a union whose `_tag` is one of the given tags. */
-export const byTag = <T extends string>(
-  tag: T,
-  tags: readonly T[],
-): (<U extends { readonly _tag: string }>(source: Observable<U>) => Observable<Extract<U, { readonly _tag: T }>>) => {
-  const others: readonly string[] = tags;
-  return <U extends { readonly _tag: string }>(source: Observable<U>): Observable<Extract<U, { readonly _tag: T }>> =>
-    source.pipe(
-      // for a single tag, the usual case, this costs no more than a hand-written filter
-      filter((u): u is Extract<U, { readonly _tag: T }> => u._tag === tag || others.includes(u._tag)),
-    );
-};
+export function byTag<T extends string>(tag: T, tags: readonly T[]): TagFilter<T>;
+export function byTag(tag: string, tags: readonly string[]): (source: Observable<Tagged>) => Observable<Tagged> {
+  // for a single tag, the usual case, this costs no more than a hand-written filter
+  return filter(({ _tag }) => _tag === tag || tags.includes(_tag));
+}

@@ -1,5 +1,5 @@
-import { concatMap, type Observable } from 'rxjs';
-import type { Event } from '../codecs/Event.js';
+import { concatMap, type OperatorFunction } from 'rxjs';
+import type { TransactionEvent } from '../codecs/Event.js';
 import type { ReassignmentEvent } from '../codecs/Reassignment.js';
 import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
 import type { Update } from '../codecs/Update.js';
@@ -45,12 +45,12 @@ export type EventOf<U extends Update> = Extract<U, { readonly events: readonly u
  * ```
  * @category Operators
  */
-export function toEvents(): <U extends Update>(source: Observable<U>) => Observable<EventOf<U>>;
-export function toEvents(): (source: Observable<Update>) => Observable<EventOf<Update>> {
+export function toEvents<U extends Update = Update>(): OperatorFunction<U, EventOf<U>>;
+export function toEvents(): OperatorFunction<Update, EventOf<Update>> {
   return concatMap(eventsOf);
 }
 
-function eventsOf(update: Update): readonly (Event | ReassignmentEvent | TopologyEvent)[] {
+function eventsOf(update: Update): readonly (TransactionEvent | ReassignmentEvent | TopologyEvent)[] {
   switch (update._tag) {
     case 'Transaction':
     case 'Reassignment':

@@ -3,16 +3,17 @@ import {
   type Context,
   createNoopMeter,
   INVALID_SPAN_CONTEXT,
+  type Meter,
   type MeterProvider,
   metrics,
   type Span,
   type SpanOptions,
+  SpanStatusCode,
   trace,
   type TracerProvider,
 } from '@opentelemetry/api';
 import { asyncScheduler } from 'rxjs';
 import { isLedgerError } from '../errors/LedgerError.js';
-import { createInstruments, type Instruments } from './Instruments.js';
 
 /**
  * The providers of spans and metrics.
@@ -41,8 +42,10 @@ export interface Recorder {
   readonly ledger: Attributes;
   /** Starts a span. If the tracer fails, returns a span without effect. */
   readonly startSpan: (name: string, options: SpanOptions, context: Context) => Span;
-  /** Calls `use` with the instruments if there is a meter. */
-  readonly measure: (use: (instruments: Instruments, ledger: Attributes) => void) => void;
+  /** Returns the meter; `undefined` for the no-op meter, because a program may register its SDK after feeds have started. */
+  readonly meter: () => Meter | undefined;
+  /** Adds to a counter, or records a value, if there is a meter. */
+  readonly measure: (name: Measured, value: number, attributes: Attributes) => void;
   /** Returns the value of `error.type` for an error, from a bounded set. */
   readonly errorType: (error: unknown) => string;
   /** Returns the value of `canton.synchronizer.id` for a synchronizer, from a bounded set. */
@@ -51,30 +54,52 @@ export interface Recorder {
 
 /** Creates the recorder of a ledger with the identifying attributes `ledger`. */
 export function createRecorder({ tracerProvider, meterProvider }: Telemetry, ledger: Attributes): Recorder {
-  let instruments: Instruments | undefined;
+  let found: Meter | undefined;
+  const meter = (): Meter | undefined => (found ??= safely(() => currentMeter(meterProvider)));
+  const instruments = new Map<Measured, Instrument>();
   const boundedErrorType = limitDistinct(maxErrorTypes);
   return {
     ledger,
+    meter,
     startSpan: (name, options, context) =>
       safely(() => {
-        const span = (tracerProvider ?? trace).getTracer(scope).startSpan(name, options, context);
+        const attributes: Attributes = { ...ledger, ...options.attributes };
+        const tracer = (tracerProvider ?? trace).getTracer(scope);
+        const span = tracer.startSpan(name, { ...options, attributes }, context);
         // fails here instead of later if the span is unusable
         span.spanContext();
         return span;
       }) ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT),
-    measure: (use) =>
+    measure: (name, value, attributes) => {
       safely(() => {
-        instruments ??= currentInstruments(meterProvider);
-        if (instruments !== undefined) use(instruments, ledger);
-      }),
+        const instrument = instruments.get(name) ?? createInstrument(meter(), name);
+        if (instrument === undefined) return;
+        instruments.set(name, instrument);
+        if ('add' in instrument) instrument.add(value, { ...ledger, ...attributes });
+        else instrument.record(value, { ...ledger, ...attributes });
+      });
+    },
     errorType: (error) => boundedErrorType(errorTypeOf(error)),
     synchronizerLabel: limitDistinct(maxSynchronizers),
   };
 }
 
+/** Ends a span with attributes. It has failed if they have the type of an error. */
+export function endSpan(span: Span, attributes: Attributes): void {
+  safely(() => {
+    span.setAttributes(attributes);
+    if ('error.type' in attributes) span.setStatus({ code: SpanStatusCode.ERROR });
+  });
+  safely(() => {
+    span.end();
+  });
+}
+
 /**
  * Returns the kind of an error, for `error.type`: the code of the ledger or of the system, an HTTP status, or the name
  * of the error. Never returns its message, which may quote payloads or credentials.
+ *
+ * @internal
  */
 export function errorTypeOf(error: unknown): string {
   if (!isLedgerError(error)) return error instanceof Error && isName(error.name) ? error.name : '_OTHER';
@@ -99,39 +124,17 @@ export function safely<A>(measure: () => A): A | undefined {
   }
 }
 
-/** Returns a function that calls `end` only the first time it is called. */
-export const once = <Args extends readonly unknown[]>(end: (...args: Args) => void): ((...args: Args) => void) => {
-  let hasEnded = false;
-  return (...args) => {
-    if (hasEnded) return;
-    hasEnded = true;
-    end(...args);
-  };
-};
-
 /** Starts a stopwatch; returns a function that reads it, in seconds. */
 export function stopwatch(): () => number {
   const startedAt = asyncScheduler.now();
   return () => Math.max(0, asyncScheduler.now() - startedAt) / 1_000;
 }
 
-/** The name of the tracer and of the meter. */
-const scope = 'canton-rx';
-
 /** The ledger has about two hundred codes, of which a program encounters a few. */
 const maxErrorTypes = 100;
 
 /** A participant is connected to a few synchronizers. */
 const maxSynchronizers = 50;
-
-/**
- * Returns the instruments of the meter; `undefined` for the no-op meter, because a program may register its SDK after
- * feeds have started.
- */
-function currentInstruments(meterProvider: MeterProvider | undefined): Instruments | undefined {
-  const meter = (meterProvider ?? metrics).getMeter(scope);
-  return meter === createNoopMeter() ? undefined : createInstruments(meter);
-}
 
 /**
  * Returns the first `max` distinct texts unchanged and `_OTHER` for all others. This limits the number of time series.
@@ -142,4 +145,51 @@ function limitDistinct(max: number): (text: string) => string {
     if (known.size < max) known.add(text);
     return known.has(text) ? text : '_OTHER';
   };
+}
+
+/** The name of the tracer and of the meter. */
+const scope = 'canton-rx';
+
+/** Bucket boundaries in seconds: most responses take milliseconds, a poll waits until its idle timeout. */
+const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 7.5, 10, 20, 30];
+
+/** Bucket boundaries in seconds: a submission takes seconds, or minutes if its outcome is recovered. */
+const submissionBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+/** What is measured: the kind of instrument, its unit, its description, and the bounds of its buckets. */
+const definitions = {
+  'request.duration': ['Histogram', 's', 'Duration of requests to the participant', requestBuckets],
+  polls: ['Counter', '{request}', 'Requests for updates'],
+  updates: ['Counter', '{update}', 'Updates emitted by feeds or handled by processors'],
+  'feeds.active': ['UpDownCounter', '{feed}', 'Subscribed feeds and processors that have no end'],
+  retries: ['Counter', '{retry}', 'Retries of feeds, submissions and stores after transient failures'],
+  'sockets.closed': ['Counter', '{socket}', 'WebSockets that closed or did not open'],
+  page_limit: ['Gauge', '{update}', 'Largest page that feeds request after the participant rejected a larger one'],
+  gaps: ['Counter', '{gap}', 'Feeds that cannot continue without a gap'],
+  'feed.failures': ['Counter', '{feed}', 'Feeds that ended with an error'],
+  'decode.failures': ['Counter', '{failure}', 'Responses and updates that cannot be decoded'],
+  'handler.failures': ['Counter', '{failure}', 'Failures of a handler that are followed by a retry'],
+  'updates.skipped': ['Counter', '{update}', 'Updates that a processor skipped'],
+  'updates.parked': ['Counter', '{update}', 'Updates that a processor parked'],
+  submissions: ['Counter', '{submission}', 'Submissions by outcome'],
+  'submission.duration': ['Histogram', 's', 'Duration of submissions until their outcome', submissionBuckets],
+} as const;
+
+type Measured = keyof typeof definitions;
+
+/** An instrument of a meter. The meter returns the same instrument for the same name to every ledger. */
+type Instrument = NonNullable<ReturnType<typeof createInstrument>>;
+
+function createInstrument(meter: Meter | undefined, name: Measured) {
+  const [kind, unit, description, explicitBucketBoundaries] = definitions[name];
+  return meter?.[`create${kind}`](`canton_rx.${name}`, {
+    unit,
+    description,
+    ...(explicitBucketBoundaries && { advice: { explicitBucketBoundaries } }),
+  });
+}
+
+function currentMeter(meterProvider: MeterProvider | undefined): Meter | undefined {
+  const meter = (meterProvider ?? metrics).getMeter(scope);
+  return meter === createNoopMeter() ? undefined : meter;
 }

@@ -1,21 +1,17 @@
 import { type Attributes, context } from '@opentelemetry/api';
-import { defer, type Observable, tap } from 'rxjs';
+import { defer, type Observable } from 'rxjs';
+import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
-import type { Service } from '../feed/Service.js';
 import type { UpdatesOptions } from '../feed/UpdatesOptions.js';
-import type { HttpRequest } from '../http/HttpPort.js';
 import { bindLedger, createService } from '../ledger/createLedger.js';
 import { withConnection } from '../ledger/connection.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { LedgerOptions } from '../ledger/LedgerOptions.js';
-import { createFollowers } from './lag.js';
-import { createOperation, type Operation, type Tracing } from './Operation.js';
-import { tracedProcess } from './process.js';
-import { createRecorder, type Recorder, safely, type Telemetry } from './Recorder.js';
-import { traceRequests } from './requests.js';
-import { traceSockets } from './sockets.js';
-import { tracedSubmission } from './submissions.js';
-import { tracedUpdates } from './updates.js';
+import { traceProcessor, traceUpdates } from './feeds.js';
+import { Followers } from './metrics.js';
+import { createRecorder, type Telemetry } from './Recorder.js';
+import { tracedService, type Tracing } from './requests.js';
+import { traceSubmission } from './submissions.js';
 
 /**
  * Creates a ledger like `createLedger`, with spans and metrics through the OpenTelemetry API. Each request has a span
@@ -53,66 +49,50 @@ import { tracedUpdates } from './updates.js';
  */
 export function createTracedLedger(options: LedgerOptions, telemetry: Telemetry = {}): Ledger {
   const service = createService(options);
-  const recorder = createRecorder(telemetry, serverAttributes(service.link.baseUrl));
   const plain = bindLedger(service, options);
-  const tracing: Tracing = {
-    plain,
-    serviceFor: (operation) => tracedService(service, operation, recorder),
-    ledgerFor: (operation) => bindLedger(tracing.serviceFor(operation), options),
-    recorder,
-    followers: createFollowers(recorder),
-    handlerSpans: telemetry.handlerSpans ?? true,
-  };
-  const singleRequest = <A>(call: (ledger: Ledger) => Observable<A>): Observable<A> =>
+  const recorder = createRecorder(telemetry, serverAttributes(service.link.baseUrl));
+  const followers = new Followers(recorder);
+  const serviceFor: Tracing['serviceFor'] = (sender, onDiagnostic) =>
+    tracedService(service, sender, { recorder, followers }, onDiagnostic);
+  const ledgerFor: Tracing['ledgerFor'] = (...sender) => bindLedger(serviceFor(...sender), options);
+  const handlerSpans = telemetry.handlerSpans ?? true;
+  const tracing: Tracing = { plain, serviceFor, ledgerFor, recorder, followers, handlerSpans };
+  const traced = <A>(isFeed: boolean, call: (ledger: Ledger) => Observable<A>): Observable<A> =>
     defer(() => {
       const outer = context.active();
-      return call(tracing.ledgerFor(createOperation(tracing, { context: () => outer })));
+      return call(ledgerFor({ context: () => outer, isFeed, attributes: {} }));
     });
   const updates = (request: UpdatesRequest, updatesOptions: UpdatesOptions = {}) =>
-    tracedUpdates(tracing, request, updatesOptions);
+    traceUpdates(tracing, request, updatesOptions);
   const ledger: Ledger = {
     // the overloads of a ledger differ only in how the types of their arguments relate
     updates: updates as Ledger['updates'],
+    completions: (request, completionsOptions) => {
+      // throws for invalid options
+      void plain.completions(request, completionsOptions);
+      return traced(true, (its) => its.completions(request, completionsOptions));
+    },
     submit: (request, signer, submitOptions) =>
-      tracedSubmission(tracing, 'submit', { 'canton.command.id': request.commandId }, (ledger) =>
-        ledger.submit(request, signer, submitOptions),
+      traceSubmission(tracing, 'submit', { 'canton.command.id': request.commandId }, (traced) =>
+        traced.submit(request, signer, submitOptions),
+      ),
+    submitAndWaitForTransaction: (request, commandsOptions) =>
+      traceSubmission(tracing, 'submit commands', commandAttributes(request), (traced) =>
+        traced.submitAndWaitForTransaction(request, commandsOptions),
       ),
     executeAndWaitForTransaction: (request, executeOptions) =>
-      tracedSubmission(tracing, 'execute', {}, (ledger) =>
-        ledger.executeAndWaitForTransaction(request, executeOptions),
-      ),
-    prepare: (request) => singleRequest((ledger) => ledger.prepare(request)),
-    ledgerEnd: () => singleRequest((ledger) => ledger.ledgerEnd()),
+      traceSubmission(tracing, 'execute', {}, (traced) => traced.executeAndWaitForTransaction(request, executeOptions)),
+    prepare: (request) => traced(false, (its) => its.prepare(request)),
+    ledgerEnd: () => traced(false, (its) => its.ledgerEnd()),
     diagnostics$: plain.diagnostics$,
   };
   const { retry, transport } = options;
-  return withConnection(ledger, { service, retry, transport, runProcessor: (run) => tracedProcess(tracing, run) });
+  return withConnection(ledger, { service, retry, transport, runProcessor: (run) => traceProcessor(tracing, run) });
 }
 
-/**
- * Returns the service of a ledger for one operation: its requests are traced, and its diagnostics are passed to the
- * operation and to the ledger. What feeds learn about the participant is shared.
- */
-function tracedService(service: Service, operation: Operation, recorder: Recorder): Service {
-  const statuses = new WeakMap<HttpRequest, number>();
-  const { link } = service;
-  const tracedLink = {
-    ...link,
-    port: (request: HttpRequest) =>
-      link.port(request).pipe(
-        tap(({ status }) => {
-          statuses.set(request, status);
-        }),
-      ),
-    socketInterceptor: traceSockets(operation, recorder, link.baseUrl),
-    interceptor: traceRequests(operation, recorder, (request) => statuses.get(request)),
-  };
-  return service.withLink(tracedLink, (diagnostic) => {
-    safely(() => {
-      operation.onDiagnostic(diagnostic);
-    });
-  });
-}
+/** The command id, unless each subscription has its own. */
+const commandAttributes = ({ commandId }: CommandsRequest): Attributes =>
+  commandId == null ? {} : { 'canton.command.id': commandId };
 
 /** Returns the attributes that identify a ledger: the address and port of its server. */
 function serverAttributes(baseUrl: string): Attributes {

@@ -16,6 +16,6 @@
 export { createTracedLedger } from './createTracedLedger.js';
 export { contextOf } from './traceContext.js';
 export { linkTo } from './traceContext.js';
-export { traceHandler } from './handler.js';
+export { traceHandler } from './handlers.js';
 export type { Telemetry } from './Recorder.js';
 export type { Traced } from './traceContext.js';

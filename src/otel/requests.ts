@@ -1,62 +1,162 @@
-import {
-  type Attributes,
-  type Context,
-  createContextKey,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, type Context, createContextKey, type Span, SpanKind, trace } from '@opentelemetry/api';
 import { defer, map, tap } from 'rxjs';
-import type { HttpRequest } from '../http/HttpPort.js';
-import type { Call, Interceptor } from '../http/Link.js';
-import { type Operation, parentOptions } from './Operation.js';
-import { once, type Recorder, safely, stopwatch } from './Recorder.js';
-import { headersFor, inContext } from './traceContext.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import type { Service } from '../feed/Service.js';
+import { toConnectionError } from '../http/exchange.js';
+import { type HttpRequest, pathOf } from '../http/HttpPort.js';
+import type { Call, Interceptor, SocketInterceptor } from '../http/Link.js';
+import type { Ledger } from '../ledger/Ledger.js';
+import { countDiagnostic, type Followers } from './metrics.js';
+import { endSpan, type Recorder, safely, stopwatch } from './Recorder.js';
+import { headersFor, inContext, onOutcome } from './traceContext.js';
 
-/** The result of a request. It has neither `json` nor `error` if its subscriber unsubscribed before the response. */
-interface RequestOutcome {
-  /** The HTTP status, if there was a response. */
-  readonly status: number | undefined;
-  readonly json?: unknown;
-  readonly error?: unknown;
+/** What sends requests: one use of a ledger, such as a subscription to a feed. */
+interface Sender {
+  /** The context in which requests are sent and results are emitted. */
+  readonly context: () => Context;
+  /** Whether each request is a separate trace, linked to that of the subscriber, because a feed may have no end. */
+  readonly isFeed: boolean;
+  /** The attributes of its spans and metrics, in addition to those of the ledger. */
+  readonly attributes: Attributes;
 }
 
-/** Traces the requests of an operation: starts a span for each, sends its context in the headers, and measures it. */
-export const traceRequests =
-  (operation: Operation, recorder: Recorder, statusOf: (request: HttpRequest) => number | undefined): Interceptor =>
+/** A ledger with telemetry. Its parts are used by what sends requests: feeds, submissions and single requests. */
+export interface Tracing {
+  /** The ledger without telemetry. */
+  readonly plain: Ledger;
+  /** Returns the service of the ledger for one sender, which receives its diagnostics. */
+  readonly serviceFor: (sender: Sender, onDiagnostic?: (diagnostic: Diagnostic) => void) => Service;
+  /** Returns the ledger for one sender. */
+  readonly ledgerFor: (sender: Sender, onDiagnostic?: (diagnostic: Diagnostic) => void) => Ledger;
+  readonly recorder: Recorder;
+  readonly followers: Followers;
+  /** Whether each call of a handler has a span. */
+  readonly handlerSpans: boolean;
+}
+
+type Metrics = Pick<Tracing, 'recorder' | 'followers'>;
+
+/**
+ * Returns the service of a ledger for one sender: its requests have spans, and its diagnostics are counted before the
+ * ledger reports them. What feeds learn about the participant is shared.
+ */
+export function tracedService(
+  service: Service,
+  sender: Sender,
+  metrics: Metrics,
+  onDiagnostic: (diagnostic: Diagnostic) => void = () => undefined,
+): Service {
+  const { recorder, followers } = metrics;
+  const statuses = new WeakMap<HttpRequest, number>();
+  const { link } = service;
+  const port = (request: HttpRequest) =>
+    link.port(request).pipe(
+      tap(({ status }) => {
+        statuses.set(request, status);
+      }),
+    );
+  const interceptor = traceRequests(sender, metrics, (request) => statuses.get(request));
+  const socketInterceptor = traceSockets(sender, recorder, link.baseUrl);
+  return service.withLink({ ...link, port, interceptor, socketInterceptor }, (diagnostic) => {
+    safely(() => {
+      followers.count();
+      countDiagnostic(recorder, sender.attributes, diagnostic);
+      onDiagnostic(diagnostic);
+    });
+  });
+}
+
+/**
+ * Traces the requests of a sender: starts a span for each, sends its context in the headers, and measures it.
+ *
+ * @param statusOf - returns the HTTP status of a response, if there was one
+ */
+const traceRequests =
+  (
+    sender: Sender,
+    { recorder, followers }: Metrics,
+    statusOf: (request: HttpRequest) => number | undefined,
+  ): Interceptor =>
   (call, request, send, read) =>
     defer(() => {
-      const outer = operation.context();
-      const span = startRequestSpan(call, request, outer, operation, recorder);
-      const inner = trace.setSpan(outer, span);
-      const tracedRequest = { ...request, headers: { ...request.headers, ...headersFor(inner) } };
-      const elapsed = stopwatch();
-      // once, because a subscriber may unsubscribe when it receives the response
-      const end = once((outcome: Omit<RequestOutcome, 'status'>, seconds: number = elapsed()) => {
-        endRequestSpan(span, call, { ...outcome, status: statusOf(tracedRequest) }, seconds, operation, recorder);
+      const isPoll = updatesPaths.includes(call.path);
+      const name = isPoll ? 'poll updates' : `${request.method} ${call.path}`;
+      const { span, inner, outer } = startClientSpan(name, sender, recorder, {
+        'http.request.method': request.method,
+        'url.full': request.url,
+        'url.template': call.path,
+        ...(isPoll && pollAttributes(call)),
       });
-      return send(tracedRequest).pipe(
+      const traced = { ...request, headers: { ...request.headers, ...headersFor(inner) } };
+      const elapsed = stopwatch();
+      return send(traced).pipe(
         // the time to decode the response is not part of the duration
         map((json) => ({ json, seconds: elapsed(), value: read(json) })),
-        tap({
-          next: ({ json, seconds, value }) => {
-            end({ json, ...pageFailure(value) }, seconds);
-            safely(() => {
-              operation.onAnswer(call.path, json);
-            });
-          },
-          error: (error: unknown) => {
-            end({ error });
-          },
-          unsubscribe: () => {
-            end({});
-          },
+        onOutcome((outcome) => {
+          const { json, seconds, value } = outcome.value ?? { json: undefined, seconds: elapsed(), value: undefined };
+          const error = outcome.how === 'failed' ? outcome.error : failureOf(value);
+          const status = statusOf(traced);
+          const page = isPoll ? pageAttributes(json) : {};
+          const common: Attributes = {
+            ...(status !== undefined && { 'http.response.status_code': status }),
+            ...(error !== undefined && { 'error.type': recorder.errorType(error) }),
+            'canton_rx.result': resultOf(outcome.how, error, page),
+          };
+          const measured = { ...sender.attributes, 'url.template': call.path, ...common };
+          recorder.measure('request.duration', seconds, { ...measured, 'http.request.method': call.method });
+          if (isPoll) recorder.measure('polls', 1, measured);
+          endSpan(span, { ...common, ...page });
+          const end = call.path === '/v2/state/ledger-end' ? fieldsOf(json)['offset'] : undefined;
+          if (typeof end === 'number') followers.ledgerEnd = end;
         }),
         map(({ value }) => value),
         inContext(inner.setValue(suppressTracing, true), outer),
       );
     });
+
+/** Traces the WebSockets of a sender: starts a span for each upgrade, which ends when the socket is open. */
+const traceSockets =
+  (sender: Sender, recorder: Recorder, baseUrl: string): SocketInterceptor =>
+  ({ url, headers }, open) =>
+    defer(() => {
+      const { span, inner, outer } = startClientSpan('open socket', sender, recorder, {
+        'http.request.method': 'GET',
+        'url.full': url,
+        // the path after the base URL, whose `http` is two letters longer than the `ws` of a socket
+        'url.template': url.slice(baseUrl.length - 2),
+      });
+      return open({ ...headers, ...headersFor(inner) }).pipe(
+        onOutcome(({ how, error }) => {
+          // a socket that completes before it is open has failed. The error is that of the diagnostics
+          const hasFailed = how === 'failed' || how === 'completed';
+          const cause = hasFailed ? toConnectionError(pathOf(url), error) : undefined;
+          endSpan(span, cause === undefined ? {} : { 'error.type': recorder.errorType(cause) });
+        }),
+        inContext(inner, outer),
+      );
+    });
+
+/** A span, the context in which it is active, and the one in which results are emitted. */
+interface ClientSpan {
+  readonly span: Span;
+  readonly inner: Context;
+  readonly outer: Context;
+}
+
+/** Starts a span below the active one; that of a feed starts a trace, with a link to the active span. */
+function startClientSpan(name: string, sender: Sender, recorder: Recorder, attributes: Attributes): ClientSpan {
+  const outer = sender.context();
+  const active = trace.getSpanContext(outer);
+  const isLinked = sender.isFeed && active !== undefined && trace.isSpanContextValid(active);
+  const options = {
+    kind: SpanKind.CLIENT,
+    root: sender.isFeed,
+    links: isLinked ? [{ context: active }] : [],
+    attributes: { ...sender.attributes, ...attributes },
+  };
+  const span = recorder.startSpan(name, options, outer);
+  return { span, inner: trace.setSpan(outer, span), outer };
+}
 
 /**
  * The key by which instrumentations of `fetch` skip a request, which would otherwise have two spans and two
@@ -64,107 +164,43 @@ export const traceRequests =
  */
 const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** Returns the error of a page whose first elements are valid. */
-const pageFailure = (value: unknown): Pick<RequestOutcome, 'error'> | undefined =>
-  typeof value === 'object' && value !== null && 'failure' in value && value.failure instanceof Error
-    ? { error: value.failure }
-    : undefined;
-
 /** The paths that serve updates. */
 const updatesPaths: readonly string[] = ['/v2/updates/flats', '/v2/updates'];
 
-function startRequestSpan(
-  call: Call,
-  { method, url }: HttpRequest,
-  outer: Context,
-  operation: Operation,
-  recorder: Recorder,
-): Span {
-  const isPoll = updatesPaths.includes(call.path);
-  return recorder.startSpan(
-    isPoll ? 'poll updates' : `${method} ${call.path}`,
-    {
-      kind: SpanKind.CLIENT,
-      ...parentOptions(outer, operation),
-      attributes: {
-        'http.request.method': method,
-        'url.full': url,
-        'url.template': call.path,
-        ...recorder.ledger,
-        ...operation.attributes,
-        ...(isPoll && pollAttributes(call)),
-      },
-    },
-    outer,
-  );
+/** Returns the error of a page whose first elements are valid. */
+const failureOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'failure' in value && value.failure instanceof Error
+    ? value.failure
+    : undefined;
+
+function resultOf(how: string, error: unknown, page: Attributes): 'failed' | 'empty' | 'answered' | 'aborted' {
+  if (error !== undefined) return 'failed';
+  if (how === 'unsubscribed') return 'aborted';
+  return page['canton.updates.count'] === 0 ? 'empty' : 'answered';
 }
 
 /** Returns the range, the limit and the idle timeout of a request for updates. */
 function pollAttributes({ query = {}, body }: Call): Attributes {
   const { beginExclusive, endInclusive } = fieldsOf(body);
-  return {
-    ...(typeof beginExclusive === 'number' && { 'canton.updates.begin_exclusive': beginExclusive }),
-    ...(typeof endInclusive === 'number' && { 'canton.updates.end_inclusive': endInclusive }),
-    ...(query['limit'] !== undefined && { 'canton.updates.limit': query['limit'] }),
-    ...(query['stream_idle_timeout_ms'] !== undefined && {
-      'canton.updates.idle_timeout_ms': query['stream_idle_timeout_ms'],
-    }),
-  };
-}
-
-/** Ends the span of a request and records its measurements. */
-function endRequestSpan(
-  span: Span,
-  call: Call,
-  outcome: RequestOutcome,
-  seconds: number,
-  { attributes }: Operation,
-  { measure, errorType }: Recorder,
-): void {
-  const { status } = outcome;
-  const isPoll = updatesPaths.includes(call.path);
-  const outcomeAttributes: Attributes = {
-    ...(status !== undefined && { 'http.response.status_code': status }),
-    ...('error' in outcome && { 'error.type': errorType(outcome.error) }),
-  };
-  const page = isPoll && 'json' in outcome ? pageAttributes(outcome.json) : {};
-  const result = resultOf(outcome, page['canton.updates.count']);
-  measure(({ requests, polls }, ledger) => {
-    const common = { ...ledger, ...attributes, 'url.template': call.path, ...outcomeAttributes };
-    requests.record(seconds, { 'http.request.method': call.method, ...common, 'canton_rx.result': result });
-    if (isPoll) polls.add(1, { ...common, 'canton_rx.result': result });
+  return numbers({
+    'canton.updates.begin_exclusive': beginExclusive,
+    'canton.updates.end_inclusive': endInclusive,
+    'canton.updates.limit': query['limit'],
+    'canton.updates.idle_timeout_ms': query['stream_idle_timeout_ms'],
   });
-  safely(() => {
-    span.setAttributes({ ...outcomeAttributes, ...page, 'canton_rx.result': result });
-    if (result === 'failed') span.setStatus({ code: SpanStatusCode.ERROR });
-  });
-  safely(() => {
-    span.end();
-  });
-}
-
-function resultOf(outcome: RequestOutcome, count: unknown): 'failed' | 'empty' | 'answered' | 'aborted' {
-  if ('error' in outcome) return 'failed';
-  if ('json' in outcome) return count === 0 ? 'empty' : 'answered';
-  return 'aborted';
 }
 
 /** Returns the number of elements in the response to a request for updates, and the offset of the last one. */
 function pageAttributes(json: unknown): Attributes {
   if (!Array.isArray(json)) return {};
-  const elements: readonly unknown[] = json;
-  const last = offsetOf(elements.at(-1));
-  return {
-    'canton.updates.count': elements.length,
-    ...(last !== undefined && { 'canton.updates.last_offset': last }),
-  };
-}
-
-/** Returns the offset of an element before it is decoded: `{"update": {"Transaction": {"value": {"offset": 7}}}}`. */
-function offsetOf(element: unknown): number | undefined {
-  const [variant] = Object.values(fieldsOf(fieldsOf(element)['update']));
-  const { offset } = fieldsOf(fieldsOf(variant)['value']);
-  return typeof offset === 'number' ? offset : undefined;
+  // before it is decoded, an element is `{"update": {"Transaction": {"value": {"offset": 7}}}}`
+  const [variant] = Object.values(fieldsOf(fieldsOf(json.at(-1))['update']));
+  const last = fieldsOf(fieldsOf(variant)['value'])['offset'];
+  return numbers({ 'canton.updates.count': json.length, 'canton.updates.last_offset': last });
 }
 
 const fieldsOf = (u: unknown): Readonly<Record<string, unknown>> => ({ ...(typeof u === 'object' ? u : undefined) });
+
+/** Returns the attributes that are numbers. */
+const numbers = (values: Readonly<Record<string, unknown>>): Attributes =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, number] => typeof entry[1] === 'number'));

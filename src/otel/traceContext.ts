@@ -8,7 +8,7 @@ import {
   type SpanContext,
   trace,
 } from '@opentelemetry/api';
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, tap } from 'rxjs';
 import type { TraceContext } from '../codecs/OffsetCheckpoint.js';
 import { safely } from './Recorder.js';
 
@@ -111,24 +111,42 @@ export const inContext =
     new Observable((subscriber) =>
       context.with(inner, () =>
         source.subscribe({
-          next: (value) => {
-            context.with(outer, () => {
-              subscriber.next(value);
-            });
-          },
-          error: (error: unknown) => {
-            context.with(outer, () => {
-              subscriber.error(error);
-            });
-          },
-          complete: () => {
-            context.with(outer, () => {
-              subscriber.complete();
-            });
-          },
+          next: context.bind(outer, subscriber.next.bind(subscriber)),
+          error: context.bind(outer, subscriber.error.bind(subscriber)),
+          complete: context.bind(outer, subscriber.complete.bind(subscriber)),
         }),
       ),
     );
+
+/** How a subscription had an outcome: with its first value, with an error, or without either. */
+export interface Outcome<A> {
+  readonly how: 'succeeded' | 'failed' | 'completed' | 'unsubscribed';
+  readonly value?: A;
+  readonly error?: unknown;
+}
+
+/** Calls `end` once, because a subscriber may unsubscribe when it receives the first value. */
+export function onOutcome<A>(end: (outcome: Outcome<A>) => void): MonoTypeOperatorFunction<A> {
+  let hasEnded = false;
+  const once = (outcome: Outcome<A>): void => {
+    if (!hasEnded) end(outcome);
+    hasEnded = true;
+  };
+  return tap({
+    next: (value) => {
+      once({ how: 'succeeded', value });
+    },
+    error: (error: unknown) => {
+      once({ how: 'failed', error });
+    },
+    complete: () => {
+      once({ how: 'completed' });
+    },
+    unsubscribe: () => {
+      once({ how: 'unsubscribed' });
+    },
+  });
+}
 
 /** Returns the span in which an update was submitted, if the update has a valid one. */
 function spanContextOf(update: object): SpanContext | undefined {

@@ -13,10 +13,11 @@ import {
   timer,
   toArray,
 } from 'rxjs';
-import { isStoreError, StoreError } from '../errors/process.js';
+import { StoreError } from '../errors/process.js';
 import { mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { Transactions } from '../process/CheckpointStore.js';
+import { isRuleViolation, mustRepeat } from './databaseErrors.js';
 
 /** A connection taken from the pool. */
 export interface Connection {
@@ -62,17 +63,21 @@ const connectionLost = (client: PoolClient): Observable<never> =>
     return () => client.off('error', fail);
   });
 
-/** Emits the rows of a result; errors if the query takes too long. */
+/** Runs a statement, and emits its rows. */
+export const run = (
+  db: ClientBase | Pool,
+  sql: string,
+  values: readonly unknown[] = [],
+): Observable<readonly QueryResultRow[]> =>
+  defer(() => db.query<QueryResultRow>(sql, [...values])).pipe(map(({ rows }) => rows));
+
+/** Runs a statement, and emits its rows; errors if it takes too long. */
 export const query = (
   db: ClientBase | Pool,
   timeoutMs: number,
   sql: string,
   values: readonly unknown[],
-): Observable<readonly QueryResultRow[]> =>
-  defer(() => db.query(sql, [...values])).pipe(
-    timeout(timeoutMs),
-    map(({ rows }: { readonly rows: readonly QueryResultRow[] }) => rows),
-  );
+): Observable<readonly QueryResultRow[]> => run(db, sql, values).pipe(timeout(timeoutMs));
 
 /** How transactions begin. */
 interface TransactionOptions {
@@ -102,22 +107,22 @@ export function transactionsOn(
 ): Transactions<PoolClient> {
   const commitError = (reason: string, cause?: unknown): StoreError =>
     new StoreError('commit', processor, reason, cause);
-  const run = (sql: string): Observable<unknown> => defer(() => client.query(sql)).pipe(timeout(timeoutMs));
-  const begin$ = run(begin).pipe(mapError((error) => commitError('a transaction could not be started', error)));
-  const commit$ = run('COMMIT').pipe(
+  const send = (sql: string): Observable<unknown> => defer(() => client.query(sql)).pipe(timeout(timeoutMs));
+  const begin$ = send(begin).pipe(mapError((error) => commitError('a transaction could not be started', error)));
+  const commit$ = send('COMMIT').pipe(
     map((result) => {
       // the database reports a rollback if a statement failed and the handler ignored the failure
       if (!isCommit(result)) throw commitError('the transaction was rolled back');
     }),
     // a rule violation is the handler's failure; any other failure is the database's, and may be temporary
     mapError((error) => {
-      if (isStoreError(error)) return error;
+      if (error instanceof StoreError) return error;
       return isRuleViolation(error)
         ? new HandlerFailure(error, 0)
         : commitError('the transaction was not committed', error);
     }),
   );
-  const rollback$ = run('ROLLBACK').pipe(mapError((error) => commitError('the connection was lost', error)));
+  const rollback$ = send('ROLLBACK').pipe(mapError((error) => commitError('the connection was lost', error)));
   return {
     transact: (work) =>
       concat(
@@ -140,29 +145,3 @@ export function transactionsOn(
 
 const isCommit = (result: unknown): boolean =>
   typeof result === 'object' && result !== null && 'command' in result && result.command === 'COMMIT';
-
-/**
- * Whether a rule of the database is violated, perhaps detected only by the commit: `integrity_constraint_violation`, or
- * errors of PL/pgSQL.
- */
-const isRuleViolation = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
-
-/** Whether the database requires the transaction to be repeated: `serialization_failure`, `deadlock_detected`. */
-const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
-
-/**
- * Whether an earlier statement of the transaction failed and the handler ignored the failure:
- * `in_failed_sql_transaction`.
- */
-export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error) === '25P02';
-
-/** Returns the SQLSTATE of an error or of its causes: handlers and their libraries wrap errors. */
-function sqlStateOf(error: unknown): string | undefined {
-  let current = error;
-  for (let depth = 0; depth < 10 && typeof current === 'object' && current !== null; depth += 1) {
-    if ('code' in current && typeof current.code === 'string' && /^[0-9A-Z]{5}$/.test(current.code))
-      return current.code;
-    current = 'cause' in current ? current.cause : undefined;
-  }
-  return undefined;
-}

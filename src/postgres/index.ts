@@ -6,7 +6,7 @@
  */
 
 export { postgresStore, type PostgresStoreOptions } from './postgresStore.js';
-export { postgresTables } from './tables.js';
+export { postgresStoreSql } from './tables.js';
 export {
   contractsProjection,
   type ContractsProjectionOptions,
@@ -16,5 +16,5 @@ export {
   type MigratedProjection,
   migrateProjection,
   type MigrateProjectionOptions,
-  projectionTables,
+  projectionSql,
 } from './projection/migrateProjection.js';

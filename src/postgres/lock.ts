@@ -61,7 +61,7 @@ const nextFence = ({ client }: Connection, { tables, name, timeoutMs, pollMs }: 
   const fence = `INSERT INTO ${tables.cursors} AS c (name, fence) VALUES ($1, 1)
     ON CONFLICT (name) DO UPDATE SET fence = c.fence + 1 RETURNING fence::text AS fence`;
   return query(client, timeoutMs, keepAliveSettings, []).pipe(
-    concatMap(() => query(client, timeoutMs, lock, [`${tables.cursors} ${name}`]).pipe(repeat({ delay: pollMs }))),
+    concatMap(() => query(client, timeoutMs, lock, [`${tables.id} ${name}`]).pipe(repeat({ delay: pollMs }))),
     filter(([row]) => row?.['isLocked'] === true),
     take(1),
     concatMap(() => query(client, timeoutMs, fence, [name])),
@@ -80,7 +80,7 @@ function whileConnected(
 ): Observable<HeldLock> {
   let isInTransaction = false;
   // a projection records where the cursor is, to know how far the processor has come
-  const cursor = client.escapeLiteral(JSON.stringify([tables.cursors, name]));
+  const cursor = client.escapeLiteral(JSON.stringify([tables.id, name]));
   const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL canton_rx.fence = '${fence}'; SET LOCAL canton_rx.cursor = ${cursor}`;
   const transactions = transactionsOn(client, { begin, timeoutMs, processor: name });
   const transact: Transactions<PoolClient>['transact'] = (work) =>

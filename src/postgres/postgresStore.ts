@@ -14,11 +14,12 @@ import {
   tap,
 } from 'rxjs';
 import { StoreError } from '../errors/process.js';
-import { mapError } from '../http/retry.js';
+import { checkPositive, mapError } from '../http/retry.js';
 import { HandlerFailure } from '../process/callHandler.js';
 import type { TransactionalStore } from '../process/CheckpointStore.js';
 import type { Cursor } from '../process/Cursor.js';
-import { connect, isFailedTransaction, query, transactionsOn } from './connection.js';
+import { connect, query, transactionsOn } from './connection.js';
+import { isFailedTransaction } from './databaseErrors.js';
 import { acquireLock } from './lock.js';
 import { ensureTables, type Tables, tablesIn } from './tables.js';
 
@@ -41,7 +42,7 @@ export interface PostgresStoreOptions {
    */
   readonly schema?: string | undefined;
   /**
-   * Whether to create the tables if they are missing. For migrations, {@link postgresTables} returns the SQL.
+   * Whether to create the tables if they are missing. For migrations, {@link postgresStoreSql} returns the SQL.
    *
    * @defaultValue true
    */
@@ -73,7 +74,7 @@ export interface PostgresStoreOptions {
  * all. Of several processors with the same name, one works; when it ends, another one continues. No update takes effect
  * twice.
  *
- * @throws TypeError if the schema name would have to be quoted
+ * @throws TypeError if the schema name would have to be quoted, or if a time is not a positive number
  * @example
  * ```ts
  * import { acsDelta, type Ledger } from 'canton-rx';
@@ -94,6 +95,7 @@ export interface PostgresStoreOptions {
 export function postgresStore(options: PostgresStoreOptions): TransactionalStore<PoolClient> {
   const { pool, schema = 'public', createTables = true, isolation = 'READ COMMITTED', pollMs = 1_000 } = options;
   const { timeoutMs = 30_000 } = options;
+  checkPositive({ pollMs, timeoutMs });
   const tables = tablesIn(schema);
   const { cursors, parked } = tables;
   const run = (db: ClientBase | Pool, sql: string, values: readonly unknown[]): ReturnType<typeof query> =>

@@ -2,10 +2,12 @@ import type { Pool } from 'pg';
 import { concatMap, defer, type Observable, of, timeout } from 'rxjs';
 import { query } from './connection.js';
 
-/** The names of the tables. */
+/** The names of the tables, for SQL. */
 export interface Tables {
   readonly cursors: string;
   readonly parked: string;
+  /** Identifies the tables in the names of locks and in projections: `schema.canton_rx_cursors`, without quotes. */
+  readonly id: string;
 }
 
 /**
@@ -15,14 +17,14 @@ export interface Tables {
  * @param schema - the schema of the tables
  * @example
  * ```ts
- * import { postgresTables } from 'canton-rx/postgres';
+ * import { postgresStoreSql } from 'canton-rx/postgres';
  *
- * console.log(postgresTables('ledger').includes('ledger.canton_rx_cursors')); // true
+ * console.log(postgresStoreSql('ledger').includes('"ledger".canton_rx_cursors')); // true
  * ```
  *
  * @category Stores
  */
-export const postgresTables = (schema = 'public'): string => {
+export const postgresStoreSql = (schema = 'public'): string => {
   const { cursors, parked } = tablesIn(schema);
   return `
 CREATE TABLE IF NOT EXISTS ${cursors} (
@@ -40,22 +42,32 @@ CREATE TABLE IF NOT EXISTS ${parked} (
 `;
 };
 
-/** Returns the names of the tables in a schema. Throws a TypeError for a schema name that would have to be quoted. */
-export function tablesIn(schema: string): Tables {
+/** Quotes the name of a schema, which may be a keyword of SQL. Throws a TypeError for one that readers would have to quote. */
+export function quoteSchema(schema: string): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
     throw new TypeError('schema must consist of lower-case letters, digits and underscores');
-  return { cursors: `${schema}.canton_rx_cursors`, parked: `${schema}.canton_rx_parked` };
+  return `"${schema}"`;
+}
+
+/** Returns the names of the tables in a schema. Throws a TypeError for a schema name that readers would have to quote. */
+export function tablesIn(schema: string): Tables {
+  const quoted = quoteSchema(schema);
+  return {
+    cursors: `${quoted}.canton_rx_cursors`,
+    parked: `${quoted}.canton_rx_parked`,
+    id: `${schema}.canton_rx_cursors`,
+  };
 }
 
 /** Creates the tables if one is missing. A user that may not create tables can use existing ones. */
 export const ensureTables = (pool: Pool, schema: string, timeoutMs: number): Observable<unknown> => {
-  const { cursors, parked } = tablesIn(schema);
+  const { cursors, parked, id } = tablesIn(schema);
   const exist = 'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exist';
   return query(pool, timeoutMs, exist, [cursors, parked]).pipe(
     concatMap(([row]) => {
       if (row?.['exist'] === true) return of(true);
       // locked, because one of two processes that create the same table at the same time would fail
-      const create = `SELECT pg_advisory_xact_lock(hashtextextended('${cursors}', 1));${postgresTables(schema)}`;
+      const create = `SELECT pg_advisory_xact_lock(hashtextextended('${id}', 1));${postgresStoreSql(schema)}`;
       return defer(() => pool.query(create)).pipe(timeout(timeoutMs));
     }),
   );

@@ -7,8 +7,13 @@ import type { Cursor } from './Cursor.js';
  * updates that could not be handled implements `park`, `parked` and `unpark`, too. `tx` is the transaction of a
  * {@link TransactionalStore}, and `undefined` for any other store.
  *
- * A failed call is retried. A `save` must be durable when its Observable completes, its Promise resolves or its call
- * returns. A cursor must be saved completely or not at all.
+ * A failed call is retried, unless the error is a `CursorError` or has a property `endsProcessor` that is `true`: the
+ * processor ends with it at once. A `save` must be durable when its Observable completes, its Promise resolves or its call
+ * returns. A cursor must be saved completely or not at all. A call that took too long is retried, too, while its Promise
+ * may still be pending: apply the saves of a name in the order of the calls.
+ *
+ * In one process, a processor waits until the previous processor with the same name and the same store object has ended.
+ * A store that implements `hold` decides this itself, for example for several processes.
  *
  * @example
  * ```ts
@@ -38,6 +43,14 @@ export interface CheckpointStore<Tx = void> {
   park?(name: string, offset: Offset, parked: unknown, tx: Tx): ObservableInput<unknown>;
   /** Emits the updates that are parked under a name, one value each, in ascending order of offset. */
   parked?(name: string): ObservableInput<unknown>;
+  /**
+   * Waits until no other processor holds the name, then holds it and emits once. Errors if the name is lost;
+   * unsubscribing releases it. If a `save` detects that the name was lost, it fails with a `StoreError` whose operation is
+   * `'hold'`: the processor waits for the name again, and resumes from the last cursor.
+   *
+   * @defaultValue the name is held within this process, for this store object
+   */
+  hold?(name: string): Observable<unknown>;
   /** Removes a parked update and emits whether it existed. */
   unpark?(name: string, offset: Offset, tx: Tx): ObservableInput<boolean>;
 }

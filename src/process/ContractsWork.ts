@@ -1,4 +1,3 @@
-import type { ord } from 'fp-ts';
 import type * as t from 'io-ts';
 import { integer, oneOfStrings, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
@@ -7,7 +6,8 @@ import { Offset } from '../codecs/scalars.js';
 import type { AnyContract } from '../contracts/Contract.js';
 import type { ContractsChanged, Reset } from '../contracts/ContractChange.js';
 import type { JoinStep } from '../contracts/join.js';
-import { type FeedEntry, type FeedPage, type FeedPosition, orderBy } from './Feed.js';
+import { type FeedPosition, LastUpdate } from './Cursor.js';
+import type { FeedEntry, FeedPage } from './Feed.js';
 
 /**
  * The input of a handler for a `contractsFeed`: first all contracts, in batches, then the changes of each update of the
@@ -50,6 +50,13 @@ export interface ContractsPosition extends FeedPosition {
   readonly loading?: number | undefined;
   /** Why the contracts are loaded; absent for the first load. */
   readonly reason?: Reset['reason'] | undefined;
+  /**
+   * While the contracts are loaded again: the offset of those that the handler has. No snapshot before it is loaded.
+   * Absent if the handler has none of this ledger.
+   */
+  readonly notBefore?: Offset | undefined;
+  /** The last update that the handler has, which proves that the ledger is still the same. */
+  readonly lastUpdate?: LastUpdate | undefined;
   /** A digest of the contracts, until the first update after them proves that the ledger is still the same. */
   readonly digest?: string | undefined;
 }
@@ -62,6 +69,8 @@ export interface ContractsPosition extends FeedPosition {
 export const ContractsPosition: t.Type<ContractsPosition, unknown> = message<ContractsPosition>('ContractsPosition', {
   offset: Offset,
   loading: optional(integer('Batches', 0, Infinity, 'a whole number')),
+  notBefore: optional(Offset),
+  lastUpdate: optional(LastUpdate),
   digest: optional(text),
   reason: optional(oneOfStrings<Reset['reason']>('ResetReason', 'start', 'pruned', 'ledgerReset', 'packageFound')),
 });
@@ -71,22 +80,36 @@ export const nothingLoaded = (reason?: Reset['reason']): ContractsPosition => ({
   offset: 0,
   loading: 0,
   reason,
-  digest: undefined,
+  lastUpdate: undefined,
 });
 
-/** Returns the offset to resume after; `undefined` if the contracts are not complete. */
-export const resumeOffset = ({ offset, loading }: ContractsPosition): Offset | undefined =>
-  // a store may return null for an absent field
-  typeof loading === 'number' ? undefined : offset;
+/**
+ * Returns the position before the first batch of a load that follows another position. If the ledger is the same, it has
+ * what proves that after a restart: the contracts of the handler may then be extended, and not only replaced.
+ */
+const loadAfter = (
+  position: ContractsPosition,
+  reason: Reset['reason'],
+): ContractsPosition & { readonly participantId?: undefined } =>
+  reason === 'ledgerReset'
+    ? // the cursor gets the ID of the other participant at the next start
+      { ...nothingLoaded(reason), participantId: undefined }
+    : {
+        ...nothingLoaded(reason),
+        notBefore: resumeOffset(position) ?? position.notBefore,
+        lastUpdate: position.lastUpdate,
+      };
 
-const byOffset = orderBy<ContractsPosition>(({ offset }) => offset);
-const byLoading = orderBy<ContractsPosition>(({ loading }) => (typeof loading === 'number' ? loading : -1));
+/** Returns the offset to resume after; `undefined` if the contracts are not complete. */
+export const resumeOffset = (position: ContractsPosition): Offset | undefined =>
+  loadedBatches(position) < 0 ? position.offset : undefined;
 
 /** By offset, and then by batch: the contracts at an offset are complete before another load begins. */
-export const contractsOrder: ord.Ord<ContractsPosition> = {
-  equals: (a, b) => byOffset.equals(a, b) && byLoading.equals(a, b),
-  compare: (a, b) => byOffset.compare(a, b) || byLoading.compare(a, b),
-};
+export const compareContracts = (a: ContractsPosition, b: ContractsPosition): number =>
+  a.offset - b.offset || loadedBatches(a) - loadedBatches(b);
+
+/** Returns the number of loaded batches; -1 if the contracts are complete. A store may return null for an absent field. */
+const loadedBatches = ({ loading }: ContractsPosition): number => (typeof loading === 'number' ? loading : -1);
 
 /**
  * Returns the pages of a step after a position. An empty page at the initial position comes before the contracts are
@@ -98,19 +121,23 @@ export function pagesOf(
   batchSize: number,
 ): readonly Page[] {
   const reason = reloads ?? changes.find((change): change is Reset => change._tag === 'Reset')?.reason;
-  const marker: Page = { entries: [], reached: nothingLoaded(reason), isCaughtUp: false };
+  const begin = reason === undefined ? after : loadAfter(after, reason);
+  const marker: Page = { entries: [], reached: begin, isCaughtUp: false };
   if (reloads !== undefined) return [marker];
-  let { digest } = after;
+  let { digest, lastUpdate } = begin;
   const entries = changes.flatMap((change) => {
     if (change._tag === 'Reset') {
       digest = digestOf(change.contracts);
-      return batchesOf(change, digest, batchSize);
+      return batchesOf(change, begin, { offset: change.offset, digest, lastUpdate }, batchSize);
     }
-    // from now on the ID of the update is the proof
-    if (change._tag === 'ContractsChanged') digest = undefined;
-    return [{ position: completeAt(change.offset, digest), content: change }];
+    if (change._tag === 'ContractsChanged') {
+      // from now on the ID of the update is the proof
+      digest = undefined;
+      lastUpdate = { offset: change.offset, updateId: change.updateId };
+    }
+    return [{ position: { offset: change.offset, digest, lastUpdate }, content: change }];
   });
-  const page: Page = { entries, reached: completeAt(offset, digest), isCaughtUp };
+  const page: Page = { entries, reached: { offset, digest, lastUpdate }, isCaughtUp };
   return reason === undefined ? [page] : [marker, page];
 }
 
@@ -119,7 +146,8 @@ type Page = FeedPage<ContractsWork, ContractsPosition>;
 /** Returns the batches of a reset. Only with the last one are its contracts complete. */
 function batchesOf(
   { reason, offset, contracts }: Reset,
-  digest: string,
+  begin: ContractsPosition,
+  end: ContractsPosition,
   batchSize: number,
 ): readonly FeedEntry<ContractsWork, ContractsPosition>[] {
   const size = Math.min(batchSize, Math.max(1, contracts.length));
@@ -127,7 +155,7 @@ function batchesOf(
   return Array.from({ length: count }, (_, index) => {
     const isLast = index === count - 1;
     return {
-      position: isLast ? completeAt(offset, digest) : { ...nothingLoaded(reason), loading: index + 1 },
+      position: isLast ? end : { ...begin, loading: index + 1 },
       content: {
         _tag: 'ResetBatch',
         reason,
@@ -139,17 +167,6 @@ function batchesOf(
     };
   });
 }
-
-/**
- * Returns the position at which the contracts are complete. Sets every field, because positions are merged into a
- * cursor.
- */
-const completeAt = (offset: Offset, digest: string | undefined): ContractsPosition => ({
-  offset,
-  loading: undefined,
-  reason: undefined,
-  digest,
-});
 
 /**
  * Returns a digest that distinguishes two sets of contracts regardless of order: their number, and the sum of the

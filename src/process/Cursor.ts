@@ -1,13 +1,19 @@
 import * as t from 'io-ts';
-import { mapOf } from '../codecs/internal/collection.js';
-import { optional, text } from '../codecs/internal/field.js';
+import { mapOf, optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { formatProblem, problemsOf } from '../codecs/Problem.js';
 import { Offset, Timestamp } from '../codecs/scalars.js';
 import { CursorError } from '../errors/process.js';
-import { isLater } from '../operators/internal/times.js';
-import { type FeedPosition, isInvalid } from './Feed.js';
-import type { AnyEntry, AnyReader } from './Processor.js';
+
+/**
+ * A position in a source.
+ *
+ * @category Processing
+ */
+export interface FeedPosition {
+  /** The ledger offset up to which everything has been read. */
+  readonly offset: Offset;
+}
 
 /**
  * The progress of a processor, as a {@link CheckpointStore} saves it: plain JSON. If the source is not a ledger, it has
@@ -42,6 +48,12 @@ export interface LastUpdate {
   readonly updateId: string;
 }
 
+/** Codec of `LastUpdate`. */
+export const LastUpdate: t.Type<LastUpdate, unknown> = message<LastUpdate>('LastUpdate', {
+  offset: Offset,
+  updateId: text,
+});
+
 /**
  * Codec of `Cursor`. It rejects a record of a later version.
  *
@@ -50,41 +62,11 @@ export interface LastUpdate {
 export const Cursor: t.Type<Cursor, unknown> = message<Cursor>('Cursor', {
   version: t.literal(1),
   offset: Offset,
-  lastUpdate: optional(message<LastUpdate>('LastUpdate', { offset: Offset, updateId: text })),
+  lastUpdate: optional(LastUpdate),
   recordTimes: mapOf(text, Timestamp),
   participantId: optional(text),
   selection: text,
 });
-
-/**
- * Returns the cursor after some entries, or at a position after them. A position before the cursor belongs to a source
- * that was reset: the record times and the last update of the cursor are then dropped.
- */
-export function cursorAfter(
-  { order, timesOf }: AnyReader,
-  cursor: Cursor,
-  entries: readonly AnyEntry[],
-  position: FeedPosition = entries.at(-1)?.position ?? cursor,
-): Cursor {
-  const isReset = order.compare(position, cursor) < 0;
-  const recordTimes = new Map(isReset ? [] : Object.entries(cursor.recordTimes));
-  let lastUpdate = isReset ? undefined : cursor.lastUpdate;
-  for (const { content } of entries) {
-    if (isInvalid(content)) continue;
-    if ('updateId' in content && content.updateId !== undefined)
-      lastUpdate = { offset: content.offset, updateId: content.updateId };
-    for (const { synchronizerId, recordTime } of timesOf(content)) {
-      const latest = recordTimes.get(synchronizerId);
-      if (latest === undefined || isLater(recordTime, latest)) recordTimes.set(synchronizerId, recordTime);
-    }
-  }
-  return {
-    ...cursor,
-    ...position,
-    lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= position.offset ? lastUpdate : undefined,
-    recordTimes: Object.fromEntries(recordTimes),
-  };
-}
 
 /** Decodes a record of a processor's store. Throws a {@link CursorError} if it cannot be decoded. */
 export function decodeRecord<A>(codec: t.Decoder<unknown, A>, processor: string, record: unknown): A {

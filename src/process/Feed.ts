@@ -1,13 +1,13 @@
-import type { ord } from 'fp-ts';
 import type * as t from 'io-ts';
 import type { Observable } from 'rxjs';
 import type { OffsetCheckpoint, SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { Diagnostic, Report } from '../diagnostics/Diagnostic.js';
-import type { InvalidUpdate } from '../feed/UpdatesOptions.js';
+import type { UndecodedUpdate } from '../feed/Page.js';
 import type { CompleteRetryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
-import type { Cursor, LastUpdate } from './Cursor.js';
+import type { CheckpointStore } from './CheckpointStore.js';
+import type { Cursor, FeedPosition, LastUpdate } from './Cursor.js';
 import type { Committed, Work } from './ProcessOptions.js';
 
 /**
@@ -26,8 +26,9 @@ export interface FeedItem {
 
 /**
  * A source of updates in order, from which a processor can resume at any position: a ledger (`updatesFeed`,
- * `contractsFeed`), or a stream to which its updates are relayed (`natsFeed` of `canton-rx/nats`). A feed is a
- * description, and can be processed several times.
+ * `contractsFeed`), or a stream to which its updates are relayed (`natsFeed` of `canton-rx/nats`). It describes what a
+ * processor reads, and can be processed several times. It is not an Observable, as the feed of `ledger.updates()` is, and
+ * reads nothing by itself.
  *
  * @typeParam A - the input of handlers
  * @typeParam P - the positions in the source
@@ -46,10 +47,15 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
   /** Reports what the source and its processors do. Hot; never completes. */
   readonly diagnostics$: Observable<Diagnostic>;
   /**
-   * Whether a processor requires a store, because the source does not save its cursor. Default: it may start over each
-   * time.
+   * The store of processors whose options have none, and the name under which it saves their cursor. Default: such a
+   * processor starts over each time.
    */
-  readonly needsStore?: boolean;
+  readonly defaultStore?: {
+    /** The name of the processor in the store. */
+    readonly name: string;
+    /** The store. */
+    readonly store: CheckpointStore;
+  };
   /**
    * Whether no item may be left out: if a handler fails permanently, the processor ends. Default: it may skip or park
    * an item.
@@ -64,25 +70,13 @@ export interface Feed<A = Work, P extends FeedPosition = FeedPosition> {
 }
 
 /**
- * A position in a source.
- *
- * @category Processing
- */
-export interface FeedPosition {
-  /** The ledger offset up to which everything has been read. */
-  readonly offset: Offset;
-}
-
-/**
  * The properties of a run that a feed depends on.
  *
  * @category Processing
  */
 export interface FeedRun {
-  /** Whether the processor has a store. If not, the source saves its cursor, provided it can. */
-  readonly hasStore: boolean;
   /** Whether an update that cannot be decoded becomes an entry of a page. If not, it ends the feed with an error. */
-  readonly emitInvalid: boolean;
+  readonly emitUndecoded: boolean;
 }
 
 /** A run of a processor, as a wrapper receives it. */
@@ -93,6 +87,15 @@ interface WrappedRun<A, P extends FeedPosition> {
   /** Runs the processor with another feed or another handler. */
   readonly run: (feed: Feed<A, P>, handler: AnyHandler) => Observable<Committed>;
 }
+
+/** A feed of unknown items and positions. */
+export type AnyFeed = Feed<FeedItem>;
+
+/** A reader of such a feed. */
+export type AnyReader = FeedReader<FeedItem, FeedPosition>;
+
+/** An entry of such a feed. */
+export type AnyEntry = FeedEntry<FeedItem, FeedPosition>;
 
 /**
  * Reads a feed for one run of a processor.
@@ -106,8 +109,6 @@ export interface FeedReader<A, P extends FeedPosition> {
   readonly path: string;
   /** The maximum number of entries in a page. */
   readonly maxPageSize: number;
-  /** Saves the cursor for a processor without a store, if the source can. */
-  readonly place?: FeedPlace;
   /** Emits once where a processor without a cursor begins. */
   readonly start$: Observable<P>;
   /**
@@ -119,14 +120,19 @@ export interface FeedReader<A, P extends FeedPosition> {
   readonly identity$: Observable<FeedIdentity>;
   /** Codec of the positions, to check stored ones. They are plain JSON and decode to themselves. */
   readonly position: t.Type<P, unknown>;
-  /** The order of the positions. */
-  readonly order: ord.Ord<P>;
+  /** The order of the positions: negative if the first one is before the second, 0 if they are the same. */
+  compare(a: P, b: P): number;
   /** Emits once whether an update is still at its position; `true` if that cannot be determined. */
   hasUpdate(update: LastUpdate, at: P): Observable<boolean>;
   /**
    * Emits the pages after a position. Requests the first page, and the next one after each page, when `ready$` emits.
+   *
+   * @param after - the position, and what the cursor knows of the ledger
    */
-  pages(after: P, ready$: Observable<unknown>): Observable<FeedPage<A, P>>;
+  pages(
+    after: P & Partial<Pick<Cursor, 'lastUpdate' | 'participantId'>>,
+    ready$: Observable<unknown>,
+  ): Observable<FeedPage<A, P>>;
   /** Returns the record times of an entry, by synchronizer. */
   readonly timesOf: (content: A | OffsetCheckpoint) => readonly SynchronizerTime[];
 }
@@ -168,42 +174,5 @@ export interface FeedEntry<A, P extends FeedPosition> {
   /** The position after it. */
   readonly position: P;
   /** The content of the entry. */
-  readonly content: A | OffsetCheckpoint | InvalidUpdate;
+  readonly content: A | OffsetCheckpoint | UndecodedUpdate;
 }
-
-/**
- * The cursor that a source saves for all processors of a name, one of which works at a time.
- *
- * @category Processing
- */
-export interface FeedPlace {
-  /** The name of the place, for error messages. */
-  readonly name: string;
-  /**
-   * Waits until no other processor holds the place, then emits once. Errors if the place is lost; unsubscribing
-   * releases it.
-   */
-  hold(): Observable<unknown>;
-  /** Emits the record that was last saved, or `undefined`. */
-  load(): Observable<unknown>;
-  /** Saves a cursor, and completes when it is durable. */
-  save(cursor: Cursor): Observable<unknown>;
-}
-
-/** Whether an entry is a checkpoint. */
-export const isCheckpoint = (content: { readonly _tag: string }): content is OffsetCheckpoint =>
-  content._tag === 'OffsetCheckpoint';
-
-/** Whether an entry is an update that cannot be decoded. */
-export const isInvalid = (content: { readonly _tag: string }): content is InvalidUpdate =>
-  content._tag === 'InvalidUpdate';
-
-/** Orders positions by a number that each of them has. */
-export const orderBy = <P>(toNumber: (position: P) => number): ord.Ord<P> => ({
-  equals: (a, b) => toNumber(a) === toNumber(b),
-  compare: (a, b) => {
-    const difference = toNumber(a) - toNumber(b);
-    if (difference === 0) return 0;
-    return difference < 0 ? -1 : 1;
-  },
-});

@@ -9,7 +9,6 @@ import { HandlerFailure, toObservable } from './callHandler.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
 import { decodeRecord } from './Cursor.js';
 import type { Handler, Work } from './ProcessOptions.js';
-import type { AnyHandler } from '../ledger/connection.js';
 
 /**
  * The result for a parked update.
@@ -82,52 +81,42 @@ export const Parked: t.Type<Parked, unknown> = message<Parked>('Parked', {
  *
  * @category Processing
  */
-export function handleParked(store: CheckpointStore, name: string, handler: Handler): Observable<Unparked>;
-/**
- * Calls a handler with the updates that a processor has parked, each one in a transaction.
- *
- * @category Processing
- */
-export function handleParked<Tx>(
-  store: TransactionalStore<Tx>,
+export function handleParked<Tx = void>(
+  store: CheckpointStore | TransactionalStore<Tx>,
   name: string,
-  handler: Handler<Tx>,
-): Observable<Unparked>;
-export function handleParked(
-  store: CheckpointStore<unknown> & Partial<Pick<TransactionalStore<unknown>, 'transactions'>>,
-  name: string,
-  handle: AnyHandler,
+  handler: Handler<NoInfer<Tx>>,
 ): Observable<Unparked> {
-  const { transactions } = store;
-  if (store.parked === undefined || store.unpark === undefined)
+  const parking: ParkingStore = store;
+  const { transactions } = parking;
+  if (parking.parked === undefined || parking.unpark === undefined)
     throw new TypeError('handleParked requires a store with parked and unpark');
-  const unpark = ({ offset }: Parked, tx: unknown): Observable<boolean> =>
-    from(store.unpark?.(name, offset, tx) ?? [false]);
-  const handleOne = (parked: Parked): Observable<Unparked> => {
-    const work = toWork(parked);
-    if (work === undefined) return of({ parked, isHandled: false });
-    const handled: Unparked = { parked, isHandled: true };
-    const call = (tx: unknown): Observable<unknown> => defer(() => toObservable(handle(work as never, tx)));
-    if (transactions === undefined)
-      return call(undefined).pipe(
-        concatMap(() => unpark(parked, undefined)),
-        map(() => handled),
-      );
-    // removed first, so that a concurrent call waits for this transaction and then does not find the update
-    return transactions.transact((tx) =>
-      unpark(parked, tx).pipe(concatMap((wasParked) => (wasParked ? call(tx).pipe(map(() => handled)) : EMPTY))),
-    );
+  const unpark = (parked: Parked, tx: unknown): Observable<boolean> =>
+    defer(() => from(parking.unpark?.(name, parked.offset, tx) ?? [false]));
+  const handleOne = (parked: Parked, work: Work): Observable<unknown> => {
+    const call = (tx: unknown): Observable<unknown> => defer(() => toObservable(handler(work, tx as Tx)));
+    return transactions === undefined
+      ? call(undefined).pipe(concatMap(() => unpark(parked, undefined)))
+      : // removed first, so that a concurrent call waits for this transaction and then does not find the update
+        transactions.transact((tx) =>
+          unpark(parked, tx).pipe(concatMap((wasParked) => (wasParked ? call(tx) : EMPTY))),
+        );
   };
-  return defer(() => from(store.parked?.(name) ?? EMPTY)).pipe(
+  return defer(() => from(parking.parked?.(name) ?? EMPTY)).pipe(
     concatMap((record) => {
       const parked = decodeRecord(Parked, name, record);
-      return handleOne(parked).pipe(
+      const work = toWork(parked);
+      if (work === undefined) return of<Unparked>({ parked, isHandled: false });
+      return handleOne(parked, work).pipe(
+        map((): Unparked => ({ parked, isHandled: true })),
         mapError((error) => (error instanceof HandlerFailure ? error.cause : error)),
         catchError((error: unknown) => of<Unparked>({ parked, isHandled: false, error })),
       );
     }),
   );
 }
+
+/** A store as `handleParked` uses it. */
+type ParkingStore = CheckpointStore<unknown> & Partial<Pick<TransactionalStore<unknown>, 'transactions'>>;
 
 /** Returns the update, unless it is absent or of a kind that handlers do not receive. */
 const toWork = ({ update }: Parked): Work | undefined => (update?._tag === 'OffsetCheckpoint' ? undefined : update);

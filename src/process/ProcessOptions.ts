@@ -1,25 +1,80 @@
+import type { Observable } from 'rxjs';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
 import type { Update } from '../codecs/Update.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import type { RetryPolicy } from '../http/retry.js';
 import type { CheckpointStore, TransactionalStore } from './CheckpointStore.js';
+
+/**
+ * Where a processor saves its cursor: a store and a name in it, or neither.
+ *
+ * @category Processing
+ */
+export type StoreOptions<Tx = void> =
+  | {
+      /**
+       * The name under which the store saves the cursor. Of several processors with the same name and store, one works,
+       * and the next one waits until it has ended.
+       */
+      readonly name: string;
+      /**
+       * Where the processor saves its cursor. Without transactions, an update is handled again after a restart if its
+       * cursor was not saved because the process was killed, or because the store failed until `stopWithinMs` was over.
+       *
+       * @defaultValue that of the feed, if it has one, as `natsFeed` does with a durable; otherwise each subscription
+       * starts at the beginning of the feed
+       */
+      readonly store: CheckpointStore | TransactionalStore<Tx>;
+    }
+  | {
+      /** Not without a store. */
+      readonly name?: undefined;
+      /** Absent: nothing is saved. */
+      readonly store?: undefined;
+    };
 
 /**
  * Options of a processor.
  *
  * @category Processing
  */
-export interface ProcessOptions<Tx = void, A = Work> {
-  /** The name under which the store saves the cursor. Required with `store`; a TypeError without it. */
-  readonly name?: string | undefined;
-  /**
-   * Where the processor saves its cursor. Without transactions, an update is handled again after a restart if its
-   * cursor was not saved because the process was killed, or because the store failed until `stopWithinMs` was over.
-   *
-   * @defaultValue the source itself, if it saves cursors, as `natsFeed` does with a durable; otherwise each
-   * subscription starts at the beginning of the feed
-   */
-  readonly store?: CheckpointStore | TransactionalStore<Tx> | undefined;
+export type ProcessOptions<Tx = void, A = Work> = StoreOptions<Tx> &
+  WorkOptions<A> & {
+    /**
+     * How often the cursor is saved and a transaction is committed: after a number of updates, or after the update that
+     * is being handled when a time has passed. The end of a page always commits.
+     *
+     * @defaultValue after each page, and after 1000 ms
+     */
+    readonly commitEvery?: CommitEvery | undefined;
+    /** Only available in {@link BatchProcessOptions}. */
+    readonly batch?: undefined;
+  };
+
+/**
+ * Options of a processor whose handler receives several updates at once.
+ *
+ * @category Processing
+ */
+export type BatchProcessOptions<Tx = void, A = Work> = StoreOptions<Tx> &
+  WorkOptions<A> & {
+    /**
+     * Calls the handler with an array of `size` updates, or with fewer when `withinMs` milliseconds have passed since
+     * the first of them arrived. A batch is committed as a unit. If a batch fails, its updates are handled one at a
+     * time.
+     */
+    readonly batch: BatchOptions;
+    /** Not allowed with `batch`, because each batch is a commit. */
+    readonly commitEvery?: undefined;
+  };
+
+/**
+ * Options of any processor, whatever its store and its handler.
+ *
+ * @category Processing
+ */
+export interface WorkOptions<A = Work> {
   /**
    * Selects the updates that the handler receives. The cursor moves past the others.
    *
@@ -27,20 +82,11 @@ export interface ProcessOptions<Tx = void, A = Work> {
    */
   readonly select?: ((update: A) => boolean) | undefined;
   /**
-   * How often the cursor is saved and a transaction is committed: after a number of updates, or after the update that
-   * is being handled when a time has passed. The end of a page always commits.
-   *
-   * @defaultValue after each page, and after 1000 ms
-   */
-  readonly commitEvery?: CommitEvery | undefined;
-  /**
    * How to retry after a transient failure of the store.
    *
    * @defaultValue the policy of the feed
    */
   readonly retry?: RetryPolicy | undefined;
-  /** Only available in {@link BatchProcessOptions}. */
-  readonly batch?: undefined;
   /**
    * How to retry a handler that fails. `giveUpAfterMs` limits the time of its attempts and of the delays between them.
    *
@@ -51,7 +97,8 @@ export interface ProcessOptions<Tx = void, A = Work> {
    * What to do if an update cannot be handled. `'stop'` ends the processor with a `HandlerError`. `'skip'` continues
    * without the update. `'park'` saves the update in the store and continues. With a feed of contracts only `'stop'` is
    * allowed. `'skip'` and `'park'` also apply to updates that cannot be decoded; with `'stop'` these end the processor
-   * with a `DecodeError`.
+   * with a `DecodeError`. It differs from `onUndecodable` of `ledger.updates()`, which only says whether an update that
+   * cannot be decoded is an error or an element, because a processor must also decide about a handler that fails.
    *
    * @defaultValue 'stop'
    */
@@ -61,7 +108,8 @@ export interface ProcessOptions<Tx = void, A = Work> {
   /**
    * How long the running handler, and then the commit with its retries, may take after the processor is stopped or
    * unsubscribed, in milliseconds. After that time they are abandoned, and updates that were handled but not committed
-   * are handled again after a restart.
+   * are handled again after a restart. A handler that returned a Promise cannot be interrupted: the next processor of the
+   * name waits until it has settled, unless the store is a {@link TransactionalStore}.
    *
    * @defaultValue 10000
    */
@@ -74,23 +122,13 @@ export interface ProcessOptions<Tx = void, A = Work> {
   readonly storeTimeoutMs?: number | undefined;
 }
 
-/**
- * Options of a processor whose handler receives several updates at once.
- *
- * @category Processing
- */
-export interface BatchProcessOptions<Tx = void, A = Work> extends Omit<ProcessOptions<Tx, A>, 'batch' | 'commitEvery'> {
-  /**
-   * Calls the handler with an array of `size` updates, or with fewer when `withinMs` milliseconds have passed since the
-   * first of them arrived. A batch is committed as a unit. If a batch fails, its updates are handled one at a time.
-   */
-  readonly batch: BatchOptions;
-  /** Not allowed with `batch`, because each batch is a commit. */
-  readonly commitEvery?: undefined;
+/** Options of any processor, also those that the types exclude and a caller in JavaScript may pass. */
+export interface AnyProcessOptions extends WorkOptions {
+  readonly name?: string | undefined;
+  readonly store?: CheckpointStore | TransactionalStore<unknown> | undefined;
+  readonly commitEvery?: CommitEvery | undefined;
+  readonly batch?: BatchOptions | undefined;
 }
-
-/** Options of any processor, with any kind of transaction. */
-export type AnyProcessOptions = ProcessOptions<unknown> | BatchProcessOptions<unknown>;
 
 /**
  * The number of updates and the time between two commits.
@@ -132,22 +170,31 @@ export interface BatchOptions {
 export type Work = Exclude<Update, OffsetCheckpoint>;
 
 /**
- * Handles one update. The processor waits until a returned Observable completes or a returned Promise is fulfilled. An
- * error or a rejection is a failure, and is retried.
- *
- * `tx` is the open transaction of a {@link TransactionalStore}. The processor commits it; the handler must not end it.
- * A handler that uses it has a type such as `Handler<PoolClient>`, and requires such a store.
+ * What a handler may return: nothing, or what the processor waits for. An error or a rejection is a failure, and is
+ * retried.
  *
  * @category Processing
  */
-export type Handler<Tx = unknown, A = Work> = (update: A, tx: Tx) => unknown;
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a handler without a result
+export type HandlerResult = void | Observable<unknown> | PromiseLike<unknown> | AsyncIterable<unknown>;
+
+/**
+ * Handles one update. The processor waits until a returned Observable completes or a returned Promise is fulfilled.
+ *
+ * `tx` is the open transaction of a {@link TransactionalStore}. The processor commits it; the handler must not end it.
+ * A handler that uses it has a type such as `Handler<PoolClient>`, and requires such a store. `report` adds to the
+ * diagnostics of the feed.
+ *
+ * @category Processing
+ */
+export type Handler<Tx = unknown, A = Work> = (update: A, tx: Tx, report?: Report) => HandlerResult;
 
 /**
  * Handles one or more updates, in order. To return several Promises, combine them: `Promise.all(…)`.
  *
  * @category Processing
  */
-export type BatchHandler<Tx = unknown, A = Work> = (updates: readonly A[], tx: Tx) => unknown;
+export type BatchHandler<Tx = unknown, A = Work> = (updates: readonly A[], tx: Tx, report?: Report) => HandlerResult;
 
 /**
  * A commit: the updates at or before the offset have been handled, and the store has saved that.

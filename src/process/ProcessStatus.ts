@@ -16,6 +16,7 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset, Timestamp } from '../codecs/scalars.js';
+import { checkNotNegative, checkPositive } from '../http/retry.js';
 import { isLater } from '../operators/internal/times.js';
 import type { Committed } from './ProcessOptions.js';
 
@@ -115,12 +116,12 @@ export interface ReadyOptions {
  *
  * @category Processing
  */
-export const toStatus =
-  (
-    ledgerEnd$: Observable<Offset>,
-    { everyMs = 5_000 }: { readonly everyMs?: number } = {},
-  ): OperatorFunction<Committed, ProcessStatus> =>
-  (committed$) =>
+export function toStatus(
+  ledgerEnd$: Observable<Offset>,
+  { everyMs = 5_000 }: { readonly everyMs?: number } = {},
+): OperatorFunction<Committed, ProcessStatus> {
+  checkPositive({ everyMs });
+  return (committed$) =>
     committed$.pipe(
       connect((shared$) => {
         const end$ = timer(0, everyMs).pipe(
@@ -137,6 +138,7 @@ export const toStatus =
         );
       }),
     );
+}
 
 /**
  * Returns whether a processor is ready, for a readiness probe: it knows the ledger end, and has caught up, lags a
@@ -158,6 +160,7 @@ export function isReady(
   { state, offset = 0, ledgerEnd = Infinity, seenAt = 0, behindSince = Infinity }: ProcessStatus,
   { maxLagOffsets = 0, maxAgeMs = 60_000, isStandbyReady = true }: ReadyOptions = {},
 ): boolean {
+  checkNotNegative({ maxLagOffsets, maxAgeMs });
   const now = asyncScheduler.now();
   if (now - seenAt > maxAgeMs) return false;
   if (state === 'waiting') return isStandbyReady;

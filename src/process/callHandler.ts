@@ -1,26 +1,45 @@
-import {
-  asyncScheduler,
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  expand,
-  finalize,
-  from,
-  ignoreElements,
-  isObservable,
-  map,
-  type Observable,
-  type ObservableInput,
-  of,
-  queueScheduler,
-  subscribeOn,
-  tap,
-} from 'rxjs';
+import { asyncScheduler, concat, defer, from, ignoreElements, isObservable, map, Observable, of } from 'rxjs';
+import type { ObservableInput } from 'rxjs';
+import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
+import type { Offset } from '../codecs/scalars.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError } from '../errors/feed.js';
-import { mapError } from '../http/retry.js';
-import { type FeedItem, isCheckpoint, isInvalid } from './Feed.js';
-import type { AnyEntry, Processor } from './Processor.js';
+import type { UndecodedUpdate } from '../feed/Page.js';
+import { type CompleteRetryPolicy, mapError } from '../http/retry.js';
+import type { Transactions } from './CheckpointStore.js';
+import type { Cursor } from './Cursor.js';
+import type { AnyEntry, AnyReader, FeedItem } from './Feed.js';
+
+/** A processor that holds its name: its handler, its store and its settings. */
+export interface Processor extends Stop, ProcessorSettings {
+  readonly reader: AnyReader;
+  /** Handles one item, or several if it takes batches. */
+  readonly handle: (work: FeedItem | readonly FeedItem[], tx: unknown, report: Report) => unknown;
+  readonly transactions: Transactions<unknown>;
+  /** Whether the effects of a handler are rolled back when it fails. */
+  readonly isTransactional: boolean;
+  readonly load$: Observable<unknown>;
+  readonly save: (cursor: Cursor, tx: unknown) => Observable<unknown>;
+  readonly park: (offset: Offset, parked: unknown, tx: unknown) => Observable<unknown>;
+}
+
+/** Whether a processor must stop. */
+export interface Stop {
+  /** Emits when the processor must stop. */
+  readonly stop$: Observable<unknown>;
+  readonly isStopped: () => boolean;
+}
+
+/** The options that the work of a processor depends on, with their defaults. */
+export interface ProcessorSettings {
+  readonly select: (item: FeedItem) => boolean;
+  readonly takesBatches: boolean;
+  readonly commitEveryMs: number;
+  readonly commitEveryUpdates: number;
+  readonly storeRetry: CompleteRetryPolicy;
+  readonly handlerRetry: CompleteRetryPolicy;
+  readonly onPoison: 'stop' | 'skip' | 'park';
+}
 
 /** The result of a call: how many of its updates were handled. */
 export interface Handled {
@@ -64,80 +83,76 @@ const handleBatch = (processor: Processor, entries: Entries, tx: unknown): Obser
     return defer(() => {
       if (processor.isStopped()) return of({ done: 0, handled: 0 });
       const work = entries.map((entry) => toWork(processor, entry)).filter((update) => update !== undefined);
-      const result$ = work.length === 0 ? of(undefined) : toObservable(processor.handle(work, tx));
+      const result$ =
+        work.length === 0 ? of(undefined) : toObservable(processor.handle(work, tx, processor.reader.report));
       return result$.pipe(map(() => ({ done: entries.length, handled: work.length })));
     }).pipe(mapError((error) => new HandlerFailure(error, asyncScheduler.now() - startedAt)));
   });
 
 const handleEach = (processor: Processor, entries: Entries, tx: unknown): Observable<Handled> =>
-  defer(() => {
+  new Observable<Handled>((subscriber) => {
     const startedAt = asyncScheduler.now();
-    const state = { done: 0, handled: 0, attemptAt: startedAt, isAbandoned: false };
-    const progress = (): Handled => ({ done: state.done, handled: state.handled });
+    const state = { done: 0, handled: 0, attemptAt: startedAt };
     // the first update is handled even if it is time to commit
     const mustEnd = (): boolean =>
-      state.isAbandoned ||
+      subscriber.closed ||
       processor.isStopped() ||
       (state.done > 0 && Math.abs(asyncScheduler.now() - startedAt) >= processor.commitEveryMs);
-    const countOne = (handled = 1): void => {
+    const countOne = (handled: 0 | 1): void => {
       state.done += 1;
       state.handled += handled;
       state.attemptAt = asyncScheduler.now();
     };
-    /** Handles entries up to the first whose result is awaited, and returns that result. */
-    const handleUntilAwaited = (): ObservableInput<unknown> | undefined => {
-      for (let entry = entries[state.done]; entry !== undefined && !mustEnd(); entry = entries[state.done]) {
-        const work = toWork(processor, entry);
-        const result = work === undefined ? undefined : processor.handle(work, tx);
-        if (isAwaited(result)) return result;
-        countOne(work === undefined ? 0 : 1);
+    const fail = (error: unknown): void => {
+      const { done, handled, attemptAt } = state;
+      subscriber.error(new HandlerFailure(error, asyncScheduler.now() - attemptAt, { done, handled }));
+    };
+    /** Waits for a result, and returns whether it has ended already; otherwise continues after it. */
+    const hasEnded = (result: ObservableInput<unknown>): boolean => {
+      let isSynchronous = true;
+      const end = (): void => {
+        countOne(1);
+        if (!isSynchronous) handleRest();
+      };
+      const before = state.done;
+      // a subscription for each Promise would take more time
+      if (isPromise(result)) result.then(end, fail);
+      else subscriber.add(toObservable(result).subscribe({ next: end, error: fail }));
+      isSynchronous = false;
+      return state.done > before;
+    };
+    // a loop, because synchronous results would nest
+    const handleRest = (): void => {
+      try {
+        for (let entry = entries[state.done]; entry !== undefined && !mustEnd(); entry = entries[state.done]) {
+          const work = toWork(processor, entry);
+          const result = work === undefined ? undefined : processor.handle(work, tx, processor.reader.report);
+          if (!isAwaited(result)) countOne(work === undefined ? 0 : 1);
+          else if (!hasEnded(result)) return;
+        }
+      } catch (error) {
+        fail(error);
+        return;
       }
-      return undefined;
+      subscriber.next({ done: state.done, handled: state.handled });
+      subscriber.complete();
     };
-    /**
-     * Awaits consecutive Promises, and returns the Observable that follows them. Takes less time than a subscription
-     * for each.
-     */
-    const awaitPromises = async (first: PromiseLike<unknown>): Promise<ObservableInput<unknown> | undefined> => {
-      let awaited: ObservableInput<unknown> | undefined = first;
-      while (isPromise(awaited)) {
-        await awaited;
-        if (state.isAbandoned) return undefined;
-        countOne();
-        awaited = handleUntilAwaited();
-      }
-      return awaited;
-    };
-    const awaitResult = (result: ObservableInput<unknown> | undefined): Observable<unknown> => {
-      if (result === undefined) return EMPTY;
-      if (isPromise(result)) return from(awaitPromises(result)).pipe(concatMap(awaitResult));
-      return toObservable(result).pipe(
-        tap(() => {
-          countOne();
-        }),
-      );
-    };
-    // queued, because synchronous results after an asynchronous one would nest
-    const some$ = defer(() => awaitResult(handleUntilAwaited())).pipe(subscribeOn(queueScheduler));
-    const each$ = some$.pipe(
-      expand(() => some$),
-      mapError((error) => new HandlerFailure(error, asyncScheduler.now() - state.attemptAt, progress())),
-      finalize(() => {
-        state.isAbandoned = true;
-      }),
-    );
-    return concat(
-      each$.pipe(ignoreElements()),
-      defer(() => of(progress())),
-    );
+    handleRest();
   });
 
 /** Returns the update if the handler must receive it. */
 function toWork({ select, reader }: Processor, { content }: AnyEntry): FeedItem | undefined {
   if (isCheckpoint(content)) return undefined;
-  if (isInvalid(content)) throw new DecodeError(reader.path, content.problems, content.offset);
+  if (isUndecoded(content)) throw new DecodeError(reader.path, content.problems, content.offset);
   return select(content) ? content : undefined;
 }
+
+const isCheckpoint = (content: { readonly _tag: string }): content is OffsetCheckpoint =>
+  content._tag === 'OffsetCheckpoint';
+
+/** Whether an entry is an update that cannot be decoded. */
+export const isUndecoded = (content: { readonly _tag: string }): content is UndecodedUpdate =>
+  content._tag === 'UndecodedUpdate';
 
 /**
  * Waits for the result of a handler and then emits once: for an Observable or a Promise when it has ended, for anything
@@ -160,7 +175,12 @@ function isAwaited(result: unknown): result is ObservableInput<unknown> {
 }
 
 const isAwaitable = (u: unknown): u is ObservableInput<unknown> =>
-  isObservable(u) || isPromise(u) || (typeof u === 'object' && u !== null && Symbol.asyncIterator in u);
+  isObservable(u) || isPromise(u) || isAsyncIterable(u);
 
-const isPromise = (u: unknown): u is PromiseLike<unknown> =>
+/** Whether a value is a Promise, and not an Observable that has a method `then`, too. */
+export const isPromise = (u: unknown): u is PromiseLike<unknown> =>
   typeof u === 'object' && u !== null && 'then' in u && typeof u.then === 'function' && !isObservable(u);
+
+/** Whether a value can be read by `for await`. */
+export const isAsyncIterable = (u: unknown): u is AsyncIterable<unknown> =>
+  typeof u === 'object' && u !== null && Symbol.asyncIterator in u && !isObservable(u);

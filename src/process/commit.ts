@@ -16,14 +16,15 @@ import {
   timer,
 } from 'rxjs';
 import type { Update } from '../codecs/Update.js';
-import { HandlerError } from '../errors/process.js';
+import { endsProcessor, HandlerError } from '../errors/process.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { clampTimer, RetryBudget } from '../http/retry.js';
-import { callHandler, type Handled, HandlerFailure } from './callHandler.js';
-import { type Cursor, cursorAfter } from './Cursor.js';
-import { type FeedItem, type FeedPage, type FeedPosition, isInvalid } from './Feed.js';
+import { callHandler, type Handled, HandlerFailure, isUndecoded, type Processor } from './callHandler.js';
+import type { Cursor, FeedPosition } from './Cursor.js';
+import type { AnyEntry, FeedItem, FeedPage } from './Feed.js';
 import { Parked } from './Parked.js';
 import type { Committed } from './ProcessOptions.js';
-import type { AnyEntry, Processor } from './Processor.js';
+import { cursorAfter } from './resume.js';
 
 /** Entries that are handled and committed together, unless a commit is due earlier. */
 export interface Chunk extends FeedPage<FeedItem, FeedPosition> {
@@ -56,8 +57,10 @@ interface Progress {
 
 /** Handles a chunk and commits it in as many parts as necessary. Emits after each attempt. */
 export const commitChunk = (processor: Processor, cursor: Cursor, chunk: Chunk): Observable<Progress> => {
-  const start = initialProgress(chunk, cursor, processor.commitEveryUpdates, new RetryBudget(processor.handlerRetry));
-  return of(start).pipe(
+  const { commitEveryUpdates: partSize, handlerRetry } = processor;
+  const budget = new RetryBudget(handlerRetry);
+  const start = { chunk, cursor, remaining: chunk.entries, partSize, nextSize: partSize, budget, ...noAttempt };
+  return of<Progress>(start).pipe(
     // one transaction ends before the next one begins; queued, because synchronous attempts would nest
     expand((progress) => {
       const isDone = progress !== start && progress.remaining.length === 0;
@@ -69,18 +72,8 @@ export const commitChunk = (processor: Processor, cursor: Cursor, chunk: Chunk):
   );
 };
 
-const initialProgress = (chunk: Chunk, cursor: Cursor, partSize: number, budget: RetryBudget): Progress => ({
-  chunk,
-  cursor,
-  remaining: chunk.entries,
-  partSize,
-  nextSize: partSize,
-  budget,
-  failure: undefined,
-  failureAfterNext: undefined,
-  committed: undefined,
-  done: 0,
-});
+/** What the last attempt leaves, before there was one. */
+const noAttempt = { failure: undefined, failureAfterNext: undefined, committed: undefined, done: 0 };
 
 const nextAttempt = (processor: Processor, progress: Progress): Observable<Progress> =>
   progress.failure === undefined
@@ -104,13 +97,13 @@ const commitPart = (processor: Processor, progress: Progress): Observable<Progre
     return processor.transactions.transact(handleAndSave).pipe(
       catchError((error: unknown) => {
         if (!(error instanceof HandlerFailure)) throw error;
-        const { before } = error;
+        const { before, cause } = error;
         // any update of the batch may have failed: handle them one at a time
-        if (before === undefined && part.length > 1)
-          return of(progressForRetry(progress, { partSize: 1, nextSize: 1 }));
+        if (before === undefined && part.length > 1 && !isOfStore(cause))
+          return of({ ...progress, ...noAttempt, partSize: 1, nextSize: 1 });
         // the updates before the failure were rolled back with it: commit them first
         if (before !== undefined && before.done > 0)
-          return of(progressForRetry(progress, { nextSize: before.done, failureAfterNext: error }));
+          return of({ ...progress, ...noAttempt, nextSize: before.done, failureAfterNext: error });
         return retryOrGiveUp(processor, progress, error);
       }),
     );
@@ -131,23 +124,21 @@ function advance({ reader }: Processor, progress: Progress, { done, handled, fai
   const cursor = cursorAfter(reader, progress.cursor, remaining.slice(0, done), isDone ? chunk.reached : undefined);
   const { offset, recordTimes } = cursor;
   return {
-    ...initialProgress(chunk, cursor, partSize, progress.budget.renew()),
+    chunk,
+    cursor,
+    partSize,
+    nextSize: partSize,
+    budget: progress.budget.renew(),
     remaining: remaining.slice(done),
+    ...noAttempt,
     failure: failure ?? (done === nextSize ? failureAfterNext : undefined),
     committed: { offset, recordTimes, handled, isCaughtUp: isDone && chunk.isCaughtUp },
     done,
   };
 }
 
-/** Returns the same progress after a failed attempt, with changes for the next one. */
-const progressForRetry = (progress: Progress, changes: Partial<Progress>): Progress => ({
-  ...progress,
-  failure: undefined,
-  failureAfterNext: undefined,
-  committed: undefined,
-  done: 0,
-  ...changes,
-});
+/** Whether a handler failed because of what it writes to, as a relay does. The processor retries it like its store. */
+const isOfStore = (cause: unknown): boolean => isLedgerError(cause, 'StoreError') || endsProcessor(cause);
 
 /** Waits before it retries the first remaining update. When the retry budget is used up, applies `onPoison`. */
 function retryOrGiveUp(
@@ -157,15 +148,17 @@ function retryOrGiveUp(
 ): Observable<Progress> {
   const [first] = progress.remaining;
   const spent = progress.budget.spend(tookMs);
-  if (first === undefined) throw cause;
+  if (processor.isStopped() && isLedgerError(cause, 'StoreError')) return EMPTY;
+  // never a reason to skip the update
+  if (first === undefined || isOfStore(cause)) throw cause;
   const { content } = first;
-  if (spent.leftMs <= 0 || isInvalid(content)) return skipOrPark(processor, progress, first, cause);
+  if (spent.leftMs <= 0 || isUndecoded(content)) return skipOrPark(processor, progress, first, cause);
   const delayMs = spent.nextDelayMs();
   const budget = spent.countFailure(delayMs);
   const { failures } = budget;
   processor.reader.report(() => ({ _tag: 'HandlerFailed', offset: content.offset, failures, delayMs, cause }));
   return timer(clampTimer(delayMs)).pipe(
-    map(() => progressForRetry(progress, { budget })),
+    map(() => ({ ...progress, ...noAttempt, budget })),
     takeUntil(processor.stop$),
   );
 }
@@ -186,7 +179,7 @@ function skipOrPark(
     offset,
     updateId,
     // only feeds of updates can park
-    update: isInvalid(content) ? undefined : (content as Update),
+    update: isUndecoded(content) ? undefined : (content as Update),
     reason: cause instanceof Error ? cause.message : String(cause),
     attempts,
     parkedAt: new Date(asyncScheduler.now()).toISOString(),

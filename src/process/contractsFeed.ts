@@ -9,13 +9,12 @@ import {
 } from '../contracts/ContractQuery.js';
 import { type ContractsOptions, type ContractsSource, contractsSource } from '../contracts/ContractsSource.js';
 import { join } from '../contracts/join.js';
-import { createLedgerFeed } from '../feed/LedgerFeed.js';
+import { createLedgerFeed } from '../feed/UpdatesOptions.js';
 import type { Service } from '../feed/Service.js';
 import { checkPositive } from '../http/retry.js';
-import { connectionOf } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import {
-  contractsOrder,
+  compareContracts,
   ContractsPosition,
   contractsTimes,
   type ContractsWork,
@@ -25,7 +24,7 @@ import {
   resumeOffset,
 } from './ContractsWork.js';
 import type { Feed, FeedReader } from './Feed.js';
-import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
+import { hasUpdate, ledgerFeed, ledgerIdentity } from './updatesFeed.js';
 
 /**
  * Options of {@link contractsFeed}.
@@ -77,11 +76,11 @@ export type ContractsFeedQuery<M extends ContractTypes = ContractTypes> = Contra
  * If one change is left out, the contracts are in a state that the ledger never had, so `onPoison` must be `'stop'`. An
  * update that cannot be decoded ends the processor with a `DecodeError`.
  *
- * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
+ * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`, or a copy
  * @param query - the contracts, and what to do about a gap
  * @param options - the size of batches and pages, and the retry policy
- * @throws TypeError for invalid options, for a query without parties or with `onUnknownPackage: 'wait'`, and if
- * `ledger` was not created by this library; an `InvalidRequestError` for an invalid party or template
+ * @throws TypeError for invalid options, for a query without parties or with `onUnknownPackage: 'wait'`, and if the
+ * `updates` of the ledger were replaced; an `InvalidRequestError` for an invalid party or template
  * @example
  * ```ts
  * import { createLedger } from 'canton-rx';
@@ -110,33 +109,19 @@ export function contractsFeed<const M extends ContractTypes = ContractTypes>(
   options: ContractsFeedOptions = {},
 ): Feed<ContractsWork<ContractOf<M>>, ContractsPosition> {
   const { batchSize = 500 } = options;
-  checkPositive({ batchSize: Math.min(batchSize, Number.MAX_SAFE_INTEGER) }, true);
+  checkPositive({ batchSize }, batchSize !== Infinity);
   // JavaScript callers may pass what the types exclude
   if ((query as ContractPolicies).onUnknownPackage === 'wait')
     throw new TypeError("onUnknownPackage: 'wait' is not supported by this feed");
   const sourceOf = contractsSource(ledger, options);
-  const { service, retry } = sourceOf(0);
+  const { retry } = sourceOf(0);
   const request = { beginExclusive: 0, updateFormat: updateFormatOf(eventFormatOf(query), query.includeExercises) };
-  const feedOver = (over: Service): ContractsFeed => ({
-    retry,
-    mustHandleAll: true,
-    end$: defer(() => ledger.ledgerEnd()),
-    diagnostics$: ledger.diagnostics$,
-    open: () => openReader(sourceOver(sourceOf, over), query, request, batchSize),
-  });
-  const runProcessor = connectionOf(ledger)?.runProcessor;
-  const feed: ContractsFeed = {
-    ...feedOver(service),
-    ...(runProcessor !== undefined && {
-      wrapRun: ({ name, handler, run }) =>
-        runProcessor({ name, request, handler, run: (over, wrapped) => run(feedOver(over), wrapped) }),
-    }),
-  };
+  const feed = ledgerFeed(ledger, request, retry, (service) =>
+    openReader(sourceOver(sourceOf, service), query, request, batchSize),
+  );
   // the types of the contracts are those of the query
-  return feed as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition>;
+  return { ...feed, mustHandleAll: true } as unknown as Feed<ContractsWork<ContractOf<M>>, ContractsPosition>;
 }
-
-type ContractsFeed = Feed<ContractsWork, ContractsPosition>;
 
 /** Returns the source over a participant, with polled changes: pushed ones would wait in memory for a slow handler. */
 function sourceOver(sourceOf: ReturnType<typeof contractsSource>, service: Service): ContractsSource {
@@ -169,8 +154,9 @@ function openReader(
       map(({ selection, ...identity }) => ({ ...identity, selection: `contracts:${selection}` })),
     ),
     position: ContractsPosition,
-    order: contractsOrder,
-    hasUpdate: (update) => hasUpdate(feed, update),
+    compare: compareContracts,
+    // updates that change no contract are not recorded
+    hasUpdate: (update) => hasUpdate(feed, update, update.offset),
     pages: (after, ready$) =>
       defer(() => {
         let reached = after;
@@ -178,10 +164,12 @@ function openReader(
         const request = {
           query,
           resumeFrom: resumeOffset(after),
+          participantId: after.participantId,
           // a store may return null for an absent field
+          notBefore: after.notBefore ?? undefined,
           reason: after.reason ?? undefined,
           ...(typeof digest === 'string' && {
-            isSame: (contracts: ReadonlyMap<string, AnyContract>) => digestOf(contracts.values()) === digest,
+            isSame: (contracts: Iterable<AnyContract>) => digestOf(contracts) === digest,
           }),
         };
         return join(source, request, ready$).pipe(

@@ -1,3 +1,4 @@
+import { BehaviorSubject, concatMap, defer, finalize, first, NEVER, type Observable, startWith } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
 import type { CheckpointStore } from './CheckpointStore.js';
 import type { Cursor } from './Cursor.js';
@@ -42,5 +43,37 @@ export function memoryStore(): Required<CheckpointStore> {
     },
     parked: (name) => [...parkedOf(name)].sort(([a], [b]) => a - b).map(([, parked]) => structuredClone(parked)),
     unpark: (name, offset) => [parkedOf(name).delete(offset)],
+    hold: (name) => holdName(cursors, name),
   };
 }
+
+/** The runs that hold or wait for a name: the first one holds it. */
+type Queue = BehaviorSubject<readonly object[]>;
+
+/** The queues of an owner, which is a store, by name. A queue without runs is removed. */
+const queuesByOwner = new WeakMap<object, Map<string, Queue>>();
+
+/**
+ * Waits until no other run of this process holds a name of a store, then holds it and emits once. Unsubscribing
+ * releases it. Runs get the name in the order in which they subscribed.
+ *
+ * @param owner - the store, or an object that stands for stores with the same content
+ */
+export const holdName = (owner: object, name: string): Observable<unknown> =>
+  defer(() => {
+    const queues = queuesByOwner.get(owner) ?? new Map<string, Queue>();
+    queuesByOwner.set(owner, queues);
+    const queue: Queue = queues.get(name) ?? new BehaviorSubject<readonly object[]>([]);
+    queues.set(name, queue);
+    const run = {};
+    queue.next([...queue.value, run]);
+    return queue.pipe(
+      first(([holder]) => holder === run),
+      concatMap(() => NEVER.pipe(startWith(run))),
+      finalize(() => {
+        const rest = queue.value.filter((other) => other !== run);
+        if (rest.length === 0) queues.delete(name);
+        queue.next(rest);
+      }),
+    );
+  });

@@ -1,37 +1,28 @@
 import {
-  catchError,
   concatMap,
   defer,
   delay,
-  dematerialize,
-  EMPTY,
-  filter,
-  finalize,
   fromEvent,
-  interval,
-  map,
-  materialize,
   merge,
   NEVER,
   type Observable,
   of,
   share,
   shareReplay,
-  startWith,
   Subject,
-  switchMap,
   take,
   takeUntil,
   tap,
 } from 'rxjs';
-import { isStoreError } from '../errors/process.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { CursorError } from '../errors/process.js';
 import { reportEnd } from '../feed/updates.js';
-import { clampTimer, type RetrySettings, retryTransient } from '../http/retry.js';
+import { checkNotNegative, checkPositive, clampTimer, mapError, retryPolicy } from '../http/retry.js';
 import type { AnyHandler } from '../ledger/connection.js';
-import type { Transactions } from './CheckpointStore.js';
-import type { Feed, FeedItem, FeedPosition } from './Feed.js';
-import { acquireStore, type HeldStore } from './heldStore.js';
-import { type AnyFeed, type Processor, processorSettings, type Stop } from './Processor.js';
+import type { Processor, ProcessorSettings, Stop } from './callHandler.js';
+import type { FeedPosition } from './Cursor.js';
+import type { AnyFeed, Feed, FeedItem } from './Feed.js';
+import { acquireStore, lastCalls, whileStoreHeld } from './heldStore.js';
 import type {
   AnyProcessOptions,
   BatchHandler,
@@ -56,7 +47,8 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
 ): Observable<Committed>;
 /**
  * Calls a handler with each update of a feed, in order, and saves the position in a store, from which it resumes when
- * it is started again. Emits after each commit. Cold: each subscription is a separate run.
+ * it is started again. Emits after each commit. Cold: each subscription is a separate run. Runs with the same name and
+ * store work one after the other.
  *
  * The Observable or Promise that the handler returns is awaited before the next call, and pages are requested only as
  * fast as the handler works. With a {@link TransactionalStore} the handler works in the transaction that also saves the
@@ -64,8 +56,10 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
  * commit may be handled again after a crash.
  *
  * Fails with the errors of its feed; with a `HandlerError` if the handler fails permanently and `onPoison` is `'stop'`;
- * with a `CursorError` if the stored position belongs to another source; and with a `StoreError` if the store fails for
- * longer than the retry policy allows. Unsubscribing, or aborting `signal`, stops it gracefully.
+ * with a `CursorError` if the stored position belongs to another source, or if the handler fails with one; and with a
+ * `StoreError` if the store fails for longer than the retry policy allows. A handler that fails with a `StoreError` is
+ * retried like the store, and its update is never skipped or parked. Unsubscribing, or aborting `signal`, stops it
+ * gracefully.
  *
  * @throws TypeError for invalid options, synchronously
  * @example
@@ -96,13 +90,45 @@ export function processFeed<A extends FeedItem, P extends FeedPosition, Tx = voi
 export function processFeed(
   feed: AnyFeed,
   handler: AnyHandler,
-  options: AnyProcessOptions = {},
+  ownOptions: AnyProcessOptions = {},
 ): Observable<Committed> {
-  // throws for invalid options
-  processorSettings(options, feed);
-  return feed.wrapRun === undefined
-    ? run(feed, handler, options)
-    : feed.wrapRun({ name: options.name, handler, run: (wrapped, handle) => run(wrapped, handle, options) });
+  const { name, store } = ownOptions;
+  const options = name === undefined && store === undefined ? { ...ownOptions, ...feed.defaultStore } : ownOptions;
+  const settings = processorSettings(options, feed);
+  const runOf = (wrapped: AnyFeed, handle: AnyHandler): Observable<Committed> =>
+    run(wrapped, handle, options, settings);
+  return feed.wrapRun === undefined ? runOf(feed, handler) : feed.wrapRun({ name: options.name, handler, run: runOf });
+}
+
+/** The default time limit of a handler's retries, in milliseconds: a failure that lasts must become visible. */
+const handlerGiveUpAfterMs = 60_000;
+
+/** Returns the settings of a processor. Throws a TypeError for options that are invalid or cannot be combined. */
+function processorSettings(options: AnyProcessOptions, { retry, mustHandleAll = false }: AnyFeed): ProcessorSettings {
+  const { name, store, batch, commitEvery, onPoison = 'stop', stopWithinMs, storeTimeoutMs = 1 } = options;
+  const { ms = 1_000, updates = Infinity } = commitEvery ?? {};
+  checkPositive({ storeTimeoutMs, commitEveryMs: ms });
+  checkPositive({ 'batch.size': batch?.size, commitEveryUpdates: commitEvery?.updates }, true);
+  checkNotNegative({ stopWithinMs, 'batch.withinMs': batch?.withinMs });
+  if (store === undefined && name !== undefined) throw new TypeError('store is required if name is set');
+  if (store !== undefined && (name === undefined || name === ''))
+    throw new TypeError('name is required if store is set');
+  if (batch !== undefined && commitEvery !== undefined) throw new TypeError('commitEvery is not allowed with batch');
+  if (onPoison !== 'stop' && mustHandleAll) throw new TypeError("onPoison must be 'stop' with this feed");
+  if (onPoison === 'park' && store?.park === undefined)
+    throw new TypeError("onPoison: 'park' requires a store with park");
+  return {
+    select: (options.select as ProcessorSettings['select'] | undefined) ?? (() => true),
+    takesBatches: batch !== undefined,
+    commitEveryMs: ms,
+    commitEveryUpdates: batch?.size ?? updates,
+    storeRetry: retryPolicy(retry, options.retry),
+    handlerRetry: retryPolicy(
+      { ...retry, giveUpAfterMs: Math.min(retry.giveUpAfterMs, handlerGiveUpAfterMs) },
+      options.handlerRetry,
+    ),
+    onPoison,
+  };
 }
 
 /**
@@ -112,36 +138,45 @@ export function processFeed(
 const maxStoreDelayMs = 5_000;
 
 /** Acquires the store, resumes from its cursor, handles the updates from there, and stops gracefully. */
-const run = (feed: AnyFeed, handle: AnyHandler, options: AnyProcessOptions): Observable<Committed> =>
+const run = (
+  feed: AnyFeed,
+  handle: AnyHandler,
+  options: AnyProcessOptions,
+  settings: ProcessorSettings,
+): Observable<Committed> =>
   stopGracefully(
     (stop) => {
-      const { batch, store, onPoison, name } = options;
-      const reader = feed.open({ hasStore: store !== undefined, emitInvalid: (onPoison ?? 'stop') !== 'stop' });
-      const { report, place } = reader;
-      const settings = processorSettings(options, feed);
-      const { storeRetry } = settings;
-      const retrying = {
-        retry: { ...storeRetry, maxDelayMs: Math.min(storeRetry.maxDelayMs, maxStoreDelayMs) },
-        report,
-      };
+      const { batch, store, name = '' } = options;
+      const { storeRetry, onPoison } = settings;
+      const reader = feed.open({ emitUndecoded: onPoison !== 'stop' });
+      const { report } = reader;
+      const retry = { ...storeRetry, maxDelayMs: Math.min(storeRetry.maxDelayMs, maxStoreDelayMs) };
+      const calls = lastCalls(options.storeTimeoutMs ?? 30_000);
+      const handleItem: Processor['handle'] = (item, tx, report) => calls.handled(handle(item as never, tx, report));
       return whileStoreHeld(
-        acquireStore(options, place, retrying),
+        acquireStore(options, { retry, report }, calls),
         (held) => {
-          const isStored = store !== undefined || place !== undefined;
-          const start$ = isStored ? resumePoint(reader, name ?? place?.name ?? '', held.load$) : startPoint(reader);
+          const start$ = store === undefined ? startPoint(reader) : resumePoint(reader, name, held.load$);
+          const processor = { ...settings, ...held, ...stop, handle: handleItem, reader };
           return start$.pipe(
-            concatMap((start) =>
-              work({ ...settings, ...held, ...stop, handle: handle as Processor['handle'], reader }, start, batch),
-            ),
+            concatMap((start) => work(processor, start, batch)),
+            // the stored cursor belongs to the ledger that was replaced
+            mapError((error) => (store === undefined ? error : rejectedCursor(name, error))),
           );
         },
-        retrying,
+        { retry, report },
         stop,
       ).pipe(reportEnd(report, stop.isStopped));
     },
     options.stopWithinMs ?? 10_000,
     options.signal,
   );
+
+/** The error of a processor whose ledger was replaced, as it would be after a restart. Other errors stay as they are. */
+const rejectedCursor = (name: string, error: unknown): unknown =>
+  isLedgerError(error, 'LedgerResetError') && error.difference !== undefined
+    ? new CursorError('ledger', name, error.difference)
+    : error;
 
 /**
  * Runs work without interrupting it. When its subscriber unsubscribes or a signal aborts, requests a stop; the work
@@ -176,62 +211,3 @@ const stopGracefully = <A>(
 
 const aborted = (signal: AbortSignal): Observable<unknown> =>
   defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
-
-/**
- * How long a wait for the name must last without a failure to count as healthy, in milliseconds: rare failures must not
- * add up.
- */
-const healthyWaitMs = 60_000;
-
-/**
- * Runs work while the store is held, and releases the store afterwards. If the store fails, both begin again for as
- * long as the policy allows. A stop ends this at once, unless a transaction is open.
- */
-function whileStoreHeld(
-  store$: Observable<HeldStore>,
-  run: (store: HeldStore) => Observable<Committed>,
-  retrying: RetrySettings,
-  { stop$, isStopped }: Stop,
-): Observable<Committed> {
-  const { report } = retrying;
-  const state: { isInTransaction: boolean; last: Committed | undefined } = { isInTransaction: false, last: undefined };
-  const track = (transactions: Transactions<unknown>): Transactions<unknown> => ({
-    transact: (inside) =>
-      defer(() => {
-        state.isInTransaction = true;
-        return transactions.transact(inside);
-      }).pipe(
-        finalize(() => {
-          state.isInTransaction = false;
-        }),
-      ),
-  });
-  const waiting$: Observable<Committed | undefined> = interval(healthyWaitMs).pipe(map(() => undefined));
-  const working = (store: HeldStore): Observable<Committed | undefined> =>
-    run({ ...store, transactions: track(store.transactions) });
-  return store$.pipe(
-    startWith(undefined),
-    // each value renews the retry budget: an occasional undefined while waiting, then the commits. The end of the work
-    // must end all this although the store is still held, so it is passed as a value
-    switchMap((store) => (store === undefined ? waiting$ : working(store)).pipe(materialize())),
-    dematerialize(),
-    // a commit that is repeated because the store failed must not renew the budget
-    filter((committed) => committed === undefined || isProgress(committed, state.last)),
-    tap((committed) => {
-      state.last = committed ?? state.last;
-    }),
-    // an error with `retried` has already been retried where it occurred
-    retryTransient(retrying, (error) => isStoreError(error) && error.retried === undefined && !isStopped()),
-    // nothing is lost: the other holder handles the updates that are not committed
-    catchError((error: unknown) => {
-      if (!isStopped() || !isStoreError(error) || error.operation !== 'hold') throw error;
-      report(() => ({ _tag: 'NameLost', cause: error }));
-      return EMPTY;
-    }),
-    filter((committed) => committed !== undefined),
-    takeUntil(stop$.pipe(filter(() => !state.isInTransaction))),
-  );
-}
-
-const isProgress = ({ handled, offset, isCaughtUp }: Committed, last: Committed | undefined): boolean =>
-  handled > 0 || offset !== last?.offset || isCaughtUp !== last.isCaughtUp;

@@ -1,8 +1,9 @@
 import { concatMap, forkJoin, map, type Observable, of } from 'rxjs';
 import { CursorError } from '../errors/process.js';
-import { Cursor, decodeRecord } from './Cursor.js';
-import type { FeedIdentity, FeedPosition } from './Feed.js';
-import type { AnyReader } from './Processor.js';
+import { isLater } from '../operators/internal/times.js';
+import { isUndecoded } from './callHandler.js';
+import { Cursor, decodeRecord, type FeedPosition } from './Cursor.js';
+import type { AnyEntry, AnyReader, FeedIdentity } from './Feed.js';
 
 /** Where a processor begins. */
 export interface ResumePoint {
@@ -85,3 +86,37 @@ const updateGone = (name: string, { lastUpdate }: Cursor): CursorError =>
     name,
     `update ${lastUpdate?.updateId ?? '?'} is no longer at offset ${lastUpdate?.offset ?? '?'}`,
   );
+
+/**
+ * Returns the cursor after some entries, or at a position after them. At a position before the cursor, everything is
+ * read again: the record times are then dropped, and the last update unless the position names it.
+ */
+export function cursorAfter(
+  reader: AnyReader,
+  cursor: Cursor,
+  entries: readonly AnyEntry[],
+  position: FeedPosition = entries.at(-1)?.position ?? cursor,
+): Cursor {
+  const isReset = reader.compare(position, cursor) < 0;
+  const recordTimes = new Map(isReset ? [] : Object.entries(cursor.recordTimes));
+  let lastUpdate = isReset ? undefined : cursor.lastUpdate;
+  for (const { content } of entries) {
+    if (isUndecoded(content)) continue;
+    if ('updateId' in content && content.updateId !== undefined)
+      lastUpdate = { offset: content.offset, updateId: content.updateId };
+    for (const { synchronizerId, recordTime } of reader.timesOf(content)) {
+      const latest = recordTimes.get(synchronizerId);
+      if (latest === undefined || isLater(recordTime, latest)) recordTimes.set(synchronizerId, recordTime);
+    }
+  }
+  const { version, participantId, selection } = cursor;
+  return {
+    version,
+    participantId,
+    selection,
+    lastUpdate: lastUpdate !== undefined && lastUpdate.offset <= position.offset ? lastUpdate : undefined,
+    // may name the last update itself
+    ...position,
+    recordTimes: Object.fromEntries(recordTimes),
+  };
+}

@@ -1,20 +1,24 @@
-import { defer, map, skip } from 'rxjs';
+import { catchError, defer, map, type Observable, of, skip } from 'rxjs';
+import { isRecord } from '../codecs/internal/Codec.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
 import { UpdatesRequest } from '../codecs/UpdatesRequest.js';
+import { reportWithout } from '../diagnostics/Diagnostic.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { InvalidRequestError } from '../errors/request.js';
-import { createLedgerFeed } from '../feed/LedgerFeed.js';
-import type { Step } from '../feed/Position.js';
+import type { KnownLedger } from '../feed/Continuity.js';
+import { findEvidence, readParticipantId } from '../feed/proveLedger.js';
+import type { LedgerFeed, Step } from '../feed/LedgerFeed.js';
+import { checkOptions, createLedgerFeed, type UpdatesFeed, type UpdatesOptions } from '../feed/UpdatesOptions.js';
 import type { Service } from '../feed/Service.js';
-import { reportWithout, steps } from '../feed/updates.js';
-import { checkOptions, type UpdatesOptions } from '../feed/UpdatesOptions.js';
+import { steps } from '../feed/updates.js';
 import { validateRequest } from '../http/exchange.js';
-import { retryPolicy } from '../http/retry.js';
-import { connectionOf } from '../ledger/connection.js';
+import { type CompleteRetryPolicy, retryPolicy, retryTransient } from '../http/retry.js';
+import { requireConnection } from '../ledger/connection.js';
 import type { LedgerReader } from '../ledger/Ledger.js';
 import { timesOf } from '../operators/internal/times.js';
-import { type Feed, type FeedPage, type FeedPosition, type FeedReader, type FeedRun, orderBy } from './Feed.js';
-import { hasUpdate, ledgerIdentity } from './ledgerIdentity.js';
+import type { FeedPosition, LastUpdate } from './Cursor.js';
+import type { Feed, FeedIdentity, FeedPage, FeedReader, FeedRun } from './Feed.js';
 import type { Work } from './ProcessOptions.js';
 
 /**
@@ -22,23 +26,24 @@ import type { Work } from './ProcessOptions.js';
  *
  * @category Processing
  */
-export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onInvalid' | 'transport'>;
+export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onUndecodable' | 'transport' | 'lastUpdate'>;
 
 /**
- * Returns the updates of a ledger as a feed for {@link processFeed}. It polls over HTTP, and requests a page only while
+ * Returns the updates of a ledger as a feed for {@link processFeed}: a description of what to read, and not an Observable
+ * as `ledger.updates()` is. It polls over HTTP, and requests a page only while
  * at most one is waiting: pushed or prefetched updates would pile up in memory if the handler is slow.
  *
  * A cursor belongs to the participant and to what the request selects. The order of its parties and filters does not
- * matter, nor do `verbose` and other flags. After a restart the feed checks that the last update is still at its
- * offset.
+ * matter, nor do `verbose` and other flags. After a restart and after an outage, the feed checks that the last update is
+ * still at its offset.
  *
  * The processor fails with the errors of `ledger.updates`, and with a `CursorError` if its cursor belongs to another
  * ledger or request.
  *
- * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`
+ * @param ledger - a ledger from `createLedger`, `createLedgerReader`, `createTracedLedger` or `injectLedger`, or a copy
  * @param request - the updates to process, in ascending order, and where to begin without a cursor
  * @param options - the page size, the idle timeout, what to do about a gap, and the retry policy
- * @throws TypeError for invalid options, and if `ledger` was not created by this library
+ * @throws TypeError for invalid options, and if the `updates` of the ledger were replaced
  * @example
  * ```ts
  * import { acsDelta, createLedger } from 'canton-rx';
@@ -53,27 +58,34 @@ export type UpdatesFeedOptions = Omit<UpdatesOptions, 'parallelRanges' | 'onInva
  */
 export function updatesFeed(ledger: LedgerReader, request: UpdatesRequest, options: UpdatesFeedOptions = {}): Feed {
   checkOptions(options);
-  const connection = connectionOf(ledger);
-  if (connection === undefined) throw new TypeError('ledger must be a ledger from createLedger, not a copy of one');
-  const { runProcessor } = connection;
-  const retry = retryPolicy(connection.retry, options.retry);
-  const feedOver = (service: Service): Feed => ({
+  const retry = retryPolicy(requireConnection(ledger).retry, options.retry);
+  return ledgerFeed(ledger, request, retry, (service, run) => openReader(service, request, { ...options, retry }, run));
+}
+
+/**
+ * Returns a feed of a ledger. Telemetry and Angular's zone may wrap its runs, and then read it over another service.
+ *
+ * @throws TypeError if the `updates` of the ledger were replaced
+ */
+export function ledgerFeed<A, P extends FeedPosition>(
+  ledger: LedgerReader,
+  request: UpdatesRequest,
+  retry: CompleteRetryPolicy,
+  open: (service: Service, run: FeedRun) => FeedReader<A, P>,
+): Feed<A, P> {
+  const { service: own, runProcessor } = requireConnection(ledger);
+  const feedOver = (service: Service): Feed<A, P> => ({
     retry,
     end$: defer(() => ledger.ledgerEnd()),
     diagnostics$: ledger.diagnostics$,
-    open: (run) => openReader(service, request, { ...options, retry }, run),
+    open: (run) => open(service, run),
   });
-  const feed = feedOver(connection.service);
-  if (runProcessor === undefined) return feed;
   return {
-    ...feed,
-    wrapRun: ({ name, handler, run }) =>
-      runProcessor({
-        name,
-        request,
-        handler,
-        run: (service, wrapped) => run(feedOver(service), wrapped),
-      }),
+    ...feedOver(own),
+    ...(runProcessor !== undefined && {
+      wrapRun: ({ name, handler, run }) =>
+        runProcessor({ name, request, handler, run: (service, wrapped) => run(feedOver(service), wrapped) }),
+    }),
   };
 }
 
@@ -81,7 +93,7 @@ function openReader(
   service: Service,
   request: UpdatesRequest,
   options: UpdatesFeedOptions,
-  { emitInvalid }: FeedRun,
+  { emitUndecoded }: FeedRun,
 ): FeedReader<Work, FeedPosition> {
   const range = validateRequest(UpdatesRequest, request);
   if (range.descendingOrder === true)
@@ -90,10 +102,10 @@ function openReader(
     ...options,
     transport: 'http',
     parallelRanges: 1,
-    onInvalid: emitInvalid ? 'emit' : 'fail',
+    onUndecodable: emitUndecoded ? 'emit' : 'fail',
   } as const;
   const report = service.reportForNewFeed();
-  const feedAfter = (beginExclusive: Offset) => {
+  const feedAfter = (beginExclusive: Offset, known?: KnownLedger) => {
     const { endInclusive } = range;
     const rest = {
       ...range,
@@ -101,7 +113,7 @@ function openReader(
       ...(typeof endInclusive === 'number' && { endInclusive: Math.max(endInclusive, beginExclusive) }),
     };
     // the processor reports the end of the run
-    return createLedgerFeed(service, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'));
+    return createLedgerFeed(service, rest, feedOptions, undefined, reportWithout(report, 'FeedEnded'), known);
   };
   const feed = feedAfter(range.beginExclusive);
   return {
@@ -111,10 +123,11 @@ function openReader(
     start$: defer(() => [{ offset: range.beginExclusive }]),
     identity$: ledgerIdentity(feed),
     position: LedgerPosition,
-    order: byOffset,
-    hasUpdate: (update) => hasUpdate(feed, update),
+    compare: (a, b) => a.offset - b.offset,
+    hasUpdate: (update, { offset }) => hasUpdate(feed, update, offset),
     // skips the first step, which is the start
-    pages: ({ offset }, ready$) => steps(feedAfter(offset), ready$).pipe(skip(1), map(toFeedPage)),
+    pages: ({ offset, lastUpdate, participantId }, ready$) =>
+      steps(feedAfter(offset, { evidence: lastUpdate, participantId }), ready$).pipe(skip(1), map(toFeedPage)),
     timesOf,
   };
 }
@@ -122,11 +135,59 @@ function openReader(
 /** The position of a processor in a ledger. */
 const LedgerPosition = message<FeedPosition>('LedgerPosition', { offset: Offset });
 
-const byOffset = orderBy<FeedPosition>(({ offset }) => offset);
-
 const toFeedPage = ({ position, page }: Step): FeedPage<Work, FeedPosition> => ({
   entries: page?.updates.map((update) => ({ position: { offset: update.offset }, content: update })) ?? [],
   reached: { offset: position.cursor },
   isCaughtUp: position.hasCaughtUp,
   isLast: position.next === 'end',
 });
+
+/** Reads the ID of the participant that a feed reads from, and hashes what its request selects. */
+export const ledgerIdentity = (feed: UpdatesFeed): Observable<FeedIdentity> =>
+  readParticipantId(feed.service).pipe(
+    retryTransient(feed),
+    map((participantId) => ({ participantId, selection: selectionHash(feed.request) })),
+  );
+
+/**
+ * Returns a hash of what a request selects. It does not depend on the order of parties and filters. It is FNV-1a with 64
+ * bits, because pages over plain HTTP have no cryptographic hashes, and a cursor need not be protected from its owner.
+ */
+function selectionHash({ updateFormat, filter }: UpdatesRequest): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(canonicalJson({ updateFormat, filter })))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return `fnv1a:${hash.toString(16).padStart(16, '0')}`;
+}
+
+/**
+ * Returns JSON with sorted keys and sorted lists. Flags are left out, because they select the content of an update but
+ * not the updates. So is `null`, which means the same as an absent field.
+ */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).sort().join()}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(
+    ([, content]) => content !== undefined && content !== null && typeof content !== 'boolean',
+  );
+  return `{${entries
+    .map(([key, content]) => `${JSON.stringify(key)}:${canonicalJson(content)}`)
+    .sort()
+    .join()}}`;
+}
+
+/**
+ * Emits whether an update is still at its offset; `true` if that cannot be checked.
+ *
+ * @param cursor - up to here it is the last update that the request selects
+ */
+export const hasUpdate = (feed: LedgerFeed, update: LastUpdate, cursor: Offset): Observable<boolean> =>
+  findEvidence(feed, update, cursor).pipe(
+    map((isFound) => isFound !== false),
+    catchError((error: unknown) => {
+      // reported by the feed itself
+      if (isLedgerError(error, 'LedgerResetError')) return of(true);
+      throw error;
+    }),
+    retryTransient(feed),
+  );

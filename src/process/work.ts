@@ -22,11 +22,11 @@ import {
   timer,
 } from 'rxjs';
 import { clampTimer } from '../http/retry.js';
+import type { Processor } from './callHandler.js';
 import { type Chunk, commitChunk } from './commit.js';
-import type { Cursor } from './Cursor.js';
-import type { FeedPosition } from './Feed.js';
+import type { Cursor, FeedPosition } from './Cursor.js';
+import type { AnyReader } from './Feed.js';
 import type { BatchOptions, Committed } from './ProcessOptions.js';
-import type { AnyReader, Processor } from './Processor.js';
 import type { ResumePoint } from './resume.js';
 
 /**
@@ -66,7 +66,7 @@ export const work = (
       ),
       // queued like the handler: a synchronous page would otherwise interrupt the previous one
       observeOn(queueScheduler),
-      batch === undefined ? identity : toBatches(batch, reader.order, whenPending),
+      batch === undefined ? identity : toBatches(batch, reader, whenPending),
       takeUntil(processor.stop$),
     );
     const commit = (chunk: Chunk): Observable<Committed> =>
@@ -85,7 +85,7 @@ export const work = (
       }),
       concatMap((chunk) => {
         if (processor.isStopped()) return EMPTY;
-        const isMoved = !reader.order.equals(chunk.reached, state.cursor);
+        const isMoved = reader.compare(chunk.reached, state.cursor) !== 0;
         const mustSave = chunk.entries.length > 0 || isMoved || !state.isStored;
         const committed$ = mustSave ? commit(chunk) : of(unchanged(chunk, state.cursor));
         return concat(committed$, feedFailure(processor, chunk)).pipe(
@@ -104,13 +104,12 @@ export const work = (
 /**
  * Groups updates until a batch is full or the first of them has waited long enough.
  *
- * @param order - the order of the positions
  * @param whenPending - emits when at most this number of updates is pending: a batch may grow until the handler is free
  */
 const toBatches =
   (
     { size, withinMs }: BatchOptions,
-    order: AnyReader['order'],
+    reader: AnyReader,
     whenPending: (atMost: number) => Observable<unknown>,
   ): MonoTypeOperatorFunction<Chunk> =>
   (source) =>
@@ -121,7 +120,7 @@ const toBatches =
         switchMap((chunk) => {
           const { partial } = state;
           // entries from before and after a reset are not handled together
-          const isReset = partial !== undefined && order.compare(chunk.reached, partial.reached) < 0;
+          const isReset = partial !== undefined && reader.compare(chunk.reached, partial.reached) < 0;
           const { full: own, rest } = split(partial === undefined || isReset ? chunk : append(partial, chunk), size);
           const full = isReset ? [partial, ...own] : own;
           if (partial === undefined || full.length > 0) state.partialSince = asyncScheduler.now();

@@ -1,5 +1,3 @@
-import type { FaultSocket, FaultStatus } from './FaultSocket.js';
-
 /**
  * A failure of one request. See {@link Sandbox.fault}.
  *
@@ -16,6 +14,7 @@ export type Fault =
   | FaultRewrite
   | FaultLie
   | FaultCommitLate
+  | FaultReject
   | FaultSocket;
 
 /**
@@ -36,8 +35,8 @@ export interface FaultBody {
  * `SUBMISSION_ALREADY_IN_FLIGHT`; after it, `DUPLICATE_COMMAND`. The sandbox checks the submission again at the time of
  * the commit: by then, its contract may be archived or its time bounds may have passed.
  *
- * Applies to `…/executeAndWaitForTransaction`, and has no effect on other requests. A submission that is rejected
- * immediately gets its usual response.
+ * Applies to `…/executeAndWaitForTransaction` and to the submissions of commands, and has no effect on other requests.
+ * A submission that is rejected immediately gets its usual response.
  *
  * @example
  * ```ts
@@ -56,6 +55,13 @@ export interface FaultCommitLate {
   readonly kind: 'commitLate';
   /** The time from the request to the commit, in milliseconds. `close()` cancels the commit; a restart does not. */
   readonly ms: number;
+  /**
+   * Where the sandbox holds the submission. Before its registration, the same change is not in flight: it can be sent
+   * again, and commit. The held submission is then rejected as a duplicate.
+   *
+   * @defaultValue 'commit'
+   */
+  readonly before?: 'commit' | 'registration';
   /**
    * How the response is lost. The client immediately gets the plain-text 503 of a request timeout, or a TCP reset.
    *
@@ -127,6 +133,38 @@ export interface FaultLie {
    * @param request - the parsed request, a copy that the function may change and return
    */
   readonly instead?: (request: unknown) => unknown;
+}
+
+/**
+ * The sandbox registers the submission and then rejects it, with a completion. So an attempt fails by contention, or
+ * because the participant has no traffic left, while the next attempt of the same change can commit.
+ *
+ * Applies to `…/executeAndWaitForTransaction` and to the submissions of commands, and has no effect on other requests.
+ * Duplicates and submissions that are rejected earlier get their usual response.
+ *
+ * @example
+ * ```ts
+ * import { startSandbox } from 'canton-rx/sandbox';
+ *
+ * const sandbox = await startSandbox();
+ * const submissions = { path: /^\/v2\/commands\/submit/ };
+ * sandbox.fault({ kind: 'reject', code: 'LOCAL_VERDICT_LOCKED_CONTRACTS' }, { ...submissions, times: 3 });
+ * sandbox.fault({ kind: 'reject', code: 'SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT' }, submissions);
+ * await sandbox.close();
+ * ```
+ * @category Sandbox
+ */
+export interface FaultReject {
+  /** The kind of the fault. */
+  readonly kind: 'reject';
+  /** The error code. It determines the HTTP status, as in {@link cantonError}. */
+  readonly code: string;
+  /**
+   * The description of the error.
+   *
+   * @defaultValue a description without details
+   */
+  readonly cause?: string;
 }
 
 /**
@@ -239,4 +277,104 @@ export interface FaultTruncate {
    * @defaultValue 'close'
    */
   readonly how?: 'close' | 'reset';
+}
+
+/**
+ * A failure of a WebSocket. It applies to upgrades of `/v2/updates` and `/v2/updates/flats`, and its scope counts only
+ * those.
+ *
+ * @example
+ * ```ts
+ * import { cantonError, startSandbox } from 'canton-rx/sandbox';
+ *
+ * const sandbox = await startSandbox();
+ * const stale = cantonError('STALE_STREAM_AUTHORIZATION');
+ * sandbox.fault({ kind: 'socket', how: 'refuse', status: 503 }); // the first upgrade gets a 503
+ * sandbox.fault({ kind: 'socket', how: 'error', body: stale, elements: 2 }); // two elements, and an error
+ * sandbox.fault({ kind: 'socket', how: 'close', code: 1001 });
+ * sandbox.fault({ kind: 'socket', how: 'cut', elements: 7 });
+ * sandbox.fault({ kind: 'socket', how: 'silence' });
+ * await sandbox.close();
+ * ```
+ * @category Sandbox
+ */
+export type FaultSocket = {
+  /** The kind of the fault. */
+  readonly kind: 'socket';
+} & (
+  | (Omit<FaultStatus, 'kind' | 'when'> & {
+      /** The upgrade gets an HTTP response, as described by {@link FaultStatus}. */
+      readonly how: 'refuse';
+    })
+  | ({
+      /**
+       * The number of elements, including checkpoints, to send before the fault. With 0, the fault follows the request
+       * immediately. It has no effect on a stream that ends earlier.
+       *
+       * @defaultValue 0
+       */
+      readonly elements?: number;
+    } & (
+      | {
+          /** The server sends a close frame, as at the end of a stream. */
+          readonly how: 'close';
+          /**
+           * The close code: 1000 to 1014 except 1004 to 1006, or 3000 to 4999.
+           *
+           * @defaultValue 1000
+           */
+          readonly code?: number;
+          /**
+           * The close reason.
+           *
+           * @defaultValue ''
+           */
+          readonly reason?: string;
+        }
+      | {
+          /**
+           * The connection is reset (TCP RST) after 10 milliseconds, so that the client can read the messages first.
+           */
+          readonly how: 'cut';
+        }
+      | {
+          /**
+           * The connection stays open, but the server sends nothing more, not even a pong or a close frame, as after a
+           * power failure. It stays open until the client closes it, or until `restart()` or `close()`.
+           */
+          readonly how: 'silence';
+        }
+      | {
+          /** The server sends this message and then a close frame with code 1000, as participants report errors. */
+          readonly how: 'error';
+          /** The message. A string is sent as is, any other value as JSON; see {@link cantonError}. */
+          readonly body: unknown;
+        }
+    ))
+);
+
+/**
+ * The sandbox sends this response, and does not process the request or the upgrade to a WebSocket. With `'after'`, it
+ * does: so a participant responds that commits a submission, and then fails to read its transaction.
+ *
+ * @category Sandbox
+ */
+export interface FaultStatus {
+  /** The kind of the fault. */
+  readonly kind: 'status';
+  /** The HTTP status. */
+  readonly status: number;
+  /** A string is sent as text, any other value as JSON; see {@link cantonError}. */
+  readonly body?: unknown;
+  /** Replaces the default content type of the body. */
+  readonly contentType?: string;
+  /** Additional headers, such as `retry-after`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Whether to respond before or after processing the request. With `'after'`, a request that fails gets its own error.
+   * Has no effect on an upgrade.
+   *
+   * @defaultValue 'before'
+   */
+  readonly when?: 'before' | 'after';
 }

@@ -1,6 +1,5 @@
-import type { ExternalParty, ExternalPartyOptions, HostedParty } from './ExternalParty.js';
 import type { Fault, FaultScope } from './Fault.js';
-import type { GenerateOptions, PackageEntities } from './SandboxContents.js';
+import type { ExternalParty, ExternalPartyOptions, HostedParty } from './participant/parties.js';
 import type { WireUpdate, WireUpdateInput } from './wire/WireUpdate.js';
 
 /**
@@ -15,7 +14,7 @@ export interface Sandbox {
   readonly ledgerEnd: number;
   /** All committed updates in ascending order, including pruned ones. */
   readonly updates: readonly WireUpdate[];
-  /** The hosted parties: those of generated traffic, then the external ones. */
+  /** The hosted parties: those of generated traffic, then those of `hostedParty`, then the external ones. */
   readonly parties: readonly string[];
   /** The synchronizers of {@link SandboxOptions.synchronizers}. */
   readonly synchronizers: readonly string[];
@@ -74,6 +73,15 @@ export interface Sandbox {
    * rejects if another process has taken the port; you can then call `restart` again.
    */
   restart(options?: RestartOptions): Promise<void>;
+  /**
+   * Hosts a party for which the sandbox signs, so that the commands of the party can be submitted at once. The parties
+   * of generated traffic can submit, too. The same hint results in the same party.
+   *
+   * @param hint - the first part of the party id, such as `alice`
+   * @returns the party id
+   * @throws TypeError if the hint contains characters that party ids cannot have
+   */
+  hostedParty(hint: string): string;
   /** Generates an Ed25519 key pair and hosts a party with it. */
   externalParty(hint: string): ExternalParty;
   /**
@@ -119,7 +127,8 @@ export interface SandboxOptions {
    */
   readonly listWaitTimeMs?: number;
   /**
-   * The time after which a request without a response gets a plain-text 503, in milliseconds.
+   * The time after which a request without a response gets a plain-text 503, in milliseconds. From profile 3.6 on, the
+   * header `Request-Timeout` of a request replaces it, and the response is a 408 without a body.
    *
    * @defaultValue 20000
    */
@@ -139,10 +148,32 @@ export interface SandboxOptions {
    */
   readonly ledgerTimeToleranceMs?: number;
   /**
+   * The deduplication period of commands without one, in milliseconds. When the sandbox is pruned, it forgets older
+   * commits of commands. Not for transactions that their parties sign: their default is seven days.
+   *
+   * @defaultValue 30000, as on Canton Network
+   */
+  readonly defaultDeduplicationMs?: number;
+  /**
+   * How long after the archive of a contract commands that use it are rejected with `UNKNOWN_CONTRACT_SYNCHRONIZERS`
+   * instead of `CONTRACT_NOT_FOUND`, in milliseconds. A participant does so until it has indexed the archive.
+   *
+   * @defaultValue 0
+   */
+  readonly archiveLagMs?: number;
+  /**
+   * Whether the sandbox reassigns contracts, if the contracts of a submission are on different synchronizers, or not on
+   * the requested one. Each half of such a reassignment has a completion with the command id of the submission. With
+   * `false`, the commands are rejected.
+   *
+   * @defaultValue false
+   */
+  readonly automaticReassignments?: boolean;
+  /**
    * The time from the start of an open-ended stream to its first checkpoint, in milliseconds; `false` for no such
    * checkpoint.
    *
-   * @defaultValue false on 3.4, 500 on 3.5 and 3.6
+   * @defaultValue false on 3.4, 500 on 3.5 and later
    */
   readonly earlyCheckpointMs?: number | false;
   /**
@@ -191,6 +222,7 @@ export interface SandboxOptions {
   readonly interfaceOnly?: boolean;
   /**
    * Whether profile 3.6 serves what that release disables by default: `/v2/updates/flats`, `filter` and `verbose`.
+   * Profile 3.7 never serves them.
    *
    * @defaultValue false
    */
@@ -221,26 +253,7 @@ export interface SandboxOptions {
  *
  * @category Sandbox
  */
-export type SandboxChanges = Partial<
-  Pick<
-    SandboxOptions,
-    | 'profile'
-    | 'participantId'
-    | 'maxListElements'
-    | 'listWaitTimeMs'
-    | 'requestTimeoutMs'
-    | 'preparationTimeToleranceMs'
-    | 'ledgerTimeToleranceMs'
-    | 'earlyCheckpointMs'
-    | 'idleCheckpointMs'
-    | 'webSocketIdleMs'
-    | 'webSocketRefusal'
-    | 'checkToken'
-    | 'interfaceOnly'
-    | 'deprecatedApis'
-    | 'activeContractsPages'
-  >
->;
+export type SandboxChanges = Omit<SandboxOptions, 'port' | 'cors' | 'synchronizers'>;
 
 /**
  * Options of {@link Sandbox.restart}.
@@ -254,6 +267,12 @@ export interface RestartOptions extends SandboxChanges {
    * @defaultValue 0
    */
   readonly downMs?: number;
+  /**
+   * Called once all connections have ended, before the sandbox listens again. To put another ledger at the same
+   * address, call `restore` and then `generate` or `append` here. Generated updates with another `seed` have other ids.
+   * If it throws, the Promise rejects, and the sandbox stays down until the next restart.
+   */
+  readonly whileDown?: () => void;
 }
 
 /**
@@ -261,7 +280,7 @@ export interface RestartOptions extends SandboxChanges {
  *
  * @category Sandbox
  */
-export type SandboxProfile = '3.4' | '3.5' | '3.6';
+export type SandboxProfile = '3.4' | '3.5' | '3.6' | '3.7';
 
 /**
  * A request in the sandbox's log. `body`, `status` and `aborted` change while the request proceeds. A WebSocket appears
@@ -289,4 +308,60 @@ export interface SandboxRequest {
   readonly status?: number;
   /** Whether the client closed the connection before the end of its response or stream. */
   readonly aborted: boolean;
+}
+
+/**
+ * Options of `Sandbox.generate`.
+ *
+ * @category Sandbox
+ */
+export interface GenerateOptions {
+  /**
+   * The seed. The same seed on the same ledger generates the same traffic, with different times.
+   *
+   * @defaultValue 1
+   */
+  readonly seed?: number;
+  /**
+   * The kinds of updates to generate.
+   *
+   * @defaultValue all
+   */
+  readonly variants?: readonly UpdateVariant[];
+}
+
+/**
+ * The kinds of updates that a ledger stores. It does not store checkpoints; each stream gets its own.
+ *
+ * @category Sandbox
+ */
+export type UpdateVariant = 'Transaction' | 'Reassignment' | 'TopologyTransaction';
+
+/**
+ * The entities that `Sandbox.uploadPackage` uploads.
+ *
+ * @example
+ * ```ts
+ * import { startSandbox } from 'canton-rx/sandbox';
+ *
+ * const sandbox = await startSandbox();
+ * sandbox.uploadPackage('assets', { templates: ['Assets:Iou'], interfaces: ['Assets:Transferable'] });
+ * await sandbox.close();
+ * ```
+ * @category Sandbox
+ */
+export interface PackageEntities {
+  /**
+   * The templates, in the form `Module:Entity`.
+   *
+   * @defaultValue none
+   */
+  readonly templates?: readonly string[];
+  /**
+   * The interfaces, in the form `Module:Entity`. A filter by a known interface that no contract implements selects
+   * nothing.
+   *
+   * @defaultValue none
+   */
+  readonly interfaces?: readonly string[];
 }

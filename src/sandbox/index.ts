@@ -23,18 +23,25 @@
 // The sandbox
 export { startSandbox } from './startSandbox.js';
 export type {
+  GenerateOptions,
+  PackageEntities,
   RestartOptions,
   Sandbox,
   SandboxChanges,
   SandboxOptions,
   SandboxProfile,
   SandboxRequest,
+  UpdateVariant,
 } from './Sandbox.js';
-export type { GenerateOptions, PackageEntities, UpdateVariant } from './SandboxContents.js';
 
 // External parties
-export type { ExternalParty, ExternalPartyOptions, HostedParty, PublicKey } from './ExternalParty.js';
-export type { WireSignature } from './wire/WireUpdate.js';
+export type {
+  ExternalParty,
+  ExternalPartyOptions,
+  HostedParty,
+  PublicKey,
+  WireSignature,
+} from './participant/parties.js';
 
 // Faults
 export type {
@@ -44,40 +51,36 @@ export type {
   FaultDelay,
   FaultHang,
   FaultLie,
+  FaultReject,
   FaultReset,
   FaultRewrite,
   FaultScope,
+  FaultSocket,
   FaultStall,
+  FaultStatus,
   FaultTruncate,
 } from './Fault.js';
-export type { FaultSocket, FaultStatus } from './FaultSocket.js';
-export { cantonError } from './errors.js';
-export type { WireCantonError } from './wire/WireUpdate.js';
+export { cantonError, type WireCantonError } from './errors.js';
 
 // Updates in wire form
 export type {
-  WireAuthorization,
-  WireRevocation,
-  WireTopologyEvent,
-  WireTopologyTransaction,
-  WireTransaction,
-  WireUpdate,
-  WireUpdateInput,
-} from './wire/WireUpdate.js';
-export type {
   WireArchivedEvent,
+  WireAssignedEvent,
+  WireAuthorization,
   WireCreatedEvent,
   WireEvent,
   WireEventInput,
   WireExercisedEvent,
   WireInterfaceView,
-  WireStatus,
-  WireTraceContext,
-} from './wire/WireEvent.js';
-export type {
-  WireAssignedEvent,
   WireReassignment,
   WireReassignmentEvent,
   WireReassignmentEventInput,
+  WireRevocation,
+  WireTopologyEvent,
+  WireTopologyTransaction,
+  WireTraceContext,
+  WireTransaction,
   WireUnassignedEvent,
-} from './wire/WireReassignment.js';
+  WireUpdate,
+  WireUpdateInput,
+} from './wire/WireUpdate.js';

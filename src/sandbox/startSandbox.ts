@@ -1,5 +1,6 @@
+import { checkNotNegative } from '../codecs/internal/field.js';
+import type { RequestRecord } from './http/Call.js';
 import { FaultQueue } from './http/FaultQueue.js';
-import type { RequestRecord } from './http/requests.js';
 import { startServer } from './http/server.js';
 import { completeUpdates } from './ledger/append.js';
 import { Participant } from './participant/Participant.js';
@@ -26,9 +27,10 @@ import { TrafficState } from './traffic/TrafficState.js';
  * @category Sandbox
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkNotNegative({ port: options.port }, true);
   const settings = new Settings(options);
   const participant = new Participant(settings);
-  const { ledger, hosted, deduplication, pending } = participant;
+  const { ledger, hosted, completions, pending } = participant;
   const { synchronizers } = settings;
   const faults = new FaultQueue();
   const log: RequestRecord[] = [];
@@ -50,11 +52,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     synchronizers,
     requests: log,
     append(...updates) {
-      ledger.commit(completeUpdates(updates, { ledger, synchronizers }));
+      const entries = updates.map((update) => ({ update }));
+      ledger.commit(completeUpdates(entries, participant));
       return ledger.end;
     },
     generate(count, generateOptions = {}) {
-      ledger.commit(generate(count, generateOptions, participant, traffic));
+      checkNotNegative({ count, seed: generateOptions.seed }, true);
+      ledger.commit(completeUpdates(generate(count, generateOptions, participant, traffic), participant));
       return ledger.end;
     },
     advance(offsets) {
@@ -66,7 +70,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
     restore(ledgerEnd) {
       ledger.restore(ledgerEnd);
-      deduplication.restore(ledgerEnd);
+      completions.restore(ledgerEnd);
       traffic.restore(ledger);
     },
     uploadPackage: (packageName, entities) => ledger.packages.upload(packageName, entities),
@@ -76,10 +80,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     configure: (changes) => {
       settings.change(changes);
     },
-    restart({ downMs = 0, ...changes } = {}) {
+    restart({ downMs = 0, whileDown, ...changes } = {}) {
+      checkNotNegative({ downMs });
       settings.change(changes);
-      return restart(downMs);
+      return restart(downMs, whileDown);
     },
+    hostedParty: (hint) => hosted.allocate(hint, settings.participantId),
     externalParty: externalPartyMethod(hosted),
   };
 }

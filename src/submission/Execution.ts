@@ -1,6 +1,7 @@
 import { asyncScheduler } from 'rxjs';
 import type { DeduplicationPeriod, ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { Offset } from '../codecs/scalars.js';
+import type { LedgerError } from '../errors/LedgerError.js';
 import type { Submission } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import type { CompleteRetryPolicy, RetryBudget } from '../http/retry.js';
@@ -23,8 +24,12 @@ export interface Execution {
 
 /** The state of the attempts. */
 export interface Attempts {
+  /** The number of attempts so far. */
+  readonly sent: number;
   /** Whether one of the attempts may have been committed. */
   readonly isUnknown: boolean;
+  /** The refusal of an attempt for good, after an earlier one may have been committed. Nothing is sent after it. */
+  readonly refusal?: LedgerError;
   /** The remaining time for further attempts. It counts the failed attempts. */
   readonly budget: RetryBudget;
 }
@@ -33,7 +38,7 @@ export interface Attempts {
  * The maximum duration of an attempt in request timeouts: two tokens, the response, and its arrival after the client
  * gave up.
  */
-const timeoutsPerAttempt = 4;
+export const timeoutsPerAttempt = 4;
 
 /**
  * Creates the body of an attempt. All attempts contain the same signed bytes, which identify the change. Each attempt
@@ -43,7 +48,7 @@ export function attemptBody(
   { request, submission, isFirst, mayBeCommittedElsewhere, service }: Execution,
   attempt: number,
 ): ExecuteRequest {
-  const { submissionId, sentAt, beginExclusive } = submission;
+  const { submissionId, sentAt, since } = submission;
   const { deduplicationPeriod } = request;
   if (isFirst && attempt === 1 && !mayBeCommittedElsewhere()) return { ...request, submissionId };
   // not below 0, in case the clock was set back
@@ -51,7 +56,7 @@ export function attemptBody(
   return {
     ...request,
     submissionId: randomUuid(),
-    deduplicationPeriod: extendDeduplication(deduplicationPeriod ?? { Empty: {} }, { elapsedMs, beginExclusive }),
+    deduplicationPeriod: extendDeduplication(deduplicationPeriod ?? { Empty: {} }, { elapsedMs, since }),
   };
 }
 
@@ -60,29 +65,33 @@ interface ChangeStart {
   /** The maximum time from the first attempt until the ledger checks for duplicates. */
   readonly elapsedMs: number;
   /** The ledger end before the first attempt, if it is known. */
-  readonly beginExclusive: Offset | undefined;
+  readonly since: Offset | undefined;
 }
+
+/** The longest period that a participant allows by default, in seconds: a week. */
+const longestSeconds = 604_800;
 
 /**
  * Extends a period so that it covers the first attempt. Otherwise, the ledger could commit the change twice. Never
  * shortens the caller's period, because the caller may have sent the change earlier by other means.
  */
-function extendDeduplication(
+export function extendDeduplication(
   period: DeduplicationPeriod,
-  { elapsedMs, beginExclusive }: ChangeStart,
+  { elapsedMs, since }: ChangeStart,
 ): DeduplicationPeriod {
+  const elapsed = Math.ceil(elapsedMs / 1_000);
   if ('DeduplicationDuration' in period) {
     const { seconds } = period.DeduplicationDuration.value;
-    const elapsed = Math.ceil(elapsedMs / 1_000);
     return seconds > elapsed
       ? period
       : { DeduplicationDuration: { value: { seconds: seconds + 1 + elapsed, nanos: 0 } } };
   }
   if ('DeduplicationOffset' in period) {
-    const value = Math.min(period.DeduplicationOffset.value, beginExclusive ?? Infinity);
+    const value = Math.min(period.DeduplicationOffset.value, since ?? Infinity);
     return { DeduplicationOffset: { value } };
   }
-  return period;
+  // the longest period of a participant can be as short as 30 seconds
+  return { DeduplicationDuration: { value: { seconds: Math.max(longestSeconds, 1 + elapsed), nanos: 0 } } };
 }
 
 /** Returns a random UUID, version 4. Pages loaded over plain HTTP lack `crypto.randomUUID`. */

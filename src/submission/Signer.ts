@@ -47,8 +47,9 @@ export interface Signer {
 }
 
 /**
- * Decides whether a prepared submission may be signed. To accept it, the verifier completes without emitting `false`.
- * To refuse it, the verifier emits `false` or fails, for example with a {@link VerificationError}.
+ * Decides whether a prepared submission may be signed. To accept it, the verifier emits `true` and completes. To refuse
+ * it, the verifier fails, for example with a {@link VerificationError}. Any other value, and no value at all, refuses it
+ * too.
  *
  * Without verification, a participant could prepare a submission other than the requested one, and the party would sign
  * it. `canton-rx/verify` provides a verifier that detects this.
@@ -58,14 +59,14 @@ export interface Signer {
  *
  * @example
  * ```ts
- * import { EMPTY, throwError } from 'rxjs';
+ * import { of, throwError } from 'rxjs';
  * import { VerificationError, type Verifier } from 'canton-rx';
  *
  * const onlyV2: Verifier = ({ hashingSchemeVersion }) =>
- *   hashingSchemeVersion === 'HASHING_SCHEME_VERSION_V2' ? EMPTY : throwError(() => new VerificationError('scheme', 'not V2'));
+ *   hashingSchemeVersion === 'HASHING_SCHEME_VERSION_V2' ? of(true) : throwError(() => new VerificationError('scheme', 'not V2'));
  *
  * console.log(typeof onlyV2); // function
  * ```
  * @category Submission
  */
-export type Verifier = (prepared: PreparedSubmission, request: PrepareRequest) => ObservableInput<unknown>;
+export type Verifier = (prepared: PreparedSubmission, request: PrepareRequest) => ObservableInput<boolean>;

@@ -1,21 +1,23 @@
 import {
   asyncScheduler,
   catchError,
+  concatAll,
   concatMap,
+  defaultIfEmpty,
   defer,
+  map,
   type MonoTypeOperatorFunction,
   type Observable,
   pipe,
   tap,
+  throwError,
   timer,
 } from 'rxjs';
-import { ExecuteResponse, type Transaction } from '../codecs/Transaction.js';
-import { isApiError } from '../errors/ApiError.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { isConnectionError, isTokenError, isUnauthorizedError } from '../errors/request.js';
+import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
+import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
 import {
   NotSentError,
-  OutcomeUnknownError,
+  type Submission,
   SubmissionExpiredError,
   SubmissionRejectedError,
 } from '../errors/submission.js';
@@ -23,81 +25,131 @@ import { decodeWith, exchange } from '../http/exchange.js';
 import type { Call, Link } from '../http/Link.js';
 import { clampTimer, retryAfterOf } from '../http/retry.js';
 import { attemptBody, type Attempts, type Execution } from './Execution.js';
-import { decideOutcome } from './outcome.js';
-import { readCommitted } from './readCommitted.js';
+import { decideOutcome, type Outcome } from './outcome.js';
+import { findCommitted, readCommitted, readDuplicate } from './readCommitted.js';
 
 const path = '/v2/interactive-submission/executeAndWaitForTransaction';
 
-/** Sends a submission, and repeats it until its outcome is known or the time is used up. */
-export const attempt = (execution: Execution, attempts: Attempts): Observable<Transaction> =>
+/**
+ * Sends a submission, and repeats it until its outcome is known or the time is used up. If an earlier attempt may have
+ * been committed, first looks for its transaction.
+ */
+export const attempt = (execution: Execution, attempts: Attempts): Observable<SubmittedTransaction> =>
   defer(() => {
-    const { service, submission } = execution;
-    const { link } = service;
-    const { submissionId } = submission;
-    const number = attempts.budget.failures + 1;
-    const isRepeated = number > 1;
-    const sentAt = asyncScheduler.now();
-    link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: number }));
-    const call: Call = {
-      method: 'POST',
-      path,
-      isSubmission: true,
-      makeBody: () => attemptBody(execution, number),
-      ...(isRepeated && { timeoutMs: Math.min(link.requestTimeoutMs, timeLeftMs(attempts)) }),
-    };
-    return exchange(link, call, decodeWith(path, ExecuteResponse)).pipe(
-      catchError((error: unknown) => {
-        // the time starts at the first failure, and counts in full because it is a deadline
-        const tookMs = isRepeated ? asyncScheduler.now() - sentAt : 0;
-        const budget = attempts.budget.spend(tookMs, Infinity);
-        return retryOrEnd(execution, { ...attempts, budget }, error);
+    const startedAt = asyncScheduler.now();
+    const endsAt = startedAt + timeLeftMs(attempts);
+    const { isUnknown, refusal, sent } = attempts;
+    if (!isUnknown) return send(execution, attempts, { startedAt, endsAt });
+    const withinMs = timeLeftMs(attempts) / 2;
+    return findCommitted(execution, { isRefused: refusal !== undefined, withinMs }).pipe(
+      map((offset) => {
+        const submission = { ...execution.submission, attempts: sent };
+        return readCommitted(execution, submission, offset, endsAt - asyncScheduler.now());
       }),
+      defaultIfEmpty(defer(() => send(execution, attempts, { startedAt, endsAt }))),
+      concatAll(),
     );
   });
 
 /** The minimum time for an attempt, in milliseconds, even if the total time is nearly used up. */
 const minAttemptMs = 5_000;
 
-const timeLeftMs = ({ budget }: Attempts): number => Math.max(minAttemptMs, budget.leftMs);
+/** The time for one more attempt, in milliseconds. */
+export const timeLeftMs = ({ budget }: Pick<Attempts, 'budget'>): number => Math.max(minAttemptMs, budget.leftMs);
 
-/** Ends the submission if its outcome is known or the time is used up. Otherwise, sends it again after a delay. */
-function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): Observable<Transaction> {
-  if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
-  const { budget } = attempts;
-  const count = budget.failures + 1;
-  const submission = { ...execution.submission, attempts: count };
-  const outcome = decideOutcome(error);
-  const wasUnknown = attempts.isUnknown || execution.mayBeCommittedElsewhere();
-  if (isApiError(error)) {
-    if (outcome === 'committed') return readCommitted(execution, submission, error, timeLeftMs(attempts));
-    // only a verdict on the submission itself proves that no earlier attempt was committed
-    if (outcome === 'expired' && !(wasUnknown && error.errorCategory === 8))
-      throw new SubmissionExpiredError(error, submission);
-    if (outcome === 'rejected' || (outcome === 'inconclusive' && !wasUnknown))
-      throw new SubmissionRejectedError(error, submission);
-  }
-  const isUnknown = wasUnknown || outcome === 'unknown';
-  if (!isUnknown && isUnauthorizedError(error)) throw error;
-  if (!isUnknown && (isConnectionError(error) || isTokenError(error)))
-    throw new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
-  if (budget.leftMs <= 0) {
-    if (!isUnknown && isApiError(error)) throw new SubmissionRejectedError(error, submission);
-    throw new OutcomeUnknownError(submission, error);
-  }
-  const delayMs = budget.nextDelayMs(retryAfterOf(error));
-  const { submissionId } = submission;
-  const { report } = execution.service.link;
-  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: count, cause: error, delayMs }));
-  return timer(clampTimer(delayMs)).pipe(
-    concatMap(() => attempt(execution, { isUnknown, budget: budget.countFailure(delayMs) })),
+/** The bounds of an attempt, with its look-up. */
+interface AttemptTimes {
+  readonly startedAt: number;
+  readonly endsAt: number;
+}
+
+function send(
+  execution: Execution,
+  attempts: Attempts,
+  { startedAt, endsAt }: AttemptTimes,
+): Observable<SubmittedTransaction> {
+  const { refusal } = attempts;
+  const number = refusal === undefined ? attempts.sent + 1 : attempts.sent;
+  const isRepeated = attempts.sent > 0;
+  const response$ =
+    refusal === undefined ? sendAttempt(execution, number, isRepeated ? endsAt : Infinity) : throwError(() => refusal);
+  return response$.pipe(
+    catchError((error: unknown) => {
+      // the time starts at the first failure, and counts in full because it is a deadline
+      const tookMs = isRepeated ? asyncScheduler.now() - startedAt : 0;
+      const budget = attempts.budget.spend(tookMs, Infinity);
+      return retryOrEnd(execution, { ...attempts, sent: number, budget }, error);
+    }),
   );
 }
 
+function sendAttempt(execution: Execution, number: number, endsAt: number): Observable<SubmittedTransaction> {
+  const { link } = execution.service;
+  const { submissionId } = execution.submission;
+  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: number }));
+  const call: Call = {
+    method: 'POST',
+    path,
+    isSubmission: true,
+    makeBody: () => attemptBody(execution, number),
+    timeoutMs: Math.min(link.requestTimeoutMs, endsAt - asyncScheduler.now()),
+  };
+  return exchange(link, call, decodeWith(path, ExecuteResponse));
+}
+
+/** Ends the submission if its outcome is known or the time is used up. Otherwise, sends it again after a delay. */
+function retryOrEnd(execution: Execution, attempts: Attempts, error: unknown): Observable<SubmittedTransaction> {
+  if (!isLedgerError(error) || error._tag === 'InvalidRequestError') throw error;
+  const { budget, sent } = attempts;
+  const submission = { ...execution.submission, attempts: sent };
+  const outcome = decideOutcome(error);
+  if (isLedgerError(error, 'ApiError') && outcome === 'committed')
+    return readDuplicate(execution, submission, error, timeLeftMs(attempts));
+  const wasUnknown = attempts.isUnknown || execution.mayBeCommittedElsewhere();
+  // a refusal proves nothing about an earlier attempt, which another participant at the same address may have committed
+  if (!wasUnknown) throwIfDecided(outcome, error, submission);
+  const isUnknown = wasUnknown || outcome === 'unknown';
+  if (budget.leftMs <= 0) {
+    if (!isUnknown && isLedgerError(error, 'ApiError')) throw new SubmissionRejectedError(error, submission);
+    throw new OutcomeUnknownError(submission, error);
+  }
+  const { transactionHash, since } = submission;
+  const canBeFound = transactionHash !== undefined && since !== undefined;
+  const isRefused = isUnknown && canBeFound && isFinal(outcome);
+  const delayMs = budget.nextDelayMs(retryAfterOf(error));
+  const { submissionId } = submission;
+  const { report } = execution.service.link;
+  report(() => ({ _tag: 'SubmissionUnclear', submissionId, attempts: sent, cause: error, delayMs }));
+  const next = { ...attempts, isUnknown, ...(isRefused && { refusal: error }), budget: budget.countFailure(delayMs) };
+  return timer(clampTimer(delayMs)).pipe(concatMap(() => attempt(execution, next)));
+}
+
+/** Throws if the only attempts that may have been committed have certainly failed for good. */
+function throwIfDecided(outcome: Outcome, error: LedgerError, submission: Submission): void {
+  if (isLedgerError(error, 'ApiError')) {
+    if (outcome === 'expired') throw new SubmissionExpiredError(error, submission);
+    if (outcome === 'rejected' || outcome === 'inconclusive') throw new SubmissionRejectedError(error, submission);
+  }
+  if (outcome === 'unknown') return;
+  if (isLedgerError(error, 'UnauthorizedError')) throw error;
+  if (isLedgerError(error, 'ConnectionError') || isLedgerError(error, 'TokenError'))
+    throw new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
+}
+
+/** Whether the same bytes will be refused again. Some refusals cost traffic, so the submission is then not repeated. */
+const isFinal = (outcome: Outcome): boolean => outcome === 'rejected' || outcome === 'expired';
+
 /** Reports the outcome of a submission. */
-export const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<Transaction> =>
+export const reportOutcome = (link: Link, submissionId: string): MonoTypeOperatorFunction<SubmittedTransaction> =>
   pipe(
-    tap(({ updateId, offset }) => {
-      link.report(() => ({ _tag: 'SubmissionCommitted', submissionId, updateId, offset }));
+    tap(({ updateId, offset, isRepeated }) => {
+      link.report(() => ({
+        _tag: 'SubmissionCommitted',
+        submissionId,
+        updateId,
+        offset,
+        ...(isRepeated && { isRepeated }),
+      }));
     }),
     reportFailure(link, submissionId),
   );

@@ -13,19 +13,50 @@ import {
 } from 'rxjs';
 import { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { Base64 } from '../codecs/scalars.js';
-import type { Transaction } from '../codecs/Transaction.js';
-import { isOutcomeUnknownError, type Submission } from '../errors/submission.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { type Submission } from '../errors/submission.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { Service } from '../feed/Service.js';
 import { validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
-import { RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
+import { checkPositive, RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { attempt, reportOutcome } from './attempt.js';
 import { randomUuid } from './Execution.js';
-import { type ExecuteOptions, recoveryTimeMs } from './SubmitOptions.js';
+
+/**
+ * Options for the recovery from a lost response.
+ *
+ * @inline
+ */
+interface Recovery {
+  /** How long to attempt the recovery after the first failure, in milliseconds. */
+  readonly withinMs: number;
+}
+
+/**
+ * Options for executing a submission.
+ *
+ * @category Submission
+ */
+export interface ExecuteOptions {
+  /**
+   * How to determine the outcome of a submission whose response was lost. The client sends the same signed bytes again,
+   * with a new submission id, and the ledger refuses what it has already committed. `withinMs` limits the time from the
+   * first failure, in milliseconds; the last attempt may take 5 seconds longer. `false` sends the submission only once.
+   *
+   * @defaultValue `{ withinMs: 120_000 }`
+   */
+  readonly recover?: Recovery | false | undefined;
+  /**
+   * The signed hash, as returned by `prepare`. After a lost response, the client looks for the transaction by this hash.
+   * Errors show it, so that you can look for it later.
+   */
+  readonly transactionHash?: Base64 | undefined;
+}
 
 /** When a change was first sent, and the ledger end at that time. */
-type Start = Pick<Submission, 'sentAt' | 'beginExclusive'>;
+type Start = Pick<Submission, 'sentAt' | 'since'>;
 
 /**
  * Executes signed submissions of one change, and determines the outcome if a response is lost. All subscriptions share
@@ -38,7 +69,7 @@ export function executor(
   options: ExecuteOptions,
   ledgerRetry: RetryPolicy | undefined,
   commandId?: string,
-): (request: ExecuteRequest, transactionHash?: Base64) => Observable<Transaction> {
+): (request: ExecuteRequest, transactionHash?: Base64) => Observable<SubmittedTransaction> {
   const policy = retryPolicy(ledgerRetry);
   const retry = {
     ...policy,
@@ -62,14 +93,14 @@ export function executor(
     start: Start,
     submissionId: string,
     transactionHash: Base64 | undefined,
-  ): Observable<Transaction> {
+  ): Observable<SubmittedTransaction> {
     // another subscription may have started in the meantime
     const isFirst = firstStart === undefined;
     firstStart ??= start;
     const submission = {
       submissionId,
       userId: request.userId ?? '',
-      parties: request.partySignatures.signatures.map(({ party }) => party),
+      actAs: request.partySignatures.signatures.map(({ party }) => party),
       ...firstStart,
       ...(transactionHash !== undefined && { transactionHash }),
     };
@@ -77,11 +108,11 @@ export function executor(
     const mayBeCommittedElsewhere = (): boolean => possibleCommits > 1;
     return attempt(
       { service, request, submission, isFirst, mayBeCommittedElsewhere, retry, commandId },
-      { isUnknown: false, budget: new RetryBudget(retry) },
+      { sent: 0, isUnknown: false, budget: new RetryBudget(retry) },
     ).pipe(
       tap({
         error: (error: unknown) => {
-          if (!isOutcomeUnknownError(error)) possibleCommits -= 1;
+          if (!isLedgerError(error, 'OutcomeUnknownError')) possibleCommits -= 1;
         },
       }),
     );
@@ -89,7 +120,7 @@ export function executor(
 }
 
 /** The longest delay before a submission is sent again, in milliseconds: a user may be waiting. */
-const maxRetryDelayMs = 5_000;
+export const maxRetryDelayMs = 5_000;
 
 /** How long to wait for the ledger end, in milliseconds. It must not delay a submission for long. */
 const ledgerEndTimeoutMs = 5_000;
@@ -100,10 +131,17 @@ const ledgerEndTimeoutMs = 5_000;
  */
 const markStart = (link: Link): Observable<Start> => {
   const end$ = ledgerEnd(link).pipe(
-    map((beginExclusive) => ({ beginExclusive })),
+    map((since) => ({ since })),
     catchError(() => EMPTY),
     takeUntil(timer(ledgerEndTimeoutMs)),
     defaultIfEmpty({}),
   );
   return end$.pipe(map((end) => ({ sentAt: asyncScheduler.now(), ...end })));
 };
+
+/** Returns the time for the recovery in milliseconds; 0 for none. Throws a TypeError if the time is out of range. */
+export function recoveryTimeMs({ recover = { withinMs: 120_000 } }: Pick<ExecuteOptions, 'recover'>): number {
+  if (recover === false) return 0;
+  checkPositive({ 'recover.withinMs': recover.withinMs });
+  return recover.withinMs;
+}

@@ -10,11 +10,12 @@ import type { ConnectionError } from '../errors/request.js';
  * - `busy`: the ledger refused this attempt temporarily.
  * - `expired`: this attempt is outside its time bounds.
  * - `notSent`: this attempt did not reach the participant.
- * - `inconclusive`: the participant refused this attempt before it searched for an earlier one, which may have been
- *   committed.
+ * - `inconclusive`: the participant refused this attempt because of its current state, which may change.
  * - `unknown`: this attempt may have been committed.
+ *
+ * Only `committed` says something about earlier attempts.
  */
-type Outcome = 'committed' | 'rejected' | 'busy' | 'expired' | 'notSent' | 'inconclusive' | 'unknown';
+export type Outcome = 'committed' | 'rejected' | 'busy' | 'expired' | 'notSent' | 'inconclusive' | 'unknown';
 
 /**
  * Determines the outcome of a failed attempt: by the ledger's error code, its definite answer, its error category and
@@ -42,7 +43,8 @@ export function decideOutcome(error: LedgerError): Outcome {
 const noConnection =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|ERR_TLS_CERT_\w+)$/;
 
-const connectionOutcome = ({ code = '' }: ConnectionError): Outcome =>
+/** Whether an attempt without a response was sent. */
+export const connectionOutcome = ({ code = '' }: ConnectionError): 'notSent' | 'unknown' =>
   noConnection.test(code) ? 'notSent' : 'unknown';
 
 /** The outcomes of codes whose category is misleading or not specific enough. */
@@ -53,6 +55,14 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   // the token expired while the request waited for its result
   ACCESS_TOKEN_EXPIRED: 'unknown',
   STALE_STREAM_AUTHORIZATION: 'unknown',
+  // a time limit of the client or of the HTTP layer
+  REQUEST_TIMEOUT: 'unknown',
+  // the transaction may have been committed, and could not be read with the names in its format
+  UPDATE_NOT_FOUND: 'unknown',
+  PACKAGE_NAMES_NOT_FOUND: 'unknown',
+  TEMPLATES_OR_INTERFACES_NOT_FOUND: 'unknown',
+  NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: 'unknown',
+  NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: 'unknown',
   LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND: 'expired',
   LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND: 'expired',
   LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED: 'expired',

@@ -1,31 +1,78 @@
-import { catchError, concatAll, defer, filter, map, mergeMap, type Observable, take, throwIfEmpty } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatAll,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  map,
+  mergeMap,
+  type Observable,
+  take,
+  takeUntil,
+  throwIfEmpty,
+  timer,
+} from 'rxjs';
 import { acsDelta, ledgerEffects } from '../codecs/formats.js';
-import { Offset } from '../codecs/scalars.js';
-import type { Transaction } from '../codecs/Transaction.js';
-import { UpdateElement } from '../codecs/Update.js';
+import { fromBase64, toHex } from '../codecs/internal/bytes.js';
+import { type Base64, Offset } from '../codecs/scalars.js';
+import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
+import { CompletionsByHash, type SubmittedTransaction, type Transaction } from '../codecs/Transaction.js';
+import { type Update, UpdateElement } from '../codecs/Update.js';
+import type { UpdatesRange } from '../codecs/UpdatesRequest.js';
 import type { UpdateFormat } from '../codecs/UpdateFormat.js';
-import { type ApiError, isApiError } from '../errors/ApiError.js';
-import { isLedgerError } from '../errors/LedgerError.js';
-import { isUnauthorizedError } from '../errors/request.js';
-import { isOutcomeUnknownError, OutcomeUnknownError, type Submission } from '../errors/submission.js';
+import { type ApiError } from '../errors/ApiError.js';
+import { OutcomeUnknownError, isLedgerError, type LedgerError } from '../errors/LedgerError.js';
+import { RequestTimeoutError } from '../errors/request.js';
+import { type Submission } from '../errors/submission.js';
 import { verdict } from '../errors/verdict.js';
-import { createLedgerFeed } from '../feed/LedgerFeed.js';
+import type { UndecodedUpdate } from '../feed/Page.js';
+import { createLedgerFeed } from '../feed/UpdatesOptions.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
 import { requestPageWithRetry } from '../feed/pageRequest.js';
+import { updates } from '../feed/updates.js';
 import { decodeWith, exchange } from '../http/exchange.js';
-import { retryTransient, timeoutWith } from '../http/retry.js';
+import { hostOf } from '../http/Link.js';
+import { clampTimer, retryTransient, timeoutWith } from '../http/retry.js';
+import { isAboutNames } from './decideAttempt.js';
 import type { Execution } from './Execution.js';
 
+/** What reading a transaction back needs to know of its submission. */
+export interface Committed extends Pick<Execution, 'service' | 'retry' | 'commandId'> {
+  readonly request: Pick<ExecuteRequest, 'transactionFormat'>;
+}
+
 /** Reads the transaction of a change that the ledger has already committed, according to its refusal of a duplicate. */
-export function readCommitted(
-  execution: Execution,
+export function readDuplicate(
+  execution: Committed,
   submission: Submission,
   duplicate: ApiError,
   withinMs: number,
-): Observable<Transaction> {
-  const { request, retry, service } = execution;
-  const { parties } = submission;
+): Observable<SubmittedTransaction> {
   const offset = completionOffset(duplicate);
   if (offset === undefined) throw new OutcomeUnknownError(submission, duplicate);
+  return readCommitted(execution, submission, offset, withinMs, duplicate);
+}
+
+/** Reads the transaction of a change that an earlier attempt, or an earlier process, has committed at an offset. */
+export const readCommitted = (
+  ...[execution, submission, offset, withinMs, cause]: Parameters<typeof readTransaction>
+): Observable<SubmittedTransaction> =>
+  readTransaction(execution, submission, offset, withinMs, cause).pipe(
+    map((transaction) => ({ ...transaction, isRepeated: true })),
+  );
+
+/** Reads the transaction of a change at an offset. */
+export function readTransaction(
+  execution: Committed,
+  submission: Submission,
+  offset: Offset,
+  withinMs: number,
+  cause: LedgerError = new RequestTimeoutError(path, withinMs, hostOf(execution.service.link)),
+): Observable<Transaction> {
+  const { request, retry, service } = execution;
+  const { actAs: parties } = submission;
   const format = request.transactionFormat
     ? { includeTransactions: request.transactionFormat }
     : acsDelta({ parties, topology: false });
@@ -39,11 +86,11 @@ export function readCommitted(
     concatAll(),
     filter((transaction) => isOurs(transaction, execution)),
     take(1),
-    throwIfEmpty(() => duplicate),
-    retryTransient({ retry, report: service.link.report }, (error) => !isUnauthorizedError(error)),
-    timeoutWith(withinMs, () => new OutcomeUnknownError(submission, duplicate, offset)),
+    throwIfEmpty(() => cause),
+    retryTransient({ retry, report: service.link.report }, (error) => !isLedgerError(error, 'UnauthorizedError')),
+    timeoutWith(withinMs, () => new OutcomeUnknownError(submission, cause, offset)),
     catchError((error: unknown) => {
-      throw isLedgerError(error) && !isOutcomeUnknownError(error)
+      throw isLedgerError(error) && !isLedgerError(error, 'OutcomeUnknownError')
         ? new OutcomeUnknownError(submission, error, offset)
         : error;
     }),
@@ -64,7 +111,7 @@ const path = '/v2/updates/update-by-offset';
  * does not serve single updates, it reads a page.
  */
 const transactionAt = (
-  { service, retry }: Execution,
+  { service, retry }: Committed,
   offset: Offset,
   updateFormat: UpdateFormat,
 ): Observable<Transaction> =>
@@ -74,8 +121,10 @@ const transactionAt = (
     decodeWith(path, UpdateElement),
   ).pipe(
     catchError((error: unknown) => {
-      if (isApiError(error) && error.code === 'UPDATE_NOT_FOUND') return [];
-      if (!isApiError(error) || verdict(error) !== 'switch') throw error;
+      // names that the participant does not know select nothing
+      if (isLedgerError(error, 'ApiError') && (error.code === 'UPDATE_NOT_FOUND' || isAboutNames(error.code)))
+        return [];
+      if (!isLedgerError(error, 'ApiError') || verdict(error) !== 'switch') throw error;
       // the ledger has reached the offset, so there is no need to read its end, as a feed does
       const range = { beginExclusive: offset - 1, endInclusive: offset };
       const feed = createLedgerFeed(
@@ -99,5 +148,78 @@ const transactionAt = (
  * Whether a transaction belongs to the change. A load balancer may route to another participant, with another update at
  * the offset.
  */
-const isOurs = (transaction: Transaction, { commandId = '' }: Execution): boolean =>
+const isOurs = (transaction: Transaction, { commandId = '' }: Committed): boolean =>
   commandId === '' || (transaction.commandId ?? '') === '' || transaction.commandId === commandId;
+
+/** How and for how long to look for a transaction. */
+interface LookUp {
+  /** Whether a participant has refused the submission for good, so that it is not sent again. */
+  readonly isRefused: boolean;
+  readonly withinMs: number;
+}
+
+/**
+ * Looks for the transaction of a submission by its hash, and emits the offset. Completes without a value if the hash is
+ * unknown, if a request fails, or if the participant does not know the transaction. That proves nothing: the participant
+ * may lag, or another one at the same address may have received the submission.
+ */
+export function findCommitted(execution: Execution, { isRefused, withinMs }: LookUp): Observable<Offset> {
+  const { transactionHash } = execution.submission;
+  if (transactionHash === undefined) return EMPTY;
+  const byCompletion$ = completedAt(execution, transactionHash);
+  // the feed takes more requests than sending the submission again, which therefore comes first
+  const found$ = isRefused ? concat(byCompletion$, ingestedAt(execution, transactionHash)) : byCompletion$;
+  return found$.pipe(take(1), takeUntil(timer(clampTimer(withinMs))));
+}
+
+const completionPath = '/v2/commands/completion-by-hash';
+
+/** How long to wait for a completion, in milliseconds. It must not delay the next attempt for long. */
+const completionTimeoutMs = 5_000;
+
+/** Requests the completion. Participants before 3.6 do not serve the path. */
+const completedAt = ({ service }: Execution, transactionHash: Base64): Observable<Offset> =>
+  exchange(
+    service.link,
+    { method: 'POST', path: completionPath, body: { transactionHash } },
+    decodeWith(completionPath, CompletionsByHash),
+  ).pipe(
+    concatMap(({ acceptedCompletion }) => (acceptedCompletion === undefined ? [] : [acceptedCompletion.offset])),
+    catchError(() => EMPTY),
+    takeUntil(timer(completionTimeoutMs)),
+  );
+
+/** Searches the updates since the first attempt. */
+const ingestedAt = (execution: Execution, transactionHash: Base64): Observable<Offset> =>
+  defer(() => {
+    const { since: beginExclusive } = execution.submission;
+    if (beginExclusive === undefined) return EMPTY;
+    const externalTransactionHash = toHex(fromBase64(transactionHash));
+    return ledgerEnd(execution.service.link).pipe(
+      filter((endInclusive) => endInclusive > beginExclusive),
+      concatMap((endInclusive) => readUpdates(execution, { beginExclusive, endInclusive })),
+      filter((update) => update._tag === 'Transaction' && update.externalTransactionHash === externalTransactionHash),
+      map(({ offset }) => offset),
+    );
+  }).pipe(catchError(() => EMPTY));
+
+/** The report function of a feed that is not the user's. */
+export const silent = (): void => undefined;
+
+/** Reads the updates of the parties of a submission, to search them for its transaction. */
+export const readUpdates = (
+  { service, retry, submission }: Committed & Pick<Execution, 'submission'>,
+  range: UpdatesRange,
+  giveUpAfterMs = 0,
+): Observable<Update | UndecodedUpdate> =>
+  defer(() =>
+    updates(
+      createLedgerFeed(
+        service,
+        { ...range, updateFormat: ledgerEffects({ parties: submission.actAs, topology: false }) },
+        { onUndecodable: 'emit', retry: { ...retry, giveUpAfterMs } },
+        undefined,
+        silent,
+      ),
+    ),
+  );

@@ -1,31 +1,45 @@
-import {
-  concatMap,
-  defaultIfEmpty,
-  defer,
-  ignoreElements,
-  map,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  reduce,
-  tap,
-} from 'rxjs';
+import { concatMap, defer, map, type MonoTypeOperatorFunction, type Observable, reduce, tap, toArray } from 'rxjs';
 import { fromBase64 } from '../codecs/internal/bytes.js';
-import type { ExecuteRequest, PartySignatures, Signature, SinglePartySignatures } from '../codecs/ExecuteRequest.js';
+import type {
+  DeduplicationPeriod,
+  ExecuteRequest,
+  PartySignatures,
+  Signature,
+  SinglePartySignatures,
+} from '../codecs/ExecuteRequest.js';
 import { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Problem } from '../codecs/Problem.js';
-import type { Transaction } from '../codecs/Transaction.js';
-import { InvalidRequestError, isUnauthorizedError } from '../errors/request.js';
-import { isOutcomeUnknownError, VerificationError } from '../errors/submission.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import type { TransactionFormat } from '../codecs/UpdateFormat.js';
+import { InvalidRequestError } from '../errors/request.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { VerificationError } from '../errors/submission.js';
 import type { Service } from '../feed/Service.js';
 import { decodeWith, exchange, validateRequest } from '../http/exchange.js';
 import type { Link } from '../http/Link.js';
 import { retryPolicy, type RetryPolicy, retryTransient } from '../http/retry.js';
 import { reportFailure } from './attempt.js';
-import { executor } from './execute.js';
+import { type ExecuteOptions, executor, recoveryTimeMs } from './execute.js';
 import { randomUuid } from './Execution.js';
 import type { Signer, Verifier } from './Signer.js';
-import { recoveryTimeMs, type SubmitOptions } from './SubmitOptions.js';
+
+/**
+ * Options for verifying and executing a submission.
+ *
+ * @category Submission
+ */
+export interface SubmitOptions extends Pick<ExecuteOptions, 'recover'> {
+  /**
+   * Checks the prepared submission before it is signed: `preparedTransactionVerifier()` from `canton-rx/verify`, or
+   * your own verifier. `false` trusts the participant with everything that the party's key can sign. Required.
+   */
+  readonly verify: Verifier | false;
+  /** How far back the ledger searches for the same change. Default: `{ Empty: {} }`, the longest period. */
+  readonly deduplicationPeriod?: DeduplicationPeriod | undefined;
+  /** The events in the transaction. Default: the changes of active contracts that a submitting party sees. */
+  readonly transactionFormat?: TransactionFormat | undefined;
+}
 
 /** A submission that is ready for execution. */
 interface SignedSubmission {
@@ -40,7 +54,7 @@ export function submit(
   signer: Signer | readonly Signer[],
   options: SubmitOptions,
   ledgerRetry: RetryPolicy | undefined,
-): Observable<Transaction> {
+): Observable<SubmittedTransaction> {
   const { verify, deduplicationPeriod, transactionFormat } = options;
   // checked despite the types, so that verification is never skipped by accident
   if (verify !== false && typeof verify !== 'function') throw new TypeError('verify must be a Verifier or false');
@@ -63,7 +77,7 @@ export function submit(
       return prepare(link, request);
     }).pipe(
       // safe to repeat, because it does not change the ledger
-      retryTransient({ retry, report }, (error) => !isUnauthorizedError(error)),
+      retryTransient({ retry, report }, (error) => !isLedgerError(error, 'UnauthorizedError')),
       reportStep('SubmissionPrepared', submissionId),
       concatMap((prepared) =>
         verify === false
@@ -101,7 +115,7 @@ export function submit(
         tap({
           error: (error: unknown) => {
             // another subscription may have replaced it
-            if (signed === ready && !isOutcomeUnknownError(error)) signed = undefined;
+            if (signed === ready && !isLedgerError(error, 'OutcomeUnknownError')) signed = undefined;
           },
         }),
       );
@@ -126,11 +140,13 @@ const verifyPrepared = (
   request: PrepareRequest,
 ): Observable<PreparedSubmission> =>
   defer(() => verify(prepared, request)).pipe(
-    tap((verdict) => {
-      if (verdict === false) throw new VerificationError('refused', 'the verifier refused it');
+    toArray<unknown>(),
+    map((verdicts) => {
+      if (verdicts.length === 0) throw new VerificationError('refused', 'the verifier completed without a verdict');
+      if (verdicts.some((verdict) => verdict !== true))
+        throw new VerificationError('refused', 'the verifier refused it');
+      return prepared;
     }),
-    ignoreElements(),
-    defaultIfEmpty(prepared),
   );
 
 /** The length of a transaction's hash in bytes. Other hashes, such as that of a topology transaction, are longer. */

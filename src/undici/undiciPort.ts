@@ -1,7 +1,7 @@
 import { map, Observable } from 'rxjs';
 import { Agent, type Dispatcher } from 'undici';
-import { AnswerTooLargeError } from '../errors/request.js';
-import { decodeText } from '../http/decodeText.js';
+import { ResponseTooLargeError } from '../errors/request.js';
+import { decodeText } from '../http/kyPort.js';
 import type { HttpPort, HttpRequest, HttpResponse } from '../http/HttpPort.js';
 import { checkPositive } from '../http/retry.js';
 
@@ -20,12 +20,12 @@ export interface UndiciPortOptions {
    */
   readonly dispatcher?: Dispatcher | undefined;
   /**
-   * The maximum size of a response body, in bytes. A larger one is an `AnswerTooLargeError`, and the connection is
+   * The maximum size of a response body, in bytes. A larger one is an `ResponseTooLargeError`, and the connection is
    * closed.
    *
    * @defaultValue 33554432, 32 MiB
    */
-  readonly maxAnswerBytes?: number | undefined;
+  readonly maxResponseBytes?: number | undefined;
 }
 
 /**
@@ -52,9 +52,9 @@ export interface UndiciPortOptions {
  * @category Transports
  */
 export function undiciPort(options: UndiciPortOptions = {}): HttpPort {
-  const { dispatcher = new Agent(), maxAnswerBytes = 32 * 2 ** 20 } = options;
-  checkPositive({ maxAnswerBytes });
-  return (request) => receive(request, dispatcher, maxAnswerBytes).pipe(map(toResponse));
+  const { dispatcher = new Agent(), maxResponseBytes = 32 * 2 ** 20 } = options;
+  checkPositive({ maxResponseBytes });
+  return (request) => receive(request, dispatcher, maxResponseBytes).pipe(map(toResponse));
 }
 
 /** A response as it was received. */
@@ -77,7 +77,7 @@ const receive = (request: HttpRequest, dispatcher: Dispatcher, maxBytes: number)
     let bytes = 0;
     let running: Dispatcher.DispatchController | undefined;
     const checkSize = (size: number): void => {
-      if (size > maxBytes) subscriber.error(new AnswerTooLargeError(pathname, maxBytes));
+      if (size > maxBytes) subscriber.error(new ResponseTooLargeError(pathname, maxBytes));
     };
     dispatcher.dispatch(
       // no timeouts: only the feed knows how long a poll may take

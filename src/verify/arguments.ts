@@ -1,7 +1,7 @@
 import type { GenMap_Entry, RecordField, TextMap_Entry, Value } from '@canton-network/core-ledger-proto';
 import { isRecord } from '../codecs/internal/Codec.js';
-import { isVerificationError } from '../errors/submission.js';
-import { scalarEquals } from './scalars.js';
+import { VerificationError } from '../errors/submission.js';
+import { isLargeInt, scalarEquals } from './scalars.js';
 import { refusal } from './transaction.js';
 
 /**
@@ -28,6 +28,10 @@ export function checkArgument(json: unknown, value: Value | undefined, path: str
       return;
     case 'genMap':
       checkGenMap(json, sum.genMap.entries, path);
+      return;
+    case 'int64':
+      if (isLargeInt({ sum })) throw refusal('hash', 'an Int beyond 2^53 - 1 cannot be verified', path);
+      if (!scalarEquals(json, sum)) throw differs(path);
       return;
     default:
       if (sum === undefined || !scalarEquals(json, sum)) throw differs(path);
@@ -124,7 +128,8 @@ function matches(json: unknown, value: Value | undefined, path: string): boolean
     checkArgument(json, value, path);
     return true;
   } catch (error) {
-    if (isVerificationError(error)) return false;
+    // another entry may match, unless this one cannot be verified at all
+    if (error instanceof VerificationError && error.reason !== 'hash') return false;
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 import type { Metadata } from '@canton-network/core-ledger-proto';
+import { checkPositive } from '../codecs/internal/field.js';
 import type { PrepareRequest } from '../codecs/PrepareRequest.js';
+import type { VerificationError } from '../errors/submission.js';
 import type { Verifier } from '../submission/Signer.js';
 import { checkCommands, type VerifierOptions } from './commands.js';
 import { parseMicros } from './scalars.js';
@@ -22,7 +24,8 @@ import { checkWellFormed } from './wellFormed.js';
  *
  * - a contract by key, because the transaction does not contain the key
  * - an interface by a package name that is not in `packages`
- * - a transaction with an `Int` beyond 2^53, because the vendor's library hashes it incorrectly
+ * - a transaction with an `Int` beyond 2^53 - 1, because the vendor's library hashes it incorrectly; the error names the
+ *   field if the `Int` is an argument of a command
  *
  * It does not compare:
  *
@@ -32,12 +35,13 @@ import { checkWellFormed } from './wellFormed.js';
  * - the package id of a template that a command names by package name, unless `packages` lists that name
  *
  * @param options - the tolerances, and the ids of packages by name
+ * @throws TypeError if `maxClockSkewMs` is not a positive number
  * @returns a verifier that fails with a `VerificationError`, which names fields but quotes no values
  *
  * @example
  * ```ts
  * import { from, lastValueFrom } from 'rxjs';
- * import { isVerificationError, type PreparedSubmission, type PrepareRequest } from 'canton-rx';
+ * import { type PreparedSubmission, type PrepareRequest, isLedgerError } from 'canton-rx';
  * import { preparedTransactionVerifier } from 'canton-rx/verify';
  *
  * const request: PrepareRequest = {
@@ -54,24 +58,45 @@ import { checkWellFormed } from './wellFormed.js';
  * const verify = preparedTransactionVerifier();
  *
  * await lastValueFrom(from(verify(prepared, request))).catch((error: unknown) => {
- *   console.log(isVerificationError(error) && error.reason);
+ *   console.log(isLedgerError(error, 'VerificationError') && error.reason);
  * });
  * // => undecodable
  * ```
  * @category Verification
  */
-export const preparedTransactionVerifier =
-  ({ unknownScheme = 'refuse', packages = {}, maxClockSkewMs = 3_600_000 }: VerifierOptions = {}): Verifier =>
-  async (prepared, request) => {
-    const isV2 = prepared.hashingSchemeVersion === 'HASHING_SCHEME_VERSION_V2';
-    if (!isV2 && unknownScheme !== 'accept') throw refusal('scheme', 'its hashing scheme is not supported');
+export function preparedTransactionVerifier({
+  unknownScheme = 'refuse',
+  packages = {},
+  maxClockSkewMs = 3_600_000,
+}: VerifierOptions = {}): Verifier {
+  checkPositive({ maxClockSkewMs });
+  return async (prepared, request) => {
+    const isV2 = prepared.hashingSchemeVersion === schemeV2;
+    if (!isV2 && unknownScheme !== 'accept') throw refuseScheme(prepared.hashingSchemeVersion);
     const { transaction, metadata } = decodeTransaction(prepared.preparedTransaction);
-    const roots = checkWellFormed(transaction, metadata);
+    const { roots, hasLargeInt } = checkWellFormed(transaction, metadata);
+    if (hasLargeInt) {
+      // names the field if the Int is an argument
+      checkCommands(roots, request.commands, packages);
+      throw refusal('hash', 'it contains an Int beyond 2^53 - 1, which cannot be verified');
+    }
     if (isV2) await checkHash({ transaction, metadata }, prepared.preparedTransactionHash);
     checkSubmitter(metadata, request);
     checkCommands(roots, request.commands, packages);
     checkTimes(metadata, request, maxClockSkewMs);
+    return true;
   };
+}
+
+const schemeV2 = 'HASHING_SCHEME_VERSION_V2';
+
+/** The schemes of newer releases. The text of any other scheme comes from the participant, so an error must not quote it. */
+const newerSchemes: readonly string[] = ['HASHING_SCHEME_VERSION_V3', 'HASHING_SCHEME_VERSION_V4'];
+
+function refuseScheme(scheme: string): VerificationError {
+  const what = newerSchemes.includes(scheme) ? `a hash of ${scheme}` : 'a hash of this scheme';
+  return refusal('scheme', `${what} cannot be verified; prepare with the hashingSchemeVersion ${schemeV2}`);
+}
 
 /** Throws if the transaction acts for other parties, or has another command id or synchronizer. */
 function checkSubmitter({ submitterInfo, synchronizerId }: Metadata, request: PrepareRequest): void {

@@ -29,6 +29,10 @@ export function scalarEquals(json: unknown, sum: Value['sum']): boolean {
   }
 }
 
+/** Whether a value is an `Int` that is not exact as a number. The vendor's library would hash the rounded number. */
+export const isLargeInt = ({ sum }: Value): boolean =>
+  sum.oneofKind === 'int64' && !Number.isSafeInteger(Number(sum.int64));
+
 /** A number that is not a safe integer may already have been rounded. */
 const isInteger = (json: unknown): json is string | number =>
   typeof json === 'string' ? /^-?\d{1,19}$/.test(json) : Number.isSafeInteger(json);

@@ -1,17 +1,24 @@
 import type { Create, DamlTransaction, Exercise, Fetch, Metadata, Value } from '@canton-network/core-ledger-proto';
+import { isLargeInt } from './scalars.js';
 import { type NodeType, refusal, type RootNode } from './transaction.js';
+
+/** A transaction that has passed the checks. */
+interface WellFormed {
+  readonly roots: readonly RootNode[];
+  /** Whether it contains an `Int` that the library would round. */
+  readonly hasLargeInt: boolean;
+}
 
 /** The maximum number of nodes: the hashing library searches all seeds for each node. */
 const maxNodes = 5_000;
 
 /**
  * Throws if the vendor's library would hash the transaction incorrectly or endlessly. The library assumes that every
- * node is unique and has one parent, that a seed has 32 bytes, that a contract id is hexadecimal, and that an `Int` is
- * a safe integer. Otherwise, two transactions can have the same hash, and the party would sign the wrong one.
- *
- * @returns the root nodes
+ * node is unique and has one parent, that a seed has 32 bytes, and that a contract id is hexadecimal. Otherwise, two
+ * transactions can have the same hash, and the party would sign the wrong one. The library also assumes that an `Int` is
+ * a safe integer: this reports whether there is a larger one.
  */
-export function checkWellFormed({ nodes, nodeSeeds, roots }: DamlTransaction, metadata: Metadata): readonly RootNode[] {
+export function checkWellFormed({ nodes, nodeSeeds, roots }: DamlTransaction, metadata: Metadata): WellFormed {
   if (nodes.length > maxNodes || nodeSeeds.length > nodes.length) throw malformed('it has too many nodes or seeds');
   const seeds = new Map(nodeSeeds.map(({ nodeId, seed }) => [String(nodeId), seed]));
   if (seeds.size < nodeSeeds.length || [...seeds.values()].some(({ length }) => length !== 32)) {
@@ -23,59 +30,67 @@ export function checkWellFormed({ nodes, nodeSeeds, roots }: DamlTransaction, me
     types.set(nodeId, versionedNode.v1.nodeType);
   }
   if (types.size < nodes.length) throw malformed('two of its nodes have the same id');
-  checkTree(roots, types, seeds);
+  const values = checkTree(roots, types, seeds);
   for (const { contract } of metadata.inputContracts) {
     if (contract.oneofKind !== 'v1') throw malformed('it has a contract of an unknown version');
-    checkCreate(contract.v1);
+    values.push(...checkCreate(contract.v1));
   }
-  return roots.map((root) => rootOf(types.get(root)));
+  return { roots: roots.map((root) => rootOf(types.get(root))), hasLargeInt: values.map(checkValue).includes(true) };
 }
 
 const malformed = (explanation: string) => refusal('undecodable', explanation);
 
 /**
  * Throws unless exactly one path leads from the roots to each node: the library hashes a node once per path, or
- * endlessly.
+ * endlessly. Returns the values of the nodes.
  */
 function checkTree(
   roots: readonly string[],
   types: ReadonlyMap<string, NodeType>,
   seeds: ReadonlyMap<string, Uint8Array>,
-): void {
+): (Value | undefined)[] {
   const rest = new Map(types);
+  const values: (Value | undefined)[] = [];
   const stack = [...roots];
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
     const type = rest.get(id);
     if (type === undefined || !rest.delete(id)) throw malformed('its nodes do not form a tree');
     const hasSeed = type.oneofKind === 'create' || type.oneofKind === 'exercise';
     if (hasSeed && !seeds.has(id)) throw malformed('a node has no seed');
-    for (const child of checkNode(type)) stack.push(child);
+    const { children = [], values: own = [] } = checkNode(type);
+    for (const child of children) stack.push(child);
+    values.push(...own);
   }
   if (rest.size > 0) throw malformed('its nodes do not form a tree');
+  return values;
 }
 
-/** Throws if a node is incomplete. Returns the ids of its children. */
-function checkNode(type: NodeType): readonly string[] {
+/** The parts of a node. */
+interface NodeParts {
+  readonly children?: readonly string[];
+  readonly values?: readonly (Value | undefined)[];
+}
+
+/** Throws if a node is incomplete. */
+function checkNode(type: NodeType): NodeParts {
   switch (type.oneofKind) {
     case 'create':
-      checkCreate(type.create);
-      return [];
+      return { values: checkCreate(type.create) };
     case 'exercise':
-      checkExercise(type.exercise);
-      return type.exercise.children;
+      return { children: type.exercise.children, values: checkExercise(type.exercise) };
     case 'fetch':
       checkContract(type.fetch);
-      return [];
+      return {};
     case 'rollback':
-      return type.rollback.children;
+      return { children: type.rollback.children };
     default:
       throw malformed('it has a node of an unknown kind');
   }
 }
 
-function checkCreate(create: Create): void {
+function checkCreate(create: Create): readonly (Value | undefined)[] {
   checkContract(create);
-  checkValue(create.argument);
+  return [create.argument];
 }
 
 function checkContract({ contractId, templateId }: Create | Exercise | Fetch): void {
@@ -95,26 +110,29 @@ const maxParts = 100_000;
 /** The maximum depth. The ledger's values have a depth of at most 100. */
 const maxDepth = 200;
 
-/** Throws if a value is incomplete, or if the vendor's library would hash it as another value. */
-function checkValue(value: Value | undefined): void {
+/**
+ * Throws if a value is incomplete, or if the vendor's library would hash it as another value. Returns whether it contains
+ * an `Int` that the library would round.
+ */
+function checkValue(value: Value | undefined): boolean {
   // not recursive: the participant chooses the depth, and could overflow the call stack
   const stack: { readonly value: Value | undefined; readonly depth: number }[] = [{ value, depth: 0 }];
   let parts = 0;
+  let hasLargeInt = false;
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { depth } = next;
     if (++parts > maxParts) throw malformed('it has a value that is too large');
     if (next.value === undefined || depth > maxDepth) throw malformed('it has an invalid value');
+    hasLargeInt ||= isLargeInt(next.value);
     for (const inner of partsOf(next.value)) stack.push({ value: inner, depth: depth + 1 });
   }
+  return hasLargeInt;
 }
 
 function partsOf({ sum }: Value): readonly (Value | undefined)[] {
   switch (sum.oneofKind) {
     case undefined:
       return [undefined];
-    case 'int64':
-      if (!Number.isSafeInteger(Number(sum.int64))) throw refusal('hash', 'it has an Int that cannot be hashed');
-      return [];
     case 'contractId':
       if (!isContractId(sum.contractId)) throw malformed('it has an invalid contract id');
       return [];
@@ -135,10 +153,10 @@ function partsOf({ sum }: Value): readonly (Value | undefined)[] {
   }
 }
 
-function checkExercise(exercise: Exercise): void {
+function checkExercise(exercise: Exercise): readonly (Value | undefined)[] {
   checkContract(exercise);
-  checkValue(exercise.chosenValue);
-  if (exercise.exerciseResult !== undefined) checkValue(exercise.exerciseResult);
+  const { chosenValue, exerciseResult } = exercise;
+  return exerciseResult === undefined ? [chosenValue] : [chosenValue, exerciseResult];
 }
 
 function rootOf(type: NodeType | undefined): RootNode {

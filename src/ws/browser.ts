@@ -3,7 +3,8 @@
  * It does not need the package `ws`.
  */
 
-import type { Transport } from '../feed/Transport.js';
+import type { Transport } from '../feed/LedgerFeed.js';
+import { checkPositive } from '../http/retry.js';
 import { platformSocketPort } from './platformSocketPort.js';
 import { socketTransport } from './socketTransport.js';
 import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
@@ -15,5 +16,7 @@ export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTranspor
 
 /** Creates the WebSocket transport based on the platform's own `WebSocket`. */
 export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {
+  const { pingEveryMs, maxMessageBytes } = options;
+  checkPositive({ pingEveryMs, maxMessageBytes });
   return socketTransport(options.port ?? platformSocketPort());
 }

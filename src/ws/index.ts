@@ -18,7 +18,8 @@
  * @module canton-rx/ws
  */
 
-import type { Transport } from '../feed/Transport.js';
+import type { Transport } from '../feed/LedgerFeed.js';
+import { checkPositive } from '../http/retry.js';
 import { socketTransport } from './socketTransport.js';
 import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
 import { wsPort } from './wsPort.js';
@@ -53,5 +54,7 @@ export type { SocketAgent, WebSocketTransportOptions } from './WebSocketTranspor
  * @category Transports
  */
 export function webSocketTransport(options: WebSocketTransportOptions = {}): Transport {
+  const { pingEveryMs, maxMessageBytes } = options;
+  checkPositive({ pingEveryMs, maxMessageBytes });
   return socketTransport(options.port ?? wsPort(options));
 }

@@ -1,7 +1,7 @@
 import { concatWith, defer, mergeMap, type Observable, takeWhile, throwError, timeout } from 'rxjs';
 import { errorOf } from '../errors/ApiError.js';
 import { isLedgerError, type LedgerError } from '../errors/LedgerError.js';
-import { ConnectionError, isConnectionError } from '../errors/request.js';
+import { ConnectionError } from '../errors/request.js';
 import { requestSecrets, toConnectionError } from '../http/exchange.js';
 import { hostOf, type Link, requestHeaders } from '../http/Link.js';
 import { mapError } from '../http/retry.js';
@@ -16,7 +16,7 @@ interface StreamRequest {
   /** The first message, which starts the stream. */
   readonly body: object;
   /** The field that distinguishes its elements from errors. */
-  readonly field: 'update' | 'contractEntry';
+  readonly field: 'update' | 'completionResponse' | 'contractEntry';
 }
 
 /** The subprotocol that participants choose, whatever else is offered. */
@@ -60,7 +60,7 @@ export function openSocket(
 
 /** Names the host in an error of the connection. */
 const locate = (error: LedgerError, host: string): LedgerError =>
-  isConnectionError(error) ? new ConnectionError(error.path, error.reason, error.code, host) : error;
+  isLedgerError(error, 'ConnectionError') ? new ConnectionError(error.path, error.reason, error.code, host) : error;
 
 const fail = (path: string, reason: string): Observable<never> => throwError(() => new ConnectionError(path, reason));
 

@@ -1,5 +1,5 @@
 import { defer, mergeMap, type Observable, throwIfEmpty } from 'rxjs';
-import { isApiError } from '../errors/ApiError.js';
+import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import { verdict } from '../errors/verdict.js';
 import type { Service } from '../feed/Service.js';
@@ -34,7 +34,7 @@ export const readList = ({ link }: Service, port: SocketPort, path: string, body
           return [message.json];
         }),
         mapError((error) =>
-          hasElements && isApiError(error) && verdict(error) === 'refresh'
+          hasElements && isLedgerError(error, 'ApiError') && verdict(error) === 'refresh'
             ? new ConnectionError(path, 'the token expired before the end of the list')
             : error,
         ),

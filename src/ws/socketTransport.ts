@@ -22,17 +22,15 @@ import {
   timer,
 } from 'rxjs';
 import type { Offset } from '../codecs/scalars.js';
-import { isLedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { ConnectionError } from '../errors/request.js';
 import { isTransient, verdict } from '../errors/verdict.js';
-import type { LedgerFeed } from '../feed/LedgerFeed.js';
+import type { AnyFeed, LedgerFeed, Position, Step, Transport } from '../feed/LedgerFeed.js';
+import { checkOrder, decodeElements, type FeedElement, type Page } from '../feed/Page.js';
+import { catchUpOrPoll } from '../feed/ledgerEnd.js';
 import { readLedgerEndOnce } from '../feed/ledgerEnd.js';
-import { checkOrder, decodeElements, type Page } from '../feed/Page.js';
-import { pageReceived, requestPage, switchPath, updatesBody } from '../feed/pageRequest.js';
-import { catchUpOrPoll, type Position, type Step } from '../feed/Position.js';
-import type { UpdatesPath } from '../feed/Service.js';
-import type { Transport } from '../feed/Transport.js';
+import { pageReceived, reachOf, requestPage, switchPath } from '../feed/pageRequest.js';
+import type { FeedPath } from '../feed/Service.js';
 import { currentToken, hostOf } from '../http/Link.js';
 import { openSocket, type SocketMessage } from './openSocket.js';
 import { readList } from './readList.js';
@@ -47,7 +45,7 @@ export const socketTransport = (port: SocketPort): Transport => ({
 });
 
 /** Whether to follow over a socket: the feed has no end and has caught up, and no socket has just failed. */
-const mayOpenSocket = ({ request, service }: LedgerFeed, { hasCaughtUp }: Position): boolean =>
+const mayOpenSocket = ({ request, service }: AnyFeed, { hasCaughtUp }: Position): boolean =>
   hasCaughtUp && typeof request.endInclusive !== 'number' && !isSocketBackOff(service);
 
 /** How long a live socket may deliver no element, in milliseconds: checkpoints arrive after 75 000 ms at the latest. */
@@ -55,7 +53,7 @@ const stalledMs = 100_000;
 
 /** The progress of a feed over a socket. */
 interface SocketProgress {
-  readonly path: UpdatesPath;
+  readonly path: FeedPath;
   /** Where the socket began. */
   readonly beginExclusive: Offset;
   /** The cursor of the feed, which checks over HTTP also move. */
@@ -74,10 +72,15 @@ interface SocketProgress {
  * Follows the ledger over a WebSocket: one step for each element that the participant pushes. However the socket ends,
  * the feed catches up over HTTP from its cursor, which also shows what is wrong.
  */
-const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort): Observable<Step> =>
+const followBySocket = <A extends FeedElement>(
+  feed: LedgerFeed<A>,
+  position: Position,
+  port: SocketPort,
+): Observable<Step<A>> =>
   defer(() => {
-    const { request, service, report } = feed;
-    const path = service.updatesPath;
+    const { source, service, report } = feed;
+    const { field } = source;
+    const path = source.path(service);
     const { cursor } = position;
     let progress: SocketProgress = {
       path,
@@ -89,11 +92,11 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
       count: 0,
     };
     const current = (): Position => ({ ...position, cursor: progress.cursor });
-    const following = (): Step => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
+    const following = (): Step<A> => ({ position: { ...current(), next: 'pushed', pollLimit: 1, idlePolls: 0 } });
 
-    const body = updatesBody(request, { beginExclusive: cursor }, path);
+    const body = source.body({ beginExclusive: cursor }, path);
     const pushed$ = currentToken(service.link).pipe(
-      concatMap((token) => openSocket(service.link, port, { path, body, field: 'update' }, token)),
+      concatMap((token) => openSocket(service.link, port, { path, body, field }, token)),
       // updates have no end, whatever the participant reports
       concatWith(throwError(() => socketError(feed, path, 'the socket was closed with 1000'))),
       mergeMap((message: SocketMessage) => {
@@ -105,7 +108,8 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
         each: stalledMs,
         with: () => throwError(() => socketError(feed, path, 'the socket delivered no element in time')),
       }),
-      map((json): Step => {
+      map((json): Step<A> => {
+        feed.continuity.answered();
         const received = receiveElement(feed, progress, json);
         ({ progress } = received);
         report(() => pageReceived(received.page, path));
@@ -114,7 +118,7 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
       catchError((error: unknown) => [endSocket(feed, current(), progress, error)]),
     );
 
-    const onHttpPage = (page: Page): Step => {
+    const onHttpPage = (page: Page<A>): Step<A> => {
       progress = { ...progress, cursor: page.last };
       if (page.updates.length === 0 && page.failure === undefined) return following();
       const cause = socketError(feed, path, 'the socket held back updates');
@@ -124,23 +128,23 @@ const followBySocket = (feed: LedgerFeed, position: Position, port: SocketPort):
 
     return pushed$.pipe(
       connect((elements$) => merge(elements$, elements$.pipe(checkOverHttp(feed, current), map(onHttpPage)))),
-      closeBeforeLast(({ page, position: { next } }) => page?.failure !== undefined || next !== 'pushed'),
+      closeBeforeLast<A>(({ page, position: { next } }) => page?.failure !== undefined || next !== 'pushed'),
     );
   });
 
-const socketError = ({ service }: LedgerFeed, path: string, reason: string): ConnectionError =>
+const socketError = ({ service }: AnyFeed, path: string, reason: string): ConnectionError =>
   new ConnectionError(path, reason, undefined, hostOf(service.link));
 
 /** Decodes a message to a page of one element. */
-function receiveElement(
-  { onInvalid }: LedgerFeed,
+function receiveElement<A extends FeedElement>(
+  { source, onUndecodable }: LedgerFeed<A>,
   progress: SocketProgress,
   json: unknown,
-): { readonly page: Page; readonly progress: SocketProgress } {
+): { readonly page: Page<A>; readonly progress: SocketProgress } {
   const receivedAt = asyncScheduler.now();
-  const elements = decodeElements(progress.path, [json], onInvalid);
+  const elements = decodeElements(source, progress.path, [json], onUndecodable);
   const { updates, last, lastUpdate, failure = elements.failure } = checkOrder(elements.updates, progress, progress);
-  const page: Page = {
+  const page: Page<A> = {
     updates,
     last,
     count: 1,
@@ -157,10 +161,10 @@ function receiveElement(
  * closed.
  */
 const closeBeforeLast =
-  (isLast: (step: Step) => boolean): MonoTypeOperatorFunction<Step> =>
+  <A extends FeedElement>(isLast: (step: Step<A>) => boolean): MonoTypeOperatorFunction<Step<A>> =>
   (source) =>
     defer(() => {
-      let last: readonly Step[] = [];
+      let last: readonly Step<A>[] = [];
       const earlier$ = source.pipe(
         takeWhile((step) => {
           if (isLast(step)) last = [step];
@@ -174,8 +178,9 @@ const closeBeforeLast =
     });
 
 /** Reports the end of the socket. The feed catches up from its cursor. */
-function endSocket(feed: LedgerFeed, position: Position, { path, count }: SocketProgress, error: unknown): Step {
+function endSocket(feed: AnyFeed, position: Position, { path, count }: SocketProgress, error: unknown): Step<never> {
   if (!isLedgerError(error)) throw error;
+  feed.continuity.failed(error);
   const isPathSwitched = verdict(error) === 'switch' && switchPath(feed, path);
   const delivered = count > 0 ? 'delivered' : 'empty';
   const againInMs = socketEnded(feed.service, isPathSwitched ? 'pathSwitched' : delivered);
@@ -197,7 +202,7 @@ const provenSocketCheckMs = 20_000;
  * elements and still answer pings. A failed check is ignored if it may succeed later: the socket may be healthy.
  */
 const checkOverHttp =
-  (feed: LedgerFeed, current: () => Position): OperatorFunction<unknown, Page> =>
+  <A extends FeedElement>(feed: LedgerFeed<A>, current: () => Position): OperatorFunction<unknown, Page<A>> =>
   (elements$) =>
     elements$.pipe(
       startWith(undefined),
@@ -210,17 +215,17 @@ const checkOverHttp =
       }),
     );
 
-const missedPage = (feed: LedgerFeed, position: Position): Observable<Page> =>
+const missedPage = <A extends FeedElement>(feed: LedgerFeed<A>, position: Position): Observable<Page<A>> =>
   readLedgerEndOnce(feed, position).pipe(
     mergeMap(({ position: { next, cursor: beginExclusive, target: endInclusive } }) =>
       next === 'page'
         ? requestPage(feed, { beginExclusive, endInclusive }, { limit: feed.maxPageSize }).pipe(
-            map((page) => ({ ...page, last: page.count === 0 ? endInclusive : Math.min(page.last, endInclusive) })),
+            map((page) => ({ ...page, last: reachOf(feed, page, endInclusive) })),
           )
         : EMPTY,
     ),
     catchError((error: unknown) => {
-      if (isLedgerError(error) && (isTransient(error) || isLedgerResetError(error))) return EMPTY;
+      if (isLedgerError(error) && (isTransient(error) || isLedgerError(error, 'LedgerResetError'))) return EMPTY;
       throw error;
     }),
   );

@@ -3,7 +3,7 @@ import WebSocket from 'ws';
 import type { ClientOptions } from 'ws';
 import { ConnectionError } from '../errors/request.js';
 import { pathOf } from '../http/HttpPort.js';
-import { clampTimer, checkPositive, mapError } from '../http/retry.js';
+import { clampTimer, mapError } from '../http/retry.js';
 import { socketEvents } from './platformSocketPort.js';
 import type { SocketPort, SocketSign } from './SocketPort.js';
 import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
@@ -14,7 +14,6 @@ import type { WebSocketTransportOptions } from './WebSocketTransportOptions.js';
  */
 export function wsPort(options: WebSocketTransportOptions = {}): SocketPort {
   const { pingEveryMs = 12_000, maxMessageBytes = 32 * 2 ** 20, agent } = options;
-  checkPositive({ pingEveryMs, maxMessageBytes });
   return ({ url, protocols, headers, message }) =>
     defer(() => {
       const closeOptions: CloseOptions = { closeTimeout: closeTimeoutMs };

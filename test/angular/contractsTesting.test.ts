@@ -3,12 +3,11 @@ import { provideZonelessChangeDetection, TransferState } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import { firstValueFrom, map, take, toArray } from 'rxjs';
+import { firstValueFrom } from 'rxjs';
 import { injectContracts, injectLedger } from '../../src/angular/index.js';
 import { ContractsTestingController, provideContractsTesting } from '../../src/angular/testing/index.js';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
-import { acsDelta } from '../../src/codecs/formats.js';
-import { all } from './support.js';
+import './support.js';
 
 afterEach(() => {
   TestBed.resetTestingModule();
@@ -128,34 +127,69 @@ describe('the contracts of a component test', () => {
     expect(resource.status()).toBe('error');
   });
 
-  it('are in the updates of the ledger, too', async () => {
+  it('are stale during an outage, and current after it', () => {
     const contracts = controller();
-    contracts.archive(contracts.create(Iou, iou('1')));
-    const ledger = inject(injectLedger);
-    const offsets$ = ledger.updates(all).pipe(
-      map(({ offset }) => offset),
-      take(2),
-      toArray(),
-    );
-    expect(await firstValueFrom(offsets$)).toEqual([1, 2]);
+    const first = contracts.create(Iou, iou('1'));
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const before = resource.value();
+    contracts.disconnect();
+    contracts.create(Iou, iou('2'));
+    contracts.archive(first);
+    expect(resource.connection()).toMatchObject({ status: 'retrying', cause: { _tag: 'ConnectionError' } });
+    expect([resource.status(), resource.isLive(), resource.offset()]).toEqual(['resolved', false, 1]);
+    expect(resource.staleSince()).toBeGreaterThan(0);
+    expect(resource.value()).toBe(before);
+    const later = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    expect([later.status(), later.connection()?.status]).toEqual(['loading', 'retrying']);
+    contracts.reconnect();
+    for (const { connection, isLive, offset, value } of [resource, later]) {
+      expect([connection(), isLive(), offset()]).toEqual([{ status: 'open' }, true, 3]);
+      expect(value().map(({ payload }) => payload?.amount)).toEqual(['2']);
+    }
   });
 
-  it('are in the updates of the types that are asked for, and in no others', async () => {
+  it('move, and are in flight in the meantime', () => {
     const contracts = controller();
-    contracts.archive(contracts.create(Iou, iou('1')));
-    contracts.create(Asset, { owner: alice });
-    contracts.archive(contracts.create(Loan, iou('2'), { signatories: [alice] }));
+    const [moved, stays] = [contracts.create(Iou, iou('1')), contracts.create(Iou, iou('2'))];
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    const former = resource.value();
+    const inFlight = { source: 'synchronizer::of-tests', target: 'other::1220' };
+    contracts.reassign(moved, { inFlight });
+    expect(resource.value()[0]).toEqual({ ...former[0], location: { inFlight }, reassignmentCounter: 1 });
+    expect(resource.value()[1]).toBe(former[1]);
+    contracts.reassign(moved, { synchronizerId: 'other::1220' });
+    expect(resource.value()[0]).toMatchObject({ location: { synchronizerId: 'other::1220' }, reassignmentCounter: 2 });
+    expect(resource.value().map(({ contractId }) => contractId)).toEqual([moved, stays]);
+    expect(resource.offset()).toBe(4);
+  });
+
+  it('are those of another ledger after a reset', () => {
+    const contracts = controller();
+    const former = contracts.create(Iou, iou('1'));
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: 'any' }));
+    contracts.disconnect();
+    contracts.reset();
+    expect([resource.value().length, resource.isLive()]).toEqual([1, false]);
+    const id = contracts.create(Iou, iou('2'));
+    contracts.reconnect();
+    expect([resource.value().map(({ contractId }) => contractId), resource.offset()]).toEqual([[id], 1]);
+    expect(id).not.toBe(former);
+    contracts.reset();
+    expect([resource.status(), resource.value(), resource.isLive()]).toEqual(['resolved', [], true]);
+    expect(() => {
+      contracts.archive(id);
+    }).toThrow(id);
+  });
+
+  it('come without a ledger: its requests are answered with an error', async () => {
+    controller();
     const ledger = inject(injectLedger);
-    const offsetsFor = async (parties: readonly string[] | 'any') => {
-      const updateFormat = acsDelta({ parties, templates: [Loan.templateId], interfaces: ['#other-api:Api:Asset'] });
-      const updates$ = ledger.updates({ beginExclusive: 0, updateFormat }).pipe(
-        map(({ offset }) => offset),
-        take(2),
-        toArray(),
-      );
-      return firstValueFrom(updates$);
-    };
-    expect(await offsetsFor('any')).toEqual([4, 5]);
-    expect(await offsetsFor([bob, alice])).toEqual([4, 5]);
+    await expect(firstValueFrom(ledger.ledgerEnd())).rejects.toMatchObject({ _tag: 'ApiError', status: 404 });
+  });
+
+  it('are an error for an invalid query, as in the application', () => {
+    controller();
+    const resource = inject(() => injectContracts({ types: { iou: Iou }, parties: [] }));
+    expect(resource.status()).toBe('error');
   });
 });

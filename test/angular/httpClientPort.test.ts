@@ -191,11 +191,11 @@ describe('an answer beyond the limit of Angular', () => {
     ['22.0', tooLarge(2825), 5_000],
     ['22.2', tooLarge(), 5_000],
     ['22.2, built for production', tooLarge(-2825, 'NG02825'), 2 ** 20],
-  ])('fails with an AnswerTooLargeError in Angular %s', (_, error, maxBytes) => {
+  ])('fails with an ResponseTooLargeError in Angular %s', (_, error, maxBytes) => {
     const failing: HttpInterceptorFn = () => throwError(() => error);
     const { port } = portOnly(failing);
     const seen = observe(port({ method: 'GET', url: `${baseUrl}/v2/state/ledger-end`, headers: {} }));
-    expect(seen.error).toMatchObject({ _tag: 'AnswerTooLargeError', path: '/api/v2/state/ledger-end', maxBytes });
+    expect(seen.error).toMatchObject({ _tag: 'ResponseTooLargeError', path: '/api/v2/state/ledger-end', maxBytes });
   });
 
   it('makes a feed request smaller pages', async () => {

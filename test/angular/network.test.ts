@@ -33,7 +33,7 @@ function overFetch(baseUrl: string, ...interceptors: readonly HttpInterceptorFn[
 const offsets = (
   ledger: Ledger,
   { ledgerEnd }: Sandbox,
-  options: UpdatesOptions & { readonly onInvalid?: 'fail' } = {},
+  options: UpdatesOptions & { readonly onUndecodable?: 'fail' } = {},
 ): Promise<readonly number[]> =>
   firstValueFrom(
     ledger.updates({ ...all, endInclusive: ledgerEnd }, options).pipe(

@@ -25,7 +25,7 @@ import {
   withServerFeeds,
 } from '../../src/angular/index.js';
 import type { HttpResponse } from '../../src/http/HttpPort.js';
-import { processFeed, updatesFeed } from '../../src/process/index.js';
+import { processFeed, updatesFeed, type HandlerResult } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { scriptedService, type ScriptedService } from '../helpers/scripted.js';
 import { fill, upTo } from '../helpers/world.js';
@@ -135,9 +135,9 @@ describe('provideLedger', () => {
   it('processes updates with handlers, whatever they return', async () => {
     const seen: string[] = [];
     const ledger = ledgerOf(provided(service()));
-    const read = (handler: (offset: number) => unknown): Promise<unknown> =>
+    const read = (handler: (offset: number) => HandlerResult): Promise<unknown> =>
       lastValueFrom(processFeed(updatesFeed(ledger, { ...all, endInclusive: 3 }), ({ offset }) => handler(offset)));
-    await read((offset) => seen.push(`plain ${offset}`));
+    await read((offset) => void seen.push(`plain ${offset}`));
     await read((offset) => of(offset).pipe(map((value) => seen.push(`observable ${value}`))));
     await read(async (offset) => {
       await Promise.resolve();
@@ -151,7 +151,7 @@ describe('provideLedger', () => {
     const ledger = ledgerOf(provided(service()));
     const feed = updatesFeed(ledger, { ...all, endInclusive: 3 });
     const options = { batch: { size: 3, withinMs: 1_000 } };
-    await lastValueFrom(processFeed(feed, (updates) => sizes.push(updates.length), options));
+    await lastValueFrom(processFeed(feed, (updates) => void sizes.push(updates.length), options));
     expect(sizes).toEqual([3]);
   });
 
@@ -196,7 +196,7 @@ describe('a ledger whose injector is destroyed', () => {
     const ledger = ledgerOf(provided(participant));
     const seen = [
       observe<unknown>(ledger.updates(all)),
-      observe<unknown>(processFeed(updatesFeed(ledger, all), () => 1)),
+      observe<unknown>(processFeed(updatesFeed(ledger, all), () => undefined)),
     ];
     expect(participant.open).toBe(2);
     TestBed.resetTestingModule();
@@ -236,7 +236,7 @@ describe('on a server that renders pages', () => {
     const feeds = [
       ledger.updates(all),
       ledger.updates({ ...all, endInclusive: 3 }),
-      processFeed(updatesFeed(ledger, all), () => 1),
+      processFeed(updatesFeed(ledger, all), () => undefined),
     ];
     const seen = feeds.map((feed$) => observe<unknown>(feed$));
     expect(seen).toMatchObject(feeds.map(() => ({ values: [], completed: false, error: undefined })));

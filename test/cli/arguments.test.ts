@@ -7,7 +7,7 @@ const ledger = ['--ledger', 'http://127.0.0.1:9'];
 
 describe('bad arguments', () => {
   it.each([
-    [[], 'no command: use one of check, contracts, tail, replay, project, sandbox, demo'],
+    [[], 'no command: use one of check, contracts, tail, replay, submit, project, sandbox, demo'],
     [['tial'], "unknown command 'tial': did you mean tail?"],
     [['contract'], 'did you mean contracts?'],
     [['nothing'], "unknown command 'nothing': use one of check, contracts,"],
@@ -59,7 +59,7 @@ describe('bad arguments', () => {
     [['replay', '--out', 'x'], 'use --ledger URL'],
     [['demo', 'now'], "unexpected argument 'now'"],
     [['sandbox', '--port', '65536'], '--port must be an integer from 0 to 65535'],
-    [['sandbox', '--profile', '2.9'], '--profile must be one of 3.4, 3.5, 3.6'],
+    [['sandbox', '--profile', '2.9'], '--profile must be one of 3.4, 3.5, 3.6, 3.7'],
     [['sandbox', '--rate', '0.5'], '--rate must be an integer'],
     [['sandbox', '--updates', 'many'], '--updates must be an integer'],
     [['sandbox', '--token', 'a', '--token-file', 'b'], '--token and --token-file exclude each other'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { of, take } from 'rxjs';
-import { type Pace, retryNotices, showProgress } from '../../src/cli/progress.js';
+import { type Pace, retryNotices, shortReason, showProgress } from '../../src/cli/progress.js';
 import type { StatusLine } from '../../src/cli/terminal.js';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError } from '../../src/errors/ApiError.js';
@@ -30,7 +30,7 @@ const paceAfter = (...diagnostics: readonly DiagnosticBody[]): Pace | undefined 
     return '';
   };
   marbles(({ flush }) => {
-    showProgress(ledger, fakeStatus().status, { read: () => ({}), sampleCount: 1, format })
+    showProgress(ledger, fakeStatus().status, { read: () => ({}), format })
       .pipe(take(1))
       .subscribe();
     flush();
@@ -99,6 +99,13 @@ describe('retryNotices', () => {
   });
 });
 
+describe('the reason of a retry', () => {
+  it('says whether the ledger ends before the cursor or is another one', () => {
+    expect(shortReason(new LedgerResetError(7, 3))).toBe('the ledger ends before the cursor');
+    expect(shortReason(new LedgerResetError(7, undefined, 'the update is gone'))).toBe('another ledger');
+  });
+});
+
 describe('showProgress', () => {
   const ledger = { diagnostics$: of() };
 
@@ -108,9 +115,8 @@ describe('showProgress', () => {
     marbles(({ flush }) => {
       showProgress(ledger, status, {
         read: () => ({ count: (count += 1) }),
-        sampleCount: 2,
+        seconds: 0.25,
         format: (samples) => samples.map((sample) => `${sample.count}@${sample.at}`).join(),
-        delayMs: 100,
       })
         .pipe(take(3))
         .subscribe();
@@ -129,9 +135,7 @@ describe('showProgress', () => {
       const diagnostics$ = cold('750ms c|', { c: { ...caughtUp, at: 0 } });
       showProgress({ diagnostics$ }, status, {
         read: () => ({ count: (count += 1) }),
-        sampleCount: 9,
         format: (samples, { hasCaughtUp }) => `${String(hasCaughtUp)} ${samples.map((sample) => sample.count).join()}`,
-        delayMs: 100,
       })
         .pipe(take(5))
         .subscribe();
@@ -139,14 +143,5 @@ describe('showProgress', () => {
     });
 
     expect(texts).toStrictEqual(['false 1', 'false 1,2', 'false 1,2,3', 'true 4', 'true 4,5', undefined]);
-  });
-
-  it('does nothing without a terminal', () => {
-    const { status, texts } = fakeStatus(false);
-    marbles(({ expectObservable }) => {
-      expectObservable(showProgress(ledger, status, { read: () => ({}), sampleCount: 1, format: () => '' })).toBe('|');
-    });
-
-    expect(texts).toStrictEqual([]);
   });
 });

@@ -1,9 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { Writable } from 'node:stream';
 import { first, firstValueFrom, lastValueFrom, map, ReplaySubject, timeout } from 'rxjs';
-import type { Output } from '../../src/cli/output.js';
 import { run } from '../../src/cli/run.js';
-import type { World } from '../../src/cli/World.js';
+import type { Output, World } from '../../src/cli/World.js';
 
 /** A command line that runs. */
 export interface CliRun {

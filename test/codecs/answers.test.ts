@@ -176,9 +176,9 @@ describe('an absent field', () => {
 
   it('events of a transaction with eventsById is an error', () => {
     const byId = replaceAt(replaceAt(transaction, 'events', undefined), 'eventsById', {});
-    expect(problemsIn(Transaction, byId)).toStrictEqual(['events: expected Array<Event>']);
+    expect(problemsIn(Transaction, byId)).toStrictEqual(['events: expected Array<TransactionEvent>']);
     expect(problemsIn(UpdateElement, { update: { Transaction: { value: byId } } })).toStrictEqual([
-      'update.Transaction.value.events: expected Array<Event>',
+      'update.Transaction.value.events: expected Array<TransactionEvent>',
     ]);
     expect(decode(Transaction, replaceAt(transaction, 'events', []))).toHaveProperty('events', []);
   });
@@ -190,7 +190,8 @@ describe('an absent field', () => {
 
   it('offset of a ledger end decodes to the beginning of the ledger', () => {
     expect(decode(LedgerEnd, {})).toStrictEqual({ offset: 0, synchronizerTimes: [] });
-    expect(LedgerEnd.decode({ status: 'ok' })._tag).toBe('Left');
+    expect(problemsIn(LedgerEnd, { status: 'ok' })).toHaveLength(1);
+    expect(problemsIn(LedgerEnd, { offset: 2 ** 53 })).toHaveLength(1);
     expect(decode(LedgerEnd, { offset: 7, later: true })).toMatchObject({ offset: 7 });
   });
 
@@ -207,6 +208,20 @@ describe('an absent field', () => {
       ]);
     }
   });
+});
+
+/** Fields of Daml, or of any JSON. */
+const anyJson = ['contractKey', 'createArgument', 'choiceArgument', 'exerciseResult', 'resources'];
+
+describe('a field of another type', () => {
+  it.each((['required', 'optional', 'lists'] as const).flatMap(cases).filter(({ field }) => !anyJson.includes(field)))(
+    '$field of $name is an error',
+    ({ codec, wire, field }) => {
+      // no text, no offset, no flag, no list and no object
+      const found = problemsIn(codec, replaceAt(wire, field, -0.5));
+      expect(found).toStrictEqual([expect.stringMatching(new RegExp(`^${field}: expected `))]);
+    },
+  );
 });
 
 describe('the details of a view status', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { expectTypeOf } from 'expect-type';
 import * as t from 'io-ts';
 import { create, createAndExercise, exercise } from '../../src/codecs/commands.js';
 import { Command } from '../../src/codecs/Command.js';
@@ -83,11 +84,24 @@ describe('contractType', () => {
   it.each(['', 'Iou', 'Main:Iou', '#finance:Main', '#:Main:Iou', 'a:b:c:d', '#finance:Main:Iou ', 7])(
     'throws for the template id %j synchronously',
     (id) => {
-      const message = `'${id}' is not a valid id: use #package-name:Module:Entity or package-id:Module:Entity`;
+      const message = `'${id}' is not a template id: use #package-name:Module:Entity or package-id:Module:Entity`;
       expect(() => contractType(id as string, t.string)).toThrow(new TypeError(message));
       expect(() => interfaceType(id as string, t.string)).toThrow(new TypeError(message));
     },
   );
+
+  it('throws for a package name without #, which is also a type error', () => {
+    const mistake = new TypeError("'finance:Main:Iou' is not a template id: did you mean '#finance:Main:Iou'?");
+    // @ts-expect-error -- did you mean '#finance:Main:Iou'?
+    expect(() => contractType('finance:Main:Iou', t.string)).toThrow(mistake);
+    // @ts-expect-error -- did you mean '#finance:Main:Iou'?
+    expect(() => interfaceType('finance:Main:Iou', t.string)).toThrow(mistake);
+    // a short id, as tests invent it
+    // @ts-expect-error -- did you mean '#1220ab:Main:Iou'?
+    expect(() => contractType('1220ab:Main:Iou', t.string)).toThrow(TypeError);
+    const byId = '1220abcd1220abcd1220abcd1220abcd1220abcd1220abcd1220abcd1220abcd:Main:Iou';
+    expectTypeOf(contractType(byId, t.string).templateId).toEqualTypeOf<typeof byId>();
+  });
 
   it('makes templates, and interfaceType interfaces', () => {
     expect(isInterfaceType(Iou)).toBe(false);
@@ -211,8 +225,8 @@ describe('a contract of an interface', () => {
     });
   });
 
-  it('has the status of a view that failed', () => {
-    const viewStatus = { code: 9, message: 'no vetted package' };
+  it.each([9, -1])('has the status of a view that failed with code %i', (code) => {
+    const viewStatus = { code, message: 'no vetted package' };
     expect(decodePayload(Inventory.Transferable, viewed({ viewStatus, viewValue: undefined }))).toEqual({
       ok: false,
       problems: [{ path: 'viewValue', expected: 'a view' }],

@@ -25,6 +25,14 @@ describe.each(builders)('$build.name', ({ build, transactionShape }) => {
     });
   });
 
+  it('throws for the name of a package without #, which is also a type error', () => {
+    const mistake = new TypeError("'finance:Main:Iou' is not a template id: did you mean '#finance:Main:Iou'?");
+    // @ts-expect-error -- did you mean '#finance:Main:Iou'?
+    expect(() => build({ parties: 'any', templates: ['#a:Main:Iou', 'finance:Main:Iou'] })).toThrow(mistake);
+    // @ts-expect-error -- did you mean '#finance:Main:Iou'?
+    expect(() => build({ parties: 'any', interfaces: ['finance:Main:Iou'] })).toThrow(mistake);
+  });
+
   it('selects everything that any party sees', () => {
     const eventFormat = { filtersByParty: {}, filtersForAnyParty: { cumulative: [wildcard] }, verbose: false };
     expect(build({ parties: 'any' })).toStrictEqual({

@@ -4,7 +4,6 @@ import {
   Base64,
   HashingSchemeVersion,
   LedgerString,
-  PackageName,
   Party,
   TemplateId,
   Timestamp,
@@ -41,12 +40,6 @@ const rules: readonly Rule[] = [
     expected: 'Party, 1 to 255 of A-Z a-z 0-9 : - _ and space',
     valid: [`alice::${hash}`, 'Alice', 'a b', '-', '::', 'a'.repeat(255), `${upperAndLower}0123456789:-_ `],
     invalid: ['', 'a'.repeat(256), 'a#b', 'a/b', 'a.b', 'alice@bank', 'a\n', 'ß'],
-  },
-  {
-    codec: anyCodec(PackageName),
-    expected: 'PackageName, 1 to 255 of A-Z a-z 0-9 - _',
-    valid: ['trade-bond', 'a', '0', '-_', 'a'.repeat(255)],
-    invalid: ['', 'a'.repeat(256), 'a b', '#a', 'a.b', 'a:b', 'a\n'],
   },
   {
     codec: anyCodec(UserId),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DeduplicationPeriod, ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import { IdentifierFilter, TransactionFilter } from '../../src/codecs/Filters.js';
+import { Filters, TransactionFilter } from '../../src/codecs/Filters.js';
 import { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
 import { PrepareRequest } from '../../src/codecs/PrepareRequest.js';
 import { EventFormat } from '../../src/codecs/UpdateFormat.js';
@@ -9,6 +9,8 @@ import { anyCodec, decode, problemsIn, replaceAt, sample } from './support.js';
 
 const execute = sample('requests', 'execute', 'pasted');
 const prepare = sample('requests', 'prepare', 'pasted');
+const filters = (identifierFilter: unknown): object => ({ cumulative: [{ identifierFilter }] });
+const filterPath = 'cumulative.0.identifierFilter';
 
 describe('a party of a filter', () => {
   const PARTY = 'Party, 1 to 255 of A-Z a-z 0-9 : - _ and space';
@@ -108,7 +110,7 @@ describe('a one-of in a request', () => {
   ];
   it.each(noOneOf)('is not %j', (wire) => {
     expect(problemsIn(DeduplicationPeriod, wire)).toStrictEqual([`expected ${deduplicationPeriod}`]);
-    expect(problemsIn(IdentifierFilter, wire)).toStrictEqual([`expected ${identifierFilter}`]);
+    expect(problemsIn(Filters, filters(wire))).toStrictEqual([`${filterPath}: expected ${identifierFilter}`]);
     expect(problemsIn(MinLedgerTime, { time: wire })).toStrictEqual([`time: expected ${time}`]);
     expect(DeduplicationPeriod.is(wire)).toBe(false);
   });
@@ -125,8 +127,12 @@ describe('a one-of in a request', () => {
       wire: { DeduplicationOffset: { value: 5, unit: 's' } },
       path: 'DeduplicationOffset',
     },
-    { codec: anyCodec(IdentifierFilter), wire: { WildcardFilter: {} }, path: 'WildcardFilter' },
-    { codec: anyCodec(IdentifierFilter), wire: { TemplateFilter: { templateId: '#p:M:E' } }, path: 'TemplateFilter' },
+    { codec: anyCodec(Filters), wire: filters({ WildcardFilter: {} }), path: `${filterPath}.WildcardFilter` },
+    {
+      codec: anyCodec(Filters),
+      wire: filters({ TemplateFilter: { templateId: '#p:M:E' } }),
+      path: `${filterPath}.TemplateFilter`,
+    },
   ])('$codec.name requires the envelope of $path, not $wire', ({ codec, wire, path }) => {
     const found = problemsIn(codec, wire);
     expect(found).not.toStrictEqual([]);

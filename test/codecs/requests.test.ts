@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { DeduplicationPeriod, ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
-import { DisclosedContract, PrepareRequest, TrafficEstimation } from '../../src/codecs/PrepareRequest.js';
-import { EventFormat, TopologyFormat, TransactionFormat, UpdateFormat } from '../../src/codecs/UpdateFormat.js';
-import { Filters, IdentifierFilter, TransactionFilter } from '../../src/codecs/Filters.js';
+import { DisclosedContract, PrepareRequest } from '../../src/codecs/PrepareRequest.js';
+import { EventFormat, TransactionFormat, UpdateFormat } from '../../src/codecs/UpdateFormat.js';
+import { Filters, TransactionFilter } from '../../src/codecs/Filters.js';
 import { MinLedgerTime } from '../../src/codecs/MinLedgerTime.js';
 import { UpdatesRequest } from '../../src/codecs/UpdatesRequest.js';
 import { decode, keysOf, problemsIn, replaceAt, sample } from './support.js';
@@ -10,6 +10,7 @@ import { decode, keysOf, problemsIn, replaceAt, sample } from './support.js';
 const updates = sample('requests', 'updates', 'pasted');
 const execute = sample('requests', 'execute', 'pasted');
 const prepare = sample('requests', 'prepare', 'pasted');
+const filters = (identifierFilter: object): object => ({ cumulative: [{ identifierFilter }] });
 
 describe('an absent scalar', () => {
   const flag = { includeCreatedEventBlob: false };
@@ -21,27 +22,27 @@ describe('an absent scalar', () => {
     { name: 'cumulative', codec: Filters, wire: {}, sent: { cumulative: [] } },
     {
       name: 'includeCreatedEventBlob of a wildcard',
-      codec: IdentifierFilter,
-      wire: { WildcardFilter: { value: {} } },
-      sent: { WildcardFilter: { value: flag } },
+      codec: Filters,
+      wire: filters({ WildcardFilter: { value: {} } }),
+      sent: filters({ WildcardFilter: { value: flag } }),
     },
     {
       name: 'includeCreatedEventBlob of a template',
-      codec: IdentifierFilter,
-      wire: { TemplateFilter: { value: { templateId } } },
-      sent: { TemplateFilter: { value: { templateId, ...flag } } },
+      codec: Filters,
+      wire: filters({ TemplateFilter: { value: { templateId } } }),
+      sent: filters({ TemplateFilter: { value: { templateId, ...flag } } }),
     },
     {
       name: 'includeInterfaceView',
-      codec: IdentifierFilter,
-      wire: { InterfaceFilter: { value: { interfaceId: templateId, includeCreatedEventBlob: null } } },
-      sent: { InterfaceFilter: { value: { interfaceId: templateId, includeInterfaceView: false, ...flag } } },
+      codec: Filters,
+      wire: filters({ InterfaceFilter: { value: { interfaceId: templateId, includeCreatedEventBlob: null } } }),
+      sent: filters({ InterfaceFilter: { value: { interfaceId: templateId, includeInterfaceView: false, ...flag } } }),
     },
     {
       name: 'parties',
-      codec: TopologyFormat,
-      wire: { includeParticipantAuthorizationEvents: {} },
-      sent: { includeParticipantAuthorizationEvents: { parties: [] } },
+      codec: UpdateFormat,
+      wire: { includeTopologyEvents: { includeParticipantAuthorizationEvents: {} } },
+      sent: { includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: [] } } },
     },
     {
       name: 'nanos of a deduplication period',
@@ -60,12 +61,6 @@ describe('an absent scalar', () => {
       codec: DisclosedContract,
       wire: { contractId: '00', createdEventBlob: 'AAAA', templateId: null },
       sent: { contractId: '00', createdEventBlob: 'AAAA', synchronizerId: '' },
-    },
-    {
-      name: 'disabled and expectedSignatures',
-      codec: TrafficEstimation,
-      wire: { expectedSignatures: null },
-      sent: { disabled: false, expectedSignatures: [] },
     },
     {
       name: 'descendingOrder',
@@ -91,6 +86,12 @@ describe('an absent scalar', () => {
     expect(decode(ExecuteRequest, withNulls)).toMatchObject(sent);
   });
 
+  it('disabled and expectedSignatures of a preparation are sent', () => {
+    const wire = replaceAt(prepare, 'estimateTrafficCost', { expectedSignatures: null });
+    const estimateTrafficCost = { disabled: false, expectedSignatures: [] };
+    expect(decode(PrepareRequest, wire)).toMatchObject({ estimateTrafficCost });
+  });
+
   it('verbose is not sent with updateFormat', () => {
     expect(decode(UpdatesRequest, { beginExclusive: 0, updateFormat: {} })).toStrictEqual({
       beginExclusive: 0,
@@ -98,60 +99,27 @@ describe('an absent scalar', () => {
       updateFormat: {},
     });
   });
-
-  it('is added by encoding as by decoding', () => {
-    expect(UpdatesRequest.encode({ beginExclusive: 0, filter: { filtersByParty: null } })).toStrictEqual({
-      beginExclusive: 0,
-      descendingOrder: false,
-      filter: { filtersByParty: {} },
-      verbose: false,
-    });
-  });
 });
 
 describe('a null', () => {
-  it.each([
-    {
-      codec: UpdatesRequest,
-      wire: {
-        beginExclusive: 1,
-        endInclusive: null,
-        descendingOrder: null,
-        updateFormat: null,
-        filter: null,
-        verbose: null,
-      },
-      left: { beginExclusive: 1, descendingOrder: false },
-    },
-    {
-      codec: UpdateFormat,
-      wire: { includeTransactions: null, includeReassignments: null, includeTopologyEvents: null },
-      left: {},
-    },
-    {
-      codec: EventFormat,
-      wire: { filtersByParty: null, filtersForAnyParty: null, verbose: null },
-      left: { filtersByParty: {}, verbose: false },
-    },
-    { codec: TopologyFormat, wire: { includeParticipantAuthorizationEvents: null }, left: {} },
-  ])('is dropped from $codec.name', ({ codec, wire, left }) => {
-    expect(decode<unknown>(codec, wire)).toStrictEqual(left);
-  });
-
-  it.each(['submissionId', 'minLedgerTime', 'transactionFormat'])('in %s of an execution is dropped', (field) => {
-    expect(decode(ExecuteRequest, replaceAt(execute, field, null))).not.toHaveProperty(field);
-  });
-
-  it.each(['minLedgerTime', 'maxRecordTime', 'estimateTrafficCost', 'tapsMaxPasses', 'hashingSchemeVersion'])(
-    'in %s of a preparation is dropped',
-    (field) => {
-      expect(decode(PrepareRequest, replaceAt(prepare, field, null))).not.toHaveProperty(field);
-    },
-  );
-
   it('inside Daml values is kept', () => {
     const request = decode(PrepareRequest, sample('requests', 'prepare-minimal', 'pasted'));
     expect(PrepareRequest.encode(request)).toHaveProperty('commands.0.CreateCommand.createArguments.memo', null);
+  });
+});
+
+describe('the limit of a prefetched key', () => {
+  const path = 'prefetchContractKeys.0.limit';
+
+  it('is sent', () => {
+    const request = decode(PrepareRequest, replaceAt(prepare, path, 20));
+    expect(PrepareRequest.encode(request)).toHaveProperty(path, 20);
+  });
+
+  it.each([0, -1, 1.5, '3', 2 ** 31])('is refused if it is %p', (limit) => {
+    expect(problemsIn(PrepareRequest, replaceAt(prepare, path, limit))).toStrictEqual([
+      `${path}: expected Limit, a whole number from 1 to 2^31 - 1`,
+    ]);
   });
 });
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type * as t from 'io-ts';
-import { ArchivedEvent, CreatedEvent, Event, ExercisedEvent, InterfaceView } from '../../src/codecs/Event.js';
+import {
+  ArchivedEvent,
+  CreatedEvent,
+  TransactionEvent,
+  ExercisedEvent,
+  InterfaceView,
+} from '../../src/codecs/Event.js';
 import { AssignedEvent, Reassignment, ReassignmentEvent, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import { ExecuteRequest } from '../../src/codecs/ExecuteRequest.js';
 import { ExecuteResponse, Transaction } from '../../src/codecs/Transaction.js';
@@ -75,7 +81,7 @@ describe('answers', () => {
     answer(ArchivedEvent, arbitrary.archivedEventArbitrary),
     answer(AssignedEvent, arbitrary.assignmentEventArbitrary),
     answer(CreatedEvent, arbitrary.createdEventArbitrary),
-    answer(Event, arbitrary.eventArbitrary),
+    answer(TransactionEvent, arbitrary.eventArbitrary),
     answer(ExecuteResponse, arbitrary.transactionArbitrary),
     answer(ExercisedEvent, arbitrary.exercisedEventArbitrary),
     answer(InterfaceView, arbitrary.interfaceViewArbitrary),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Event } from '../../src/codecs/Event.js';
+import { TransactionEvent } from '../../src/codecs/Event.js';
 import { ReassignmentEvent } from '../../src/codecs/Reassignment.js';
 import { TopologyEvent } from '../../src/codecs/TopologyTransaction.js';
 import { ExecuteResponse } from '../../src/codecs/Transaction.js';
@@ -25,11 +25,11 @@ describe('an unknown variant', () => {
   });
 
   it.each(rows)('$variant of an event with an offset $form is passed on', ({ variant, content }) => {
-    for (const codec of [anyCodec(Event), anyCodec(ReassignmentEvent)]) {
+    for (const codec of [anyCodec(TransactionEvent), anyCodec(ReassignmentEvent)]) {
       const value = decode(codec, { [variant]: content });
       expect(value).toStrictEqual({ _tag: 'UnknownEvent', variant, offset: 9, value: content });
     }
-    expect(toEntries(Event.encode(decode(Event, { [variant]: content })))).toStrictEqual({
+    expect(toEntries(TransactionEvent.encode(decode(TransactionEvent, { [variant]: content })))).toStrictEqual({
       object: [[variant, toEntries(content)]],
     });
   });
@@ -40,7 +40,7 @@ describe('an unknown variant', () => {
       expect(problemsIn(UpdateElement, { update: { SnapshotMarker: content } })).toStrictEqual([
         'update.SnapshotMarker: expected an offset',
       ]);
-      expect(problemsIn(Event, { MarkedEvent: content })).toStrictEqual(['MarkedEvent: expected an offset']);
+      expect(problemsIn(TransactionEvent, { MarkedEvent: content })).toStrictEqual(['MarkedEvent: expected an offset']);
     },
   );
 
@@ -59,7 +59,9 @@ describe('a one-of', () => {
   it('with two keys fails', () => {
     const two = { OffsetCheckpoint: checkpoint, SnapshotMarker: checkpoint };
     expect(problemsIn(UpdateElement, { update: two })).toStrictEqual(['update: expected Update']);
-    expect(problemsIn(Event, { CreatedEvent: {}, ArchivedEvent: {} })).toStrictEqual(['expected Event']);
+    expect(problemsIn(TransactionEvent, { CreatedEvent: {}, ArchivedEvent: {} })).toStrictEqual([
+      'expected TransactionEvent',
+    ]);
     expect(problemsIn(TopologyEvent, { event: { One: {}, Other: {} } })).toStrictEqual([
       'event: expected TopologyEvent',
     ]);
@@ -67,7 +69,7 @@ describe('a one-of', () => {
 
   it.each([null, [], [checkpoint], 'OffsetCheckpoint', 1, true, {}])('that is %j fails', (wire) => {
     expect(problemsIn(Update, wire)).toStrictEqual(['expected Update']);
-    expect(problemsIn(Event, wire)).toStrictEqual(['expected Event']);
+    expect(problemsIn(TransactionEvent, wire)).toStrictEqual(['expected TransactionEvent']);
     expect(problemsIn(ReassignmentEvent, wire)).toStrictEqual(['expected ReassignmentEvent']);
   });
 

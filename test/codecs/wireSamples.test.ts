@@ -85,11 +85,12 @@ describe('error bodies', () => {
     expect(JsCantonError.encode(decode(JsCantonError, value))).toStrictEqual(value);
   });
 
-  it.each(names)('%s is not an element, a transaction or a prepared submission', (name) => {
+  it.each(names)('%s is not an element, a transaction, a prepared submission or a ledger end', (name) => {
     const body = sample('errors', name, 'wire');
     expect(problemsIn(UpdateElement, body)).toStrictEqual(['update: expected Update']);
     expect(problemsIn(ExecuteResponse, body)).toStrictEqual(['transaction: expected Transaction']);
     expect(problemsIn(PreparedSubmission, body)).toHaveLength(3);
+    expect(problemsIn(LedgerEnd, body)).toHaveLength(1);
     expect(problemsIn(Updates, body)).toStrictEqual(['expected ReadonlyArray<{ update: Update }>']);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, NEVER } from 'rxjs';
-import { snapshotsOf } from '../../src/contracts/snapshot/ServiceSnapshots.js';
+import { snapshotsOf } from '../../src/contracts/snapshot/request.js';
 import { Service } from '../../src/feed/Service.js';
 
 const link = {

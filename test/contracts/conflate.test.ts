@@ -104,7 +104,7 @@ describe('a conflated view', () => {
         offset: 4,
         updateId: 'u4',
         added: [contract('comes', 'b', 1)],
-        removed: [contract('leaves', 'b', 1), contract('goes')],
+        removed: [contract('leaves'), contract('goes')],
         moved: [
           { contract: contract('moves', 'c', 2), from: { synchronizerId: 'a' } },
           { contract: contract('returns'), from: { synchronizerId: 'a' } },
@@ -200,7 +200,7 @@ describe('a conflated view', () => {
             Array.from(contracts, ({ contractId }) => contractId)
               .sort()
               .join('');
-          const now = (): string => sortedIds(make.contracts.values());
+          const now = (): string => sortedIds(make.contracts.snapshot);
           const times: number[] = [];
           const running = timer(joinAt)
             .pipe(
@@ -221,7 +221,7 @@ describe('a conflated view', () => {
                   );
                 const some = slow.select$(isMatch).pipe(
                   map((contracts) => {
-                    expect(sortedIds(contracts)).toBe(sortedIds([...make.contracts.values()].filter(isMatch)));
+                    expect(sortedIds(contracts)).toBe(sortedIds([...make.contracts.snapshot].filter(isMatch)));
                   }),
                 );
                 return [changes, all, some];
@@ -235,7 +235,7 @@ describe('a conflated view', () => {
             });
           timer(500).subscribe(() => {
             expect([...replayed.contracts.values()].map(located).sort()).toEqual(
-              [...make.contracts.values()].map(located).sort(),
+              [...make.contracts.snapshot].map(located).sort(),
             );
             expect(replayed.offset).toBe(make.offset);
             for (const [i, at] of times.entries())

@@ -1,15 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import * as t from 'io-ts';
-import { type Observable, takeUntil, timer } from 'rxjs';
+import { EMPTY, type Observable, takeUntil, timer } from 'rxjs';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { Contract, UndecodedContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
-import { contractsWorld } from '../helpers/virtualContracts.js';
+import type { ContractQuery } from '../../src/contracts/ContractQuery.js';
+import { contractsWorld, releases } from '../helpers/virtualContracts.js';
 import { observe } from '../helpers/observe.js';
 import { marbles as inVirtualTime } from '../helpers/time.js';
-import { create, marbles, nothing, record, reported, toBrief } from './joinSupport.js';
+import {
+  archiveAway,
+  assign,
+  away,
+  brief,
+  create,
+  home,
+  marbles,
+  nothing,
+  record,
+  reported,
+  toBrief,
+  unassign,
+} from './joinSupport.js';
 
 /** Marbles as a program knows them that is older than their package. */
 const Numbered = contractType('#marbles:Marbles:Marble', t.type({ number: t.number }));
@@ -30,17 +44,84 @@ describe('contractChanges', () => {
   it('throws at once for a mistake in the program', () => {
     const { client } = contractsWorld();
     expect(() => contractChanges(client, { parties: [] })).toThrow(TypeError);
-    expect(() => contractChanges({ ...client }, marbles)).toThrow('not a copy');
+    const other = { ...client, updates: () => EMPTY };
+    expect(() => contractChanges(other, marbles)).toThrow('ledger.updates must be');
     expect(() => contractChanges(client, marbles, { maxPageSize: 0 })).toThrow(TypeError);
     expect(() => contractChanges(client, marbles, { maxSnapshotPageSize: 1.5 })).toThrow(TypeError);
   });
 
-  it('fails with an InvalidRequestError for a party or template that cannot exist, without a request', () => {
+  it('fails for a party or template that cannot exist, without a request', () => {
     const { client, service } = contractsWorld();
     const Wrong = { templateId: 'no template', decoder: Numbered.decoder, encode: String };
-    for (const query of [{ parties: ['Alice & Bob'] }, { types: { wrong: Wrong }, parties: 'any' as const }])
-      expect(observe(contractChanges(client, query)).error).toMatchObject({ _tag: 'InvalidRequestError' });
+    const errorOf = (query: ContractQuery): unknown => observe(contractChanges(client, query)).error;
+    expect(errorOf({ parties: ['Alice & Bob'] })).toMatchObject({ _tag: 'InvalidRequestError' });
+    expect(errorOf({ types: { wrong: Wrong }, parties: 'any' })).toBeInstanceOf(TypeError);
     expect(service.requests).toEqual([]);
+  });
+
+  it('takes a type that is no more than an id and a decoder for a template', () => {
+    inVirtualTime(({ flush }) => {
+      const { participant, client, service } = contractsWorld();
+      participant.append(create(2, 'a'));
+      const { templateId, decoder } = Numbered;
+      const query = { types: { numbered: { templateId, decoder } }, parties: ['alice::1220ab'] };
+      const seen = observe(contractChanges(client, query).pipe(toBrief(), takeUntil(timer(500))));
+      flush();
+      expect(seen.values).toEqual(['Reset 2 start a', 'CaughtUp 2']);
+      const filters = service.requests
+        .map(({ body }) => JSON.stringify(body))
+        .filter((body) => body.includes('Filter'));
+      expect(filters.length).toBeGreaterThan(0);
+      expect(filters.every((body) => body.includes('TemplateFilter') && !body.includes('InterfaceFilter'))).toBe(true);
+    });
+  });
+
+  describe.each([
+    ['pages', {}],
+    ['lists', { pages: 'gone' }],
+    ['a WebSocket', { pages: 'gone', lists: 'gone' }],
+  ] as const)('joins a snapshot of 3.7 with the reassignments that are incomplete in it, from %s', (_, served) => {
+    it.each([
+      [
+        'unassigned, and assigned later',
+        [create(1, 'a'), unassign(2, 'a')],
+        assign(3, 'a'),
+        ['Reset 2 start a', 'ContractsChanged 3 ~a'],
+        [{ inFlight: { source: home, target: away } }, { synchronizerId: away }],
+      ],
+      [
+        'assigned, and unassigned later',
+        [create(1, 'a'), assign(2, 'a')],
+        unassign(3, 'a'),
+        ['Reset 2 start a'],
+        [{ synchronizerId: away }],
+      ],
+      [
+        'assigned and archived, and unassigned later',
+        [create(1, 'a'), assign(2, 'a'), archiveAway(3, 'a')],
+        unassign(4, 'a'),
+        ['Reset 3 start'],
+        [],
+      ],
+    ] as const)('%s', (_name, before, after, lines, locations) => {
+      inVirtualTime(({ flush }) => {
+        const { participant, client } = contractsWorld({ ...releases['3.7'], ...served });
+        participant.append(...before);
+        const { transport } = participant;
+        const seen = observe(contractChanges(client, marbles, { transport }).pipe(takeUntil(timer(60_000))));
+        timer(1_000).subscribe(() => {
+          participant.append(after);
+        });
+        flush();
+        const changes = seen.values.filter(({ _tag }) => _tag === 'Reset' || _tag === 'ContractsChanged');
+        expect(changes.map(brief)).toEqual(lines);
+        const contracts = changes.flatMap((change) => {
+          if (change._tag === 'Reset') return change.contracts;
+          return change._tag === 'ContractsChanged' ? change.moved.map(({ contract }) => contract) : [];
+        });
+        expect(contracts.map(({ location }) => location)).toEqual(locations);
+      });
+    });
   });
 
   it('says when all changes up to the ledger end are emitted, and when no longer, after the changes that say so', () => {
@@ -87,7 +168,7 @@ describe('contractChanges', () => {
     });
   });
 
-  it('keeps a contract that does not decode, and reports it once when that is found', () => {
+  it('keeps a contract that does not decode, and reports it once', () => {
     inVirtualTime(({ flush }) => {
       const { participant, client } = contractsWorld({ latencyMs: 5 });
       participant.append(create(2, 'a'));
@@ -97,7 +178,6 @@ describe('contractChanges', () => {
       flush();
       const [change] = seen.values;
       const [contract] = change?._tag === 'Reset' ? change.contracts : [];
-      expect(reported(diagnostics, 'ContractUndecoded')).toEqual([]);
       expect(contract).toMatchObject({ _tag: 'UndecodedContract', contractId: 'a', expectedType: 'numbered' });
       expect(contract?.type).toBeUndefined();
       const reports = reported(diagnostics, 'ContractUndecoded');

@@ -1,12 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import * as t from 'io-ts';
 import { filter, firstValueFrom, lastValueFrom, takeWhile, tap, toArray } from 'rxjs';
 import { contractType, interfaceType } from '../../src/codecs/ContractType.js';
 import type { ExercisedEvent } from '../../src/codecs/Event.js';
+import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import { contractChanges } from '../../src/contracts/contractChanges.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
-import { type Sandbox, type SandboxProfile, startSandbox } from '../../src/sandbox/index.js';
+import { type Sandbox, type SandboxProfile, startSandbox, type WireUpdateInput } from '../../src/sandbox/index.js';
+import { contractHistories, contractsAt, type HistoryUpdate, offsetIn } from '../helpers/contractHistory.js';
+import { effort } from '../helpers/effort.js';
+import { statesOf } from '../helpers/foldLaw.js';
 import { useProcessTime } from '../helpers/time.js';
 import { brief } from './joinSupport.js';
 
@@ -27,24 +32,27 @@ async function startedWith(profile: SandboxProfile, updates: number): Promise<Sa
 }
 
 /** The ids of the contracts after some changes. */
-function fold(changes: readonly ContractChange[]): string[] {
-  const ids = new Set<string>();
+const fold = (changes: readonly ContractChange[]): string[] => [...after(changes).keys()].sort();
+
+/** The contracts after some changes. */
+function after(changes: readonly ContractChange[]): ReadonlyMap<string, AnyContract> {
+  const contracts = new Map<string, AnyContract>();
   for (const change of changes) {
-    if (change._tag === 'Reset') {
-      ids.clear();
-      for (const { contractId } of change.contracts) ids.add(contractId);
-    }
-    if (change._tag !== 'ContractsChanged') continue;
-    for (const { contractId } of change.added) ids.add(contractId);
-    for (const { contractId } of change.removed) ids.delete(contractId);
+    if (change._tag === 'Reset') contracts.clear();
+    if (change._tag !== 'Reset' && change._tag !== 'ContractsChanged') continue;
+    const removed = change._tag === 'Reset' ? [] : change.removed;
+    const current =
+      change._tag === 'Reset' ? change.contracts : [...change.added, ...change.moved.map(({ contract }) => contract)];
+    for (const { contractId } of removed) contracts.delete(contractId);
+    for (const contract of current) contracts.set(contract.contractId, contract);
   }
-  return [...ids].sort();
+  return contracts;
 }
 
 const isExercisedEvent = (event: { readonly _tag: string }): event is ExercisedEvent => event._tag === 'ExercisedEvent';
 
 describe('contractChanges over HTTP', () => {
-  it.each(['3.4', '3.5', '3.6'] as const)('has the same contracts as a new snapshot, on %s', async (profile) => {
+  it.each(['3.4', '3.5', '3.6', '3.7'] as const)('has the same contracts as a new snapshot, on %s', async (profile) => {
     const served = await startedWith(profile, 120);
     const ledger = createLedger({ baseUrl: served.url });
     const query = { types: { asset: Asset, task: Task, holding: Holding }, parties: 'any' } as const;
@@ -64,6 +72,33 @@ describe('contractChanges over HTTP', () => {
     expect(fold(changes).length).toBeGreaterThan(10);
     const contracts = now._tag === 'Reset' ? now.contracts : [];
     expect(contracts.every(({ _tag }) => _tag === 'Contract')).toBe(true);
+  });
+
+  it('has the contracts of a full replay, from a snapshot of 3.7 at any offset', async () => {
+    await fc.assert(
+      fc.asyncProperty(contractHistories(), fc.nat(), fc.constantFrom('pages', 'lists'), async (history, place, by) => {
+        const start = offsetIn(history, place);
+        const end = history.at(-1)?.offset ?? 0;
+        const served = await startSandbox({ profile: '3.7', activeContractsPages: by === 'pages' });
+        const append = (updates: readonly HistoryUpdate[]): void => {
+          served.append(...updates.map(({ element }) => (element as { readonly update: WireUpdateInput }).update));
+        };
+        append(history.filter(({ offset }) => offset <= start));
+        const changes = await lastValueFrom(
+          contractChanges(createLedger({ baseUrl: served.url }), { parties: 'any' }, { idleTimeoutMs: 50 }).pipe(
+            tap(({ _tag }) => {
+              if (_tag === 'Reset') append(history.filter(({ offset }) => offset > start));
+            }),
+            takeWhile(({ offset }) => offset < end, true),
+            toArray(),
+          ),
+        ).finally(() => served.close());
+        const [reset] = changes;
+        expect(statesOf(after(reset === undefined ? [] : [reset]).values())).toEqual(contractsAt(history, start));
+        expect(statesOf(after(changes).values())).toEqual(contractsAt(history, end));
+      }),
+      { numRuns: effort(15, 200) },
+    );
   });
 
   it.each(['3.4', '3.6'] as const)(

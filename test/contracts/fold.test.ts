@@ -5,7 +5,7 @@ import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js
 import type { ContractsChanged } from '../../src/contracts/ContractChange.js';
 import { updateFormatOf } from '../../src/contracts/ContractQuery.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
-import { makeContract } from '../../src/contracts/makeContract.js';
+import { makeContract } from '../../src/contracts/Contract.js';
 import {
   active,
   archived,
@@ -155,7 +155,7 @@ describe('ContractsFold: reassignments', () => {
     expect(apply(fold, transactionOf(21, a, [archived('red', 21)]))).toBe('-red a 2');
   });
 
-  it('ignores the events of foreign templates in a batch (pitfall 24)', () => {
+  it('ignores the events of foreign templates in a batch (pitfall 24) (G29)', () => {
     const fold = new ContractsFold(makeContract(marbles));
     const egg = { contractId: 'egg', offset: 2, templateId: '1220cc:Eggs:Egg', packageName: 'eggs' };
     expect(apply(fold, reassignmentOf(2, b, [assigned(egg, aToB), assigned(red(2), aToB)]))).toBe('+red b 1');
@@ -273,6 +273,25 @@ describe('ContractsFold: transactions', () => {
     expect(apply(fold, transactionOf(3, a, [consumed]))).toBe('-red a 0');
   });
 
+  it('decides by stakeholders in the LEDGER_EFFECTS of 3.3, whose events have no acsDelta', () => {
+    const [bob, carol] = ['bob::1220ab', 'carol::1220ab'];
+    const of33 = (contractId: string, witnessParties: readonly string[], observers: readonly string[] = []): object =>
+      created({ contractId, offset: 2, witnessParties, observers, acsDelta: undefined });
+    const fold = loaded(active(red(1), a));
+    const events = [
+      of33('witnessed', [bob]),
+      of33('unnamed', []),
+      created({ contractId: 'unsigned', offset: 2, witnessParties: [bob], signatories: [], acsDelta: undefined }),
+      of33('signed', [bob, 'alice::1220ab']),
+      of33('observed', [bob], [carol, bob]),
+      of33('transient', ['alice::1220ab']),
+      exercised('transient', 2, { consuming: true, acsDelta: undefined }),
+    ];
+    expect(apply(fold, transactionOf(2, a, events))).toBe('+unnamed a 0, +unsigned a 0, +signed a 0, +observed a 0');
+    const consumed = exercised('red', 3, { consuming: true, acsDelta: undefined });
+    expect(apply(fold, transactionOf(3, a, [consumed]))).toBe('-red a 0');
+  });
+
   it('removes a contract that does not decode when it is archived (pitfall 39)', () => {
     const fold = new ContractsFold(makeContract(marbles));
     apply(fold, transactionOf(1, a, [created({ ...red(1), createArgument: { color: 5 } })]));
@@ -329,7 +348,7 @@ const textOf = ({ added, removed, moved }: ContractsChanged): string =>
   ].join(', ');
 
 const placesOf = ({ contracts }: ContractsFold<AnyContract>): Readonly<Record<string, string>> =>
-  Object.fromEntries([...contracts].map(([id, contract]) => [id, placeOf(contract)]));
+  Object.fromEntries([...contracts].map((contract) => [contract.contractId, placeOf(contract)]));
 
 const placeOf = ({ location, reassignmentCounter }: AnyContract): string =>
   `${locationOf(location)} ${reassignmentCounter}`;

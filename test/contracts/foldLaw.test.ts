@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
-import { makeContract } from '../../src/contracts/makeContract.js';
+import { makeContract } from '../../src/contracts/Contract.js';
 import { contractHistories, contractsAt, entriesAt, offsetIn } from '../helpers/contractHistory.js';
 import { effort } from '../helpers/effort.js';
 import { checkFold, decodeEntry, statesOf } from '../helpers/foldLaw.js';
 
 describe('ContractsFold: the law', () => {
-  it('has the contracts of a full replay, from any snapshot on, after each update', () => {
+  it('has the contracts of a full replay, from any snapshot on, after each update (G28)', () => {
     fc.assert(
       fc.property(contractHistories(), fc.nat(), (history, place) => {
         checkFold(new ContractsFold(makeContract()), history, offsetIn(history, place));

@@ -343,7 +343,7 @@ describe('a step', () => {
       });
       flush();
       expect(seen.values.at(-1)).toMatchObject({ changes: [{ offset: 4 }], offset: 4, isCaughtUp: true });
-      expect([...(seen.values.at(-1)?.fold.contracts.keys() ?? [])]).toEqual(['a', 'b', 'c']);
+      expect([...(seen.values.at(-1)?.contracts ?? [])].map(({ contractId }) => contractId)).toEqual(['a', 'b', 'c']);
     });
   });
 });

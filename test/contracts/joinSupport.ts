@@ -4,7 +4,15 @@ import { contractType } from '../../src/codecs/ContractType.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractChange } from '../../src/contracts/ContractChange.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import { archived, created, marble, reassignmentOf, transactionOf, unassigned } from '../helpers/contractEvents.js';
+import {
+  archived,
+  assigned,
+  created,
+  marble,
+  reassignmentOf,
+  transactionOf,
+  unassigned,
+} from '../helpers/contractEvents.js';
 import type { HistoryEvent, HistoryUpdate } from '../helpers/contractHistory.js';
 
 /** The type of all contracts of the virtual participant. */
@@ -15,7 +23,7 @@ export const marbles = { types: { marble: Marble }, parties: ['alice::1220ab'] }
 
 /** The synchronizer of all contracts, unless they are moved. */
 export const home = 'home::1220ab';
-const away = 'away::1220ab';
+export const away = 'away::1220ab';
 const move = { source: home, target: away, reassignmentCounter: 1 };
 
 /** Another type; see {@link create}. */
@@ -48,6 +56,20 @@ export const unassign = (offset: number, contractId: string): HistoryUpdate => (
   offset,
   element: reassignmentOf(offset, home, [unassigned(contractId, offset, move)]),
   events: [happened('unassign', contractId, 1)],
+});
+
+/** The contract arrives at its other synchronizer, whether or not its unassignment is known. */
+export const assign = (offset: number, contractId: string): HistoryUpdate => ({
+  offset,
+  element: reassignmentOf(offset, away, [assigned({ contractId, offset }, move)]),
+  events: [{ ...happened('assign', contractId, 2), synchronizerId: away }],
+});
+
+/** The other synchronizer archives the contract. */
+export const archiveAway = (offset: number, contractId: string): HistoryUpdate => ({
+  offset,
+  element: transactionOf(offset, away, [archived(contractId, offset)]),
+  events: [{ ...happened('archive', contractId, 3), synchronizerId: away }],
 });
 
 /** An update that changes nothing. */

@@ -158,7 +158,7 @@ describe('a query with a type that the participant does not know', () => {
     'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
     'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
     'TEMPLATES_OR_INTERFACES_NOT_FOUND',
-  ])('fails with %s by default, and can wait', (code) => {
+  ])('fails with %s by default, and can wait (G31)', (code) => {
     inVirtualTime(({ flush }) => {
       const { commit, upload, watch } = typesWorld({ code });
       upload(Marble);

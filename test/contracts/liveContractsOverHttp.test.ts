@@ -94,7 +94,7 @@ describe('a live view over HTTP', () => {
     });
   });
 
-  it('keeps its contracts during an outage, as stale, and goes on without another snapshot (pitfall 31)', () => {
+  it('keeps its contracts during an outage, as stale, and goes on without another snapshot (pitfall 31) (G33)', () => {
     inVirtualTime(({ flush }) => {
       let isDown = false;
       const { participant, client, service } = contractsWorld({
@@ -125,7 +125,7 @@ describe('a live view over HTTP', () => {
     });
   });
 
-  it('waits for a service that is down for an hour, unless a policy limits that (pitfall 31)', () => {
+  it('waits for a service that is down for an hour, unless a policy limits that (pitfall 31) (G33)', () => {
     inVirtualTime(({ flush }) => {
       let isDown = false;
       const world = (client: Partial<LedgerOptions> = {}) =>

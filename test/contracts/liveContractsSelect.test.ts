@@ -37,7 +37,7 @@ describe('the contracts of a live view that match', () => {
         for (const [i, toHappening] of history.entries()) {
           if (i === joinAt) observers.push(observeAll());
           happening$.next(toHappening(make));
-          const now = byId(make.contracts.values());
+          const now = byId(make.contracts.snapshot);
           const matching = now.filter(isMatch);
           for (const seen of observers) {
             expect(byId(seen.all.values.at(-1) ?? [])).toEqual(now);
@@ -74,8 +74,8 @@ describe('the contracts of a live view that match', () => {
         for (const toHappening of history) {
           happening$.next(toHappening(make));
           const sorted = seen.values.at(-1) ?? [];
-          expect(new Set(sorted)).toEqual(new Set(make.contracts.values()));
-          expect(sorted).toHaveLength(make.contracts.size);
+          expect(new Set(sorted)).toEqual(new Set(make.contracts.snapshot));
+          expect(sorted).toHaveLength(make.contracts.snapshot.size);
         }
       }),
       { numRuns: effort(50, 500) },

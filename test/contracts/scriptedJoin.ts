@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Observable } from 'rxjs';
 import type { AnyContract, Contract, ContractLocation } from '../../src/contracts/Contract.js';
 import type { ContractsChanged, Reset } from '../../src/contracts/ContractChange.js';
-import type { ContractsFold } from '../../src/contracts/ContractsFold.js';
+import { ContractList } from '../../src/contracts/ContractSet.js';
 import type { ContractsSource } from '../../src/contracts/ContractsSource.js';
 import type { JoinStep } from '../../src/contracts/join.js';
 import type { LiveContracts } from '../../src/contracts/liveContracts.js';
@@ -59,7 +59,7 @@ export interface Deed {
 
 /** Makes the steps of a join from what happens. */
 export class StepMaker {
-  contracts = new Map<string, AnyContract>();
+  contracts = new ContractList<AnyContract>();
   offset = 0;
 
   /** All contracts are these. */
@@ -67,9 +67,10 @@ export class StepMaker {
     (contractIds: readonly string[], reason: Reset['reason'] = 'start', isCaughtUp = true) =>
     (): JoinStep<AnyContract> => {
       this.offset += 1;
-      this.contracts = new Map(contractIds.map((id) => [id, contract(id)]));
+      this.contracts = new ContractList();
+      for (const id of contractIds) this.contracts.set(id, contract(id));
       const { offset } = this;
-      return this.step([{ _tag: 'Reset', reason, offset, contracts: [...this.contracts.values()] }], isCaughtUp);
+      return this.step([{ _tag: 'Reset', reason, offset, contracts: this.contracts.snapshot.toArray() }], isCaughtUp);
     };
 
   /** A page of updates. */
@@ -90,8 +91,7 @@ export class StepMaker {
     (): JoinStep<AnyContract> => ({ ...this.page(...deeds)(), isCaughtUp: false });
 
   private step(changes: JoinStep<AnyContract>['changes'], isCaughtUp = true): JoinStep<AnyContract> {
-    const fold = { contracts: this.contracts } as unknown as ContractsFold<AnyContract>;
-    return { changes, offset: this.offset, isCaughtUp, fold };
+    return { changes, offset: this.offset, isCaughtUp, contracts: this.contracts.snapshot };
   }
 
   private apply({ put = [], remove = [] }: Deed): ContractsChanged {
@@ -101,7 +101,8 @@ export class StepMaker {
     const moved: { contract: AnyContract; from: ContractLocation }[] = [];
     for (const id of remove) {
       const before = this.contracts.get(id);
-      if (this.contracts.delete(id) && before !== undefined) removed.push(before);
+      this.contracts.set(id, undefined);
+      if (before !== undefined) removed.push(before);
     }
     for (const each of put) {
       const [id, synchronizerId] = typeof each === 'string' ? [each, 'a'] : each;

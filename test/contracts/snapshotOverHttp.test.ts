@@ -1,12 +1,18 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { lastValueFrom, toArray } from 'rxjs';
+import { lastValueFrom, tap, toArray } from 'rxjs';
 import type { ContractEntry } from '../../src/codecs/ContractEntry.js';
+import { acsDelta } from '../../src/codecs/formats.js';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
+import { makeContract } from '../../src/contracts/Contract.js';
+import { ContractsFold } from '../../src/contracts/ContractsFold.js';
 import type { ContractsOptions } from '../../src/contracts/ContractsSource.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
+import { ofVariant } from '../../src/operators/ofVariant.js';
 import { cantonError, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { webSocketTransport } from '../../src/ws/index.js';
+import type { ContractState } from '../helpers/contractHistory.js';
+import { statesOf } from '../helpers/foldLaw.js';
 
 const listPath = '/v2/state/active-contracts';
 const pagePath = '/v2/state/active-contracts-page';
@@ -50,33 +56,49 @@ const sorted = (entries: readonly ContractEntry[]): string[] => entries.map((ent
 const waysOf = ({ diagnostics }: Result): string[] =>
   diagnostics.flatMap((diagnostic) => (diagnostic._tag === 'SnapshotStarted' ? [diagnostic.by] : []));
 
-/** What all updates together say, whatever the service says of its contracts. */
-async function fromUpdates(sandbox: Sandbox): Promise<string[]> {
-  const gone = { kind: 'status', status: 404, body: 'not found' } as const;
-  // twice: it may be temporary
-  sandbox.fault(gone, { path: pagePath, times: 2 });
-  sandbox.fault(gone, { path: listPath, times: 4 });
-  const result = await read(sandbox);
-  expect(waysOf(result).at(-1)).toBe('updates');
-  return sorted(result.entries);
+/** Where each contract is after all updates, whatever the service says of its contracts. */
+async function afterUpdates(sandbox: Sandbox): Promise<Map<string, ContractState>> {
+  const { includeReassignments, includeTransactions } = acsDelta({ parties: 'any' });
+  const updates$ = createLedger({ baseUrl: sandbox.url }).updates({
+    beginExclusive: 0,
+    endInclusive: sandbox.ledgerEnd,
+    updateFormat: { includeReassignments, includeTransactions },
+  });
+  const fold = new ContractsFold(makeContract());
+  await lastValueFrom(
+    updates$.pipe(
+      ofVariant('Transaction', 'Reassignment'),
+      tap((update) => fold.apply(update)),
+    ),
+  );
+  return statesOf(fold.contracts);
+}
+
+/** Where each contract is by the entries of a snapshot. */
+function byEntries(entries: readonly ContractEntry[]): Map<string, ContractState> {
+  const fold = new ContractsFold(makeContract());
+  fold.load(entries);
+  fold.settle();
+  return statesOf(fold.contracts);
 }
 
 describe('a snapshot over HTTP', () => {
   it.each([
     ['3.6', 'pages', {}],
+    ['3.7', 'pages', {}],
     ['3.5', 'lists', {}],
     ['3.4', 'socket', webSocket()],
   ] as const)('has what all updates leave behind, %s by %s', async (profile, way, options) => {
     const sandbox = await sandboxWith({ profile, maxListElements: 20 });
-    const expected = await fromUpdates(sandbox);
-    expect(expected.length).toBeGreaterThan(20);
+    const expected = await afterUpdates(sandbox);
+    expect(expected.size).toBeGreaterThan(20);
     if (profile === '3.5') sandbox.fault({ kind: 'status', status: 405, body: 'no' }, { path: pagePath });
     const result = await read(sandbox, { maxSnapshotPageSize: 20, ...options });
-    expect(sorted(result.entries)).toEqual(expected);
+    expect(byEntries(result.entries)).toEqual(expected);
     expect(waysOf(result).at(-1)).toBe(way);
   });
 
-  it('survives answers that are lost, cut or late (pitfall 1)', async () => {
+  it('survives answers that are lost, cut or late (pitfall 1) (G25)', async () => {
     const sandbox = await sandboxWith({ profile: '3.6' });
     const { entries } = await read(sandbox, { maxSnapshotPageSize: 10 });
     sandbox.fault({ kind: 'reset' }, { path: pagePath, after: 1 });
@@ -86,6 +108,25 @@ describe('a snapshot over HTTP', () => {
     expect(result.entries).toEqual(entries);
     expect(result.diagnostics.filter(({ _tag }) => _tag === 'RetryScheduled')).toHaveLength(3);
   });
+
+  it.each([pagePath, listPath])(
+    'begins again if its participant is upgraded to 3.7 in the middle, on %s',
+    async (path) => {
+      const sandbox = await sandboxWith({
+        profile: '3.6',
+        maxListElements: 20,
+        activeContractsPages: path === pagePath,
+      });
+      const expected = await afterUpdates(sandbox);
+      let count = 0;
+      const result = await read(sandbox, { maxSnapshotPageSize: 20 }, ({ _tag }) => {
+        if (_tag === 'SnapshotPageReceived' && (count += 1) === 2) sandbox.configure({ profile: '3.7' });
+      });
+      expect(byEntries(result.entries)).toEqual(expected);
+      expect(result.diagnostics).toContainEqual(expect.objectContaining({ _tag: 'SnapshotRestarted' }));
+      expect(sandbox.requests.at(-1)?.path).toBe(path);
+    },
+  );
 
   it('begins again if it is pruned in the middle (pitfall 8)', async () => {
     const sandbox = await sandboxWith({ profile: '3.5' });
@@ -100,9 +141,8 @@ describe('a snapshot over HTTP', () => {
     expect(result.diagnostics).toContainEqual(expect.objectContaining({ _tag: 'SnapshotRestarted' }));
   });
 
-  it('is a SnapshotLimitError where nothing brings it', async () => {
+  it('is a SnapshotLimitError where nothing brings it (G27)', async () => {
     const sandbox = await sandboxWith({ profile: '3.4', maxListElements: 20 });
-    sandbox.prune(10);
     await expect(read(sandbox)).rejects.toMatchObject({ _tag: 'SnapshotLimitError' });
     const { entries } = await read(sandbox, webSocket());
     expect(entries.length).toBeGreaterThan(20);

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { concatMap, map, Observable, of, throwError, timer } from 'rxjs';
 import { ContractElement, type ContractEntry } from '../../src/codecs/ContractEntry.js';
 import { errorOf } from '../../src/errors/ApiError.js';
-import type { SnapshotStarted } from '../../src/diagnostics/ContractsDiagnostic.js';
+import type { DiagnosticOf } from '../../src/diagnostics/Diagnostic.js';
 import { decodeWith } from '../../src/http/exchange.js';
-import { assigned, reassignmentOf, unassigned } from '../helpers/contractEvents.js';
 import { contractHistories, entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';
 import { effort } from '../helpers/effort.js';
 import {
@@ -27,7 +26,7 @@ afterEach(() => {
 const old = { ...releases['3.4'], count: 300 };
 
 /** How the snapshots were read, in order. */
-const waysOf = ({ diagnostics }: Outcome): SnapshotStarted['by'][] =>
+const waysOf = ({ diagnostics }: Outcome): DiagnosticOf<'SnapshotStarted'>['by'][] =>
   diagnostics.flatMap((diagnostic) => (diagnostic._tag === 'SnapshotStarted' ? [diagnostic.by] : []));
 
 describe('a snapshot by a WebSocket', () => {
@@ -55,7 +54,7 @@ describe('a snapshot by a WebSocket', () => {
     expect(outcome.diagnostics.at(-2)).toMatchObject({ _tag: 'SnapshotCompleted', count: 300 });
   });
 
-  it('goes on after its last element with its token (pitfall 1)', () => {
+  it('goes on after its last element with its token (pitfall 1) (G25)', () => {
     const outcome = read({ count: 300, pages: 'gone', lists: 'gone', sockets: [120, 0, 100] });
     expect(idsOf(outcome.observed.values)).toEqual(ids(300));
     const tokens = outcome.participant.socketBodies.map((body) => 'streamContinuationToken' in body);
@@ -132,44 +131,11 @@ describe('a snapshot that the service does not list', () => {
     expect(waysOf(outcome)).toEqual(['pages', 'lists', 'lists']);
   });
 
-  it('is made from the updates of a ledger that is not pruned', () => {
+  it('is a SnapshotLimitError that names the ways out', () => {
     const outcome = read(old);
-    expect(idsOf(outcome.observed.values)).toEqual(ids(300));
-    expect(waysOf(outcome)).toEqual(['pages', 'lists', 'lists', 'updates']);
-    expect(outcome.diagnostics).toContainEqual(
-      expect.objectContaining({ _tag: 'SnapshotCompleted', offset: 300, count: 300 }),
-    );
-  });
-
-  it.each([
-    ['lists', { hasTokens: false }],
-    ['no lists', { lists: 'gone' }],
-  ] as const)('without a ledger end and with %s is made from the updates', (_, how) => {
-    const outcome = read({ ...old, ...how, hasLedgerEnd: false });
-    expect(idsOf(outcome.observed.values)).toEqual(ids(300));
-    expect(outcome.diagnostics).toContainEqual(expect.objectContaining({ _tag: 'SnapshotCompleted', offset: 300 }));
-  });
-
-  it('from updates leaves out halves that nothing completes, and nothing completes them twice', () => {
-    const move = { source: 'a', target: 'b', reassignmentCounter: 4 };
-    const replicated = { source: 'b', target: 'b', reassignmentCounter: 3 };
-    const history = [
-      [unassigned('unknown', 1, move)],
-      [assigned({ contractId: 'unknown', offset: 2 }, move)],
-      [assigned({ contractId: 'replicated', offset: 3 }, replicated)],
-      [unassigned('foreign', 4, move)],
-    ].map((events, i) => ({ offset: i + 1, element: reassignmentOf(i + 1, 'b', events), events: [] }));
-    const { observed } = read({ history, pages: 'gone', lists: 'gone' });
-    expect(idsOf(observed.values)).toEqual(['unknown', 'replicated']);
-  });
-
-  it('is a SnapshotLimitError that names the ways out if the ledger is pruned', () => {
-    const { observed } = read({
-      ...old,
-      given: ({ participant }) => {
-        participant.ledger.pruned = 1;
-      },
-    });
+    const { observed } = outcome;
+    expect(waysOf(outcome)).toEqual(['pages', 'lists', 'lists']);
+    expect(outcome.service.requests.filter(({ path }) => path.startsWith('/v2/updates'))).toEqual([]);
     expect(observed).toMatchObject({
       values: [],
       error: { _tag: 'SnapshotLimitError', limit: 200, activeAtOffset: 300 },
@@ -185,7 +151,6 @@ describe('a snapshot that the service does not list', () => {
       lists: 'gone',
       sockets: [],
       given: ({ participant }) => {
-        participant.ledger.pruned = 1;
         Object.assign(participant.transport, {
           readList: () => throwError(() => errorOf({ path: listPath, status: 404, text: '' })),
         });
@@ -204,9 +169,11 @@ const sorted = (entries: readonly ContractEntry[]): string[] =>
 describe('each transport', () => {
   it.each([
     ['pages', releases['3.6']],
+    ['pages', releases['3.7']],
     ['lists', releases['3.5.1']],
+    ['lists', { ...releases['3.7'], pages: 'gone' }],
+    ['socket', { ...releases['3.7'], pages: 'gone', lists: 'gone', sockets: [3, 5] }],
     ['socket', { ...releases['3.4'], sockets: [3, 5], options: { maxSnapshotPageSize: 1 } }],
-    ['updates', { pages: 'gone', lists: 'gone' }],
   ] as const)('brings what the ledger has, whatever happened: %s', (way, how) => {
     fc.assert(
       fc.property(contractHistories(), fc.nat(), (history, at) => {

@@ -6,13 +6,13 @@ import { eventFormatOf } from '../../src/contracts/ContractQuery.js';
 import { contractsSource } from '../../src/contracts/ContractsSource.js';
 import { readContracts } from '../../src/contracts/readContracts.js';
 import { errorOf } from '../../src/errors/ApiError.js';
-import { AnswerTooLargeError, ConnectionError } from '../../src/errors/request.js';
-import type { Transport } from '../../src/feed/Transport.js';
+import { ResponseTooLargeError, ConnectionError } from '../../src/errors/request.js';
+import type { Transport } from '../../src/feed/LedgerFeed.js';
 import { observe } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { marbles } from '../helpers/time.js';
 import { type ContractsWorld, contractsWorld, listPath, pagePath, releases } from '../helpers/virtualContracts.js';
-import { errorBody, errorReply, ok, unknownVariant } from '../helpers/wire.js';
+import { errorBody, errorReply, ok } from '../helpers/wire.js';
 import { creations, failAt, ids, idsOf, type Outcome, read, type Scenario } from './snapshotScenario.js';
 
 beforeEach(() => {
@@ -27,9 +27,6 @@ const parties = ['alice::1220ab'];
 const gatewayError = errorReply(404, '<html>');
 const isUpdates = ({ path }: ServiceRequest): boolean => path.startsWith('/v2/updates');
 const isWhole = ({ query }: ServiceRequest): boolean => Number(query['limit']) > 10_000;
-const prune = ({ participant }: ContractsWorld): void => {
-  participant.ledger.pruned = 1;
-};
 const waysOf = ({ diagnostics }: Outcome): string[] =>
   diagnostics.flatMap((diagnostic) => (diagnostic._tag === 'SnapshotStarted' ? [diagnostic.by] : []));
 
@@ -53,29 +50,16 @@ const failingSockets =
 const refusal = (): Error => new ConnectionError(listPath, 'the upgrade was rejected with status 403');
 
 describe('a snapshot where a proxy refuses WebSockets', () => {
-  it('is made from the updates', () => {
-    const outcome = read({ ...old, sockets: [], given: failingSockets(refusal) });
-    expect(idsOf(outcome.observed.values)).toEqual(ids(300));
-    expect(outcome.observed.endedAt).toBe(0);
-    expect(waysOf(outcome)).toEqual(['pages', 'lists', 'socket', 'lists', 'updates']);
-  });
-
   it('is read in one list if that is whole', () => {
     const { observed } = read({ ...old, maxListElements: 500, sockets: [], given: failingSockets(refusal) });
     expect(idsOf(observed.values)).toEqual(ids(300));
   });
 
-  it('tries the socket again if the updates are pruned, and ends with its failure', () => {
-    const { observed } = read({
-      ...old,
-      sockets: [],
-      given: (world) => {
-        prune(world);
-        failingSockets(refusal)(world);
-      },
-    });
-    expect(observed).toMatchObject({ values: [], error: { _tag: 'ConnectionError' }, endedAt: 300_000 });
-    expect(read({ ...old, sockets: [0, 0], given: prune }).observed.values).toHaveLength(300);
+  it('tries the socket again if no list is whole, and ends with its failure', () => {
+    const outcome = read({ ...old, sockets: [], given: failingSockets(refusal) });
+    expect(outcome.observed).toMatchObject({ values: [], error: { _tag: 'ConnectionError' }, endedAt: 300_000 });
+    expect(waysOf(outcome).slice(0, 4)).toEqual(['pages', 'lists', 'socket', 'lists']);
+    expect(read({ ...old, sockets: [0, 0] }).observed.values).toHaveLength(300);
   });
 
   it('waits for a replica that lags, at a given offset, too', () => {
@@ -115,25 +99,25 @@ describe('a list without a limit', () => {
   it.each([
     ['a connection that is lost', 1_500, lost],
     ['a gateway without a participant', 1_500, () => errorReply(503, 'no upstream')],
+    ['one response for which the participant does not wait', 20_000, () => errorReply(503, 'not in time')],
+    ['one response for which the client does not wait', 60_000, lost],
   ])('is requested again after %s', (_, ms, reply) => {
     let count = 0;
     const { observed } = read({
       ...old,
       maxListElements: 500,
-      given: prune,
       fault: (request) => (isWhole(request) && (count += 1) === 1 ? late(ms, reply) : undefined),
     });
     expect(idsOf(observed.values)).toEqual(ids(300));
   });
 
   it.each([
-    ['the participant', 20_000, () => errorReply(503, 'not in time'), 20_000],
-    ['the client', 60_000, lost, 30_000],
-  ])('is too long if %s does not wait for it', (_, ms, reply, endedAt) => {
+    ['the participant', 20_000, () => errorReply(503, 'not in time'), 40_125],
+    ['the client', 60_000, lost, 60_125],
+  ])('is too long if %s does not wait for it twice', (_, ms, reply, endedAt) => {
     const { observed } = read({
       ...old,
       maxListElements: 500,
-      given: prune,
       fault: (request) => (isWhole(request) ? late(ms, reply) : undefined),
     });
     expect(observed).toMatchObject({ error: { _tag: 'SnapshotLimitError' }, endedAt });
@@ -151,21 +135,20 @@ describe('a 404 of a gateway', () => {
       ({ path }: ServiceRequest) => path === pagePath,
     ],
   ] as const)('for the %s ends nothing', (_, release, how, isIt) => {
-    const outcome = read({ ...releases[release], ...how, count: 300, given: prune, fault: failFirst(isIt) });
+    const outcome = read({ ...releases[release], ...how, count: 300, fault: failFirst(isIt) });
     expect(idsOf(outcome.observed.values)).toEqual(ids(300));
     expect(outcome.service.requests.filter(isUpdates)).toEqual([]);
     expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toHaveLength(1);
   });
 
-  it('that stays is the error if the updates are pruned', () => {
-    const { observed } = read({ count: 300, pages: 'gone', lists: 'gone', given: prune });
+  it('that stays is the error', () => {
+    const { observed } = read({ count: 300, pages: 'gone', lists: 'gone' });
     expect(observed).toMatchObject({ error: { _tag: 'ApiError', status: 404, path: listPath }, endedAt: 125 });
   });
 
   it('is not waited for without retries', () => {
     const { observed } = read({ pages: 'gone', lists: 'gone', options: { retry: { giveUpAfterMs: 0 } } });
-    expect(observed).toMatchObject({ completed: true, endedAt: 0 });
-    expect(idsOf(observed.values)).toEqual(ids(3));
+    expect(observed).toMatchObject({ error: { _tag: 'ApiError', status: 404 }, endedAt: 0 });
   });
 
   it('for pages is remembered for a minute', () => {
@@ -216,7 +199,7 @@ describe('the answers of a snapshot', () => {
         ...releases['3.5.1'],
         fault: (request) =>
           isUpdates(request) && Number(request.query['limit']) > 1
-            ? new AnswerTooLargeError(request.path, 9)
+            ? new ResponseTooLargeError(request.path, 9)
             : undefined,
       });
       participant.append(...creations(300));
@@ -270,62 +253,5 @@ describe('a snapshot that cannot be had in time', () => {
       expect(waiting.values).toMatchObject([{ offset: 5 }]);
       expect(service.requests.filter(({ path }) => path === pagePath)).toHaveLength(1);
     });
-  });
-});
-
-describe('a snapshot from updates', () => {
-  const blocked = { pages: 'gone', lists: 'gone' } as const;
-
-  it('ends with a LedgerResetError if the offset of its request stays beyond the ledger end', () => {
-    const { observed } = read({ ...blocked, request: { activeAtOffset: 9 } });
-    expect(observed).toMatchObject({ values: [], error: { _tag: 'LedgerResetError', cursor: 9, ledgerEnd: 3 } });
-    expect(observed.endedAt).toBeLessThan(15_000);
-  });
-
-  it('waits for the offset of its request for a while', () => {
-    const { observed } = read({
-      ...blocked,
-      request: { activeAtOffset: 5 },
-      given: ({ participant }) => {
-        timer(4_000).subscribe(() => {
-          participant.append(...creations(2, 3));
-        });
-      },
-    });
-    expect(idsOf(observed.values)).toEqual(ids(5));
-  });
-
-  it('does not take an idle poll for the ledger end', () => {
-    let isAwake = false;
-    const { observed } = read({
-      ...blocked,
-      hasLedgerEnd: false,
-      fault: ({ query }) => {
-        const idleMs = query['stream_idle_timeout_ms'];
-        return idleMs === undefined || isAwake ? undefined : timer(Number(idleMs)).pipe(map(() => ok([])));
-      },
-      given: () => {
-        timer(6_000).subscribe(() => {
-          isAwake = true;
-        });
-      },
-    });
-    expect(idsOf(observed.values)).toEqual(ids(3));
-  });
-
-  it('is an error with an update of an unknown kind', () => {
-    const { observed } = read({
-      ...blocked,
-      history: [...creations(3), { offset: 4, element: unknownVariant(4), events: [] }],
-    });
-    expect(observed).toMatchObject({ values: [], error: { _tag: 'DecodeError', offset: 4 } });
-  });
-
-  it('reports no feed, which the caller does not have, but its retries, and one end', () => {
-    const { diagnostics } = read({ ...old, fault: failFirst(isUpdates, errorReply(503, 'busy')) });
-    const tags = diagnostics.map(({ _tag }) => _tag);
-    expect(new Set(diagnostics.map(({ feed }) => feed))).toEqual(new Set([1]));
-    expect(tags).toContain('RetryScheduled');
-    expect(tags.filter((tag) => /^(Feed|Gap|Page|Caught)/.test(tag))).toEqual(['FeedEnded']);
   });
 });

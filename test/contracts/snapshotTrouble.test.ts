@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { concatMap, defer, delay, type Observable, of, repeat, take, takeUntil, timer } from 'rxjs';
+import { concatMap, defer, delay, EMPTY, type Observable, of, repeat, take, takeUntil, timer } from 'rxjs';
 import { activeContracts } from '../../src/contracts/activeContracts.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import { AnswerTooLargeError } from '../../src/errors/request.js';
+import { ResponseTooLargeError } from '../../src/errors/request.js';
 import { active } from '../helpers/contractEvents.js';
 import { observe } from '../helpers/observe.js';
 import { marbles } from '../helpers/time.js';
@@ -47,6 +47,28 @@ function readWhile(number: number, change: (world: ContractsWorld) => void, scen
 }
 
 describe('a snapshot that cannot be continued', () => {
+  it('has nothing of the ledger before if another one takes its place between two pages', () => {
+    let isReplaced = false;
+    const outcome = read({
+      count: 5,
+      options: inTwos,
+      fault: failAt(({ body }, n) => {
+        if (n === 2) {
+          isReplaced = true;
+          return errorReply(503, errorBody('SERVICE_NOT_RUNNING', 1));
+        }
+        if (!isReplaced) return undefined;
+        // it accepts the tokens of the first ledger
+        const index = Number(body['pageToken'] ?? 0);
+        const activeContracts = [7, 8, 9].map((offset) => active({ contractId: `other${offset}`, offset }, 'sync1'));
+        const nextPageToken = index === 0 ? '2' : undefined;
+        return ok({ activeContracts: activeContracts.slice(index, index + 2), activeAtOffset: 5, nextPageToken });
+      }),
+    });
+    expect(idsOf(outcome.observed.values)).toEqual(['other7', 'other8', 'other9']);
+    expect(restarts(outcome)).toMatchObject([{ cause: { _tag: 'LedgerResetError', reason: 'anotherLedger' } }]);
+  });
+
   it.each([
     ['INVALID_ACS_PAGE_TOKEN', '3.6'],
     ['INVALID_FIELD', '3.6'],
@@ -68,7 +90,7 @@ describe('a snapshot that cannot be continued', () => {
     expect(diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toHaveLength(2);
   });
 
-  it('begins again at the new ledger end if another node answers (pitfall 7)', () => {
+  it('begins again at the new ledger end if another node answers (pitfall 7) (G26)', () => {
     const outcome = readWhile(2, ({ participant }) => {
       participant.reconfigure({ node: 'node-2' });
       participant.append(creation(6));
@@ -92,7 +114,7 @@ describe('a snapshot that cannot be continued', () => {
   });
 
   it.each(['3.5.1', '3.6'] as const)(
-    'begins again at the new ledger end if its own is pruned, and drops what it has, %s (pitfall 8)',
+    'begins again at the new ledger end if its own is pruned, and drops what it has, %s (pitfall 8) (G26)',
     (release) => {
       const outcome = readWhile(
         2,
@@ -237,7 +259,7 @@ describe('a page of a snapshot', () => {
     const { observed, requests } = read({
       count: 5,
       options: { maxSnapshotPageSize: 4 },
-      fault: ({ path, body }) => (Number(body['maxPageSize']) > 1 ? new AnswerTooLargeError(path, 9) : undefined),
+      fault: ({ path, body }) => (Number(body['maxPageSize']) > 1 ? new ResponseTooLargeError(path, 9) : undefined),
     });
     expect(idsOf(observed.values)).toEqual(ids(5));
     expect(requests.slice(0, 3).map(({ body }) => body['maxPageSize'])).toEqual([4, 2, 1]);
@@ -245,7 +267,7 @@ describe('a page of a snapshot', () => {
   });
 
   it('of one contract that is too large to read is a PageLimitError', () => {
-    const { observed } = read({ fault: failAt(({ path }) => new AnswerTooLargeError(path, 9)) });
+    const { observed } = read({ fault: failAt(({ path }) => new ResponseTooLargeError(path, 9)) });
     expect(observed.error).toMatchObject({ _tag: 'PageLimitError', cursor: 3 });
   });
 
@@ -392,7 +414,7 @@ describe('activeContracts', () => {
 
   it('refuses mistakes in the program', () => {
     const { client } = contractsWorld();
-    expect(() => activeContracts({ ...client }, { parties })).toThrow(TypeError);
+    expect(() => activeContracts({ ...client, updates: () => EMPTY }, { parties })).toThrow(TypeError);
     expect(() => activeContracts(client, { parties }, { maxSnapshotPageSize: 0 })).toThrow(TypeError);
     expect(observe(activeContracts(client, { parties: [] })).error).toBeInstanceOf(TypeError);
     expect(observe(activeContracts(client, { parties: ['ä'] })).error).toMatchObject({ _tag: 'InvalidRequestError' });

@@ -158,8 +158,8 @@ describe('logTo', () => {
     const startedAt = performance.now();
     for (let n = 0; n < 50_000; n += 1)
       log({ _tag: 'SubmissionUnclear', submissionId: `${n}`, attempts: 1, cause: refused, delayMs: 1, at: n });
-    // a scan of all groups for each line takes about a minute
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    // a scan of all groups for each line takes about a minute, and no scan a tenth of a second
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it.each<[string, DiagnosticBody]>([
@@ -220,6 +220,22 @@ describe('logTo', () => {
     [
       'warn canton-rx: feed 1: another processor has taken over the name: The store failed: it is held',
       { _tag: 'NameLost', cause: new StoreError('hold', 'balances', 'it is held') },
+    ],
+    [
+      'error canton-rx: feed 1: the ledger was restored or replaced: 3 contracts, 2 exercises and 1 updates are removed from the schema contracts, which now has the contracts at offset 7',
+      {
+        _tag: 'RowsReplaced',
+        reason: 'ledgerReset',
+        schema: 'contracts',
+        offset: 7,
+        contracts: 3,
+        exercises: 2,
+        updates: 1,
+      },
+    ],
+    [
+      'error canton-rx: feed 1: the contracts were loaded from the start: 3 contracts, 2 exercises and 1 updates are removed from the schema contracts, which now has the contracts at offset 7',
+      { _tag: 'RowsReplaced', reason: 'start', schema: 'contracts', offset: 7, contracts: 3, exercises: 2, updates: 1 },
     ],
     [
       'warn canton-rx: feed 1: submission s1 has no outcome yet: 127.0.0.1:7575 cannot be reached (ECONNREFUSED), retry in 0.3 s',

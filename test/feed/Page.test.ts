@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { UpdateElement } from '../../src/codecs/Update.js';
 import { checkOrder, decodeElements } from '../../src/feed/Page.js';
 import { offsets } from '../helpers/observe.js';
 import { checkpoint, transaction } from '../helpers/wire.js';
@@ -6,6 +7,7 @@ import { checkpoint, transaction } from '../helpers/wire.js';
 /** Transactions by number, checkpoints by a number with a `c`. */
 const page = (text: string) =>
   decodeElements(
+    { field: 'update', codec: UpdateElement },
     '/v2/updates',
     text
       .split(' ')
@@ -25,7 +27,7 @@ describe('checkOrder', () => {
     ['8 8 9 9', 7, undefined, [8, 9], 9],
     ['8 9 10 11', 7, 9, [8, 9], 11],
   ])(
-    'passes elements that are in order and within the range: %s',
+    'passes elements that are in order and within the range: %s (G8)',
     (text, beginExclusive, endInclusive, emitted, last) => {
       const result = checkOrder(page(text), { beginExclusive, ...(endInclusive !== undefined && { endInclusive }) });
       expect(result.failure).toBeUndefined();
@@ -40,7 +42,7 @@ describe('checkOrder', () => {
     ['5 c4', 0],
     ['c5 5', 0],
     ['5 6 5', 0],
-  ])('passes no element of a page that goes backwards: %s', (text, beginExclusive) => {
+  ])('passes no element of a page that goes backwards: %s (G9)', (text, beginExclusive) => {
     const result = checkOrder(page(text), { beginExclusive });
     expect(result.updates).toEqual([]);
     expect(result.failure).toMatchObject({ _tag: 'OrderError' });

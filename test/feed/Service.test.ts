@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, NEVER } from 'rxjs';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
-import { Service, type UpdatesPath } from '../../src/feed/Service.js';
+import { Service } from '../../src/feed/Service.js';
 import type { Link } from '../../src/http/Link.js';
 import { observe } from '../helpers/observe.js';
 
@@ -13,7 +13,7 @@ const link: Omit<Link, 'report'> = {
   requestTimeoutMs: 30_000,
 };
 
-const newService = (updatesPath?: UpdatesPath | 'auto'): Service => new Service(link, updatesPath);
+const newService = (updatesPath?: ConstructorParameters<typeof Service>[1]): Service => new Service(link, updatesPath);
 
 /** The clock of the machine, in milliseconds. */
 let now = 0;
@@ -26,63 +26,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   jest.restoreAllMocks();
-});
-
-describe('the path of updates', () => {
-  it('is switched once, and reported once', () => {
-    const service = newService();
-    expect(service.updatesPath).toBe('/v2/updates/flats');
-    expect(service.pathMissing('/v2/updates/flats')).toEqual({
-      _tag: 'EndpointSwitched',
-      from: '/v2/updates/flats',
-      to: '/v2/updates',
-    });
-    expect(service.updatesPath).toBe('/v2/updates');
-    // a request that was sent before
-    expect(service.pathMissing('/v2/updates/flats')).toBeUndefined();
-    expect(service.updatesPath).toBe('/v2/updates');
-  });
-
-  it('is never switched back', () => {
-    const service = newService();
-    service.pathMissing('/v2/updates/flats');
-    expect(service.pathMissing('/v2/updates')).toBeUndefined();
-    expect(service.updatesPath).toBe('/v2/updates');
-  });
-
-  it.each<UpdatesPath>(['/v2/updates/flats', '/v2/updates'])('is kept if the caller has chosen it: %s', (path) => {
-    const service = newService(path);
-    expect(service.pathMissing(path)).toBeUndefined();
-    expect(service.updatesPath).toBe(path);
-  });
-});
-
-describe('the limit of a page', () => {
-  it('is halved by each page that is too large', () => {
-    const service = newService();
-    expect(service.pageLimit).toBe(Infinity);
-    expect(service.pageTooLarge(200)).toEqual({ _tag: 'PageLimitLearned', pageLimit: 100 });
-    expect(service.pageTooLarge(100)).toEqual({ _tag: 'PageLimitLearned', pageLimit: 50 });
-    expect(service.pageTooLarge(25)).toEqual({ _tag: 'PageLimitLearned', pageLimit: 12 });
-    expect(service.pageLimit).toBe(12);
-  });
-
-  it('is halved once by several pages that were sent at the same time', () => {
-    const service = newService();
-    service.pageTooLarge(200);
-    expect(service.pageTooLarge(200)).toBeUndefined();
-    expect(service.pageTooLarge(201)).toBeUndefined();
-    expect(service.pageLimit).toBe(100);
-  });
-
-  it('never grows, and is at least 1', () => {
-    const service = newService();
-    service.pageTooLarge(2);
-    expect(service.pageLimit).toBe(1);
-    expect(service.pageTooLarge(1)).toBeUndefined();
-    expect(service.pageTooLarge(1_000)).toBeUndefined();
-    expect(service.pageLimit).toBe(1);
-  });
 });
 
 describe('the longest idle timeout of a poll', () => {
@@ -127,6 +70,12 @@ describe('the longest range of a page', () => {
     expect(service.maxRange).toBe(1);
   });
 
+  it('says nothing after the look-up of one offset that timed out', () => {
+    const service = newService();
+    service.rangeTimedOut(1);
+    expect(service.maxRange).toBe(Infinity);
+  });
+
   it('doubles with each page that is answered', () => {
     const service = newService();
     service.rangeAnswered();
@@ -163,13 +112,6 @@ describe('the ledger end', () => {
     const service = newService();
     service.ledgerEndUnavailable();
     service.ledgerEndAnswered();
-    expect(service.hasLedgerEnd).toBe(true);
-  });
-
-  it('is requested again if the clock was set back', () => {
-    const service = newService();
-    service.ledgerEndUnavailable();
-    now -= 3_600_000;
     expect(service.hasLedgerEnd).toBe(true);
   });
 });
@@ -232,12 +174,6 @@ describe('a service', () => {
       ['observed', 2],
       ['emitted', 2],
     ]);
-  });
-
-  it('over another link keeps the path that the caller has chosen', () => {
-    const other = newService('/v2/updates/flats').withLink(link, () => undefined);
-    expect(other.pathMissing('/v2/updates/flats')).toBeUndefined();
-    expect(other.updatesPath).toBe('/v2/updates/flats');
   });
 
   it('learns nothing from another service', () => {

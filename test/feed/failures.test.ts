@@ -5,7 +5,7 @@ import { observe, offsets } from '../helpers/observe.js';
 import type { Reply } from '../helpers/scripted.js';
 import { fill, upTo, world } from '../helpers/world.js';
 import { marbles } from '../helpers/time.js';
-import { errorBody, errorReply, ok } from '../helpers/wire.js';
+import { errorBody, errorReply, ok, transaction } from '../helpers/wire.js';
 
 const isPage = (path: string): boolean => path.startsWith('/v2/updates');
 
@@ -38,6 +38,7 @@ const permanent: readonly (readonly [string, Reply, LedgerError['_tag']])[] = [
   ['400 security alert without details', errorReply(400, errorBody('NA', -1)), 'ApiError'],
   ['404 of an unknown package', errorReply(404, errorBody('PACKAGE_NAMES_NOT_FOUND', 11)), 'ApiError'],
   ['413 of the HTTP layer', errorReply(413, 'exceeded size limit (8388608 bytes)!'), 'ApiError'],
+  ['a valid page with another status', errorReply(302, [transaction(1)]), 'ApiError'],
   ['an object in place of the list', ok(errorBody('INVALID_ARGUMENT', 8)), 'DecodeError'],
   ['an error body as an element', ok([errorBody('INVALID_ARGUMENT', 8)]), 'DecodeError'],
 ];
@@ -46,7 +47,7 @@ const permanent: readonly (readonly [string, Reply, LedgerError['_tag']])[] = [
 const clock = (): number => asyncScheduler.now();
 
 describe('a transient failure', () => {
-  it.each(transient)('is retried from the cursor: %s', (_, reply) => {
+  it.each(transient)('is retried from the cursor: %s (G3)', (_, reply) => {
     marbles(({ flush }) => {
       // every second page or poll fails
       const { ledger, feed } = world({
@@ -92,7 +93,7 @@ describe('a transient failure', () => {
     });
   });
 
-  it('is delivered when the retry budget is used up without a healthy answer', () => {
+  it('is delivered when the retry budget is used up without a healthy answer (G3)', () => {
     marbles(({ flush }) => {
       const { feed, service } = world({ fault: () => errorReply(503, 'no') });
       const seen = observe(feed());
@@ -119,9 +120,11 @@ describe('a transient failure', () => {
         fault: () => ((clock() - start) % 10_000 < 9_000 ? errorReply(503, 'no') : undefined),
       });
       const healthy = observe(up.feed().pipe(takeUntil(timer(600_000))));
-      // an answer that breaks off is not healthy
+      // a page that breaks off is not healthy, though the ledger end is
       const broken = { status: 200, headers: {}, text: '[{' };
-      const flapping = observe(world({ client: { retry }, fault: () => broken }).feed());
+      const page = world({ client: { retry }, fault: ({ path }) => (isPage(path) ? broken : undefined) });
+      fill(page.ledger, 10);
+      const flapping = observe(page.feed());
       flush();
       expect(healthy.error).toBeUndefined();
       expect(flapping.error).toMatchObject({ _tag: 'ConnectionError' });
@@ -155,7 +158,7 @@ describe('a transient failure', () => {
     });
   });
 
-  it('may be a missing answer: the request is aborted and sent again', () => {
+  it('may be a missing answer: the request is aborted and sent again (G2)', () => {
     marbles(({ flush }) => {
       const { ledger, feed, service } = world({ latencyMs: 5, fault: (_, n) => (n === 2 ? NEVER : undefined) });
       fill(ledger, 1);
@@ -170,7 +173,7 @@ describe('a transient failure', () => {
 });
 
 describe('a permanent failure', () => {
-  it.each(permanent)('ends the feed at once, after one request: %s', (_, reply, tag) => {
+  it.each(permanent)('ends the feed at once, after one request: %s (G5)', (_, reply, tag) => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({
         latencyMs: 5,
@@ -202,7 +205,7 @@ describe('a permanent failure', () => {
 describe('a gap', () => {
   const pruned = errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, { earliest_offset: '25' }));
 
-  it('by pruning ends the feed with the earliest offset, also in mid-stream', () => {
+  it('by pruning ends the feed with the earliest offset, also in mid-stream (G17)', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({
         latencyMs: 5,
@@ -216,7 +219,7 @@ describe('a gap', () => {
     });
   });
 
-  it('by a cursor after the ledger end is a reset after a grace period', () => {
+  it('by a cursor after the ledger end is a reset after a grace period (G18)', () => {
     marbles(({ flush }) => {
       const { ledger, feed, service } = world({ latencyMs: 5 });
       fill(ledger, 10);

@@ -4,11 +4,11 @@ import type { Update } from '../../src/codecs/Update.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { updateFormat, world } from '../helpers/world.js';
-import { invalid, unknownVariant, transaction } from '../helpers/wire.js';
+import { invalid, ok, unknownVariant, transaction } from '../helpers/wire.js';
 import { marbles } from '../helpers/time.js';
 
 describe('an update that does not decode', () => {
-  it('ends the feed by default, after everything before it, with its offset and the paths', () => {
+  it('ends the feed by default, after everything before it, with its offset and the paths (G10)', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       ledger.append(1, transaction(1));
@@ -23,13 +23,13 @@ describe('an update that does not decode', () => {
     });
   });
 
-  it("is emitted with onInvalid: 'emit', and the feed continues", () => {
+  it("is emitted with onUndecodable: 'emit', and the feed continues (G10)", () => {
     marbles(({ flush }) => {
       const { ledger, client } = world({ latencyMs: 5 });
       ledger.append(1, transaction(1));
       ledger.append(2, invalid(2));
       const seen = observe(
-        client.updates({ beginExclusive: 0, updateFormat }, { onInvalid: 'emit' }).pipe(takeUntil(timer(10_000))),
+        client.updates({ beginExclusive: 0, updateFormat }, { onUndecodable: 'emit' }).pipe(takeUntil(timer(10_000))),
       );
       timer(2_000).subscribe(() => {
         ledger.append(3, invalid(3));
@@ -40,26 +40,31 @@ describe('an update that does not decode', () => {
       flush();
       expect(seen.values.map(({ _tag, offset }) => [_tag, offset])).toEqual([
         ['Transaction', 1],
-        ['InvalidUpdate', 2],
-        ['InvalidUpdate', 3],
+        ['UndecodedUpdate', 2],
+        ['UndecodedUpdate', 3],
         ['UnknownUpdate', 4],
       ]);
       expect(seen.error).toBeUndefined();
     });
   });
 
-  it('always ends the feed if its offset is invalid', () => {
-    marbles(({ flush }) => {
-      const { ledger, client } = world({ latencyMs: 5 });
-      ledger.append(1, transaction(1));
-      ledger.append(2, { update: { Novelty: { value: { noOffset: true } } } });
-      const seen = observe(client.updates({ beginExclusive: 0, updateFormat }, { onInvalid: 'emit' }));
-      flush();
-      expect(offsets(seen.values)).toEqual([1]);
-      expect(seen.error).toMatchObject({ _tag: 'DecodeError' });
-      expect(seen.error).toHaveProperty('offset', undefined);
-    });
-  });
+  const noOffset = { update: { Novelty: { value: { noOffset: true } } } };
+  const twoVariants = { update: { A: {}, B: {} } };
+  it.each([null, 'frame', 7, [], {}, { update: {} }, twoVariants, noOffset])(
+    'always ends the feed if it has no offset: %j',
+    (element) => {
+      marbles(({ flush }) => {
+        const { client } = world({
+          fault: ({ path }) => (path.endsWith('/ledger-end') ? ok({ offset: 3 }) : ok([transaction(1), element])),
+        });
+        const seen = observe(client.updates({ beginExclusive: 0, updateFormat }, { onUndecodable: 'emit' }));
+        flush();
+        expect(offsets(seen.values)).toEqual([1]);
+        expect(seen.error).toMatchObject({ _tag: 'DecodeError' });
+        expect(seen.error).toHaveProperty('offset', undefined);
+      });
+    },
+  );
 });
 
 describe('an answer', () => {

@@ -43,7 +43,7 @@ describe('a feed continues', () => {
   it.each([
     ['back', -3_600_000],
     ['forward', 3_600_000],
-  ])('if the clock is set %s while it waits', (_, by) => {
+  ])('if the clock is set %s while it waits (G20)', (_, by) => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       const log: string[] = [];
@@ -66,7 +66,7 @@ describe('a feed continues', () => {
     });
   });
 
-  it('if the machine sleeps during an outage', () => {
+  it('if the machine sleeps during an outage (G20)', () => {
     marbles(({ flush }) => {
       let down = true;
       const { ledger, feed } = world({ latencyMs: 5, fault: () => (down ? errorReply(503, 'down') : undefined) });
@@ -305,20 +305,6 @@ describe('a descending feed', () => {
       flush();
       expect(seen.values).toEqual([]);
       expect(seen.error).toMatchObject({ _tag: 'PageLimitError' });
-    });
-  });
-});
-
-describe('a permanent error of the ledger', () => {
-  it.each([
-    ['category 6, which a token may mend', errorReply(401, errorBody('UNAUTHENTICATED', 6)), 'UnauthorizedError'],
-    ['category 7, which none mends', errorReply(403, errorBody('PERMISSION_DENIED', 7)), 'ApiError'],
-  ])('ends the feed: %s', (_, reply, tag) => {
-    marbles(({ flush }) => {
-      const { feed } = world({ fault: () => reply });
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: tag });
     });
   });
 });

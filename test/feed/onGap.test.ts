@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
-import type { Gap } from '../../src/feed/UpdatesOptions.js';
+import type { Gap } from '../../src/feed/LedgerFeed.js';
 import { observe, offsets } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo, world, type World } from '../helpers/world.js';
@@ -34,7 +34,7 @@ function pruned(upTo_: number, fromMs = 0): World {
 }
 
 describe('a gap', () => {
-  it('is skipped to the offset of the caller, and the feed is complete from there on', () => {
+  it('is skipped to the offset of the caller, and the feed is complete from there on (G17)', () => {
     marbles(({ flush }) => {
       const gaps: Gap[] = [];
       const onGap = (gap: Gap): Promise<number> | number[] => {
@@ -63,7 +63,7 @@ describe('a gap', () => {
     });
   });
 
-  it('of a ledger that was reset is skipped backwards after the grace period', () => {
+  it('of a ledger that was reset is skipped backwards after the grace period (G18)', () => {
     marbles(({ flush }) => {
       const { ledger, feed } = world({ latencyMs: 5 });
       fill(ledger, ...upTo(20));

@@ -41,7 +41,7 @@ function delaysAfterOutage(failure: Reply): readonly (number | undefined)[] {
 }
 
 describe('after an outage', () => {
-  it('all feeds of a ledger resume within seconds of the first success', () => {
+  it('all feeds of a ledger resume within seconds of the first success (G4)', () => {
     const [patient, eager] = delaysAfterOutage(new Error('the connection failed'));
     expect(eager).toBeLessThan(600);
     expect(patient).toBeLessThan(2_000);
@@ -53,7 +53,7 @@ describe('after an outage', () => {
     expect(patient).toBeGreaterThan(5_000);
   });
 
-  it('a feed alone notices within 5 seconds that a participant which refused connections is back', () => {
+  it('a feed alone notices within 5 seconds that a participant which refused connections is back (G4)', () => {
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     marbles(({ flush }) => {
       jest.spyOn(Math, 'random').mockReturnValue(0.999);

@@ -70,7 +70,7 @@ describe('a feed in a lasting state', () => {
     ],
     ['no request is answered', { fault: () => NEVER }, 1],
     ['the path of updates is gone', { fault: ({ path }) => (path === '/v2/updates/flats' ? notFound : undefined) }, 2],
-  ])('sends few requests: %s', (_, options, mostInASecond) => {
+  ])('sends few requests: %s (G12)', (_, options, mostInASecond) => {
     const times = later(
       requestTimes({ latencyMs: 1, client: { retry: { giveUpAfterMs: 20 * minute } }, ...options }),
       minute,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { map, takeUntil, timer } from 'rxjs';
-import { AnswerTooLargeError } from '../../src/errors/request.js';
+import { ResponseTooLargeError } from '../../src/errors/request.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, updateFormat, upTo, world } from '../helpers/world.js';
 import { marbles } from '../helpers/time.js';
@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe('a page that is too large', () => {
-  it('is requested with half the limit, loses nothing, and the limit stays for the ledger', () => {
+  it('is requested with half the limit, loses nothing, and the limit stays for the ledger (G13)', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({ latencyMs: 5, maxListElements: 30 });
       fill(ledger, ...upTo(100));
@@ -38,7 +38,7 @@ describe('a page that is too large', () => {
       const { ledger, feed, service } = world({
         latencyMs: 5,
         fault: ({ path, query }) =>
-          isPage(path) && Number(query['limit']) > 6 ? new AnswerTooLargeError(path, 1_000) : undefined,
+          isPage(path) && Number(query['limit']) > 6 ? new ResponseTooLargeError(path, 1_000) : undefined,
       });
       fill(ledger, ...upTo(100));
       const seen = observe(feed().pipe(takeUntil(timer(1_000))));
@@ -55,7 +55,7 @@ describe('a page that is too large', () => {
     });
   });
 
-  it('is an error if it has one update', () => {
+  it('is an error if it has one update (G13)', () => {
     marbles(({ flush }) => {
       const { ledger, service, feed } = world({ maxListElements: 0 });
       fill(ledger, 1, 2);
@@ -75,7 +75,7 @@ describe('a path that does not serve updates', () => {
     ['404', notFound],
     ['405', errorReply(405, 'Method Not Allowed')],
     ['DEPRECATED_API_DISABLED', disabled],
-  ])('is replaced by /v2/updates for good, in mid-stream, from the same cursor: %s', (_, reply) => {
+  ])('is replaced by /v2/updates for good, in mid-stream, from the same cursor: %s (G14)', (_, reply) => {
     marbles(({ flush }) => {
       let gone = false;
       const { ledger, service, feed } = world({

@@ -33,7 +33,7 @@ describe('a token', () => {
   it.each([
     ['401', unauthorized],
     ['ACCESS_TOKEN_EXPIRED', expired],
-  ])('that is refused is replaced by another one, and nothing is lost: %s', (_, refusal) => {
+  ])('that is refused is replaced by another one, and nothing is lost: %s (G15)', (_, refusal) => {
     marbles(({ flush }) => {
       const tokens = ['fresh', 'stale', 'newer', 'fresh', 'stale', 'fresh'];
       let n = 0;
@@ -54,7 +54,7 @@ describe('a token', () => {
   it.each([
     ['the same again', () => 'stale', 1],
     ['a constant', 'stale', 1],
-  ])('that stays refused ends the feed: %s', (_, token, requests) => {
+  ])('that stays refused ends the feed: %s (G15)', (_, token, requests) => {
     marbles(({ flush }) => {
       const { service, feed } = world({ client: { token }, fault: () => unauthorized });
       const seen = observe(feed());
@@ -62,18 +62,6 @@ describe('a token', () => {
       expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError' });
       expect(service.requests).toHaveLength(requests);
       expect(JSON.stringify(seen.error)).not.toContain('stale');
-    });
-  });
-
-  it('that is refused, and the next one too, ends a feed without a retry budget', () => {
-    marbles(({ flush }) => {
-      let n = 0;
-      const client = { token: () => `stale-${(n += 1)}`, retry: { giveUpAfterMs: 0 } };
-      const { service, feed } = world({ client, fault: () => unauthorized });
-      const seen = observe(feed());
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'UnauthorizedError' });
-      expect(service.requests).toHaveLength(2);
     });
   });
 

@@ -19,7 +19,11 @@ export interface Activation {
   readonly packageName?: string;
   readonly createArgument?: unknown;
   readonly interfaceViews?: readonly object[];
-  readonly acsDelta?: boolean;
+  readonly witnessParties?: readonly string[];
+  readonly signatories?: readonly string[];
+  readonly observers?: readonly string[];
+  /** `undefined` for an event of 3.3, which lacks it. */
+  readonly acsDelta?: boolean | undefined;
 }
 
 /** The content of a created event. */
@@ -64,7 +68,7 @@ export const archived = (contractId: string, offset: number, nodeId = 0, package
 export const exercised = (
   contractId: string,
   offset: number,
-  { consuming, acsDelta }: { readonly consuming: boolean; readonly acsDelta: boolean },
+  { consuming, acsDelta }: { readonly consuming: boolean; readonly acsDelta: boolean | undefined },
 ): object => ({
   ExercisedEvent: {
     offset,

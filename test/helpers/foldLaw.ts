@@ -12,18 +12,15 @@ import type { ContractsFold } from '../../src/contracts/ContractsFold.js';
 import { created, transactionOf } from './contractEvents.js';
 import { contractsAt, type ContractState, entriesAt, type HistoryUpdate } from './contractHistory.js';
 
-/** What the law is about: a fold, or a mutant of it. */
-export type Fold = Pick<ContractsFold<AnyContract>, 'contracts' | 'load' | 'settle' | 'apply'>;
-
 /**
  * The law of the fold: from the snapshot at any offset, and after each update that follows, it has the contracts of a full
  * replay, and so has a reader who adds up its changes.
  */
-export function checkFold(fold: Fold, history: readonly HistoryUpdate[], start: number): void {
+export function checkFold(fold: ContractsFold<AnyContract>, history: readonly HistoryUpdate[], start: number): void {
   fold.load(entriesAt(history, start).map(decodeEntry));
   fold.settle();
   expect(statesOf(fold.contracts)).toEqual(contractsAt(history, start));
-  const reader = new Map(fold.contracts);
+  const reader = new Map([...fold.contracts].map((contract) => [contract.contractId, contract]));
   for (const { offset, element } of history.filter((update) => update.offset > start)) {
     const changed = fold.apply(decodeUpdate(element));
     if (changed !== undefined) {
@@ -32,7 +29,7 @@ export function checkFold(fold: Fold, history: readonly HistoryUpdate[], start: 
     }
     expect(statesOf(fold.contracts)).toEqual(contractsAt(history, offset));
     // the same objects
-    expect(sorted(reader).every(([id, contract]) => fold.contracts.get(id) === contract)).toBe(true);
+    expect([...reader].every(([id, contract]) => fold.contracts.get(id) === contract)).toBe(true);
     expect(reader.size).toBe(fold.contracts.size);
   }
   checkDrained(fold, history);
@@ -59,7 +56,7 @@ function addUp(reader: Map<string, AnyContract>, { added, removed, moved }: Cont
 }
 
 /** Once everything was seen, nothing is kept of a spent contract: an import of it is an addition, as of any other. */
-function checkDrained(fold: Fold, history: readonly HistoryUpdate[]): void {
+function checkDrained(fold: ContractsFold<AnyContract>, history: readonly HistoryUpdate[]): void {
   const end = history.at(-1)?.offset ?? 0;
   const all = new Set(history.flatMap(({ events }) => events.map(({ contractId }) => contractId)));
   const spent = [...all].filter((contractId) => !fold.contracts.has(contractId));
@@ -70,11 +67,12 @@ function checkDrained(fold: Fold, history: readonly HistoryUpdate[]): void {
 }
 
 /** The contracts of a fold, as the oracle has them. */
-export const statesOf = (contracts: Fold['contracts']): Map<string, ContractState> =>
-  new Map(sorted(contracts).map(([id, { location, reassignmentCounter }]) => [id, { location, reassignmentCounter }]));
-
-const sorted = <A>(map: ReadonlyMap<string, A>): [string, A][] =>
-  [...map].sort(([one], [other]) => (one < other ? -1 : 1));
+export const statesOf = (contracts: Iterable<AnyContract>): Map<string, ContractState> =>
+  new Map(
+    [...contracts]
+      .sort((one, other) => (one.contractId < other.contractId ? -1 : 1))
+      .map(({ contractId, location, reassignmentCounter }) => [contractId, { location, reassignmentCounter }]),
+  );
 
 /** The entry of an element of a snapshot. */
 export const decodeEntry = (element: object): ContractEntry => decode(ContractElement, element).contractEntry;

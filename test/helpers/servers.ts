@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
 import process from 'node:process';
-import { describe } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** A server process for a test, on loopback, with its data in a temporary folder. */
 export interface TestServer {
@@ -16,13 +16,6 @@ export interface TestServer {
   start(): Promise<void>;
   /** Shuts the server down and starts it again. */
   restart(): Promise<void>;
-}
-
-/** `describe` for tests with a server. They are skipped if it is not installed, unless CANTON_RX_SERVERS is `required`. */
-export function describeWithServer(isInstalled: boolean, debianPackage: string): typeof describe.only {
-  if (isInstalled || process.env['CANTON_RX_SERVERS'] === 'required') return describe;
-  console.warn(`not run: this machine lacks a server, Debian's package ${debianPackage}`);
-  return describe.skip;
 }
 
 /** Sends a signal to the processes that still run. */
@@ -124,5 +117,14 @@ export async function freePort(): Promise<number> {
     server.close();
     await once(server, 'close');
     return port;
+  }
+}
+
+/** Waits until a condition holds, and fails if it does not within the time limit. */
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`the condition does not hold after ${withinMs} ms: ${String(condition)}`);
+    await wait(5);
   }
 }

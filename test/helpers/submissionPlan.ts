@@ -2,6 +2,7 @@ import { errorBody, errorReply, notFound } from './wire.js';
 
 export const executePath = '/v2/interactive-submission/executeAndWaitForTransaction';
 export const byOffsetPath = '/v2/updates/update-by-offset';
+export const completionPath = '/v2/commands/completion-by-hash';
 export const endPath = '/v2/state/ledger-end';
 
 /** Error replies that are sent before the request is processed. */
@@ -40,6 +41,8 @@ export type SubmissionFault =
   | { readonly kind: 'garbled'; readonly how: 'cut' | 'undecodable' | 'huge' }
   /** The submission is sequenced and rejected, because another transaction has locked the contracts. */
   | { readonly kind: 'contention' }
+  /** A load balancer sends the request to another participant, which does not search for earlier attempts at the first. */
+  | { readonly kind: 'elsewhere' }
   /** An intermediary delays the request for long, and there is no reply. */
   | { readonly kind: 'held'; readonly ms: number };
 
@@ -57,6 +60,7 @@ export interface SubmissionPlan {
   readonly ledgerEnd: 'served' | 'gone' | 'silent' | 'slow';
   /** While the participant is disconnected from the synchronizer it rejects submissions. Sequenced ones are committed. */
   readonly disconnected: { readonly fromMs: number; readonly forMs: number } | null;
+  readonly completions: 'served' | 'gone';
   readonly isForged: boolean;
   readonly expiresAtMs: number | null;
 }

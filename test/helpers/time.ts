@@ -5,21 +5,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, jest } from '@jest/globals';
 import { TestScheduler } from 'rxjs/testing';
 
+export { until } from './servers.js';
+
 /** Runs a marble test in virtual time. */
 export const marbles = (test: Parameters<TestScheduler['run']>[0]): void => {
   new TestScheduler((actual, expected) => {
     expect(actual).toStrictEqual(expected);
   }).run(test);
 };
-
-/** Waits until a condition holds, and fails if it does not within the time limit. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`the condition does not hold after ${withinMs} ms: ${String(condition)}`);
-    await sleep(5);
-  }
-}
 
 /** Waits until a read value equals the expected one. At the time limit the difference fails the test. */
 export async function eventually<Read>(read: () => Promise<Read>, expected: Read, withinMs = 60_000): Promise<void> {

@@ -1,7 +1,7 @@
 import { concat, defer, EMPTY, from, type Observable, of, switchMap, throwError, timer } from 'rxjs';
 import { errorOf } from '../../src/errors/ApiError.js';
 import { ConnectionError } from '../../src/errors/request.js';
-import type { Transport } from '../../src/feed/Transport.js';
+import type { Transport } from '../../src/feed/LedgerFeed.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import { entriesAt, type HistoryUpdate } from './contractHistory.js';
@@ -23,6 +23,8 @@ export interface VirtualContractsOptions extends VirtualOptions {
   readonly maxPageSize?: number;
   /** The node that answers. It refuses the tokens of another. */
   readonly node?: string;
+  /** Whether snapshots have incomplete reassignments only if the request says so, as since 3.7. */
+  readonly mustAskForIncomplete?: boolean;
 }
 
 /** The releases that serve snapshots differently. */
@@ -30,6 +32,7 @@ export const releases = {
   '3.4': { pages: 'gone', hasTokens: false },
   '3.5.1': { pages: 'gone' },
   '3.6': {},
+  '3.7': { mustAskForIncomplete: true, flats: 'gone' },
 } as const satisfies Readonly<Record<string, VirtualContractsOptions>>;
 
 /** A participant in virtual time: a ledger, and the snapshots of its active contracts. It does not filter. */
@@ -122,7 +125,8 @@ export class VirtualContracts {
 
   /** The elements that a request asks for, or the error. */
   private read(body: ServiceRequest['body'], tokenField: string, requested?: number): Part | Exclude<Reply, Error> {
-    const { node = 'node-1', hasTokens = true } = this.options;
+    const { node = 'node-1', hasTokens = true, mustAskForIncomplete = false } = this.options;
+    const isWhole = !mustAskForIncomplete || body['includeIncompleteReassignments'] === true;
     const offset = Number(body['activeAtOffset']);
     const format = JSON.stringify(body['eventFormat']);
     if (offset > this.ledger.end) return errorReply(400, errorBody('OFFSET_AFTER_LEDGER_END', 12));
@@ -130,13 +134,14 @@ export class VirtualContracts {
       const context = { earliest_offset: String(this.ledger.pruned) };
       return errorReply(400, errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9, context));
     }
-    const first: Token = { node, requested, offset, format, index: 0 };
+    const first: Token = { node, requested, offset, format, isWhole, index: 0 };
     const sent = tokenField === 'pageToken' || hasTokens ? body[tokenField] : undefined;
     const token = sent === undefined || sent === null ? first : decode(sent);
     const code = tokenField === 'pageToken' ? 'INVALID_ACS_PAGE_TOKEN' : 'INVALID_CONTINUATION_TOKEN';
     if (token === undefined) return errorReply(400, errorBody('INVALID_FIELD', 8));
     if (encode({ ...token, index: 0 }) !== encode(first)) return errorReply(400, errorBody(code, 8));
-    const elements = this.elementsAt(offset).map((element, i) => ({
+    const served = this.elementsAt(offset).filter((element) => isWhole || isActive(element));
+    const elements = served.map((element, i) => ({
       ...element,
       streamContinuationToken: hasTokens ? encode({ ...first, index: i + 1 }) : undefined,
     }));
@@ -151,6 +156,7 @@ interface Token {
   readonly requested: number | undefined;
   readonly offset: number;
   readonly format: string;
+  readonly isWhole: boolean;
   readonly index: number;
 }
 
@@ -159,6 +165,8 @@ interface Part {
   readonly elements: readonly object[];
   readonly token: Token;
 }
+
+const isActive = (element: object): boolean => JSON.stringify(element).includes('"JsActiveContract"');
 
 const encode = (token: Token): string => btoa(JSON.stringify(token));
 

@@ -1,14 +1,16 @@
-import { concat, defer, EMPTY, from, map, merge, Observable, of, Subject, Subscription } from 'rxjs';
+import { concat, defer, EMPTY, filter, from, map, merge, Observable, of, Subject, Subscription } from 'rxjs';
 import { switchMap, take, takeWhile, throwError, timer } from 'rxjs';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { type Reply, type ServiceRequest, socketEnd, socketOpen, type SocketRequest, socketText } from './scripted.js';
-import { checkpoint, errorBody, errorReply, notFound, ok } from './wire.js';
+import { checkpoint, completionCheckpoint, errorBody, errorReply, notFound, ok } from './wire.js';
 
 /** The behaviour of a virtual ledger. */
 export interface VirtualOptions {
   readonly maxListElements?: number;
   /** The time from the start of an open-ended stream to its checkpoint, in milliseconds. No checkpoint if absent. */
   readonly earlyCheckpointMs?: number | undefined;
+  /** The record time in checkpoints; by default always the same. */
+  readonly recordTime?: (() => string) | undefined;
   readonly hasLedgerEnd?: boolean;
   readonly latencyMs?: number;
   /** The participant id. If absent, its path is unknown. */
@@ -16,12 +18,36 @@ export interface VirtualOptions {
   /** Whether `/v2/updates/flats` is served. 3.6 has it disabled, later releases do not have it. */
   readonly flats?: 'served' | 'disabled' | 'gone';
   readonly updates?: 'served' | 'gone';
+  /** Whether the deprecated path of completions is served, and the one that replaces it. */
+  readonly completions?: 'served' | 'disabled' | 'gone';
+  readonly commandCompletions?: 'served' | 'gone';
+  /** The time until a request without an end finds the first existing element, in milliseconds. Default: none. */
+  readonly searchMs?: number;
 }
 
 export interface Entry {
   readonly offset: number;
   readonly element: object;
 }
+
+/** A list without an end. */
+interface Tail {
+  readonly existing: () => readonly Entry[];
+  readonly limit: number;
+  readonly idleMs: number;
+  readonly searchMs: number;
+  readonly selects: (entry: Entry) => boolean;
+  readonly path: string;
+}
+
+/** Whether a request selects an entry: the deprecated path of completions has those of one user. */
+const selection =
+  ({ userId }: Readonly<Record<string, unknown>>) =>
+  ({ element }: Entry): boolean => {
+    const { completionResponse }: { completionResponse?: { Completion?: { value: { userId: string } } } } = element;
+    const user = completionResponse?.Completion?.value.userId;
+    return user === undefined || typeof userId !== 'string' || userId === '' || user === userId;
+  };
 
 /** A ledger service in virtual time. The test appends its updates. */
 export class VirtualLedger {
@@ -60,6 +86,15 @@ export class VirtualLedger {
     this.disconnect();
   }
 
+  /** Puts another ledger in the place of this one, as a reset of the network or a changed address does. */
+  replace(entries: readonly Entry[], end: number, participantId = this.options.participantId): void {
+    this.entries = [...entries];
+    this.end = end;
+    this.pruned = 0;
+    this.reconfigure({ participantId });
+    this.disconnect();
+  }
+
   /** The updates of a range, including pruned ones. */
   between(beginExclusive: number, endInclusive: number): readonly Entry[] {
     return this.entries.filter(({ offset }) => offset > beginExclusive && offset <= endInclusive);
@@ -92,6 +127,7 @@ export class VirtualLedger {
   /** The same streams, with elements that are not encoded. */
   readonly stream = ({ path, body }: SocketRequest): Observable<SocketSign | Entry> => {
     const { latencyMs = 0, earlyCheckpointMs } = this.options;
+    const selects = selection(body);
     const lost$ = this.cuts.pipe(map(() => socketEnd(1006)));
     const opened$ = defer(() => {
       const begin = Number(body['beginExclusive']);
@@ -101,8 +137,8 @@ export class VirtualLedger {
       const early$ = earlyCheckpointMs === undefined ? EMPTY : timer(earlyCheckpointMs);
       return concat(
         of(socketOpen),
-        from(this.between(begin, this.end)),
-        merge(this.appended, early$.pipe(map((): Entry => ({ offset: this.end, element: checkpoint(this.end) })))),
+        from(this.between(begin, this.end).filter(selects)),
+        merge(this.appended.pipe(filter(selects)), early$.pipe(map(() => this.checkpoint(path)))),
       );
     });
     return merge(lost$, latencyMs === 0 ? opened$ : timer(latencyMs).pipe(switchMap(() => opened$))).pipe(
@@ -111,13 +147,24 @@ export class VirtualLedger {
   };
 
   private streamError({ path, begin }: { path: string; begin: number }): object | 'gone' | undefined {
-    const { flats = 'served', updates = 'served' } = this.options;
-    const served = path.endsWith('/v2/updates/flats') ? flats : updates;
+    const served = this.served(path);
     if (served === 'gone') return 'gone';
     if (served === 'disabled') return errorBody('DEPRECATED_API_DISABLED', 9);
     if (begin > this.end) return errorBody('OFFSET_AFTER_LEDGER_END', 12);
     if (begin < this.pruned) return errorBody('PARTICIPANT_PRUNED_DATA_ACCESSED', 9);
     return undefined;
+  }
+
+  private served(path: string): 'served' | 'disabled' | 'gone' {
+    const { flats, updates, completions, commandCompletions } = this.options;
+    if (path.endsWith('/command-completions')) return commandCompletions ?? 'served';
+    if (path.endsWith('/completions')) return completions ?? 'served';
+    return (path.endsWith('/v2/updates/flats') ? flats : updates) ?? 'served';
+  }
+
+  private checkpoint(path: string): Entry {
+    const of = path.includes('completions') ? completionCheckpoint : checkpoint;
+    return { offset: this.end, element: of(this.end, this.options.recordTime?.()) };
   }
 
   private stateReply({ path }: ServiceRequest, end = this.end): Observable<Reply> | undefined {
@@ -128,13 +175,12 @@ export class VirtualLedger {
   }
 
   private disabledReply({ path }: ServiceRequest): Observable<Reply> | undefined {
-    const { flats = 'served', updates = 'served' } = this.options;
-    const served = path.endsWith('/v2/updates/flats') ? flats : updates;
+    const served = this.served(path);
     if (served === 'gone') return of(notFound);
     return served === 'disabled' ? of(errorReply(400, errorBody('DEPRECATED_API_DISABLED', 9))) : undefined;
   }
 
-  private list({ query, body }: ServiceRequest, laggingEnd?: number): Observable<Reply> {
+  private list({ path, query, body }: ServiceRequest, laggingEnd?: number): Observable<Reply> {
     const { maxListElements = 200 } = this.options;
     const begin = Number(body['beginExclusive']);
     const bound = typeof body['endInclusive'] === 'number' ? body['endInclusive'] : undefined;
@@ -146,12 +192,17 @@ export class VirtualLedger {
       );
     if (begin > (bound ?? Infinity)) return of(errorReply(400, errorBody('OFFSET_OUT_OF_RANGE', 9)));
     const limit = Math.min(Number(query['limit'] ?? Infinity), maxListElements + 1);
-    const existing = [...this.between(begin, Math.min(bound ?? Infinity, end))];
-    const sorted = body['descendingOrder'] === true ? existing.reverse() : existing;
-    const entries = sorted.slice(0, limit);
+    const selects = selection(body);
+    const existing = (): readonly Entry[] => {
+      const found = this.between(begin, Math.min(bound ?? Infinity, laggingEnd ?? this.end)).filter(selects);
+      return (body['descendingOrder'] === true ? found.reverse() : found).slice(0, limit);
+    };
+    const entries = existing();
     const idleMs = Number(query['stream_idle_timeout_ms'] ?? 500);
-    const isTail = bound === undefined && entries.length < limit && laggingEnd === undefined;
-    const all$ = isTail ? this.tail(entries, limit, idleMs) : of(entries);
+    const { searchMs = 0 } = this.options;
+    const isTail = bound === undefined && (entries.length < limit || searchMs > 0) && laggingEnd === undefined;
+    const tail = { existing, limit, idleMs, searchMs, selects, path };
+    const all$ = isTail ? this.tail(tail) : of(entries);
     return all$.pipe(
       map((list) =>
         list.length > maxListElements
@@ -162,9 +213,9 @@ export class VirtualLedger {
   }
 
   /** Collects the existing elements and new ones, until the limit or the idle time is reached. */
-  private tail(existing: readonly Entry[], limit: number, idleMs: number): Observable<readonly Entry[]> {
+  private tail({ existing, limit, idleMs, searchMs, selects, path }: Tail): Observable<readonly Entry[]> {
     return new Observable((subscriber) => {
-      const entries = [...existing];
+      const entries = searchMs > 0 ? [] : [...existing()];
       let idle = new Subscription();
       const finish = (): void => {
         subscriber.next(entries);
@@ -180,11 +231,13 @@ export class VirtualLedger {
         else restartIdleTimer();
       };
       const { earlyCheckpointMs } = this.options;
-      const all = this.appended.subscribe(push);
+      const found$ = searchMs > 0 ? timer(searchMs).pipe(switchMap(() => from(existing()))) : EMPTY;
+      const all = concat(found$, this.appended.pipe(filter(selects))).subscribe(push);
       if (earlyCheckpointMs !== undefined)
         all.add(
-          timer(earlyCheckpointMs).subscribe(() => {
-            push({ offset: this.end, element: checkpoint(this.end) });
+          // a checkpoint comes after everything before it
+          timer(Math.max(earlyCheckpointMs, searchMs)).subscribe(() => {
+            push(this.checkpoint(path));
           }),
         );
       restartIdleTimer();

@@ -1,8 +1,9 @@
 import { asyncScheduler, delay, map, NEVER, Observable, of, ReplaySubject, switchMap, throwError, timer } from 'rxjs';
-import { AnswerTooLargeError } from '../../src/errors/request.js';
+import { ResponseTooLargeError } from '../../src/errors/request.js';
 import type { Reply, ServiceRequest } from './scripted.js';
 import {
   byOffsetPath,
+  completionPath,
   endPath,
   executePath,
   immediateErrors,
@@ -110,6 +111,7 @@ export class VirtualParticipant {
         return answer$.pipe(map((reply) => garble(reply, fault.how)));
       }
       case 'contention':
+      case 'elsewhere':
         return process();
     }
   }
@@ -139,6 +141,10 @@ export class VirtualParticipant {
     if (isForged) return of(errorReply(400, errorBody('FAILED_TO_EXECUTE_TRANSACTION', 8)));
     if (disconnected !== null && now >= disconnected.fromMs && now < disconnected.fromMs + disconnected.forMs)
       return this.trackFault(of(errorReply(400, errorBody('NOT_CONNECTED_TO_SYNCHRONIZER', 9))));
+    if (fault?.kind === 'elsewhere' && this.inFlight.has(change))
+      return of(errorReply(409, errorBody('LOCAL_VERDICT_LOCKED_CONTRACTS', 2)));
+    if (fault?.kind === 'elsewhere' && this.commits.length > 0)
+      return of(errorReply(404, errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11)));
     if (this.inFlight.has(change)) return of(errorReply(409, errorBody('SUBMISSION_ALREADY_IN_FLIGHT', 2)));
     const duplicate = this.commits.findLast((commit) => commit.change === change && isWithin(commit, body, now));
     if (duplicate !== undefined)
@@ -168,11 +174,20 @@ export class VirtualParticipant {
   private commit(change: string, sentAt: number): Reply {
     const offset = this.ledger.end + 1;
     this.commits.push({ change, offset, at: asyncScheduler.now(), sentAt });
-    this.ledger.append(offset, transaction(offset));
+    this.ledger.append(offset, submittedTransaction(offset));
     return ok({ transaction: transactionValue(offset) });
   }
 
+  private completion(): Reply {
+    const [commit] = this.commits;
+    if (this.plan.completions === 'gone') return notFound;
+    return commit === undefined
+      ? errorReply(404, errorBody('COMPLETION_NOT_FOUND', 11))
+      : ok({ acceptedCompletion: { offset: commit.offset }, lastRejectedCompletions: [] });
+  }
+
   private read(request: ServiceRequest): Observable<Reply> {
+    if (request.path === completionPath) return of(this.completion());
     if (request.path !== byOffsetPath) return this.ledger.reply(request);
     if (this.plan.byOffset === 'gone') return of(notFound);
     const offset = Number(request.body['offset']);
@@ -180,6 +195,17 @@ export class VirtualParticipant {
     return of(isThere ? ok(transaction(offset)) : errorReply(404, errorBody('UPDATE_NOT_FOUND', 11)));
   }
 }
+
+/** The hash of every submission. */
+export const submittedHash = Buffer.alloc(32, 0xab);
+
+const submittedTransaction = (offset: number): object =>
+  JSON.parse(
+    JSON.stringify(transaction(offset)).replace(
+      '"externalTransactionHash":null',
+      `"externalTransactionHash":"${submittedHash.toString('hex')}"`,
+    ),
+  ) as object;
 
 /** The reply in place of a lost one, after a while; none for silence. */
 function lossReply(how: Loss, afterMs: number): Observable<Reply> {
@@ -189,7 +215,7 @@ function lossReply(how: Loss, afterMs: number): Observable<Reply> {
 
 function garble(reply: Reply, how: 'cut' | 'undecodable' | 'huge'): Reply {
   if (reply instanceof Error) return reply;
-  if (how === 'huge') return new AnswerTooLargeError('', 1);
+  if (how === 'huge') return new ResponseTooLargeError('', 1);
   if (reply.status !== 200) return reply;
   if (how === 'undecodable') return ok({ transaction: { offset: 'here' } });
   return { ...reply, text: reply.text.slice(0, reply.text.length / 2) };

@@ -2,14 +2,17 @@
 import type { HttpResponse } from '../../src/http/HttpPort.js';
 
 const recordTime = '2026-07-24T10:00:00Z';
-const synchronizerId = 'sync1::1220ab';
+export const synchronizerId = 'sync1::1220ab';
 
 /** A transaction without events. */
-export const transaction = (offset: number): object => ({
+export const transaction = (offset: number): object => transactionWithId(offset, `1220${offset}`);
+
+/** A transaction without events, with an update ID of its own. */
+export const transactionWithId = (offset: number, updateId: string): object => ({
   update: {
     Transaction: {
       value: {
-        updateId: `1220${offset}`,
+        updateId,
         commandId: '',
         workflowId: '',
         effectiveAt: recordTime,
@@ -26,9 +29,51 @@ export const transaction = (offset: number): object => ({
 });
 
 /** A checkpoint. */
-export const checkpoint = (offset: number): object => ({
-  update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime }] } } },
+export const checkpoint = (offset: number, time = recordTime): object => ({
+  update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime: time }] } } },
 });
+
+/** A checkpoint among completions. */
+export const completionCheckpoint = (offset: number, time = recordTime): object => ({
+  completionResponse: {
+    OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime: time }] } },
+  },
+});
+
+/** A completion: of a committed transaction, if `changes` do not say otherwise. */
+export const completion = (offset: number, changes: object = {}): object => ({
+  completionResponse: {
+    Completion: {
+      value: {
+        commandId: `command-${offset}`,
+        status: { code: 0, message: '', details: [] },
+        updateId: `1220${offset}`,
+        userId: 'app',
+        actAs: ['alice::1220ab'],
+        submissionId: '',
+        deduplicationPeriod: { DeduplicationOffset: { value: 0 } },
+        traceContext: null,
+        offset,
+        synchronizerTime: { synchronizerId, recordTime },
+        paidTrafficCost: 0,
+        transactionHash: '',
+        ...changes,
+      },
+    },
+  },
+});
+
+/** A rejection. */
+export const rejection = (offset: number, changes: object = {}): object =>
+  completion(offset, {
+    updateId: '',
+    status: {
+      code: 10,
+      message: 'LOCAL_VERDICT_LOCKED_CONTRACTS(2,abc123): Rejected transaction is referring to locked contracts',
+      details: [],
+    },
+    ...changes,
+  });
 
 /** An update of a variant that no codec knows. */
 export const unknownVariant = (offset: number): object => ({ update: { Novelty: { value: { offset, novel: true } } } });

@@ -1,9 +1,9 @@
 import { defer, type Observable, of } from 'rxjs';
 import { acsDelta } from '../../src/codecs/formats.js';
 import type { Update } from '../../src/codecs/Update.js';
-import type { Transport } from '../../src/feed/Transport.js';
-import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
+import type { Transport } from '../../src/feed/LedgerFeed.js';
 import type { Range } from '../../src/feed/Page.js';
+import type { UpdatesOptions } from '../../src/feed/UpdatesOptions.js';
 import { createLedger } from '../../src/ledger/createLedger.js';
 import type { Ledger } from '../../src/ledger/Ledger.js';
 import type { LedgerOptions } from '../../src/ledger/LedgerOptions.js';
@@ -34,7 +34,7 @@ export interface World {
   /** The updates of the client; by default all from 0, without an end. */
   readonly feed: (
     request?: Partial<Range>,
-    options?: UpdatesOptions & { readonly onInvalid?: 'fail' },
+    options?: UpdatesOptions & { readonly onUndecodable?: 'fail' },
   ) => Observable<Update>;
 }
 

@@ -55,6 +55,21 @@ describe('exchange', () => {
     ]);
   });
 
+  it.each<[string, Partial<Call>, string | undefined]>([
+    ['of a request', {}, '40000'],
+    ['of a poll that is shorter', { idleMs: 12_000 }, '40000'],
+    ['of a poll that would exceed it', { idleMs: 40_000 }, undefined],
+  ])('sends the time limit for the participant: %s', (_, call, header) => {
+    const sent: HttpRequest[] = [];
+    const port: HttpPort = (request) => {
+      sent.push(request);
+      return of(ok([]));
+    };
+    observe(exchange(link(port, { serverTimeoutMs: 40_000 }), { method: 'GET', path: '/x', ...call }, identity));
+    observe(exchange(link(port), { method: 'GET', path: '/x', ...call }, identity));
+    expect(sent.map(({ headers }) => headers['request-timeout'])).toEqual([header, undefined]);
+  });
+
   it('sends no authorization header without a token', () => {
     const sent: HttpRequest[] = [];
     observe(

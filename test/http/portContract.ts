@@ -34,7 +34,7 @@ export function httpServers(): typeof httpServer {
 }
 
 /** Tests what every port over a network does. Call it within `describe`. */
-export function portContract(makePort: (options?: { readonly maxAnswerBytes?: number }) => HttpPort): void {
+export function portContract(makePort: (options?: { readonly maxResponseBytes?: number }) => HttpPort): void {
   const send = makePort();
   const serve = httpServers();
 
@@ -212,8 +212,8 @@ export function portContract(makePort: (options?: { readonly maxAnswerBytes?: nu
       };
       writeMore();
     });
-    expect(await failureOf(makePort({ maxAnswerBytes: 1_500 })(post(`${url}/v2/x`)), '/v2/x')).toMatchObject({
-      _tag: 'AnswerTooLargeError',
+    expect(await failureOf(makePort({ maxResponseBytes: 1_500 })(post(`${url}/v2/x`)), '/v2/x')).toMatchObject({
+      _tag: 'ResponseTooLargeError',
       path: '/v2/x',
       maxBytes: 1_500,
     });
@@ -227,7 +227,7 @@ export function portContract(makePort: (options?: { readonly maxAnswerBytes?: nu
       response.write(bytes.subarray(0, 2));
       setImmediate(() => response.end(bytes.subarray(2)));
     });
-    const port = makePort({ maxAnswerBytes: Buffer.byteLength('"äöü€𝄞"') });
+    const port = makePort({ maxResponseBytes: Buffer.byteLength('"äöü€𝄞"') });
     expect(await firstValueFrom(port(post(url)))).toMatchObject({ text: '"äöü€𝄞"' });
   });
 

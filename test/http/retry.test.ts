@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, concat, defer, finalize, of, throwError, timer } from 'rxjs';
+import { asyncScheduler, concat, concatMap, defer, finalize, of, throwError, timer } from 'rxjs';
 import type { DiagnosticBody } from '../../src/diagnostics/Diagnostic.js';
 import { ApiError, errorOf } from '../../src/errors/ApiError.js';
 import { LedgerResetError } from '../../src/errors/feed.js';
@@ -126,7 +126,7 @@ describe('retryTransient', () => {
     });
   });
 
-  it('retries 10 seconds after a cursor beyond the ledger end, and again after another failure', () => {
+  it('retries 10 seconds after a cursor beyond the ledger end, not counting the time of another failure', () => {
     marbles(({ flush }) => {
       random(1);
       let attempts = 0;
@@ -136,8 +136,28 @@ describe('retryTransient', () => {
       const seen = observe(source$.pipe(retryTransient({ retry: patient, report: () => undefined })));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'LedgerResetError' });
-      // 5 before the other failure, 1 after it, 10 more
-      expect(seen.endedAt).toBe(16_000);
+      // 4 before the other failure, 2 for it, 6 more
+      expect(seen.endedAt).toBe(12_000);
+    });
+  });
+
+  it.each([
+    ['with a latency of 100 ms', 100, 0],
+    ['with short delays and every 50th request failing', 1, 50],
+  ])('recognizes within 11 seconds a ledger that ends before the cursor, %s', (_, latencyMs, everyNth) => {
+    marbles(({ flush }) => {
+      let attempts = 0;
+      const source$ = defer(() => {
+        attempts += 1;
+        const error = attempts % everyNth === 0 ? new ConnectionError('/v2/updates', 'cut') : new LedgerResetError(7);
+        return timer(latencyMs).pipe(concatMap(() => throwError(() => error)));
+      });
+      const short = { baseDelayMs: 5, maxDelayMs: 5, giveUpAfterMs: 60_000 };
+      const seen = observe(source$.pipe(retryTransient({ retry: short, report: () => undefined })));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'LedgerResetError' });
+      expect(seen.endedAt).toBeGreaterThanOrEqual(10_000);
+      expect(seen.endedAt).toBeLessThan(11_000);
     });
   });
 
@@ -195,15 +215,25 @@ describe('retryTransient', () => {
       'an error of the participant',
       errorOf({ path: '/x', status: 503, text: JSON.stringify(errorBody('SERVICE_NOT_RUNNING', 1)) }),
     ],
+    ['a failure with status 500, which shows that it can be reached', new ApiError({ path: '/x', status: 500 })],
     ['a gateway that says when', new ApiError({ path: '/x', status: 503, retryAfterMs: 500 })],
     ['a cursor beyond the ledger end', new LedgerResetError(7)],
   ])('waits for the whole delay, whatever succeeds: %s', (_, error) => {
     random(1);
     marbles(({ flush, hot }) => {
-      const settings = { retry: { ...retry, giveUpAfterMs: 1_000 }, report: () => undefined, success$: hot('100ms a') };
-      const seen = observe(throwError(() => error).pipe(retryTransient(settings)));
+      const attempts: number[] = [];
+      const source$ = defer(() => {
+        attempts.push(asyncScheduler.now());
+        return throwError(() => error);
+      });
+      const settings = {
+        retry: { baseDelayMs: 5_000, maxDelayMs: 5_000, giveUpAfterMs: 5_000 },
+        report: () => undefined,
+        success$: hot('100ms a'),
+      };
+      observe(source$.pipe(retryTransient(settings)));
       flush();
-      expect(seen.endedAt).toBe(1_000);
+      expect(attempts).toEqual([0, 5_000]);
     });
   });
 

@@ -12,6 +12,10 @@ export interface SeenInBrowser {
   readonly afterDeletion: readonly unknown[];
   /** The result of saves that were called at the same time. */
   readonly last: readonly unknown[];
+  /** Which of two holders of a name of this page, and a third one of another page, hold it: at first, and after the first one. */
+  readonly held: readonly (readonly boolean[])[];
+  /** The locks that are held or requested in the end. */
+  readonly locks: number;
   /** How long a save takes, in milliseconds. */
   readonly msPerSave: number;
 }
@@ -37,7 +41,40 @@ async function run(): Promise<SeenInBrowser> {
   const msPerSave = (performance.now() - startedAt) / 50;
   await Promise.all(Array.from({ length: 50 }, (_, offset) => all(store.save('a', cursorAt(offset), undefined))));
   const last = await all(other.load('a'));
-  return { before, loaded, parked, unparked, afterDeletion, last, msPerSave };
+  return { before, loaded, parked, unparked, afterDeletion, last, msPerSave, ...(await holdInTurn()) };
+}
+
+/** Holds a name by two stores of this page, which another page then requests, too. */
+async function holdInTurn(): Promise<Pick<SeenInBrowser, 'held' | 'locks'>> {
+  const frame = document.createElement('iframe');
+  document.body.append(frame);
+  const otherPage = frame.contentWindow?.navigator.locks;
+  /** Whether another page could get the only lock that is held. */
+  const isFree = async (): Promise<boolean> => {
+    const { held = [] } = await navigator.locks.query();
+    const name = held[0]?.name ?? '';
+    return (await otherPage?.request(name, { ifAvailable: true }, (lock) => lock !== null)) ?? true;
+  };
+  const isHeld = [false, false];
+  const [first, second] = [indexedDbStore(), indexedDbStore()].map((store, index) =>
+    store.hold('a').subscribe(() => {
+      isHeld[index] = true;
+    }),
+  );
+  const stopped = indexedDbStore().hold('a').subscribe();
+  const untilHeld = async (index: number): Promise<readonly boolean[]> => {
+    while (isHeld[index] !== true) await navigator.locks.query();
+    return [...isHeld, await isFree()];
+  };
+  const before = await untilHeld(0);
+  first?.unsubscribe();
+  const after = await untilHeld(1);
+  stopped.unsubscribe();
+  second?.unsubscribe();
+  for (;;) {
+    const { held = [], pending = [] } = await navigator.locks.query();
+    if (held.length === 0) return { held: [before, after], locks: held.length + pending.length };
+  }
 }
 
 Object.assign(globalThis, { seen: run() });

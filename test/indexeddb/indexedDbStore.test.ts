@@ -1,6 +1,7 @@
 import 'fake-indexeddb/auto';
 import { describe, expect, it, jest } from '@jest/globals';
 import { deleteDB, openDB } from 'idb';
+import { Subscription } from 'rxjs';
 import { indexedDbStore } from '../../src/indexeddb/index.js';
 import { allValues, cursorAt, lastValue, testStore } from '../process/storeContract.js';
 
@@ -100,6 +101,26 @@ describe('indexedDbStore', () => {
     });
     expect(await lastValue(store.load('a'))).toEqual(cursorAt(1));
     expect(await allValues(store.parked('a'))).toEqual([]);
+  });
+
+  it('holds a name for one store of a page without navigator.locks', () => {
+    const database = newDatabase();
+    const hold = (name: string, db = database): { isHeld: boolean; readonly subscription: Subscription } => {
+      const holder = { isHeld: false, subscription: new Subscription() };
+      holder.subscription.add(
+        indexedDbStore({ database: db })
+          .hold(name)
+          .subscribe(() => {
+            holder.isHeld = true;
+          }),
+      );
+      return holder;
+    };
+    const [first, second, otherName, otherDatabase] = [hold('a'), hold('a'), hold('b'), hold('a', newDatabase())];
+    const isHeld = (): readonly boolean[] => [first, second, otherName, otherDatabase].map((holder) => holder.isHeld);
+    expect(isHeld()).toEqual([true, false, true, true]);
+    first.subscription.unsubscribe();
+    expect(isHeld()).toEqual([true, true, true, true]);
   });
 
   it('reads parked updates while they change', async () => {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
-import { NEVER, type Observable } from 'rxjs';
-import { createLedger, type InvalidUpdate, type Update, type UpdatesOptions } from '../../src/index.js';
+import { lastValueFrom, NEVER, type Observable } from 'rxjs';
+import { acsDelta, createLedger, type UndecodedUpdate, type Update, type UpdatesOptions } from '../../src/index.js';
+import { sandboxes } from '../helpers/localServers.js';
+import { observe } from '../helpers/observe.js';
+import { marbles } from '../helpers/time.js';
 import { updateFormat } from '../helpers/world.js';
+
+const start = sandboxes();
 
 const port = (): Observable<never> => NEVER;
 
@@ -35,8 +40,37 @@ describe('createLedger', () => {
     { retry: { baseDelayMs: 0 } },
     { retry: { giveUpAfterMs: Number.NaN } },
     { retry: { giveUpAfterMs: -1 } },
+    { retry: { giveUpAfterMs: -0.5 } },
+    { retry: { maxDelayMs: '1000' as unknown as number } },
+    { requestTimeoutMs: '1000' as unknown as number },
+    { serverTimeoutMs: Number.NaN },
+    { serverTimeoutMs: 999 },
+    { serverTimeoutMs: 60_001 },
+    { serverTimeoutMs: 1_000.5 },
+    { maxResponseBytes: Number.NaN },
   ])('refuses invalid options: %j', (options) => {
     expect(() => createLedger({ baseUrl: 'http://h', port, ...options })).toThrow(TypeError);
+  });
+
+  it('limits the time of requests at the participant, and retries a read after a 408', async () => {
+    const sandbox = await start({ profile: '3.6' });
+    sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: {} }] } } });
+    sandbox.fault({ kind: 'delay', ms: 5_000 }, { path: '/v2/state/ledger-end' });
+    const ledger = createLedger({ baseUrl: sandbox.url, serverTimeoutMs: 1_000, retry: { baseDelayMs: 1 } });
+    const request = { beginExclusive: 0, endInclusive: 1, updateFormat: acsDelta({ parties: 'any' }) };
+    expect(await lastValueFrom(ledger.updates(request))).toMatchObject({ offset: 1 });
+    const ends = sandbox.requests.filter(({ path }) => path === '/v2/state/ledger-end');
+    expect(ends.map(({ status }) => status)).toEqual([408, 200]);
+  });
+
+  it('waits longer than the participant by default', () => {
+    marbles(({ flush }) => {
+      const ended = [{ serverTimeoutMs: 60_000 }, { serverTimeoutMs: 5_000 }, {}].map((options) =>
+        observe(createLedger({ baseUrl: 'http://h', port, ...options }).ledgerEnd()),
+      );
+      flush();
+      expect(ended.map(({ endedAt }) => endedAt)).toEqual([70_000, 30_000, 30_000]);
+    });
   });
 
   it('does not quote a header that cannot be sent', () => {
@@ -53,9 +87,11 @@ describe('createLedger', () => {
     expectTypeOf(ledger.updates(request)).toEqualTypeOf<Observable<Update>>();
     expectTypeOf(ledger.updates(request, { maxPageSize: 5 })).toEqualTypeOf<Observable<Update>>();
     expectTypeOf(ledger.updates(request, { maxPageSize: undefined })).toEqualTypeOf<Observable<Update>>();
-    expectTypeOf(ledger.updates(request, { onInvalid: 'fail' })).toEqualTypeOf<Observable<Update>>();
-    expectTypeOf(ledger.updates(request, { onInvalid: 'emit' })).toEqualTypeOf<Observable<Update | InvalidUpdate>>();
-    expectTypeOf(ledger.updates(request, some)).toEqualTypeOf<Observable<Update | InvalidUpdate>>();
-    expect(() => ledger.updates(request, { onInvalid: undecided })).not.toThrow();
+    expectTypeOf(ledger.updates(request, { onUndecodable: 'fail' })).toEqualTypeOf<Observable<Update>>();
+    expectTypeOf(ledger.updates(request, { onUndecodable: 'emit' })).toEqualTypeOf<
+      Observable<Update | UndecodedUpdate>
+    >();
+    expectTypeOf(ledger.updates(request, some)).toEqualTypeOf<Observable<Update | UndecodedUpdate>>();
+    expect(() => ledger.updates(request, { onUndecodable: undecided })).not.toThrow();
   });
 });

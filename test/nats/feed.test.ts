@@ -1,13 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
 import { headers } from '@nats-io/nats-core';
 import fc from 'fast-check';
 import { EMPTY, finalize, firstValueFrom, lastValueFrom, Subject, take, throwError } from 'rxjs';
-import { type Diagnostic, isHandlerError, type Update } from '../../src/index.js';
+import { type Diagnostic, type Update, isLedgerError } from '../../src/index.js';
 import { natsFeed, type NatsFeedOptions, natsRelay } from '../../src/nats/index.js';
 import {
   handleParked,
+  type HandlerResult,
   isReady,
   memoryStore,
   processFeed,
@@ -20,7 +22,7 @@ import { effort } from '../helpers/effort.js';
 import { describeWithNats } from '../helpers/natsServer.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { until } from '../helpers/time.js';
-import { createRelay, errorOf, generateUpdates, handle, run, runRelay, withNats } from './support.js';
+import { createRelay, errorOf, generateUpdates, handle, publishAll, run, runRelay, withNats } from './support.js';
 
 let updates: readonly Work[] = [];
 beforeAll(async () => {
@@ -38,8 +40,15 @@ const feeds: fc.Arbitrary<readonly Work[]> = fc
     }),
   );
 
-/** Who keeps the place of a processor: the stream by its durable, or a store. */
-type Place = 'durable' | 'store';
+/** The IDs of updates. */
+const idsOf = (work: readonly Work[]): unknown[] => work.map((update) => 'updateId' in update && update.updateId);
+
+/** Updates at the same offsets with other IDs. */
+const othersThan = (work: readonly Work[]): Work[] =>
+  work.map((update) => ('updateId' in update ? { ...update, updateId: `12${update.offset}` } : update));
+
+/** Who keeps the cursor of a processor: the server under the name of a durable, or a store. */
+type Keeper = 'durable' | 'store';
 
 describeWithNats('natsFeed', () => {
   const nats = withNats();
@@ -47,12 +56,12 @@ describeWithNats('natsFeed', () => {
   /** Relays updates to a new stream, and returns the options to process it. */
   const relayUpdates = async (
     count: number,
-    place: Place = 'durable',
+    keeper: Keeper = 'durable',
   ): Promise<{ readonly source: NatsFeedOptions; readonly options: ProcessOptions }> => {
     const connection = await nats.connect();
     const stream = nats.newName();
     await runRelay(natsRelay({ connection, stream }), updates.slice(0, count));
-    return place === 'durable'
+    return keeper === 'durable'
       ? { source: { connection, stream, durable: 'reader' }, options: {} }
       : { source: { connection, stream }, options: { name: 'reader', store: memoryStore() } };
   };
@@ -69,9 +78,9 @@ describeWithNats('natsFeed', () => {
     );
   });
 
-  describe.each<Place>(['durable', 'store'])('with a place in a %s', (place) => {
+  describe.each<Keeper>(['durable', 'store'])('with a cursor in a %s', (keeper) => {
     it('continues where the last run ended, and waits for later updates', async () => {
-      const { source, options } = await relayUpdates(100, place);
+      const { source, options } = await relayUpdates(100, keeper);
       expect(await handle(natsFeed(source), 30, options)).toEqual(updates.slice(0, 30));
       expect(await handle(natsFeed({ ...source, maxPageSize: 7 }), 30, options)).toEqual(updates.slice(30, 60));
       const seen = run(natsFeed(source), options);
@@ -83,9 +92,9 @@ describeWithNats('natsFeed', () => {
     });
 
     it('sends nothing before it is processed, and begins where the options say', async () => {
-      const { source } = await relayUpdates(100, place);
+      const { source } = await relayUpdates(100, keeper);
       const fresh = (name: string): [NatsFeedOptions, ProcessOptions] =>
-        place === 'durable' ? [{ ...source, durable: name }, {}] : [source, { name, store: memoryStore() }];
+        keeper === 'durable' ? [{ ...source, durable: name }, {}] : [source, { name, store: memoryStore() }];
       const { streams } = await jetstreamManager(source.connection);
       void processFeed(natsFeed(source), () => undefined, fresh('none')[1]);
       expect((await streams.info(source.stream)).state.consumer_count).toBe(0);
@@ -103,27 +112,59 @@ describeWithNats('natsFeed', () => {
       expect(later.handled).toEqual(updates.slice(100, 101));
     });
 
-    it('skips nothing if the stream is created again while a handler is busy', async () => {
-      const { source, options } = await relayUpdates(12, place);
+    it('skips nothing if the stream is created again while a handler is busy (G55)', async () => {
+      const { source, options } = await relayUpdates(12, keeper);
       const gate = new Subject<void>();
-      const handler = ({ offset }: Work): unknown => (offset === updates[0]?.offset ? gate : undefined);
+      const handler = ({ offset }: Work): HandlerResult => (offset === updates[0]?.offset ? gate : undefined);
       const seen = run(natsFeed({ ...source, maxPageSize: 6 }), options, handler);
       await until(() => seen.handled.length === 1);
       const { streams } = await jetstreamManager(source.connection);
       await streams.delete(source.stream);
-      await streams.delete(`${source.stream}-places`);
+      await streams.delete(`KV_${source.stream}-cursors`);
       await runRelay(natsRelay(source), updates.slice(100, 130));
       gate.complete();
-      // a durable whose place was deleted, too, begins again
-      if (place === 'durable') await until(() => seen.handled.at(-1)?.offset === updates[129]?.offset);
+      // a durable whose cursor was deleted, too, begins again
+      if (keeper === 'durable') await until(() => seen.handled.at(-1)?.offset === updates[129]?.offset);
       else await until(() => seen.error !== undefined);
       seen.subscription.unsubscribe();
       const later = seen.handled.filter(({ offset }) => offset >= (updates[100]?.offset ?? 0));
-      expect(later).toEqual(place === 'durable' ? updates.slice(100, 130) : []);
+      expect(later).toEqual(keeper === 'durable' ? updates.slice(100, 130) : []);
     });
 
-    it('errors if messages were removed before they were read, and not if they were read before', async () => {
-      const { source, options } = await relayUpdates(100, place);
+    it('hands on nothing of a stream that was created again with other updates at the same offsets (G55)', async () => {
+      const { source, options } = await relayUpdates(20, keeper);
+      const gate = new Subject<void>();
+      const handler = ({ offset }: Work): HandlerResult => (offset === updates[0]?.offset ? gate : undefined);
+      const seen = run(natsFeed({ ...source, maxPageSize: 5, timeoutMs: 500 }), options, handler);
+      await until(() => seen.handled.length === 1);
+      const { streams } = await jetstreamManager(source.connection);
+      await streams.delete(source.stream);
+      await streams.add({ name: source.stream, subjects: [`${source.stream}.updates`] });
+      await publishAll(source.connection, source.stream, othersThan(updates.slice(0, 40)));
+      gate.complete();
+      await until(() => seen.error !== undefined || seen.values.at(-1)?.isCaughtUp === true);
+      seen.subscription.unsubscribe();
+      expect(idsOf(updates.slice(0, 20))).toEqual(expect.arrayContaining(idsOf(seen.handled)));
+      expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
+    });
+
+    it('hands on nothing of such a stream either if it has read nothing since it was started', async () => {
+      const { source, options } = await relayUpdates(20, keeper);
+      await handle(natsFeed(source), 20, options);
+      const seen = run(natsFeed({ ...source, timeoutMs: 500 }), options);
+      await until(() => seen.values.at(-1)?.isCaughtUp === true);
+      const { streams } = await jetstreamManager(source.connection);
+      await streams.delete(source.stream);
+      await streams.add({ name: source.stream, subjects: [`${source.stream}.updates`] });
+      await publishAll(source.connection, source.stream, othersThan(updates.slice(0, 40)));
+      await until(() => seen.error !== undefined || seen.handled.length > 0);
+      seen.subscription.unsubscribe();
+      expect(seen.handled).toEqual([]);
+      expect(seen.error).toMatchObject({ _tag: 'RelayError' });
+    });
+
+    it('errors if messages were removed before they were read, and not if they were read before (G58)', async () => {
+      const { source, options } = await relayUpdates(100, keeper);
       await handle(natsFeed(source), 30, options);
       const { streams } = await jetstreamManager(source.connection);
       await streams.purge(source.stream, { seq: 31 });
@@ -137,7 +178,7 @@ describeWithNats('natsFeed', () => {
     });
 
     it('errors if a message in the middle of the stream was removed, after the updates before it', async () => {
-      const { source, options } = await relayUpdates(20, place);
+      const { source, options } = await relayUpdates(20, keeper);
       await (await jetstreamManager(source.connection)).streams.deleteMessage(source.stream, 7);
       const seen = run(natsFeed(source), options);
       await until(() => seen.error !== undefined);
@@ -147,18 +188,18 @@ describeWithNats('natsFeed', () => {
     });
 
     it('errors if the stream is missing, and if it was deleted', async () => {
-      const { source, options } = await relayUpdates(10, place);
+      const { source, options } = await relayUpdates(10, keeper);
       const none = { ...source, stream: 'none' };
       expect(await errorOf(processFeed(natsFeed(none), () => undefined, options))).toMatchObject({ reason: 'stream' });
       const seen = run(natsFeed({ ...source, timeoutMs: 500 }), options);
       await until(() => seen.values.at(-1)?.isCaughtUp === true);
       await (await jetstreamManager(source.connection)).streams.delete(source.stream);
       await until(() => seen.error !== undefined);
-      expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: place === 'durable' ? 'durable' : 'stream' });
+      expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
     });
 
     it('errors when the connection is closed', async () => {
-      const { source, options } = await relayUpdates(1, place);
+      const { source, options } = await relayUpdates(1, keeper);
       const seen = run(natsFeed(source), options);
       await until(() => seen.values.at(-1)?.isCaughtUp === true);
       await source.connection.close();
@@ -173,7 +214,7 @@ describeWithNats('natsFeed', () => {
         ['{"update":{"OffsetCheckpoint":{"value":{"offset":9,"synchronizerTimes":[]}}}}', 'DecodeError'],
         ['{"update":{"Later":{"value":{"offset":1}}}}', 'OrderError'],
       ]) {
-        const { source, options } = await relayUpdates(5, place);
+        const { source, options } = await relayUpdates(5, keeper);
         await jetstream(source.connection).publish(`${source.stream}.updates`, body);
         const seen = run(natsFeed(source), options);
         await until(() => seen.error !== undefined);
@@ -184,7 +225,7 @@ describeWithNats('natsFeed', () => {
     });
 
     it('reads a message again that was delivered to another client', async () => {
-      const { source, options } = await relayUpdates(40, place);
+      const { source, options } = await relayUpdates(40, keeper);
       const js = jetstream(source.connection);
       const seen = run(natsFeed({ ...source, maxPageSize: 5 }), options, async ({ offset }) => {
         if (offset !== updates[4]?.offset) return;
@@ -200,21 +241,22 @@ describeWithNats('natsFeed', () => {
     });
 
     it('ends its request for messages when it is stopped', async () => {
-      const { source, options } = await relayUpdates(3, place);
+      const { source, options } = await relayUpdates(3, keeper);
       const { consumers } = await jetstreamManager(source.connection);
       const waiting = async (): Promise<number | undefined> =>
         (await consumers.list(source.stream).next())[0]?.num_waiting;
-      const seen = run(natsFeed(source), options);
+      // by itself it would end after ten minutes
+      const seen = run(natsFeed({ ...source, timeoutMs: 600_000 }), options);
       await until(async () => (await waiting()) === 1);
       seen.subscription.unsubscribe();
-      await until(async () => (await waiting()) !== 1, 2_000);
+      await until(async () => (await waiting()) !== 1);
     });
   });
 
   it('waits for the handler of an update before it calls the next', async () => {
     const { source } = await relayUpdates(20);
     const log: string[] = [];
-    const handler = (update: Work): unknown => {
+    const handler = (update: Work): HandlerResult => {
       log.push(`begin ${update.offset}`);
       const end = (): void => {
         log.push(`end ${update.offset}`);
@@ -222,7 +264,7 @@ describeWithNats('natsFeed', () => {
       if (update.offset % 3 === 0) return EMPTY.pipe(finalize(end));
       if (update.offset % 3 === 1) return wait(1).then(end);
       end();
-      return 'done';
+      return undefined;
     };
     const seen = run(natsFeed(source), {}, handler);
     await until(() => seen.values.at(-1)?.isCaughtUp === true);
@@ -230,25 +272,25 @@ describeWithNats('natsFeed', () => {
     expect(log).toEqual(offsets(updates.slice(0, 20)).flatMap((offset) => [`begin ${offset}`, `end ${offset}`]));
   });
 
-  it('calls a handler with batches, and acknowledges each to the server', async () => {
+  it('calls a handler with batches, and saves the cursor after each', async () => {
     const { source } = await relayUpdates(100);
-    const { consumers } = await jetstreamManager(source.connection);
+    const bucket = await new Kvm(jetstream(source.connection)).open(`${source.stream}-cursors`);
+    const saved = async () => (await bucket.get('reader.reader'))?.json();
     const batches: number[][] = [];
-    const info = () => consumers.info(source.stream, 'reader');
     const committed$ = processFeed(
       natsFeed({ ...source, maxPageSize: 30 }),
       async (batch) => {
         batches.push(offsets(batch));
         // that of the batch before
-        const place = updates.findIndex(({ offset }) => offset === batch[0]?.offset);
-        await until(async () => (await info()).ack_floor.stream_seq === place);
+        const sequence = updates.findIndex(({ offset }) => offset === batch[0]?.offset);
+        expect(await saved()).toMatchObject({ cursor: { sequence } });
       },
-      { batch: { size: 40, withinMs: 5_000 } },
+      { batch: { size: 40, withinMs: 60_000 } },
     );
     // the start, and two batches
     await lastValueFrom(committed$.pipe(take(3)));
     expect(batches[0]).toEqual(offsets(updates.slice(0, 40)));
-    await until(async () => (await info()).ack_floor.stream_seq >= 80);
+    expect(await saved()).toMatchObject({ cursor: { sequence: 80, offset: updates[79]?.offset } });
   });
 
   it('retries a handler, then errors, and begins with the update in the next run', async () => {
@@ -262,7 +304,7 @@ describeWithNats('natsFeed', () => {
     });
     await until(() => seen.error !== undefined);
     expect(seen.values.at(-1)).toMatchObject({ offset: updates[1]?.offset });
-    expect(isHandlerError(seen.error) && seen.error.attempts).toBe(calls);
+    expect(isLedgerError(seen.error, 'HandlerError') && seen.error.attempts).toBe(calls);
     expect(calls).toBeGreaterThan(1);
     expect(seen.error).toMatchObject({ offset: third?.offset, cause: new Error('no') });
     expect(await handle(natsFeed(source), 3)).toEqual(updates.slice(2, 5));
@@ -316,46 +358,30 @@ describeWithNats('natsFeed', () => {
     expect(seen.handled).toEqual(updates.slice(0, 4));
   });
 
-  it('errors if the durable was deleted while it was read, and continues at its place', async () => {
+  it('begins again where its options say if it has neither a durable nor a store, or the cursor was deleted', async () => {
     const { source } = await relayUpdates(10);
-    const { consumers } = await jetstreamManager(source.connection);
-    const seen = run(natsFeed({ ...source, timeoutMs: 500 }));
-    await until(() => seen.values.at(-1)?.isCaughtUp === true);
-    await consumers.delete(source.stream, 'reader');
-    await until(() => seen.error !== undefined);
-    expect(seen.error).toMatchObject({ _tag: 'RelayError', reason: 'durable' });
-    await runRelay(natsRelay(source), updates.slice(0, 30));
-    expect(await handle(natsFeed(source), 10)).toEqual(updates.slice(10, 20));
-    await consumers.delete(source.stream, 'reader');
-    expect(await handle(natsFeed(source), 10)).toEqual(updates.slice(20, 30));
-    expect(await handle(natsFeed({ ...source, durable: 'another' }), 1)).toEqual(updates.slice(0, 1));
-  });
-
-  it('takes a durable that has no place at what is acknowledged to it', async () => {
-    const { source } = await relayUpdates(20);
-    await handle(natsFeed(source), 5);
-    const { consumers, streams } = await jetstreamManager(source.connection);
-    await until(async () => (await consumers.info(source.stream, 'reader')).ack_floor.stream_seq === 5);
-    await streams.delete(`${source.stream}-places`);
+    const rebuilt = { ...source, durable: undefined };
+    expect(await handle(natsFeed(rebuilt), 5)).toEqual(updates.slice(0, 5));
+    expect(await handle(natsFeed(rebuilt), 5)).toEqual(updates.slice(0, 5));
+    expect(await handle(natsFeed(source), 5)).toEqual(updates.slice(0, 5));
+    const bucket = await new Kvm(jetstream(source.connection)).open(`${source.stream}-cursors`);
+    await bucket.delete('reader.reader');
+    expect(await handle(natsFeed(source), 5)).toEqual(updates.slice(0, 5));
     expect(await handle(natsFeed(source), 5)).toEqual(updates.slice(5, 10));
   });
 
-  it('refuses a consumer with other settings, a place of something else, invalid names and times', async () => {
+  it('refuses a record of something else, invalid names and times', async () => {
     const { source } = await relayUpdates(1);
-    const { consumers } = await jetstreamManager(source.connection);
-    await consumers.add(source.stream, { durable_name: 'reader', ack_policy: 'explicit' });
-    expect(await errorOf(processFeed(natsFeed(source), () => undefined))).toMatchObject({ reason: 'durable' });
-    const other = { ...source, durable: 'other' };
-    await handle(natsFeed(other), 1);
-    await jetstream(source.connection).publish(`${source.stream}-places.reader.other`, '[]');
-    expect(await errorOf(processFeed(natsFeed(other), () => undefined))).toMatchObject({ reason: 'unreadable' });
-    for (const durable of ['billing.v1', 'my service', '', '*'])
-      expect(() => natsFeed({ ...source, durable })).toThrow(/durable must be a name/);
+    await handle(natsFeed(source), 1);
+    const bucket = await new Kvm(jetstream(source.connection)).open(`${source.stream}-cursors`);
+    await bucket.put('reader.reader', '[]');
+    expect(await errorOf(processFeed(natsFeed(source), () => undefined))).toMatchObject({ reason: 'unreadable' });
+    for (const name of ['billing.v1', 'my service', '', '*']) {
+      expect(() => natsFeed({ ...source, durable: name })).toThrow(/durable must be a name/);
+      expect(() => natsFeed({ ...source, stream: name })).toThrow(/stream must be a name/);
+    }
     for (const wrong of [{ ackWaitMs: 0 }, { timeoutMs: -1 }, { maxPageSize: 1.5 }, { retry: { baseDelayMs: 0 } }])
       expect(() => natsFeed({ ...source, ...wrong })).toThrow(TypeError);
-    expect(() => processFeed(natsFeed({ ...source, durable: undefined }), () => undefined)).toThrow(
-      'store is required',
-    );
   });
 
   it('refuses a cursor of another stream, also of one that was created again', async () => {
@@ -365,14 +391,16 @@ describeWithNats('natsFeed', () => {
     const again = async (from: number): Promise<unknown> => {
       await streams.delete(source.stream);
       // that of the relay, if it has one
-      await streams.delete(`${source.stream}-places`).catch(() => false);
+      await streams.delete(`KV_${source.stream}-cursors`).catch(() => false);
       const { handler } = await createRelay({ connection: source.connection, stream: source.stream });
       await handler(updates.slice(from, 20), undefined);
       return errorOf(processFeed(natsFeed(source), () => undefined, options));
     };
-    expect(await again(1)).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
-    // shorter than the place
-    expect(await again(15)).toMatchObject({ _tag: 'CursorError', reason: 'ledger' });
+    expect(await again(1)).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
+    // shorter than what was read
+    const error = await again(15);
+    expect(error).toMatchObject({ _tag: 'RelayError', reason: 'stream' });
+    expect(String(error)).toContain('message 10 is not the one that was read: the stream was created again. To read');
     const other = { ...source, stream: `${source.stream}b` };
     await runRelay(natsRelay(other), updates.slice(0, 20));
     expect(await errorOf(processFeed(natsFeed(other), () => undefined, options))).toMatchObject({

@@ -1,16 +1,33 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { jetstreamManager, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
+import { headers } from '@nats-io/nats-core';
 import type { NodeConnectionOptions } from '@nats-io/transport-node';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { filter, firstValueFrom, from, lastValueFrom, type Observable, toArray } from 'rxjs';
+import {
+  concat,
+  filter,
+  firstValueFrom,
+  from,
+  lastValueFrom,
+  map,
+  NEVER,
+  type Observable,
+  of,
+  take,
+  toArray,
+} from 'rxjs';
 import { createLedger, ledgerEffects, UpdateElement } from '../../src/index.js';
 import { natsRelay, type NatsPosition, type NatsRelay, type NatsRelayOptions } from '../../src/nats/index.js';
 import {
   type Committed,
   Cursor,
   type Feed,
+  type FeedPage,
+  type FeedPosition,
+  type HandlerResult,
   processFeed,
   type ProcessOptions,
+  updatesFeed,
   type Work,
 } from '../../src/process/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
@@ -128,6 +145,17 @@ export async function createRelay(
   return { ...natsRelay(options), jsm };
 }
 
+/** Publishes updates as a relay would, to a stream as it may be after a loss. */
+export async function publishAll(connection: NatsConnection, stream: string, updates: readonly Work[]): Promise<void> {
+  for (const update of updates) {
+    const header = headers();
+    header.set('Canton-Offset', String(update.offset));
+    header.set('Nats-Msg-Id', Object.assign({ updateId: '' }, update).updateId);
+    const body = JSON.stringify(UpdateElement.encode(update));
+    await jetstream(connection).publish(`${stream}.updates`, body, { headers: header });
+  }
+}
+
 /** The updates in a stream, read message by message, without the library's reader. */
 export async function readStream(jsm: JetStreamManager, stream: string): Promise<readonly Work[]> {
   const { state } = await jsm.streams.info(stream);
@@ -141,6 +169,39 @@ export async function readStream(jsm: JetStreamManager, stream: string): Promise
     updates.push(decoded.right);
   }
   return updates;
+}
+
+/** A feed of a ledger that has these pages, and then waits. Each page after the first waits for the gate. */
+export function feedOfPages(pages: readonly (readonly Work[])[], gate$: Observable<unknown> = of(true)): Feed {
+  const request = { beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) };
+  const feed = updatesFeed(createLedger({ baseUrl: 'http://127.0.0.1:9' }), request);
+  const pageOf = (page: readonly Work[], begin: number): FeedPage<Work, FeedPosition> => ({
+    entries: page
+      .filter(({ offset }) => offset > begin)
+      .map((content) => ({ position: { offset: content.offset }, content })),
+    reached: { offset: Math.max(begin, page.at(-1)?.offset ?? 0) },
+    isCaughtUp: false,
+  });
+  return {
+    ...feed,
+    open: (run) => ({
+      ...feed.open(run),
+      start$: of({ offset: 0 }),
+      identity$: of({ selection: 'all' }),
+      hasUpdate: () => of(true),
+      pages: ({ offset }) =>
+        concat(
+          ...pages.map((page, index) =>
+            (index === 0 ? of(true) : gate$).pipe(
+              take(1),
+              map(() => pageOf(page, offset)),
+              filter(({ entries }) => entries.length > 0),
+            ),
+          ),
+          NEVER,
+        ),
+    }),
+  };
 }
 
 /** Processes a feed until so many updates are handled, and returns them. */
@@ -174,10 +235,10 @@ export interface Run extends Observed<Committed> {
 export function run(
   feed: Feed<Work, NatsPosition>,
   options: ProcessOptions = {},
-  handler: (update: Work) => unknown = () => undefined,
+  handler: (update: Work) => HandlerResult = () => undefined,
 ): Run {
   const handled: Work[] = [];
-  const record = (update: Work): unknown => {
+  const record = (update: Work): HandlerResult => {
     handled.push(update);
     return handler(update);
   };

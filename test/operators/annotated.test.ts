@@ -3,9 +3,9 @@ import type { either as E } from 'fp-ts';
 import { EMPTY, type Observable } from 'rxjs';
 import {
   type CreatedEvent,
-  type Event,
-  type InvalidUpdate,
   type LedgerError,
+  type TransactionEvent,
+  type UndecodedUpdate,
   ofEvent,
   ofTemplate,
   ofVariant,
@@ -19,14 +19,14 @@ import {
 } from '../../src/index.js';
 
 const updates$: Observable<Update> = EMPTY;
-const withInvalid$: Observable<Update | InvalidUpdate> = EMPTY;
+const withInvalid$: Observable<Update | UndecodedUpdate> = EMPTY;
 
 /** A service with annotated fields: the expected type of a pipe must not change the inference of its operators. */
 class Service {
   readonly transactions$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'));
   readonly onSync1$: Observable<Transaction> = updates$.pipe(ofVariant('Transaction'), onSynchronizer('sync1'));
   readonly onSync1First$: Observable<Transaction> = updates$.pipe(onSynchronizer('sync1'), ofVariant('Transaction'));
-  readonly events$: Observable<Event> = updates$.pipe(ofVariant('Transaction'), toEvents());
+  readonly events$: Observable<TransactionEvent> = updates$.pipe(ofVariant('Transaction'), toEvents());
   readonly created$: Observable<CreatedEvent> = updates$.pipe(toEvents(), ofEvent('CreatedEvent'));
   readonly assets$: Observable<CreatedEvent> = updates$.pipe(
     toEvents(),
@@ -38,7 +38,7 @@ class Service {
     ofTemplate('Main:Asset'),
     ofEvent('CreatedEvent'),
   );
-  readonly invalid$: Observable<InvalidUpdate> = withInvalid$.pipe(ofVariant('InvalidUpdate'));
+  readonly invalid$: Observable<UndecodedUpdate> = withInvalid$.pipe(ofVariant('UndecodedUpdate'));
   readonly clock$: Observable<ReadonlyMap<string, Timestamp>> = updates$.pipe(recordTimes());
   readonly either$: Observable<E.Either<LedgerError, Transaction>> = updates$.pipe(
     ofVariant('Transaction'),

@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
-import { map, mergeMap, of, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import { map, of, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
@@ -19,8 +19,8 @@ import {
   unassigned,
   unknownEvent,
   unknownUpdate,
+  emits,
 } from './samples.js';
-import { marbles } from '../helpers/time.js';
 
 const updates: Record<string, Update> = {
   g: transaction(),
@@ -31,35 +31,23 @@ const updates: Record<string, Update> = {
 describe('onSynchronizer', () => {
   it('passes the updates of one synchronizer', () => {
     const values = { ...updates, t: topology(), q: topology({ synchronizerId: PRIVATE }) };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-p-o-t-q-g--|', values);
-      const subs = '         ^--------------!';
-      const expected = '     --g-----t---g--|';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected, values);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(onSynchronizer(GLOBAL), values, {
+      from: '--g-p-o-t-q-g--|',
+      to: '  --g-----t---g--|',
     });
   });
 
   it('passes the updates of several synchronizers in their order', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-p-o-p-g--|', updates);
-      const subs = '         ^------------!';
-      const expected = '     --g-p---p-g--|';
-
-      expectObservable(source.pipe(onSynchronizer(PRIVATE, GLOBAL))).toBe(expected, updates);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(onSynchronizer(PRIVATE, GLOBAL), updates, {
+      from: '--g-p-o-p-g--|',
+      to: '  --g-p---p-g--|',
     });
   });
 
   it('compares whole ids', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-g--|', updates);
-      const subs = '         ^------!';
-      const expected = '     -------|';
-
-      expectObservable(source.pipe(onSynchronizer('global', `${GLOBAL}0`))).toBe(expected, updates);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(onSynchronizer('global', `${GLOBAL}0`), updates, {
+      from: '--g-g--|',
+      to: '  -------|',
     });
   });
 
@@ -74,13 +62,9 @@ describe('onSynchronizer', () => {
         { synchronizerId: PRIVATE, recordTime: at(3) },
       ),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --n-g-o-b--|', values);
-      const subs = '         ^----------!';
-      const expected = '     ----g---b--|';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected, values);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(onSynchronizer(GLOBAL), values, {
+      from: '--n-g-o-b--|',
+      to: '  ----g---b--|',
     });
   });
 
@@ -89,13 +73,9 @@ describe('onSynchronizer', () => {
       g: reassignment({ synchronizerId: GLOBAL, events: [unassigned({ source: PRIVATE, target: OTHER })] }),
       p: reassignment({ synchronizerId: PRIVATE, events: [unassigned({ source: GLOBAL, target: OTHER })] }),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-p--|', values);
-      const subs = '         ^------!';
-      const expected = '     --g----|';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected, values);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(onSynchronizer(GLOBAL), values, {
+      from: '--g-p--|',
+      to: '  --g----|',
     });
   });
 
@@ -109,13 +89,9 @@ describe('onSynchronizer', () => {
       k: formerReassignment({ events: [unknownEvent] }),
       e: formerReassignment({ events: [] }),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --u-v-a-b-m-k-e--|', values);
-      const subs = '         ^----------------!';
-      const expected = '     --u---a---m------|';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected, values);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(onSynchronizer(GLOBAL), values, {
+      from: '--u-v-a-b-m-k-e--|',
+      to: '  --u---a---m------|',
     });
   });
 
@@ -130,78 +106,9 @@ describe('onSynchronizer', () => {
       s: unknownUpdate(GLOBAL),
       z: unknownUpdate(null),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --d-w-o-n-l-m-s-z--|', values);
-      const subs = '         ^------------------!';
-      const expected = '     --d-w--------------|';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected, values);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('completes if the source is empty', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold<Update>('|   ');
-      const subs = '               (^!)';
-      const expected = '           |   ';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('never emits if the source never emits', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold<Update>('-');
-      const subs = '               ^';
-      const expected = '           -';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('delivers the error of the source', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-p-#', updates);
-      const subs = '         ^-----!';
-      const expected = '     --g---#';
-
-      expectObservable(source.pipe(onSynchronizer(GLOBAL))).toBe(expected, updates);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('unsubscribes from the source when it is unsubscribed from', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-g-g--|', updates);
-      const unsub = '        -----!    ';
-      const subs = '         ^----!    ';
-      const expected = '     --g-g-    ';
-
-      const result = source.pipe(
-        mergeMap((update) => of(update)),
-        onSynchronizer(GLOBAL),
-        mergeMap((update) => of(update)),
-      );
-      expectObservable(result, unsub).toBe(expected, updates);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('serves two subscriptions independently', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-p-g--|   ', updates);
-      const subs1 = '        ^--------!   ';
-      const subs2 = '        ---^--------!';
-      const expected1 = '    --g---g--|   ';
-      const expected2 = '    -----g---g--|';
-
-      const result = source.pipe(onSynchronizer(GLOBAL));
-      expectObservable(result, '^            ').toBe(expected1, updates);
-      expectObservable(result, '---^         ').toBe(expected2, updates);
-      expectSubscriptions(source.subscriptions).toBe([subs1, subs2]);
+    emits(onSynchronizer(GLOBAL), values, {
+      from: '--d-w-o-n-l-m-s-z--|',
+      to: '  --d-w--------------|',
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
-import { mergeMap, of, toArray, type Observable, type OperatorFunction } from 'rxjs';
+import { of, toArray, type Observable, type OperatorFunction } from 'rxjs';
 import type { Timestamp } from '../../src/codecs/scalars.js';
 import type { Update } from '../../src/codecs/Update.js';
 import { ofVariant } from '../../src/operators/ofVariant.js';
@@ -18,6 +18,7 @@ import {
   unassigned,
   unknownEvent,
   unknownUpdate,
+  emits,
 } from './samples.js';
 import { marbles } from '../helpers/time.js';
 
@@ -47,13 +48,10 @@ describe('recordTimes', () => {
       r: new Map([[GLOBAL, at(2)]]),
       o: new Map([[GLOBAL, at(3)]]),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --t-r-o--|', values);
-      const subs = '         ^--------!';
-      const expected = '     --t-r-o--|';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(recordTimes(), values, {
+      from: '--t-r-o--|',
+      to: '  --t-r-o--|',
+      as: moved,
     });
   });
 
@@ -74,13 +72,10 @@ describe('recordTimes', () => {
         [PRIVATE, at(1)],
       ]),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --g-p-h--|', values);
-      const subs = '         ^--------!';
-      const expected = '     --g-p-h--|';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(recordTimes(), values, {
+      from: '--g-p-h--|',
+      to: '  --g-p-h--|',
+      as: moved,
     });
   });
 
@@ -100,24 +95,18 @@ describe('recordTimes', () => {
         [PRIVATE, at(3)],
       ]),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --n-c-n-d-d--|', values);
-      const subs = '         ^------------!';
-      const expected = '     ----c---d----|';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(recordTimes(), values, {
+      from: '--n-c-n-d-d--|',
+      to: '  ----c---d----|',
+      as: moved,
     });
   });
 
   it('emits nothing if no time advances, and never goes back', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --b-b-a-c-a-b--|', updates);
-      const subs = '         ^--------------!';
-      const expected = '     --b-----c------|';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, times);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(recordTimes(), updates, {
+      from: '--b-b-a-c-a-b--|',
+      to: '  --b-----c------|',
+      as: times,
     });
   });
 
@@ -135,13 +124,10 @@ describe('recordTimes', () => {
       d: new Map([[GLOBAL, '2026-07-24T10:00:00.500001Z']]),
       e: new Map([[GLOBAL, '2026-07-24T10:00:01Z']]),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --a-b-a-c-d-e-d--|', values);
-      const subs = '         ^----------------!';
-      const expected = '     --a-b-----d-e----|';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(recordTimes(), values, {
+      from: '--a-b-a-c-d-e-d--|',
+      to: '  --a-b-----d-e----|',
+      as: moved,
     });
   });
 
@@ -158,13 +144,10 @@ describe('recordTimes', () => {
         [PRIVATE, at(2)],
       ]),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --u-a-k--|', values);
-      const subs = '         ^--------!';
-      const expected = '     --u-a----|';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, moved);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(recordTimes(), values, {
+      from: '--u-a-k--|',
+      to: '  --u-a----|',
+      as: moved,
     });
   });
 
@@ -173,13 +156,10 @@ describe('recordTimes', () => {
       ...updates,
       u: unknownUpdate({ value: { offset: 8, synchronizerId: GLOBAL, recordTime: at(9) } }),
     };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --u-a-u-b--|', values);
-      const subs = '         ^----------!';
-      const expected = '     ----a---b--|';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, times);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(recordTimes(), values, {
+      from: '--u-a-u-b--|',
+      to: '  ----a---b--|',
+      as: times,
     });
   });
 
@@ -197,56 +177,6 @@ describe('recordTimes', () => {
       });
 
     expect(maps).toStrictEqual([new Map([[GLOBAL, at(1)]]), new Map([[GLOBAL, at(2)]])]);
-  });
-
-  it('completes if the source is empty', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold<Update>('|   ');
-      const subs = '               (^!)';
-      const expected = '           |   ';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('never emits if the source never emits', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold<Update>('-');
-      const subs = '               ^';
-      const expected = '           -';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('delivers the error of the source', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --a-b-#', updates);
-      const subs = '         ^-----!';
-      const expected = '     --a-b-#';
-
-      expectObservable(source.pipe(recordTimes())).toBe(expected, times);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('unsubscribes from the source when it is unsubscribed from', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --a-b-c--|', updates);
-      const unsub = '        -----!    ';
-      const subs = '         ^----!    ';
-      const expected = '     --a-b-    ';
-
-      const result = source.pipe(
-        mergeMap((update) => of(update)),
-        recordTimes(),
-        mergeMap((moved) => of(moved)),
-      );
-      expectObservable(result, unsub).toBe(expected, times);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
   });
 
   it('keeps times per subscription', () => {

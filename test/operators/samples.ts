@@ -1,14 +1,13 @@
+import type { OperatorFunction } from 'rxjs';
 import type { ArchivedEvent, CreatedEvent, ExercisedEvent, UnknownEvent } from '../../src/codecs/Event.js';
 import type { AssignedEvent, Reassignment, UnassignedEvent } from '../../src/codecs/Reassignment.js';
 import type { OffsetCheckpoint, SynchronizerTime } from '../../src/codecs/OffsetCheckpoint.js';
-import type {
-  ParticipantAuthorizationAdded,
-  TopologyTransaction,
-  UnknownTopologyEvent,
-} from '../../src/codecs/TopologyTransaction.js';
+import type { TopologyTransaction } from '../../src/codecs/TopologyTransaction.js';
 import type { Transaction } from '../../src/codecs/Transaction.js';
 import type { UnknownUpdate, Update } from '../../src/codecs/Update.js';
 import type { EventOf } from '../../src/operators/toEvents.js';
+import type { ParticipantAuthorizationAdded, UnknownTopologyEvent } from '../helpers/wireTypes.js';
+import { marbles } from '../helpers/time.js';
 
 export const GLOBAL = 'global::1220aa';
 export const PRIVATE = 'private::1220bb';
@@ -171,3 +170,14 @@ export const unknownUpdate = (value: unknown = { value: { offset: 8 } }): Unknow
   offset: 8,
   value,
 });
+
+/** Checks that an operator, given the values at `from`, emits them, or those of `as`, at `to`. */
+export const emits = <A, B>(
+  operator: OperatorFunction<A, B>,
+  values: Readonly<Record<string, A>>,
+  { from, to, as = values }: { readonly from: string; readonly to: string; readonly as?: object },
+): void => {
+  marbles(({ cold, expectObservable }) => {
+    expectObservable(cold(from, values).pipe(operator)).toBe(to, { ...as });
+  });
+};

@@ -1,14 +1,14 @@
 import { describe, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { either as E } from 'fp-ts';
-import { map, mergeMap, of, type Observable, type OperatorFunction } from 'rxjs';
+import { map, of, type Observable, type OperatorFunction } from 'rxjs';
 import type { Update } from '../../src/codecs/Update.js';
 import { ApiError } from '../../src/errors/ApiError.js';
 import { ConnectionError } from '../../src/errors/request.js';
 import { DecodeError, PrunedError } from '../../src/errors/feed.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { toEither } from '../../src/operators/toEither.js';
-import { transaction } from './samples.js';
+import { transaction, emits } from './samples.js';
 import { marbles } from '../helpers/time.js';
 
 const values = { a: 1, b: 2 };
@@ -16,13 +16,10 @@ const rights: Record<string, E.Either<LedgerError, number>> = { a: E.right(1), b
 
 describe('toEither', () => {
   it('emits every value as a right', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --a-b-a--|', values);
-      const subs = '         ^--------!';
-      const expected = '     --a-b-a--|';
-
-      expectObservable(source.pipe(toEither())).toBe(expected, rights);
-      expectSubscriptions(source.subscriptions).toBe(subs);
+    emits(toEither(), values, {
+      from: '--a-b-a--|',
+      to: '  --a-b-a--|',
+      as: rights,
     });
   });
 
@@ -86,62 +83,6 @@ describe('toEither', () => {
       );
       expectObservable(result).toBe(expected, {}, error);
       expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('completes if the source is empty', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold<number>('|   ');
-      const subs = '               (^!)';
-      const expected = '           |   ';
-
-      expectObservable(source.pipe(toEither())).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('never emits if the source never emits', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold<number>('-');
-      const subs = '               ^';
-      const expected = '           -';
-
-      expectObservable(source.pipe(toEither())).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('unsubscribes from the source when it is unsubscribed from', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --a-b-a--|', values);
-      const unsub = '        -----!    ';
-      const subs = '         ^----!    ';
-      const expected = '     --a-b-    ';
-
-      const result = source.pipe(
-        mergeMap((value) => of(value)),
-        toEither(),
-        mergeMap((either) => of(either)),
-      );
-      expectObservable(result, unsub).toBe(expected, rights);
-      expectSubscriptions(source.subscriptions).toBe(subs);
-    });
-  });
-
-  it('serves two subscriptions independently', () => {
-    const error = new ConnectionError('/v2/updates', 'refused');
-    const results = { ...rights, l: E.left(error) };
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('  --a-b-#      ', values, error);
-      const subs1 = '        ^-----!      ';
-      const subs2 = '        ---^-----!   ';
-      const expected1 = '    --a-b-(l|)   ';
-      const expected2 = '    -----a-b-(l|)';
-
-      const result = source.pipe(toEither());
-      expectObservable(result, '^            ').toBe(expected1, results);
-      expectObservable(result, '---^         ').toBe(expected2, results);
-      expectSubscriptions(source.subscriptions).toBe([subs1, subs2]);
     });
   });
 

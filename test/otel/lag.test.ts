@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createFollowers, type Follower } from '../../src/otel/lag.js';
+import { type Follower, Followers } from '../../src/otel/metrics.js';
 import { createRecorder } from '../../src/otel/Recorder.js';
 import { type Measured, sdk } from './support.js';
 
@@ -22,9 +22,9 @@ async function measuredLags(
   ledgerEnd: number | undefined,
 ): Promise<{ readonly offsets: readonly Partial<Measured>[]; readonly seconds: readonly Partial<Measured>[] }> {
   const telemetry = sdk();
-  const all = createFollowers(createRecorder(telemetry, {}));
-  if (ledgerEnd !== undefined) all.setLedgerEnd(ledgerEnd);
-  followers.forEach(all.add);
+  const all = new Followers(createRecorder(telemetry, {}));
+  all.ledgerEnd = ledgerEnd;
+  for (const one of followers) all.add(one);
   const measured = await telemetry.measured();
   const read = (name: string) =>
     measured.filter((one) => one.name === name).map(({ attributes, value }) => ({ attributes, value }));

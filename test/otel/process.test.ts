@@ -10,6 +10,7 @@ import {
   processFeed,
   updatesFeed,
   type Work,
+  type HandlerResult,
 } from '../../src/process/index.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/localServers.js';
@@ -45,7 +46,7 @@ async function setUp(updates: number, options: Telemetry = {}) {
   return { sandbox, telemetry, ledger, request, feed, tracer, spans };
 }
 
-const handlers: readonly (readonly [string, (work: () => void) => unknown])[] = [
+const handlers: readonly (readonly [string, (work: () => void) => HandlerResult])[] = [
   [
     'returns a value',
     (work) => {
@@ -112,7 +113,7 @@ describe.each(handlers)('a handler that %s', (_, handle) => {
   });
 });
 
-const failures: readonly (readonly [string, () => unknown])[] = [
+const failures: readonly (readonly [string, () => HandlerResult])[] = [
   [
     'throws',
     () => {
@@ -130,7 +131,7 @@ describe.each(failures)('a handler that %s', (_, fail) => {
       const { feed, telemetry, spans } = await setUp(3);
       const handler = ({ offset }: Work) => (offset === 2 ? fail() : undefined);
       const options = { name: 'balances', store: memoryStore(), onPoison };
-      const handlerRetry = { baseDelayMs: 1, maxDelayMs: 1, giveUpAfterMs: 40 };
+      const handlerRetry = { baseDelayMs: 1, maxDelayMs: 50, giveUpAfterMs: 500 };
       const committed = await lastValueFrom(processFeed(feed, handler, { ...options, handlerRetry }).pipe(toArray()));
       expect(committed.at(-1)).toMatchObject({ offset: 3 });
       const failed = spans().filter(({ status }) => status.code === SpanStatusCode.ERROR);
@@ -169,7 +170,7 @@ describe('a processor', () => {
     const { feed, telemetry } = await setUp(5);
     const batches: number[][] = [];
     await lastValueFrom(
-      processFeed(feed, (updates) => batches.push(updates.map(({ offset }) => offset)), {
+      processFeed(feed, (updates) => void batches.push(updates.map(({ offset }) => offset)), {
         batch: { size: 3, withinMs: 0 },
       }),
     );
@@ -250,7 +251,7 @@ describe('a processor', () => {
 
   it('with invalid options throws at once', async () => {
     const { ledger, request, feed } = await setUp(0);
-    expect(() => processFeed(feed, () => undefined, { name: 'balances' })).toThrow(TypeError);
+    expect(() => processFeed(feed, () => undefined, { name: 'balances' } as never)).toThrow(TypeError);
     expect(() => ledger.updates(request, { maxPageSize: 0 })).toThrow(TypeError);
   });
 });

@@ -108,7 +108,7 @@ describe('a feed', () => {
     const bounded = { beginExclusive: 0, endInclusive: 1, updateFormat };
     const first = observe(ledger.updates(bounded));
     await until(() => first.error !== undefined);
-    const second = observe(ledger.updates(bounded, { onInvalid: 'emit' }));
+    const second = observe(ledger.updates(bounded, { onUndecodable: 'emit' }));
     await until(() => second.completed);
     const third = observe(ledger.updates(bounded));
     await until(() => third.error !== undefined);

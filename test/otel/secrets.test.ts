@@ -31,7 +31,7 @@ const callAll = (ledger: Ledger, party: string, signer: Signer): Observable<unkn
   return merge(
     ...[
       ledger.updates(request).pipe(take(1)),
-      ledger.updates(request, { onInvalid: 'emit' }).pipe(take(1)),
+      ledger.updates(request, { onUndecodable: 'emit' }).pipe(take(1)),
       processFeed(updatesFeed(ledger, request), failing, park).pipe(take(2)),
       ledger.prepare(submission),
       ledger.submit(submission, signer, { verify: false, recover: false }),

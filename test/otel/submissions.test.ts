@@ -13,6 +13,7 @@ import { createTracedLedger } from '../../src/otel/index.js';
 import { cantonError } from '../../src/sandbox/index.js';
 import { observe } from '../helpers/observe.js';
 import { sandboxes } from '../helpers/localServers.js';
+import { createAsset, transactionPath } from '../sandbox/commands.js';
 import { until } from '../helpers/time.js';
 import { sdk, withContexts, type Sdk } from './support.js';
 
@@ -207,7 +208,7 @@ describe('a submission', () => {
     const first = await inSpan(submission$);
     expect(first.result).toMatchObject({ _tag: 'OutcomeUnknownError' });
     const second = await inSpan(submission$);
-    expect(second.result).toMatchObject({ offset: sandbox.ledgerEnd });
+    expect(second.result).toMatchObject({ offset: 1 });
     expect(sandbox.updates).toHaveLength(1);
     const spans = telemetry.spans('submit');
     expect(spans.map((one) => one.spanContext().traceId)).toEqual([first.span.traceId, second.span.traceId]);
@@ -272,6 +273,43 @@ describe('a submission', () => {
     expect(telemetry.spans('POST /v2/interactive-submission/prepare')[0]?.parentSpanContext).toMatchObject({
       spanId: preparing.spanId,
     });
+  });
+
+  it('of a hosted party is committed in the trace of its caller, and has a span with its attempts and its outcome', async () => {
+    const { ledger, sandbox, inSpan, telemetry } = await setUp();
+    const desk = sandbox.hostedParty('desk');
+    const commands = { commandId: 'create-1', userId: 'app', actAs: [desk], commands: [createAsset(desk)] } as const;
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path: transactionPath });
+    const { span, result } = await inSpan(ledger.submitAndWaitForTransaction(commands));
+    expect(result).toMatchObject({ isRepeated: true });
+    const { traceContext, updateId, offset } = result as Transaction;
+    expect(traceContext?.traceparent).toContain(span.traceId);
+
+    const [submission] = telemetry.spans('submit commands');
+    expect(submission?.parentSpanContext?.spanId).toBe(span.spanId);
+    expect(submission?.events.map(({ name }) => name)).toEqual(['sent', 'unclear', 'sent']);
+    expect(submission?.attributes).toMatchObject({
+      'canton.command.id': 'create-1',
+      'canton.submission.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'canton.submission.outcome': 'committed',
+      'canton.update.id': updateId,
+      'canton.offset': offset,
+    });
+    const attempts = telemetry.spans(`POST ${transactionPath}`);
+    expect(attempts.map(({ attributes }) => attributes['error.type'])).toEqual(['ECONNRESET', 'DUPLICATE_COMMAND']);
+    expect(submission?.links.map((link) => link.context.spanId)).toEqual([attempts[0]?.spanContext().spanId]);
+    expect(telemetry.spans().every((other) => other.spanContext().traceId === span.traceId)).toBe(true);
+
+    const body = cantonError('LOCAL_VERDICT_INACTIVE_CONTRACTS');
+    sandbox.fault({ kind: 'status', status: 404, body }, { path: transactionPath });
+    await inSpan(ledger.submitAndWaitForTransaction({ ...commands, commandId: undefined }));
+    const [, rejected] = telemetry.spans('submit commands');
+    expect(rejected?.attributes).not.toHaveProperty(['canton.command.id']);
+    expect(await outcomes(telemetry)).toEqual([
+      { 'canton.submission.outcome': 'committed', value: 1 },
+      { 'canton.submission.outcome': 'rejected', 'error.type': 'LOCAL_VERDICT_INACTIVE_CONTRACTS', value: 1 },
+    ]);
+    expect(await telemetry.measured('canton_rx.submission.duration')).toHaveLength(2);
   });
 
   it('with invalid options throws at once', async () => {

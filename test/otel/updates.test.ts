@@ -161,10 +161,10 @@ describe('a feed', () => {
     const bounded = { beginExclusive: 0, endInclusive: 1, updateFormat };
     const failed = observe(ledger.updates(bounded));
     await until(() => failed.error !== undefined);
-    const emitted = observe(ledger.updates(bounded, { onInvalid: 'emit' }));
+    const emitted = observe(ledger.updates(bounded, { onUndecodable: 'emit' }));
     await until(() => emitted.completed);
     expect(failed.error).toMatchObject({ _tag: 'DecodeError' });
-    expect(emitted.values).toMatchObject([{ _tag: 'InvalidUpdate' }]);
+    expect(emitted.values).toMatchObject([{ _tag: 'UndecodedUpdate' }]);
     expect(await telemetry.measured('canton_rx.decode.failures')).toMatchObject([{ value: 2 }]);
     expect(await telemetry.measured('canton_rx.feed.failures')).toMatchObject([
       { attributes: { 'error.type': 'DecodeError' }, value: 1 },

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
 import { concatMap, filter, firstValueFrom, lastValueFrom, Subject, take, tap, toArray } from 'rxjs';
-import { isHandlerError, isStoreError } from '../../src/index.js';
+import { isLedgerError } from '../../src/index.js';
 import { handleParked, type Handler, processFeed, updatesFeed } from '../../src/process/index.js';
-import { postgresStore } from '../../src/postgres/index.js';
+import { postgresStore, postgresStoreSql } from '../../src/postgres/index.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
 import { insert, offsetsOf, poolOf, request, sandboxWorlds, withDatabase } from './support.js';
 
@@ -30,6 +30,18 @@ describeWithPostgres('postgresStore', () => {
     expect(Math.max(...committed.map(({ handled }) => handled))).toBe(30);
   });
 
+  it('works in a schema whose name is a keyword of SQL', async () => {
+    const { service, ledger, all } = await world(20);
+    await database.pool.query('CREATE SCHEMA "user"');
+    const store = postgresStore({ pool: database.pool, schema: 'user', pollMs: 20 });
+    const half = all[10] ?? 0;
+    for (const end of [half, service.ledgerEnd])
+      await lastValueFrom(processFeed(updatesFeed(ledger, request(end)), insert(), options({ store })));
+    expect(await seen()).toEqual(all);
+    await database.pool.query(postgresStoreSql('user'));
+    await database.pool.query('DROP SCHEMA "user" CASCADE');
+  });
+
   it('rolls back the effects of a handler that fails, and keeps those of earlier updates', async () => {
     const { service, ledger, all } = await world(60);
     const poison = all[33] ?? 0;
@@ -45,7 +57,7 @@ describeWithPostgres('postgresStore', () => {
       ),
     );
     const error = await failing.catch((cause: unknown) => cause);
-    expect(isHandlerError(error) && error.offset).toBe(poison);
+    expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(poison);
     expect(await seen()).toEqual(all.slice(0, 33));
   });
 
@@ -98,11 +110,11 @@ describeWithPostgres('postgresStore', () => {
       ),
     );
     const error = await failing.catch((cause: unknown) => cause);
-    expect(isHandlerError(error) && error.offset).toBe(all[4]);
-    expect(isHandlerError(error) && error.cause).toMatchObject({ message: reason });
+    expect(isLedgerError(error, 'HandlerError') && error.offset).toBe(all[4]);
+    expect(isLedgerError(error, 'HandlerError') && error.cause).toMatchObject({ message: reason });
   });
 
-  it('lets one of two processors work, and the other continue after it', async () => {
+  it('lets one of two processors work, and the other continue after it (G36)', async () => {
     const { service, ledger, all } = await world(300);
     const half = all[150] ?? 0;
     const first$ = processFeed(
@@ -146,10 +158,12 @@ describeWithPostgres('postgresStore', () => {
     }
     await idle;
     expect(await seen()).toEqual(await offsetsOf(ledger, service.ledgerEnd));
-    expect(diagnostics.some((one) => one._tag === 'RetryScheduled' && isStoreError(one.cause))).toBe(true);
+    expect(diagnostics.some((one) => one._tag === 'RetryScheduled' && isLedgerError(one.cause, 'StoreError'))).toBe(
+      true,
+    );
   });
 
-  it('saves no cursor after another processor has taken the name', async () => {
+  it('saves no cursor after another processor has taken the name (G39)', async () => {
     const { service, ledger, all, diagnostics } = await world(200);
     let isNameTaken = false;
     const handler: Handler<PoolClient> = async (update, tx) => {

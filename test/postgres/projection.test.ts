@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, expect, it, jest } from '@jest/globals';
 import { Pool } from 'pg';
-import { firstValueFrom, lastValueFrom, takeWhile, toArray } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, takeWhile, toArray } from 'rxjs';
 import { createLedger, type Ledger } from '../../src/index.js';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import { contractChanges, type ContractQuery } from '../../src/contracts/index.js';
@@ -10,13 +9,13 @@ import {
   type ContractsProjectionOptions,
   migrateProjection,
   postgresStore,
-  projectionTables,
+  projectionSql,
 } from '../../src/postgres/index.js';
-import { contractsFeed, processFeed, type ProcessOptions } from '../../src/process/index.js';
+import { type Committed, contractsFeed, processFeed, type ProcessOptions } from '../../src/process/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes } from '../helpers/localServers.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
-import { batchesOf, write } from './projectionWorks.js';
+import { batchesOf } from './projectionWorks.js';
 import { withDatabase } from './support.js';
 
 const sandbox = sandboxes();
@@ -38,13 +37,14 @@ describeWithPostgres('contractsProjection', () => {
     ledger: Ledger,
     more: Partial<ContractsProjectionOptions> & { readonly store?: string; readonly batchSize?: number } = {},
     how: Pick<ProcessOptions, 'commitEvery' | 'handlerRetry'> = {},
+    isDone = ({ isCaughtUp }: Committed): boolean => isCaughtUp,
   ): Promise<void> => {
     const { pool } = database;
     const { store = 'public', batchSize = 40, ...options } = more;
     const handler = contractsProjection({ pool, query, ...options });
     const feed = contractsFeed(ledger, { ...query, includeExercises: options.query?.includeExercises }, { batchSize });
     const processor = { name: "the contracts' processor", store: postgresStore({ pool, schema: store }), ...how };
-    await lastValueFrom(processFeed(feed, handler, processor).pipe(takeWhile(({ isCaughtUp }) => !isCaughtUp)), {
+    await lastValueFrom(processFeed(feed, handler, processor).pipe(takeWhile((committed) => !isDone(committed))), {
       defaultValue: undefined,
     });
   };
@@ -92,7 +92,7 @@ describeWithPostgres('contractsProjection', () => {
     expect(rows).toEqual(expected);
   };
 
-  it('has the contracts of the ledger after each run, also when it was pruned or restored meanwhile', async () => {
+  it('has the contracts of the ledger after each run, also when it was pruned or restored meanwhile (G49)', async () => {
     const { service, ledger } = await world(300);
     await project(ledger);
     await checkActive(ledger);
@@ -118,6 +118,102 @@ describeWithPostgres('contractsProjection', () => {
     await checkActive(ledger);
     expect(await read('SELECT FROM contracts.archives()')).toEqual([]);
     expect(await value('SELECT contracts.oldest_offset()')).toBe(await value('SELECT contracts.latest_offset()'));
+  });
+
+  /** A ledger that was pruned beyond the projection, whose processor ended after the first batch of the reload. */
+  const interruptedReload = async () => {
+    const { service, ledger } = await world(300);
+    await project(ledger);
+    service.generate(200, { seed: 6 });
+    await project(ledger);
+    const end = service.ledgerEnd;
+    const ended = await read('SELECT contract_id FROM contracts.archives() ORDER BY 1');
+    service.generate(200, { seed: 7 });
+    service.prune(service.ledgerEnd - 3);
+    await project(ledger, { batchSize: 5 }, { commitEvery: { updates: 1 } }, ({ handled }) => handled > 0);
+    expect(await value('SELECT loading IS NOT NULL FROM contracts.projection_state')).toBe(true);
+    return { service, ledger, end, ended };
+  };
+
+  it('keeps its history if a replica lags after a crash during the reload that follows pruning', async () => {
+    const { service, ended } = await interruptedReload();
+    const replica = await sandbox();
+    replica.generate(300, { seed: 5 });
+    let requests = 0;
+    const ledger = createLedger({
+      baseUrl: service.url,
+      retry: { baseDelayMs: 5, maxDelayMs: 20 },
+      fetch: (input, init) => {
+        const url = input instanceof Request ? input.url : String(input);
+        const isLagging = !url.includes('participant-id') && (requests += 1) <= 4;
+        const to = isLagging ? url.replace(service.url, replica.url) : url;
+        return fetch(input instanceof Request ? new Request(to, input) : to, init);
+      },
+    });
+    await project(ledger);
+    expect(requests).toBeGreaterThan(4);
+    await checkActive(ledger);
+    expect(await read('SELECT contract_id FROM contracts.archives() WHERE NOT archived_in_gap ORDER BY 1')).toEqual(
+      ended,
+    );
+  });
+
+  it('has nothing of a ledger that was restored after a crash during the reload, and has grown since', async () => {
+    const { service, ledger, end } = await interruptedReload();
+    service.restore(end - 30);
+    service.generate(400, { seed: 8 });
+    await project(ledger);
+    await checkActive(ledger);
+    expect(await read('SELECT FROM contracts.archives()')).toEqual([]);
+    expect(await value('SELECT contracts.oldest_offset()')).toBe(await value('SELECT contracts.latest_offset()'));
+  });
+
+  it('reports how many rows it removes, if the ledger was restored', async () => {
+    const { service, ledger } = await world(100);
+    const exercises = { query: { ...query, includeExercises: true } };
+    await project(ledger, exercises);
+    service.generate(60, { seed: 6 });
+    await project(ledger, exercises);
+    const count = async (rows: string): Promise<number> =>
+      Number(await value(`SELECT count(*) FROM contracts.${rows}`));
+    const removed = {
+      contracts: await count('creates()'),
+      exercises: await count('exercises()'),
+      updates: await count('transactions'),
+    };
+    expect(removed.exercises).toBeGreaterThan(0);
+    service.restore(service.ledgerEnd - 40);
+    service.generate(80, { seed: 8 });
+    const reports: unknown[] = [];
+    ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'RowsReplaced')).subscribe((report) => reports.push(report));
+    await project(ledger, exercises);
+    expect(reports).toEqual([
+      expect.objectContaining({ ...removed, reason: 'ledgerReset', schema: 'contracts', offset: service.ledgerEnd }),
+    ]);
+    await checkActive(ledger);
+  });
+
+  it("keeps all rows and ends if the ledger was restored and onReplaced is 'fail', until it is 'reload'", async () => {
+    const { service, ledger } = await world(100);
+    await project(ledger, { onReplaced: 'fail' });
+    service.generate(60, { seed: 6 });
+    await project(ledger, { onReplaced: 'fail' });
+    const rows = await read('SELECT * FROM contracts.creates() ORDER BY contract_id');
+    service.restore(service.ledgerEnd - 40);
+    service.generate(80, { seed: 8 });
+    for (const batchSize of [10, Infinity]) {
+      const error = await project(ledger, { onReplaced: 'fail', batchSize }).catch((cause: unknown) => cause);
+      expect(error).toMatchObject({
+        _tag: 'CursorError',
+        reason: 'ledger',
+        message: expect.stringContaining(`the schema contracts has ${rows.length} contracts`),
+      });
+      expect(await read('SELECT * FROM contracts.creates() ORDER BY contract_id')).toEqual(rows);
+    }
+    await project(ledger);
+    await checkActive(ledger);
+    for (const onReplaced of ['keep', null])
+      expect(() => contractsProjection({ pool: database.pool, query, onReplaced } as never)).toThrow(TypeError);
   });
 
   it('has the exercises of the changes, if the query asks for them', async () => {
@@ -236,52 +332,52 @@ describeWithPostgres('contractsProjection', () => {
     );
   });
 
+  it('refuses a pool that has no connection for it beside that of its processor', async () => {
+    const single = new Pool({ connectionString: database.server.url, max: 1 });
+    expect(() => contractsProjection({ pool: single, query })).toThrow(
+      new TypeError(
+        'pool must allow at least 2 connections: the processor holds one, and the projection needs another',
+      ),
+    );
+    await single.end();
+  });
+
+  it('names the cause if all connections of its pool are in use', async () => {
+    const pool = new Pool({ connectionString: database.server.url, max: 2 });
+    const [tx, other] = [await pool.connect(), await pool.connect()];
+    const handler = contractsProjection({ pool, query });
+    jest.useFakeTimers();
+    try {
+      const written = expect(lastValueFrom(handler(batchesOf('start', 1, []), tx))).rejects.toThrow(
+        'no connection of the pool became free within 30 s',
+      );
+      await jest.advanceTimersByTimeAsync(30_000);
+      await written;
+    } finally {
+      jest.useRealTimers();
+      for (const client of [tx, other]) client.release();
+      await pool.end();
+    }
+  });
+
   it('uses tables that a migration has made, and refuses others', async () => {
-    const { ledger } = await world(30);
+    const { service, ledger } = await world(30);
     const how = { handlerRetry: { giveUpAfterMs: 0 } };
     await expect(project(ledger, { createTables: false }, how)).rejects.toThrow(
       'the tables of the projection are missing',
     );
-    await database.pool.query(projectionTables('order'));
-    await database.pool.query(projectionTables('order'));
+    await database.pool.query(projectionSql('order'));
+    await database.pool.query(projectionSql('order'));
     await project(ledger, { createTables: false, schema: 'order' });
     await checkActive(ledger, '"order"');
     await database.pool.query('INSERT INTO "order".projection_versions (version) VALUES (99)');
-    await expect(lastValueFrom(migrateProjection({ pool: database.pool, schema: 'order' }))).rejects.toThrow(
-      'of version 99',
-    );
+    const ofOthers = 'the tables of the projection are of version 99, but must be of version 1';
+    await expect(lastValueFrom(migrateProjection({ pool: database.pool, schema: 'order' }))).rejects.toThrow(ofOthers);
+    await expect(database.pool.query(projectionSql('order'))).rejects.toThrow(ofOthers);
+    service.generate(5, { seed: 6 });
+    await expect(project(ledger, { createTables: false, schema: 'order' }, how)).rejects.toThrow(ofOthers);
     for (const schema of ['Contracts', 'a.b', 'x"; DROP TABLE y; --', '', 'ä', 'a'.repeat(64)])
       expect(() => contractsProjection({ pool: database.pool, query, schema })).toThrow(TypeError);
-  });
-
-  it('upgrades tables of the version before, which keep what is in them', async () => {
-    const { service, ledger } = await world(80);
-    await database.pool.query(await readFile(new URL('projectionVersion1.sql', import.meta.url), 'utf8'));
-    expect(await value('SELECT max(version) FROM contracts.projection_versions')).toBe(1);
-    const contracts = await contractsOf(ledger);
-    await database.pool.query(`INSERT INTO contracts.projection_templates
-      (payload_type, template_id, template_fqn, module, entity, package_id)
-      VALUES ('template', 'p:Main:Old', 'old:Main:Old', 'Main', 'Old', 'p')`);
-    await database.pool.query(`INSERT INTO contracts.projection_contracts
-      (generation, template_pk, created_at_offset, created_node_id, created_effective_at, reassignment_counter, contract_id,
-      signatories, observers, witnesses, payload)
-      VALUES (1, 1, 3, 0, now(), 0, '00old', '{}', '{}', '{}', '{"a": 1}')`);
-    await database.pool.query(`UPDATE contracts.projection_state SET generation = 1, visible = '{1}', latest_offset = 5,
-      oldest_offset = 2`);
-    const old = await read('SELECT * FROM contracts.active()');
-    expect(old).toHaveLength(1);
-    const upgrades = await Promise.all([1, 2, 3].map(() => lastValueFrom(migrateProjection({ pool: database.pool }))));
-    expect(upgrades).toEqual([1, 2, 3].map(() => ({ version: 2 })));
-    expect(await read('SELECT * FROM contracts.active()')).toEqual(old);
-    expect(await read('SELECT * FROM contracts.exercises()')).toEqual([]);
-    // and it can be written
-    const handler = contractsProjection({ pool: database.pool, query });
-    await write(database.pool, handler, batchesOf('pruned', service.ledgerEnd, contracts));
-    expect(await read(`SELECT contract_id, archived_in_gap FROM contracts.archives('Main:Old')`)).toEqual([
-      { contract_id: '00old', archived_in_gap: true },
-    ]);
-    await checkActive(ledger);
-    expect(await value('SELECT contracts.set_latest(NULL)')).toBe(await value('SELECT contracts.latest_offset()'));
   });
 
   it('is migrated by several at once, whatever the isolation, and without the right to create schemas', async () => {
@@ -294,10 +390,10 @@ describeWithPostgres('contractsProjection', () => {
         }),
     );
     const versions = await Promise.all(pools.map((each) => lastValueFrom(migrateProjection({ pool: each }))));
-    expect(versions.map(({ version }) => version)).toEqual([2, 2, 2]);
+    expect(versions.map(({ version }) => version)).toEqual([1, 1, 1]);
     await pool.query('CREATE ROLE reader LOGIN; CREATE SCHEMA other; GRANT USAGE, CREATE ON SCHEMA other TO reader');
     const owner = new Pool({ connectionString: database.server.url.replace('postgres@', 'reader@') });
-    expect(await lastValueFrom(migrateProjection({ pool: owner, schema: 'other' }))).toEqual({ version: 2 });
+    expect(await lastValueFrom(migrateProjection({ pool: owner, schema: 'other' }))).toEqual({ version: 1 });
     await Promise.all([...pools, owner].map((each) => each.end()));
     await pool.query('DROP OWNED BY reader');
   });

@@ -2,11 +2,11 @@ import { beforeEach, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
 import { contractType, interfaceType } from '../../src/index.js';
 import { contractsProjection } from '../../src/postgres/index.js';
-import { toStorableJson } from '../../src/postgres/projection/toJson.js';
+import { toStorableJson } from '../../src/postgres/projection/columns.js';
 import type { ContractsWork } from '../../src/process/index.js';
 import { archived, created, exercised, transactionOf } from '../helpers/contractEvents.js';
 import { describeWithPostgres } from '../helpers/postgresServer.js';
-import { batchesOf, withoutCopy, worksOf, write } from './projectionWorks.js';
+import { batchesOf, contractsOf, withoutCopy, worksOf, write } from './projectionWorks.js';
 import { withDatabase } from './support.js';
 
 const sync = 'sync-a::1220ab';
@@ -173,6 +173,50 @@ describeWithPostgres("a projection's functions", () => {
     ]);
   });
 
+  it('have the payloads of the snapshot after pruning, also where a view has failed since, or is storable again', async () => {
+    const holding = (viewValue: unknown, code = 0): object => ({
+      interfaceId: 'ii:Api:Holding',
+      viewStatus: { code },
+      viewValue,
+    });
+    const contracts = (...given: readonly { readonly argument: object; readonly view: object }[]) =>
+      contractsOf([
+        transactionOf(
+          1,
+          sync,
+          given.map(({ argument, view }, nodeId) =>
+            created({
+              contractId: `00${nodeId}`,
+              offset: 1,
+              nodeId,
+              createArgument: argument,
+              interfaceViews: [view],
+              ...{ contractKey: argument },
+            }),
+          ),
+        ),
+      ]);
+    const rows = () =>
+      read(`SELECT contract_id, payload_type, payload, contract_key, as_sent FROM contracts.active()
+        ORDER BY contract_id, payload_type DESC`);
+    const before = contracts(
+      { argument: { text: 'a\0b' }, view: holding({ owner: 'bob' }) },
+      { argument: { text: 'ab' }, view: holding(null, 9) },
+      { argument: { text: 'same' }, view: holding({ owner: 'x\0' }) },
+    );
+    const after = contracts(
+      { argument: { text: 'ab' }, view: holding(null, 9) },
+      { argument: { text: 'a\0b' }, view: holding({ owner: 'eve' }) },
+      { argument: { text: 'same' }, view: holding({ owner: 'y\0' }) },
+    );
+    await project(batchesOf('start', 5, after));
+    const expected = await rows();
+    expect(expected).toHaveLength(6);
+    await database.pool.query('DROP SCHEMA contracts CASCADE');
+    await project([...batchesOf('start', 1, before), ...batchesOf('pruned', 5, after)]);
+    expect(await rows()).toEqual(expected);
+  });
+
   it('read at an offset of the session, and find offsets by time', async () => {
     const elements = [1, 2, 3, 4].map((offset) =>
       transactionAt(offset * 10, `2026-01-0${offset}T00:00:00Z`, [
@@ -235,17 +279,20 @@ describeWithPostgres("a projection's functions", () => {
   it('remove what ended in a gap once updates after the gap are older than history must be kept', async () => {
     const hour = (offset: number, time: string, events: readonly object[] = []): object =>
       transactionAt(offset, `2026-01-01T${time}:00Z`, [created({ contractId: `00${offset}`, offset }), ...events]);
-    const elements = [hour(1, '00:00'), hour(2, '00:01'), hour(50, '09:00'), hour(51, '09:30'), hour(52, '10:30')];
+    const times = ['09:00', '09:30', '10:00', '10:30'].map((time, index) => hour(50 + index, time));
+    const elements = [hour(1, '00:00'), hour(2, '00:01'), ...times];
     const [empty, first, second, ...later] = worksOf(elements);
     if (empty === undefined || first?._tag !== 'ContractsChanged' || second === undefined) throw new Error('no change');
     await project([empty, first, second]);
     await project([...batchesOf('pruned', 20, first.added), ...batchesOf('pruned', 40, [])]);
     expect(await ids('contracts.archives()')).toEqual(['001', '002']);
     const keep = { keepArchivedMs: 3_600_000 };
-    for (const work of later.slice(0, 2)) await project([work], keep);
-    // what ended in the first gap may have ended just before the second reload
-    expect(await ids('contracts.archives()')).toEqual(['001', '002']);
-    await project(later.slice(2), keep);
+    for (const work of later.slice(0, 3)) {
+      await project([work], keep);
+      // what ended in the first gap may have ended just before the second reload, which is an hour ago at last
+      expect(await ids('contracts.archives()')).toEqual(['001', '002']);
+    }
+    await project(later.slice(3), keep);
     expect(await ids('contracts.archives()')).toEqual([]);
   });
 
@@ -288,19 +335,106 @@ describeWithPostgres("a projection's functions", () => {
       ]),
     );
     await project(worksOf(elements));
-    await read(`SELECT contracts.create_index_for_contract('marble owner', 'Marble', $$(payload ->> 'owner')$$)`);
-    await read(`SELECT contracts.create_index_for_contract('marble_all', NULL, 'payload jsonb_path_ops', 'gin')`);
+    await read(`SELECT contracts.create_index_for_contract('marble owner', 'Marble', '{owner}')`);
+    await read(`SELECT contracts.create_index_for_contract('place', 'Marble', '{place,"the ''room"}')`);
+    await read(`SELECT contracts.create_index_for_contract('marble_all', NULL, '{}', 'gin')`);
+    await read(`SELECT contracts.create_index_for_contract('marble_place', NULL, '{place}', 'gin')`);
     await read('ANALYZE contracts.projection_contracts');
     const plan = async (condition: string): Promise<string> =>
       JSON.stringify(await read(`EXPLAIN SELECT * FROM contracts.active('Marble') WHERE ${condition}`));
     expect(await plan(`payload ->> 'owner' = 'party 7'`)).toContain('marble owner');
+    expect(await plan(`payload #>> '{place,the ''room}' = '7'`)).toContain('using place on');
     expect(await plan(`payload @> '{"size": 7}'`)).toContain('marble_all');
+    expect(await plan(`payload -> 'place' @> '{"floor": 7}'`)).toContain('marble_place');
     expect(await ids(`contracts.active('Marble') WHERE payload ->> 'owner' = 'party 7'`)).toEqual(['c7']);
-    await expect(
-      read(`SELECT contracts.create_index_for_contract('a', 'Marble', '(payload)', 'bogus')`),
-    ).rejects.toThrow('"bogus" is not an index method');
-    await expect(read(`SELECT contracts.create_index_for_contract('a', 'Nobody', '(payload)')`)).rejects.toThrow(
+    await expect(read(`SELECT contracts.create_index_for_contract('a', 'Marble', '{owner}', 'bogus')`)).rejects.toThrow(
+      '"bogus" is not an index method',
+    );
+    await expect(read(`SELECT contracts.create_index_for_contract('a', 'Nobody', '{owner}')`)).rejects.toThrow(
       'no template',
     );
+    for (const path of ['{}', null, '{owner,NULL}'])
+      await expect(read('SELECT contracts.create_index_for_contract($1, $1, $2)', ['Marble', path])).rejects.toThrow(
+        'a btree index needs a path of field names',
+      );
+  });
+
+  it('check names and offsets before they read, even if there is nothing to read', async () => {
+    const types = { asset: contractType('#finance:Main:Asset', t.unknown) };
+    const expectCode = async (sql: string, code: string): Promise<void> => {
+      // as a constant, and as a parameter of a plan that is made for any value
+      await expect(read(`SELECT * FROM contracts.${sql}`)).rejects.toMatchObject({ code });
+      await expect(read(`SELECT count(*) FROM contracts.${sql}`)).rejects.toMatchObject({ code });
+    };
+    await project(batchesOf('start', 7, []), { query: { parties: 'any', types } });
+    for (const sql of ["active('Nope')", "creates('Nope', 1000, 2000)", "archives('Nope')", "exercises('Nope')"])
+      await expectCode(sql, '42704');
+    for (const sql of ['active(NULL, 8)', "active('asset', 8)", 'summary_active(8)']) await expectCode(sql, '55000');
+    for (const sql of ['active(NULL, 6)', "active('asset', 6)", 'summary_active(6)']) await expectCode(sql, '22003');
+    await expectCode("creates('Nope') WHERE contract_id = 'none'", '42704');
+    const both = [
+      transactionOf(8, sync, [created({ contractId: '001', offset: 8, templateId: 'a:Main:Token', packageName: 'a' })]),
+      transactionOf(9, sync, [created({ contractId: '002', offset: 9, templateId: 'b:Main:Token', packageName: 'b' })]),
+    ];
+    await project(worksOf(both).slice(1), { query: { parties: 'any', types } });
+    for (const sql of ["active('Nope')", "creates('Nope', 1000, 2000)", "archives('Nope')"])
+      await expectCode(sql, '42704');
+    for (const sql of ["creates('Token', 1000, 2000)", "archives('Token')", "active('Token', 7)"])
+      await expectCode(sql, '42P09');
+    expect(await ids('contracts.active(NULL, 7)')).toEqual([]);
+    expect(await ids("contracts.archives('asset')")).toEqual([]);
+    await withSession(async (run) => {
+      await run('SET plan_cache_mode = force_generic_plan');
+      await run('PREPARE active (text, bigint) AS SELECT * FROM contracts.active($1, $2)');
+      await expect(run("EXECUTE active('Nope', NULL)")).rejects.toMatchObject({ code: '42704' });
+      await expect(run('EXECUTE active(NULL, 10)')).rejects.toMatchObject({ code: '55000' });
+      expect(await run('EXECUTE active(NULL, NULL)')).toHaveLength(2);
+    });
+  });
+
+  it('find the newest contracts by an index, whether many or few have the name', async () => {
+    const types = [1, 2, 3].map((offset) =>
+      created({ contractId: `00${offset}`, offset, templateId: `p:Main:T${offset}` }),
+    );
+    await project(worksOf(types.map((event, index) => transactionOf(index + 1, sync, [event]))));
+    await read(`INSERT INTO contracts.projection_contracts (generation, template_pk, created_at_offset, created_node_id,
+        created_effective_at, reassignment_counter, contract_id, signatories, observers, witnesses, payload,
+        archived_at_offset)
+      SELECT s.generation, t.template_pk, n, 0, now(), 0, 'c' || n, '{}', '{}', '{}', '{}', CASE WHEN n % 5 = 0 THEN n + 1 END
+      FROM generate_series(4, 20000) AS n, contracts.projection_state s, contracts.projection_templates t
+      WHERE t.entity = CASE WHEN n % 4000 = 1 THEN 'T2' WHEN n % 2 = 0 THEN 'T1' ELSE 'T3' END`);
+    await read('ANALYZE contracts.projection_contracts');
+    for (const [name, index] of [
+      ["'T1'", 'projection_contracts_newest'],
+      ["'T2'", 'projection_contracts_active'],
+      ['NULL', 'projection_contracts_newest'],
+    ] as const) {
+      for (const order of ['DESC', 'ASC']) {
+        const query = `contracts.active(${name}) ORDER BY created_at_offset ${order} LIMIT 20`;
+        const plan = JSON.stringify(await read(`EXPLAIN SELECT * FROM ${query}`));
+        expect(plan).toMatch(new RegExp(String.raw`(?:Index Scan (?:Backward )?using|Bitmap Index Scan on) ${index}`));
+        expect(plan).not.toContain('Seq Scan on projection_contracts');
+      }
+    }
+    const newest = await read(`SELECT created_at_offset::int AS o FROM contracts.active('T1') ORDER BY 1 DESC LIMIT 5`);
+    expect(newest.map(({ o }) => o)).toEqual([19998, 19996, 19994, 19992, 19988]);
+    expect(await ids(`contracts.active('T2')`)).toEqual(['002', 'c12001', 'c16001', 'c4001', 'c8001']);
+  });
+
+  it('run no other SQL than that of an index', async () => {
+    await project(worksOf([transactionOf(1, sync, [created({ contractId: '001', offset: 1 })])]));
+    await read('CREATE TABLE other (id int)');
+    const evil = `(1)); DROP TABLE other; --`;
+    for (const kind of ['btree', 'gin']) {
+      // a list of field names, and what the function took before
+      for (const path of [[evil], [`owner')); DROP TABLE other; --`, `"'\\$$`], evil])
+        await read('SELECT contracts.create_index_for_contract($1, NULL, $2, $3)', [
+          `${kind} ${String(path)}`.slice(0, 60),
+          path,
+          kind,
+        ]).catch(() => undefined);
+    }
+    expect(await read(`SELECT to_regclass('other') IS NOT NULL AS exists`)).toEqual([{ exists: true }]);
+    await read('DROP TABLE other');
   });
 });

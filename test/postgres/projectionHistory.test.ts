@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { AnyContract } from '../../src/contracts/Contract.js';
 import type { ContractsChanged } from '../../src/contracts/ContractChange.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
-import { makeContract } from '../../src/contracts/makeContract.js';
+import { makeContract } from '../../src/contracts/Contract.js';
 import { contractsProjection } from '../../src/postgres/index.js';
 import { contractHistories, contractsAt, entriesAt, type HistoryUpdate, offsetIn } from '../helpers/contractHistory.js';
 import { effort } from '../helpers/effort.js';
@@ -89,7 +89,7 @@ function play(history: readonly HistoryUpdate[], start: number, end: number) {
   const fold = new ContractsFold(makeContract());
   fold.load(entriesAt(history, start).map(decodeEntry));
   fold.settle();
-  const contracts = [...fold.contracts.values()];
+  const contracts = fold.contracts.toArray();
   const changes = history
     .filter(({ offset }) => offset > start && offset <= end)
     .flatMap(({ element }) => fold.apply(decodeUpdate(element)) ?? []);
@@ -139,7 +139,7 @@ describeWithPostgres('the projection of a history', () => {
       await expect(read('SELECT contracts.validate_offset_exists($1)', [unknown])).rejects.toThrow('offset');
   };
 
-  it('has what the fold has, at every offset, through resets that follow pruning, and new ledgers', async () => {
+  it('has what the fold has, at every offset, through resets that follow pruning, and new ledgers (G49)', async () => {
     const handler = contractsProjection({ pool: database.pool, query: { parties: 'any' } });
     const plan = fc.record({
       history: contractHistories({ maxEvents: 30 }),

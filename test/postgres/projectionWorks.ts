@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { lastValueFrom } from 'rxjs';
 import type { AnyContract, ContractTypes } from '../../src/contracts/Contract.js';
 import { ContractsFold } from '../../src/contracts/ContractsFold.js';
-import { makeContract } from '../../src/contracts/makeContract.js';
+import { makeContract } from '../../src/contracts/Contract.js';
 import type { ProjectionHandler } from '../../src/postgres/index.js';
 import type { ContractsWork, ResetBatch } from '../../src/process/index.js';
 import { decodeUpdate } from '../helpers/foldLaw.js';

@@ -31,7 +31,7 @@ describeWithPostgres('a projection', () => {
   const many = (prefix: string, count: number, more: object = {}): readonly object[] =>
     Array.from({ length: count }, (_, index) => one(`${prefix}${index}`, index + 1, more));
 
-  it('has one writer: each other one ends, whoever begins to load last', async () => {
+  it('has one writer: each other one ends, whoever begins to load last (G50)', async () => {
     const [a, b] = [start('a'), start('b')];
     const load = (prefix: string) => batchesOf('start', 10, contractsOf(many(prefix, 6)), 2);
     const change = (contractId: string, offset: number) => worksOf([one(contractId, offset)]).slice(1);
@@ -55,6 +55,17 @@ describeWithPostgres('a projection', () => {
     await b(batchesOf('pruned', 20, contractsOf(many('b', 1))));
     expect(await ids('contracts.creates()')).toEqual(['b0']);
     expect(await read('SELECT contracts.oldest_offset() AS o')).toEqual([{ o: '20' }]);
+  });
+
+  it('is not extended or replaced by contracts of the same ledger at an earlier offset', async () => {
+    const a = start('a');
+    await a(batchesOf('start', 10, contractsOf(many('a', 6))));
+    await expect(a(batchesOf('pruned', 9, contractsOf(many('a', 5))))).rejects.toThrow(
+      'the contracts at offset 9 are older than those in the schema contracts, which are at offset 10',
+    );
+    expect(await ids('contracts.creates()')).toEqual(['a0', 'a1', 'a2', 'a3', 'a4', 'a5']);
+    await a(batchesOf('pruned', 10, contractsOf(many('a', 6))));
+    expect(await read('SELECT contracts.oldest_offset() AS o')).toEqual([{ o: '10' }]);
   });
 
   it('names what is in it as the query does that its processor has now', async () => {
@@ -85,8 +96,9 @@ describeWithPostgres('a projection', () => {
   });
 
   it('learns the package names of types that the query names by package id', async () => {
-    const types = { token: contractType('v1:Main:Iou', t.unknown) };
-    const iou = { packageName: 'finance', templateId: 'v1:Main:Iou' };
+    const templateId = `${'01'.repeat(32)}:Main:Iou`;
+    const types = { token: contractType(templateId, t.unknown) };
+    const iou = { packageName: 'finance', templateId };
     await start('a', types)(batchesOf('start', 10, contractsOf([one('001', 1, iou)], types)));
     await start('a', types)(worksOf([one('002', 11, { ...iou, templateId: 'v2:Main:Iou' })]).slice(1));
     for (const name of ['finance:Main:Iou', 'Main:Iou', 'Iou'])

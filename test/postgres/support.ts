@@ -3,20 +3,24 @@ import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
 import { lastValueFrom, map, toArray } from 'rxjs';
 import { acsDelta, createLedger, type Diagnostic, type Ledger, type UpdatesRequest } from '../../src/index.js';
-import { type Handler, type ProcessOptions } from '../../src/process/index.js';
+import type { Handler, ProcessOptions, StoreOptions, WorkOptions } from '../../src/process/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { sandboxes, tcpProxy, type TcpProxy } from '../helpers/localServers.js';
 import { postgresServer, type PostgresServer } from '../helpers/postgresServer.js';
 
 /** One database server for the tests of a `describe`. Each test has a pool of its own, and the tables are new. */
+/** Options of a processor that may replace its name and its store. */
+type MoreOptions = WorkOptions & Partial<StoredOptions> & Pick<ProcessOptions, 'commitEvery'>;
+type StoredOptions = Extract<StoreOptions<PoolClient>, { readonly name: string }>;
+
 export interface Database {
   readonly server: PostgresServer;
   readonly pool: Pool;
   /** The offsets in the table `seen`, in the order in which they were inserted. */
   readonly seen: () => Promise<readonly number[]>;
   /** Options of a processor, with a store in this database. */
-  readonly options: (more?: ProcessOptions<PoolClient>) => ProcessOptions<PoolClient>;
+  readonly options: (more?: MoreOptions) => ProcessOptions<PoolClient>;
 }
 
 /** Starts a database server for the tests of a `describe`. */

@@ -1,26 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import * as t from 'io-ts';
-import {
-  concatMap,
-  defer,
-  EMPTY,
-  expand,
-  from,
-  lastValueFrom,
-  NEVER,
-  Observable,
-  of,
-  skip,
-  startWith,
-  take,
-  toArray,
-} from 'rxjs';
+import { concatMap, EMPTY, expand, finalize, from, lastValueFrom, NEVER, of, skip, take, toArray } from 'rxjs';
 import type { UnknownUpdate } from '../../src/codecs/Update.js';
+import { StoreError } from '../../src/errors/process.js';
+import { retryPolicy } from '../../src/http/retry.js';
 import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
-import { type Feed, type FeedPlace, type FeedPosition, orderBy } from '../../src/process/Feed.js';
+import type { FeedPosition } from '../../src/process/Cursor.js';
+import type { Feed } from '../../src/process/Feed.js';
 import { memoryStore } from '../../src/process/memoryStore.js';
 import { processFeed } from '../../src/process/processFeed.js';
-import { retryPolicy } from '../../src/http/retry.js';
+import { until } from '../helpers/time.js';
 
 /** A position in a book: offsets repeat in each chapter. */
 interface Mark extends FeedPosition {
@@ -54,7 +43,7 @@ const book = (lines: number, edition = 'first'): Feed<UnknownUpdate, Mark> => ({
     start$: of({ chapter: 1, offset: 0 }),
     identity$: of({ selection: edition }),
     position: Mark,
-    order: orderBy(lineAt),
+    compare: (a, b) => lineAt(a) - lineAt(b),
     hasUpdate: () => of(true),
     pages: (after, ready$) =>
       of({ entries: [], reached: after, isCaughtUp: false, isLast: lineAt(after) >= lines }).pipe(
@@ -130,62 +119,52 @@ describe('a feed of another source', () => {
     expect(saved).toEqual([{ version: 1, offset: 3, chapter: 1, recordTimes: {}, selection: 'first' }]);
   });
 
-  it('that keeps no place cannot be processed without a store, if it says so', () => {
-    const feed = { ...book(3), needsStore: true };
-    expect(() => processFeed(feed, () => undefined)).toThrow(TypeError);
-  });
-
-  it.each<[string, Observable<unknown>]>([
-    ['nothing', EMPTY],
-    ['several values', of(1, 2)],
-  ])('has a place whose calls may emit %s', async (_, result$) => {
-    const read: unknown[] = [];
-    const feed = book(9);
-    const place: FeedPlace = {
-      name: 'shelf',
-      hold: () => NEVER.pipe(startWith(true)),
-      load: () => EMPTY,
-      save: () => result$,
-    };
-    const withPlace: typeof feed = { ...feed, open: (run) => ({ ...feed.open(run), place }) };
-    const options = { commitEvery: { updates: 2 } };
-    await lastValueFrom(processFeed(withPlace, ({ value }) => void read.push(value), options));
-    expect(read).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  });
-
-  it('uses the place that the source keeps for it, and releases it at the end', async () => {
+  it('saves in the store of its source if the options have none, and releases it at the end', async () => {
     const log: string[] = [];
-    let saved: unknown;
-    const feed = book(4);
-    const withPlace: typeof feed = {
-      ...feed,
-      open: (run) => ({
-        ...feed.open(run),
-        place: {
-          name: 'shelf',
-          hold: () =>
-            new Observable((subscriber) => {
-              log.push('hold');
-              subscriber.next(true);
-              return () => log.push('release');
-            }),
-          load: () => of(saved),
-          save: (cursor) =>
-            defer(() => {
-              log.push(`save ${cursor.offset}`);
-              saved = cursor;
-              return of(true);
-            }),
-        },
-      }),
+    const store = memoryStore();
+    const shelf: CheckpointStore = {
+      ...store,
+      hold: (name) => {
+        log.push(`hold ${name}`);
+        return store.hold(name).pipe(finalize(() => log.push('release')));
+      },
+      save: (name, cursor) => {
+        log.push(`save ${cursor.offset}`);
+        return store.save(name, cursor, undefined);
+      },
     };
-    await lastValueFrom(processFeed(withPlace, ({ value }) => void log.push(`line ${String(value)}`)));
+    const feed = { ...book(4), defaultStore: { name: 'shelf', store: shelf } };
+    await lastValueFrom(processFeed(feed, ({ value }) => void log.push(`line ${String(value)}`)));
     const lines = ['save 0', 'line 1', 'line 2', 'line 3', 'save 3', 'line 4', 'save 4'];
-    expect(log).toEqual(['hold', ...lines, 'release']);
+    await until(() => log.includes('release'));
+    expect(log).toEqual(['hold shelf', ...lines, 'release']);
     await lastValueFrom(
-      processFeed(withPlace, ({ value }) => void log.push(`line ${String(value)}`)),
+      processFeed(feed, ({ value }) => void log.push(`line ${String(value)}`)),
       { defaultValue: undefined },
     );
-    expect(log.slice(lines.length + 2)).toEqual(['hold', 'release']);
+    await until(() => log.length > lines.length + 3);
+    expect(log.slice(lines.length + 2)).toEqual(['hold shelf', 'release']);
+    // a store of its own
+    const own = memoryStore();
+    const read: unknown[] = [];
+    await lastValueFrom(processFeed(feed, ({ value }) => void read.push(value), { name: 'own', store: own }));
+    expect(read).toEqual([1, 2, 3, 4]);
+  });
+
+  it('begins again when its store says at a save that the name was lost', async () => {
+    const store = memoryStore();
+    let saves = 0;
+    const losing: CheckpointStore = {
+      ...store,
+      save: (name, cursor) => {
+        saves += 1;
+        if (saves === 2) throw new StoreError('hold', name, 'another processor holds the name now');
+        return store.save(name, cursor, undefined);
+      },
+    };
+    const read: unknown[] = [];
+    const options = { name: 'reader', store: losing, commitEvery: { updates: 2 }, retry: { baseDelayMs: 1 } };
+    await lastValueFrom(processFeed(book(4), ({ value }) => void read.push(value), options));
+    expect(read).toEqual([1, 2, 1, 2, 3, 4]);
   });
 });

@@ -29,7 +29,7 @@ describe('handleParked', () => {
   it('calls the handler with parked updates, by ascending offset, and removes them', async () => {
     const { retry, remaining } = parkingLot(record(9), record(7), record(12));
     const handled: unknown[] = [];
-    const results = await retry(({ _tag, offset }) => handled.push({ _tag, offset }));
+    const results = await retry(({ _tag, offset }) => void handled.push({ _tag, offset }));
     expect(handled).toEqual([7, 9, 12].map((offset) => ({ _tag: 'Transaction', offset })));
     expect(results.map(({ isHandled, parked }) => [parked.offset, parked.reason, isHandled])).toEqual(
       [7, 9, 12].map((offset) => [offset, 'no such account', true]),

@@ -56,6 +56,26 @@ describe('toStatus', () => {
     });
   });
 
+  it('is not behind a ledger end that it has just reached', () => {
+    marbles(({ cold, flush }) => {
+      const committed$ = cold('-- a 9ms b -- |', { a: commit(40, 30), b: commit(50, 10, true) });
+      const seen = observe(committed$.pipe(toStatus(of(50), { everyMs: 5 })));
+      flush();
+      expect(seen.values.map(({ behindSince }) => behindSince)).toContain(5);
+      expect(seen.values.find(({ offset }) => offset === 50)).not.toHaveProperty('behindSince');
+    });
+  });
+
+  it('has the rate of the last ten seconds, and of no more', () => {
+    marbles(({ cold, flush }) => {
+      const committed$ = cold('500ms a 20s |', { a: commit(40, 30) });
+      const seen = observe(committed$.pipe(toStatus(of(50), { everyMs: 1_000 })));
+      flush();
+      const rateAt = (ms: number) => seen.values.find(({ at }) => at === ms)?.updatesPerSecond;
+      expect([rateAt(500), rateAt(9_000), rateAt(10_000), rateAt(11_000)]).toEqual([3, 3, 0, 0]);
+    });
+  });
+
   it('reads the ledger end at an interval, one request at a time', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const committed$ = cold<Committed>('-----------|');

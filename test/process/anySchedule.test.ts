@@ -118,7 +118,7 @@ function runLives(schedule: Schedule, begin: (isAlive: () => boolean) => Life): 
 }
 
 describe('under any schedule', () => {
-  it('each update is handled, in order, and again only if it was not committed', () => {
+  it('each update is handled, in order, and again only if it was not committed (G34)', () => {
     fc.assert(
       fc.property(schedules, (schedule) => {
         const all = offsetsOf(schedule);
@@ -201,7 +201,7 @@ describe('under any schedule', () => {
     );
   });
 
-  it('in transactions each update has its effect once, in order', () => {
+  it('in transactions each update has its effect once, in order (G34)', () => {
     fc.assert(
       fc.property(schedules, (schedule) => {
         const all = offsetsOf(schedule);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { throwError, timer } from 'rxjs';
-import type { Work } from '../../src/process/ProcessOptions.js';
+import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { observe, offsets } from '../helpers/observe.js';
 import type { ServiceRequest } from '../helpers/scripted.js';
 import { fill, upTo } from '../helpers/world.js';
@@ -13,7 +13,7 @@ mockPlatform();
 /** A handler that takes some milliseconds for a batch, and records the batches. */
 function recordBatches(durationMs = 0) {
   const batches: number[][] = [];
-  const handle = (works: readonly Work[]): unknown => {
+  const handle = (works: readonly Work[]): HandlerResult => {
     batches.push(offsets(works));
     return durationMs === 0 ? undefined : timer(durationMs);
   };
@@ -106,7 +106,7 @@ describe('batches', () => {
       ledger.append(6, { update: { Transaction: { value: { offset: 6 } } } });
       const store = new PlainStore();
       const controller = new AbortController();
-      const handle = (): unknown => {
+      const handle = (): HandlerResult => {
         timer(50).subscribe(() => {
           controller.abort();
         });
@@ -139,7 +139,7 @@ describe('batches', () => {
       const store = new PlainStore();
       const { batches, handle } = recordBatches();
       const diagnostics = observe(client.diagnostics$);
-      const fails = (works: readonly Work[]): unknown => {
+      const fails = (works: readonly Work[]): HandlerResult => {
         void handle(works);
         return works.some(({ offset }) => offset === 7) ? throwError(() => new Error('mine')) : undefined;
       };

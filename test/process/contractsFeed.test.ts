@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { of, tap, throwError, timer } from 'rxjs';
+import { EMPTY, of, tap, throwError, timer } from 'rxjs';
 import { connectionOf, withConnection } from '../../src/ledger/connection.js';
 import { contractsFeed } from '../../src/process/contractsFeed.js';
 import type { ContractsWork } from '../../src/process/ContractsWork.js';
@@ -582,7 +582,7 @@ describe('contractsFeed', () => {
       const connection = connectionOf(world.client);
       if (connection === undefined) throw new Error('it is a ledger');
       const ledger = withConnection(
-        { ...world.client },
+        { ...world.client, updates: () => EMPTY },
         {
           ...connection,
           runProcessor: ({ name, request, handler, run }) => {
@@ -614,9 +614,9 @@ describe('contractsFeed', () => {
     expect(() => feedOf({ batchSize })).toThrow(TypeError);
   });
 
-  it('rejects a query without parties, and a copy of a ledger', () => {
+  it('rejects a query without parties, and a ledger whose updates were replaced', () => {
     expect(() => contractsFeed(client, { parties: [] })).toThrow(TypeError);
-    expect(() => contractsFeed({ ...client }, { parties })).toThrow(TypeError);
+    expect(() => contractsFeed({ ...client, updates: () => EMPTY }, { parties })).toThrow(TypeError);
   });
 
   it.each<[string, (world: ContractsWorld) => Parameters<typeof processFeed>[0]]>([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { HandlerResult } from '../../src/process/ProcessOptions.js';
 import fc from 'fast-check';
 import { concatMap, defer, from, type Observable, takeUntil, tap, timer } from 'rxjs';
 import type { ContractsChanged } from '../../src/contracts/ContractChange.js';
@@ -99,7 +100,7 @@ function play(all: readonly Life[]): void {
       defer(() => {
         truth.grow(world, life);
         let works = 0;
-        const handler = (work: ContractsWork, { effects }: Tx): unknown => {
+        const handler = (work: ContractsWork, { effects }: Tx): HandlerResult => {
           works += 1;
           if (works === life.failsAt) throw new Error('busy');
           effects.push(...effectsOf(work));

@@ -38,7 +38,7 @@ function endless(end: number, latencyMs: number) {
 }
 
 describe('a slow handler', () => {
-  it.each([1, 2, 7, 50, 199, 200])('has at most two pages of %i pending, and never none', (maxPageSize) => {
+  it.each([1, 2, 7, 50, 199, 200])('has at most two pages of %i pending, and never none (G44)', (maxPageSize) => {
     marbles(({ flush }) => {
       const { client, count } = endless(100_000, 5);
       let handled = 0;
@@ -99,7 +99,7 @@ describe('a slow handler', () => {
     },
   );
 
-  it('that hangs requests nothing beyond the next page', () => {
+  it('that hangs requests nothing beyond the next page (G44)', () => {
     marbles(({ flush }) => {
       const { process, service } = processWorld(1_000);
       observe(process(() => timer(3_600_000), { stopWithinMs: 0 }).pipe(until(3_000_000)));
@@ -141,7 +141,9 @@ describe('a slow handler', () => {
         fill(ledger, 2, 3);
       });
       observe(
-        processBatches((works) => batches.push([works.length, asyncScheduler.now()]), options).pipe(until(5_000_000)),
+        processBatches((works) => void batches.push([works.length, asyncScheduler.now()]), options).pipe(
+          until(5_000_000),
+        ),
       );
       flush();
       expect(batches).toEqual([
@@ -219,7 +221,7 @@ describe('a fast handler', () => {
 
 /** The number of updates in long runs. */
 const many = effort(20_000, 100_000);
-const fewer = many / 10;
+const fewer = Math.floor(many / 10);
 
 describe('very many updates', () => {
   it.each<[string, number, number, number, { readonly commitEvery?: { readonly updates: number } }]>([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { HandlerResult } from '../../src/process/ProcessOptions.js';
 import { concat, NEVER, type Observable, of, throwError } from 'rxjs';
 import { logTo } from '../../src/diagnostics/logTo.js';
 import type { Transactions } from '../../src/process/CheckpointStore.js';
@@ -41,7 +42,7 @@ const storeFailures = [5_000, 0].flatMap((giveUpAfterMs) =>
 );
 
 /** The ends that are reported, the error lines that are logged, and the error that the subscriber receives. */
-function endOf(handler: () => unknown, options: object, participant: object = {}): object {
+function endOf(handler: () => HandlerResult, options: object, participant: object = {}): object {
   const errors: string[] = [];
   const ends: unknown[] = [];
   let error: unknown;
@@ -60,11 +61,15 @@ function endOf(handler: () => unknown, options: object, participant: object = {}
 }
 
 describe('the end of a processor', () => {
-  it.each<[string, () => unknown, object]>([
+  it.each<[string, () => HandlerResult, object]>([
     ['the handler fails', fail, {}],
     ['the handler fails and is not retried', fail, { handlerRetry: { giveUpAfterMs: 0 } }],
     ['the handler fails with a store', fail, { name, store: new PlainStore() }],
-    ...storeFailures.map(([title, options]): [string, () => unknown, object] => [title, () => undefined, options]),
+    ...storeFailures.map(([title, options]): [string, () => HandlerResult, object] => [
+      title,
+      () => undefined,
+      options,
+    ]),
   ])('with an error is reported and logged once: %s', (_, handler, options) => {
     const end = endOf(handler, options);
     const error: unknown = expect.objectContaining({ _tag: expect.stringMatching(/^(Handler|Store)Error$/) });

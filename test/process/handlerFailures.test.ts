@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { concatMap, of, throwError, timer, type Observable } from 'rxjs';
-import type { Work } from '../../src/process/ProcessOptions.js';
+import { asyncScheduler, concatMap, of, tap, throwError, timer, type Observable } from 'rxjs';
+import { CursorError, StoreError } from '../../src/errors/process.js';
+import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { observe } from '../helpers/observe.js';
 import { upTo } from '../helpers/world.js';
 import { marbles } from '../helpers/time.js';
@@ -10,7 +11,7 @@ import { recordEffect, MemoryTransactions, type Tx } from './transactionalStore.
 mockPlatform();
 
 const mine = new Error('mine');
-const ways: readonly (readonly [string, () => unknown])[] = [
+const ways: readonly (readonly [string, () => HandlerResult])[] = [
   [
     'throws',
     () => {
@@ -22,6 +23,29 @@ const ways: readonly (readonly [string, () => unknown])[] = [
 ];
 
 describe('a handler that fails', () => {
+  it('has the whole time for each update, also for several of a page', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(10);
+      const { handled, handle } = recordingHandler();
+      const failedSince = new Map<number, number>();
+      const seen = observe(
+        process(
+          (update) => {
+            const since = failedSince.get(update.offset) ?? asyncScheduler.now();
+            failedSince.set(update.offset, since);
+            return update.offset > 4 && asyncScheduler.now() - since < 700
+              ? throwError(() => new Error('no'))
+              : handle(update);
+          },
+          { handlerRetry: { baseDelayMs: 1, maxDelayMs: 1, giveUpAfterMs: 1_000 }, commitEvery: { updates: 1 } },
+        ).pipe(until(60_000)),
+      );
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(handled).toEqual(upTo(10));
+    });
+  });
+
   it.each(ways)('for a while is retried, and no update is lost: it %s', (_, fail) => {
     marbles(({ flush }) => {
       const { process, client } = processWorld(10);
@@ -44,38 +68,41 @@ describe('a handler that fails', () => {
     });
   });
 
-  it.each(ways)('ends the processor after giveUpAfterMs, with the updates before it committed: it %s', (_, fail) => {
-    marbles(({ flush }) => {
-      const { process, service } = processWorld(10);
-      const store = new PlainStore();
-      const { handled, handle } = recordingHandler();
-      let tries = 0;
-      const times = { handlerRetry: { baseDelayMs: 1_000, maxDelayMs: 1_000, giveUpAfterMs: 5_000 } };
-      const seen = observe(
-        process(
-          (update) => {
-            if (update.offset !== 5) return handle(update);
-            tries += 1;
-            return fail();
-          },
-          { store, name, ...times },
-        ),
-      );
-      flush();
-      expect(handled).toEqual([1, 2, 3, 4]);
-      expect(store.cursor).toMatchObject({ offset: 4 });
-      expect(seen.error).toMatchObject({
-        _tag: 'HandlerError',
-        offset: 5,
-        updateId: '12205',
-        attempts: tries,
-        cause: mine,
+  it.each(ways)(
+    'ends the processor after giveUpAfterMs, with the updates before it committed: it %s (G43)',
+    (_, fail) => {
+      marbles(({ flush }) => {
+        const { process, service } = processWorld(10);
+        const store = new PlainStore();
+        const { handled, handle } = recordingHandler();
+        let tries = 0;
+        const times = { handlerRetry: { baseDelayMs: 1_000, maxDelayMs: 1_000, giveUpAfterMs: 5_000 } };
+        const seen = observe(
+          process(
+            (update) => {
+              if (update.offset !== 5) return handle(update);
+              tries += 1;
+              return fail();
+            },
+            { store, name, ...times },
+          ),
+        );
+        flush();
+        expect(handled).toEqual([1, 2, 3, 4]);
+        expect(store.cursor).toMatchObject({ offset: 4 });
+        expect(seen.error).toMatchObject({
+          _tag: 'HandlerError',
+          offset: 5,
+          updateId: '12205',
+          attempts: tries,
+          cause: mine,
+        });
+        expect(seen.endedAt).toBeLessThanOrEqual(5_100);
+        expect(tries).toBeGreaterThanOrEqual(10);
+        expect(service.open).toBe(0);
       });
-      expect(seen.endedAt).toBeLessThanOrEqual(5_100);
-      expect(tries).toBeGreaterThanOrEqual(10);
-      expect(service.open).toBe(0);
-    });
-  });
+    },
+  );
 
   it('is not retried if giveUpAfterMs is 0', () => {
     marbles(({ flush }) => {
@@ -87,36 +114,116 @@ describe('a handler that fails', () => {
     });
   });
 
-  it.each(['skip', 'park'] as const)('has its update skipped or parked, and the others handled: %s', (onPoison) => {
+  it.each(['skip', 'park'] as const)(
+    'has its update skipped or parked, and the others handled: %s (G43)',
+    (onPoison) => {
+      marbles(({ flush }) => {
+        const { process, client } = processWorld(10);
+        const store = new PlainStore();
+        const { handled, handle } = recordingHandler();
+        const diagnostics = observe(client.diagnostics$);
+        const options = { store, name, onPoison, handlerRetry: { giveUpAfterMs: 0 } } as const;
+        const seen = observe(
+          process(
+            (update) => ([1, 5, 10].includes(update.offset) ? throwError(() => mine) : handle(update)),
+            options,
+          ).pipe(until(1_000)),
+        );
+        flush();
+        expect(seen.error).toBeUndefined();
+        expect(handled).toEqual([2, 3, 4, 6, 7, 8, 9]);
+        expect(store.cursor).toMatchObject({ offset: 10 });
+        const _tag = onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped';
+        expect(diagnostics.values.filter((diagnostic) => diagnostic._tag === _tag)).toMatchObject(
+          [1, 5, 10].map((offset) => ({ offset, attempts: 1, cause: mine })),
+        );
+        expect([...store.parkedUpdates.keys()]).toEqual(onPoison === 'park' ? [1, 5, 10] : []);
+        if (onPoison === 'park')
+          expect(store.parkedUpdates.get(5)).toMatchObject({
+            offset: 5,
+            updateId: '12205',
+            reason: 'mine',
+            attempts: 1,
+            update: { update: { Transaction: {} } },
+          });
+      });
+    },
+  );
+
+  it.each(['stop', 'skip', 'park'] as const)('with a StoreError is retried like a store: onPoison %s', (onPoison) => {
     marbles(({ flush }) => {
-      const { process, client } = processWorld(10);
+      const { process } = processWorld(10);
       const store = new PlainStore();
       const { handled, handle } = recordingHandler();
-      const diagnostics = observe(client.diagnostics$);
-      const options = { store, name, onPoison, handlerRetry: { giveUpAfterMs: 0 } } as const;
-      const seen = observe(
-        process(
-          (update) => ([1, 5, 10].includes(update.offset) ? throwError(() => mine) : handle(update)),
-          options,
-        ).pipe(until(1_000)),
-      );
+      const down = (): boolean => asyncScheduler.now() < 120_000;
+      const fail = (update: Work): HandlerResult => {
+        if (update.offset === 5 && down()) throw new StoreError('publish', name, 'down');
+        return handle(update);
+      };
+      const options = { store, name, onPoison, handlerRetry: { giveUpAfterMs: 1_000 } };
+      const seen = observe(process(fail, options).pipe(until(200_000)));
       flush();
       expect(seen.error).toBeUndefined();
-      expect(handled).toEqual([2, 3, 4, 6, 7, 8, 9]);
-      expect(store.cursor).toMatchObject({ offset: 10 });
-      const _tag = onPoison === 'park' ? 'UpdateParked' : 'UpdateSkipped';
-      expect(diagnostics.values.filter((diagnostic) => diagnostic._tag === _tag)).toMatchObject(
-        [1, 5, 10].map((offset) => ({ offset, attempts: 1, cause: mine })),
-      );
-      expect([...store.parkedUpdates.keys()]).toEqual(onPoison === 'park' ? [1, 5, 10] : []);
-      if (onPoison === 'park')
-        expect(store.parkedUpdates.get(5)).toMatchObject({
-          offset: 5,
-          updateId: '12205',
-          reason: 'mine',
-          attempts: 1,
-          update: { update: { Transaction: {} } },
-        });
+      // the updates before it were committed first
+      expect(handled).toEqual(upTo(10));
+      expect(store.parkedUpdates.size).toBe(0);
+    });
+  });
+
+  it('with a StoreError for longer than the retry policy allows ends the processor with it', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(10);
+      const fail = () => throwError(() => new StoreError('publish', name, 'down'));
+      const options = { store: new PlainStore(), name, onPoison: 'skip', retry: { giveUpAfterMs: 20_000 } } as const;
+      const seen = observe(process(fail, options));
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'StoreError', operation: 'publish' });
+      expect(seen.endedAt).toBeGreaterThanOrEqual(20_000);
+      expect(seen.endedAt).toBeLessThan(21_000);
+    });
+  });
+
+  it('with a StoreError while the processor is being stopped lets it complete', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(10);
+      const store = new PlainStore();
+      const controller = new AbortController();
+      const fail = (update: Work): HandlerResult => {
+        if (update.offset < 5) return undefined;
+        return timer(1_000).pipe(
+          tap(() => {
+            controller.abort();
+          }),
+          concatMap(() => throwError(() => new StoreError('publish', name, 'down'))),
+        );
+      };
+      const options = { store, name, signal: controller.signal, commitEvery: { updates: 1 } };
+      const seen = observe(process(fail, options));
+      flush();
+      expect(seen).toMatchObject({ error: undefined, completed: true });
+      expect(store.cursor).toMatchObject({ offset: 4 });
+    });
+  });
+
+  it.each([
+    new CursorError('ledger', name, 'another one'),
+    Object.assign(new Error('gone'), { name: 'Mine', endsProcessor: true }),
+  ])('with an error that ends the processor is called once: %s', (error) => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(10);
+      const store = new PlainStore();
+      const { started, handled, handle } = recordingHandler();
+      const fail = (update: Work): HandlerResult => {
+        if (update.offset < 5) return handle(update);
+        started.push(update.offset);
+        throw error;
+      };
+      const seen = observe(process(fail, { store, name, onPoison: 'skip' }));
+      flush();
+      expect(seen.error).toBe(error);
+      expect(started).toEqual(upTo(5));
+      expect(handled).toEqual(upTo(4));
+      expect(store.cursor).toMatchObject({ offset: 4 });
     });
   });
 
@@ -139,7 +246,7 @@ describe('a handler that fails', () => {
     marbles(({ flush }) => {
       const store = new MemoryTransactions();
       const started: number[] = [];
-      const half = ({ offset }: Work, tx: Tx): unknown => {
+      const half = ({ offset }: Work, tx: Tx): HandlerResult => {
         started.push(offset);
         tx.effects.push(offset);
         return offset === 5 ? throwError(() => mine) : undefined;

@@ -142,7 +142,7 @@ describe('invalid options', () => {
     ['a negative time for the retries of a store', { retry: { giveUpAfterMs: -5 } }],
   ])('throw a TypeError at once: %s', (_, options) => {
     expect(() =>
-      processFeed(updatesFeed(client, { beginExclusive: 0, updateFormat }), () => true, options as never),
+      processFeed(updatesFeed(client, { beginExclusive: 0, updateFormat }), () => undefined, options as never),
     ).toThrow(TypeError);
   });
 
@@ -154,7 +154,7 @@ describe('invalid options', () => {
     marbles(({ flush }) => {
       const { service, client: other } = processWorld(5);
       const request = { beginExclusive: 0, endInclusive: 5, descendingOrder: true, updateFormat } as const;
-      const seen = observe(processFeed(updatesFeed(other, request), () => true));
+      const seen = observe(processFeed(updatesFeed(other, request), () => undefined));
       flush();
       expect(seen.error).toMatchObject({ _tag: 'InvalidRequestError', problems: [{ path: 'descendingOrder' }] });
       expect(service.requests).toEqual([]);

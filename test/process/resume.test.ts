@@ -95,7 +95,7 @@ describe('a stored cursor', () => {
     expect(handled).toEqual([]);
   });
 
-  it('of another participant is refused, even if the service first refuses a few tokens', () => {
+  it('of another participant is refused, even if the service first refuses a few tokens (G45)', () => {
     let tokens = 0;
     let refusals = 4;
     const fault: WorldOptions['fault'] = () => ((refusals -= 1) >= 0 ? errorReply(401, '') : undefined);
@@ -125,7 +125,7 @@ describe('a stored cursor', () => {
     expect(store.cursor).toMatchObject({ participantId: 'participant1::1220ab' });
   });
 
-  it('of a request that selects other updates is refused', () => {
+  it('of a request that selects other updates is refused (G45)', () => {
     const record = savedCursor({ updateFormat: acsDelta({ parties }) });
     expect(restart(record).error).toMatchObject({ _tag: 'CursorError', reason: 'selection' });
   });
@@ -153,7 +153,7 @@ describe('a stored cursor', () => {
     expect(isFirst).toBe(false);
   });
 
-  it('of a ledger that was restored and has other updates since is refused', () => {
+  it('of a ledger that was restored and has other updates since is refused (G45)', () => {
     const change = ({ ledger }: ProcessWorld): void => {
       ledger.restore(9);
       const text = (offset: number): object =>
@@ -185,7 +185,9 @@ describe('a stored cursor', () => {
           world.ledger.end = 90;
         }
         const onGap = (): number[] => [85];
-        seen = observe(world.process(({ offset }) => handled.push(offset), { store, name, onGap }).pipe(until(60_000)));
+        seen = observe(
+          world.process(({ offset }) => void handled.push(offset), { store, name, onGap }).pipe(until(60_000)),
+        );
         flush();
       });
       return seen?.error;

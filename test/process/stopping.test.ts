@@ -34,7 +34,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     });
   });
 
-  it('while a handler runs waits for it, saves, and does not call it again', () => {
+  it('while a handler runs waits for it, saves, and does not call it again (G47)', () => {
     marbles(({ flush }) => {
       const { process, service } = processWorld(500);
       const store = new PlainStore(undefined, 50);
@@ -82,7 +82,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     });
   });
 
-  it('while saves fail retries them, and a store that recovers in time has saved everything', () => {
+  it('while saves fail retries them, and a store that recovers in time has saved everything (G35)', () => {
     marbles(({ flush }) => {
       const { process } = processWorld(3);
       const store = new PlainStore((call, n) =>
@@ -98,7 +98,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
     });
   });
 
-  it('while saves fail until stopWithinMs is over leaves its updates to the next processor', () => {
+  it('while saves fail until stopWithinMs is over leaves its updates to the next processor (G35)', () => {
     marbles(({ flush }) => {
       const { process } = processWorld(3);
       const faulty = new PlainStore((call, n) =>
@@ -168,7 +168,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
       const { process, service } = processWorld(5);
       const store = new MemoryTransactions();
       const hold = jest.spyOn(store, 'hold').mockReturnValue(NEVER);
-      const seen = observe(process(() => true, { store, name, ...stopAt(1_000) }).pipe(unsubscribeAt(1_000)));
+      const seen = observe(process(() => undefined, { store, name, ...stopAt(1_000) }).pipe(unsubscribeAt(1_000)));
       flush();
       expect(hold).toHaveBeenCalledTimes(1);
       expect(service.requests).toEqual([]);
@@ -196,7 +196,7 @@ describe.each(['unsubscribed', 'aborted'] as const)('a processor that is %s', (h
   });
 
   it.each([0, 1, 50, 1_000])(
-    'during a commit keeps what is committed and nothing else, within %i ms',
+    'during a commit keeps what is committed and nothing else, within %i ms (G47)',
     (stopWithinMs) => {
       for (const ms of [20, 60, 61, 62, 115, 119, 160, 220])
         marbles(({ flush }) => {

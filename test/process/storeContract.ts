@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, from, lastValueFrom, take, toArray, type ObservableInput } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, take, toArray, type ObservableInput, type Subscription } from 'rxjs';
 import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
 import { ContractsPosition } from '../../src/process/ContractsWork.js';
 import type { Cursor } from '../../src/process/Cursor.js';
+import { until } from '../helpers/time.js';
 
 /** A store with all optional methods. */
 export type CompleteStore = Required<CheckpointStore>;
@@ -110,6 +111,22 @@ export function testStore(open: () => CompleteStore | Promise<CompleteStore>): v
         expect(await lastValue(store.unpark('a', 4 - left, undefined))).toBe(true);
       }
       expect(await allValues(store.parked('a'))).toEqual([]);
+    });
+
+    it('holds a name once at a time', async () => {
+      const store = await open();
+      const held: string[] = [];
+      const hold = (name: string, label: string): Subscription => store.hold(name).subscribe(() => held.push(label));
+      const first = hold('a', 'first');
+      await until(() => held.length === 1);
+      const second = hold('a', 'second');
+      const other = hold('b', 'other');
+      await until(() => held.length === 2);
+      expect(held).toEqual(['first', 'other']);
+      first.unsubscribe();
+      await until(() => held.length === 3);
+      expect(held).toEqual(['first', 'other', 'second']);
+      for (const holding of [second, other]) holding.unsubscribe();
     });
 
     it('keeps copies: later changes to what it got or emitted have no effect', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { concatMap, EMPTY, lastValueFrom, map, of, Subject, throwError, timer, type Observable } from 'rxjs';
 import { CursorError } from '../../src/errors/process.js';
 import type { TransactionalStore, Transactions } from '../../src/process/CheckpointStore.js';
-import type { Work } from '../../src/process/ProcessOptions.js';
+import type { Work, HandlerResult } from '../../src/process/ProcessOptions.js';
 import { effort } from '../helpers/effort.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { fill, upTo } from '../helpers/world.js';
@@ -20,7 +20,7 @@ const failing =
     call === what && n >= from && n <= to ? throwError(() => new Error('ENOSPC')) : undefined;
 
 describe('a store that fails', () => {
-  it.each(['load', 'save'] as const)('for a minute is retried, and nothing is handled twice: %s', (what) => {
+  it.each(['load', 'save'] as const)('for a minute is retried, and nothing is handled twice: %s (G42)', (what) => {
     marbles(({ flush }) => {
       const { process } = processWorld(10);
       let isDown = true;
@@ -39,12 +39,12 @@ describe('a store that fails', () => {
     });
   });
 
-  it.each(['load', 'save', 'park'] as const)('permanently ends the processor after giveUpAfterMs: %s', (what) => {
+  it.each(['load', 'save', 'park'] as const)('permanently ends the processor after giveUpAfterMs: %s (G42)', (what) => {
     marbles(({ flush }) => {
       const { process, service } = processWorld(10);
       const store = new PlainStore(failing(what, what === 'save' ? 2 : 1));
       const { handled, handle } = recordingHandler();
-      const handleOrFail = (update: Work): unknown => {
+      const handleOrFail = (update: Work): HandlerResult => {
         void handle(update);
         return what === 'park' ? throwError(() => mine) : undefined;
       };
@@ -83,7 +83,7 @@ describe('a store that fails', () => {
     });
   });
 
-  it('by not answering is retried after storeTimeoutMs', () => {
+  it('by not answering is retried after storeTimeoutMs (G42)', () => {
     marbles(({ flush }) => {
       const { process } = processWorld(10);
       const store = new PlainStore((call, n) => (call === 'save' && n === 2 ? timer(1e9) : undefined));
@@ -105,6 +105,18 @@ describe('a store that fails', () => {
       flush();
       expect(seen.error).toBe(conflict);
       expect(seen.endedAt).toBeLessThan(100);
+    });
+  });
+
+  it('with an error that ends the processor is called once', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(10);
+      const error = Object.assign(new Error('gone'), { endsProcessor: true });
+      const store = new PlainStore((call) => (call === 'load' ? throwError(() => error) : undefined));
+      const seen = observe(process(() => undefined, { store, name }));
+      flush();
+      expect(seen.error).toBe(error);
+      expect(store.calls.load).toBe(1);
     });
   });
 

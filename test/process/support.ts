@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { defer, delay, map, of, takeUntil, tap, timer, type Observable, type ObservableInput } from 'rxjs';
 import type { Offset } from '../../src/codecs/scalars.js';
@@ -10,6 +9,7 @@ import type {
   BatchProcessOptions,
   Committed,
   Handler,
+  HandlerResult,
   ProcessOptions,
   Work,
 } from '../../src/process/ProcessOptions.js';
@@ -18,18 +18,10 @@ import { processFeed } from '../../src/process/processFeed.js';
 import { updatesFeed, type UpdatesFeedOptions } from '../../src/process/updatesFeed.js';
 import { fill, updateFormat, upTo, world, type World, type WorldOptions } from '../helpers/world.js';
 
-/** For the tests of a file: hashing is synchronous, since virtual time does not wait for it, and `Math.random` gives 0.5. */
+/** For the tests of a file: `Math.random` gives 0.5. */
 export function mockPlatform(): void {
   beforeEach(() => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
-    jest.spyOn(crypto.subtle, 'digest').mockImplementation((_, bytes) => {
-      const hash$: unknown = of(
-        createHash('sha256')
-          .update(new Uint8Array(bytes as ArrayBuffer))
-          .digest(),
-      );
-      return hash$ as Promise<ArrayBuffer>;
-    });
   });
   afterEach(() => {
     jest.restoreAllMocks();
@@ -135,14 +127,15 @@ export class PlainStore implements CheckpointStore {
 export function recordingHandler(durationMs = 0): {
   readonly handled: Offset[];
   readonly started: Offset[];
-  readonly handle: (work: Work) => unknown;
+  readonly handle: (work: Work) => HandlerResult;
 } {
   const begun: Offset[] = [];
   const handled: Offset[] = [];
-  const handle = ({ offset }: Work): unknown => {
+  const handle = ({ offset }: Work): HandlerResult => {
     begun.push(offset);
-    if (durationMs === 0) return handled.push(offset);
-    return timer(durationMs).pipe(tap(() => handled.push(offset)));
+    if (durationMs > 0) return timer(durationMs).pipe(tap(() => handled.push(offset)));
+    handled.push(offset);
+    return undefined;
   };
   return { handled, started: begun, handle };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { at, get, listAt, post, sandboxWith } from './client.js';
-import { anyParty, forParty } from './requests.js';
+import { anyParty, creation, forParty } from './requests.js';
 import { archive, assign, creations, list, outline, page, pagePath, path, unassign } from './snapshots.js';
 
 describe('the active contracts', () => {
@@ -59,6 +59,37 @@ describe('the active contracts', () => {
     });
   });
 
+  it('include incomplete reassignments in 3.7 only if the request asks for them, before in any case', async () => {
+    const sandbox = await sandboxWith({ profile: '3.7' });
+    sandbox.append(...creations('00aa', '00bb'), unassign('00aa'), assign('00bb'));
+    const active = ['ActiveContract 00bb sync1', 'ActiveContract 00bb sync2'];
+    const all = [...active, 'IncompleteUnassigned 00aa sync2', 'IncompleteAssigned 00bb'];
+    const read = async (fields: object) => {
+      const { activeContracts } = (await page(sandbox, fields)).json as { activeContracts: unknown };
+      const listed = outline((await list(sandbox, fields)).json);
+      expect(outline(activeContracts)).toEqual(listed);
+      return listed;
+    };
+    const asked = { includeIncompleteReassignments: true };
+    expect(await read({})).toEqual(active);
+    expect(await read({ includeIncompleteReassignments: false })).toEqual(active);
+    expect(await read(asked)).toEqual(all);
+    expect((await list(sandbox, { includeIncompleteReassignments: null })).status).toBe(400);
+    // a token is valid for requests with the same field to the same release
+    const streamContinuationToken = at((await list(sandbox, asked)).json, 0, 'streamContinuationToken');
+    const pageToken = at((await page(sandbox, { ...asked, maxPageSize: 1 })).json, 'nextPageToken');
+    expect(outline((await list(sandbox, { ...asked, streamContinuationToken })).json)).toEqual(all.slice(1));
+    const refused = async (fields: object) => [
+      at((await list(sandbox, { ...fields, streamContinuationToken })).json, 'code'),
+      at((await page(sandbox, { ...fields, maxPageSize: 1, pageToken })).json, 'code'),
+    ];
+    const codes = ['INVALID_CONTINUATION_TOKEN', 'INVALID_ACS_PAGE_TOKEN'];
+    expect(await refused({})).toEqual(codes);
+    sandbox.configure({ profile: '3.6' });
+    expect(await refused(asked)).toEqual(codes);
+    expect(await read({})).toEqual(all);
+  });
+
   it('leave out an unassignment of an unknown activation, and pair no reassignment to the same synchronizer', async () => {
     const sandbox = await sandboxWith();
     const [source = ''] = sandbox.synchronizers;
@@ -74,7 +105,7 @@ describe('the active contracts', () => {
   it('are visible to stakeholders, not to witnesses', async () => {
     const sandbox = await sandboxWith();
     const parties = { signatories: ['alice'], observers: ['bob'], witnessParties: ['alice', 'bob', 'carol'] };
-    sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: parties }] } } });
+    sandbox.append(creation(parties));
     const [alice, bob, carol] = await Promise.all(
       ['alice', 'bob', 'carol'].map(async (party) => list(sandbox, { eventFormat: forParty(party) })),
     );
@@ -235,6 +266,12 @@ describe('a list of the active contracts', () => {
     expect((await list(sandbox, { eventFormat: null, filter })).json).toMatchObject({
       code: 'DEPRECATED_API_DISABLED',
     });
+    sandbox.configure({ profile: '3.7' });
+    expect(await list(sandbox, { eventFormat: null, filter })).toMatchObject({
+      status: 400,
+      json: { code: 'MISSING_FIELD', cause: expect.stringContaining('event_format') },
+    });
+    expect((await list(sandbox, { filter, verbose: true })).status).toBe(200);
   });
 
   it('is cut short by an idle timeout that is shorter than a delay, and only by that', async () => {

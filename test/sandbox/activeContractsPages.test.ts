@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SandboxProfile } from '../../src/sandbox/index.js';
-import { at, listAt, sandboxWith } from './client.js';
+import { at, get, listAt, sandboxWith } from './client.js';
 import { anyParty } from './requests.js';
-import { archive, creations, outline, page, unassign } from './snapshots.js';
+import { archive, creations, outline, page, pagePath, unassign } from './snapshots.js';
 
 async function sandboxWithFive() {
   const sandbox = await sandboxWith();
@@ -101,7 +101,10 @@ describe('a page of the active contracts', () => {
     ['3.5', false, 405],
     ['3.5', true, 200],
     ['3.6', true, 200],
+    ['3.7', true, 200],
   ])('on %s with activeContractsPages %s is a %d', async (profile, activeContractsPages, status) => {
-    expect((await page(await sandboxWith({ profile, activeContractsPages }))).status).toBe(status);
+    const sandbox = await sandboxWith({ profile, activeContractsPages });
+    expect((await page(sandbox)).status).toBe(status);
+    expect((await get(sandbox, pagePath)).status).toBe(profile === '3.4' ? 404 : 405);
   });
 });

@@ -95,7 +95,7 @@ describe('the choices of the sandbox', () => {
     await expect(choose('Touch', {}, bob)).rejects.toMatchObject({ code: 'DAML_AUTHORIZATION_ERROR' });
     await expect(choose('Transfer', { newOwner: true })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     await expect(choose('Give', {})).rejects.toMatchObject({
-      code: 'FAILED_TO_PREPARE_TRANSACTION',
+      code: 'COMMAND_PREPROCESSING_FAILED',
       message: expect.stringContaining('Touch and Transfer'),
     });
   });

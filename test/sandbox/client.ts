@@ -26,6 +26,9 @@ export const get = (sandbox: Sandbox, path: string) => send(sandbox, path);
 export const post = (sandbox: Sandbox, path: string, body: unknown, init: RequestInit = {}) =>
   send(sandbox, path, { ...init, method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
 
+/** What a response with an error of the ledger must match. */
+export const failure = (status: number, code: string) => ({ status, json: { code } });
+
 /** The value at a path in a JSON value. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type Sandbox } from '../../src/sandbox/index.js';
+import { until } from '../helpers/time.js';
 import { createCommand, creation, everything, executePath, prepareAndSign } from './requests.js';
 import { get, offsets, post, sandboxWith } from './client.js';
 
@@ -120,7 +121,7 @@ describe('a fault', () => {
     expect(sandbox.requests[0]).toMatchObject({ status: 200, aborted: false });
     client.abort();
     await rest;
-    while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => sandbox.requests[0]?.aborted === true);
   });
 
   it('stalls a response until the sandbox is closed', async () => {
@@ -214,13 +215,13 @@ describe('a fault', () => {
     sandbox.fault({ kind: 'hang' });
     const client = new AbortController();
     const rejected = expect(fetch(sandbox.url + end, { signal: client.signal })).rejects.toThrow('abort');
-    while (sandbox.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => sandbox.requests.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(sandbox.requests[0]).toMatchObject({ aborted: false });
     client.abort();
     await rejected;
-    while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setImmediate(resolve));
-    expect(sandbox.requests[0].status).toBeUndefined();
+    await until(() => sandbox.requests[0]?.aborted === true);
+    expect(sandbox.requests[0]?.status).toBeUndefined();
   });
 
   it('that loses the response does not stop the processing', async () => {

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { follow } from '../../src/sandbox/endpoints/tail.js';
+import { follow, streamRange } from '../../src/sandbox/endpoints/follow.js';
 import { completeUpdates } from '../../src/sandbox/ledger/append.js';
 import { Participant } from '../../src/sandbox/participant/Participant.js';
 import { Settings } from '../../src/sandbox/participant/Settings.js';
@@ -35,22 +35,28 @@ const resources = () => [subscriptions, jest.getTimerCount(), getEventListeners(
 
 const anyParty = { byParty: new Map(), anyParty: [{ kind: 'wildcard', id: '', blob: false, view: false }] } as const;
 
+const selection = { transactions: { events: anyParty, ledgerEffects: false } };
+
 const stream = () =>
   follow(
     {
       participant,
       signal: client.signal,
+      method: 'GET',
+      path: '/v2/updates',
+      headers: {},
       body: '',
       query: new URLSearchParams(),
       trace: { id: '', context: null },
       fault: undefined,
+      timeoutAnswer: { status: 503, body: '' },
       isAuthorized: () => true,
     },
     {
       beginExclusive: 0,
-      endInclusive: undefined,
-      descending: false,
-      format: { transactions: { events: anyParty, ledgerEffects: false } },
+      read: (beginExclusive, upTo) =>
+        streamRange({ beginExclusive, endInclusive: undefined, descending: false, selection }, upTo, participant),
+      envelope: (checkpoint) => ({ update: checkpoint }),
     },
   );
 
@@ -60,8 +66,7 @@ describe('an open-ended stream that waits', () => {
       'a change of the ledger',
       { update: { Transaction: {} } },
       () => {
-        const { ledger, settings } = participant;
-        ledger.commit(completeUpdates([creation()], { ledger, synchronizers: settings.synchronizers }));
+        participant.ledger.commit(completeUpdates([{ update: creation() }], participant));
       },
     ],
     [

@@ -103,9 +103,7 @@ describe('generated traffic', () => {
   it('does not touch contracts of external parties', async () => {
     const sandbox = await sandboxWith();
     const { party } = sandbox.externalParty('eve');
-    sandbox.append({
-      Transaction: { value: { events: [{ CreatedEvent: { contractId: '00ee', signatories: [party] } }] } },
-    });
+    sandbox.append(creation({ contractId: '00ee', signatories: [party] }));
     sandbox.generate(1000);
     expect(JSON.stringify(sandbox.updates.slice(1))).not.toContain(party);
   });

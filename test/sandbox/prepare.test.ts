@@ -6,6 +6,7 @@ import {
   archiveCommand,
   createCommand,
   createContract,
+  creation,
   executeBody,
   executePath,
   prepareAndSign,
@@ -172,7 +173,7 @@ describe('a prepared transaction', () => {
   it('can archive any contract, also an appended one with arguments of other types', async () => {
     const { sandbox, eve } = await withParty();
     const fields = { signatories: [eve.party], createArgument: { amount: 5, nested: [{ deep: null }] } };
-    sandbox.append({ Transaction: { value: { events: [{ CreatedEvent: { contractId: '00aa', ...fields } }] } } });
+    sandbox.append(creation({ contractId: '00aa', ...fields }));
     const archive = archiveCommand('00aa', '#sandbox-assets:Main:Asset');
     const { json, bytes } = await prepare(sandbox, eve, archive);
     expect(await hashPreparedTransaction(bytes)).toBe(textAt(json, 'preparedTransactionHash'));

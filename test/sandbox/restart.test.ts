@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import { connect, createServer, Server } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as after } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { type Sandbox, startSandbox, type WireUpdate } from '../../src/sandbox/index.js';
+import { updateValue } from '../../src/sandbox/wire/events.js';
+import { stopClock, until } from '../helpers/time.js';
 import { createCommand, creation, everything, executePath, prepareAndSign } from './requests.js';
-import { get, offsets, post, requestReceived, sandboxWith } from './client.js';
+import { failure, get, listAt, offsets, post, requestReceived, sandboxWith } from './client.js';
 
 const end = '/v2/state/ledger-end';
 const tail = { beginExclusive: 0, updateFormat: everything };
 
 const portOf = ({ url }: Sandbox) => Number(new URL(url).port);
+
+const idOf = (update: WireUpdate): string => updateValue(update).updateId;
 
 /** Whether a server listens on the port of the sandbox. */
 async function isUp(sandbox: Sandbox): Promise<boolean> {
@@ -40,6 +44,45 @@ describe('a restart', () => {
     expect(offsets(await post(sandbox, '/v2/updates?limit=1', { ...tail, endInclusive: 3 }))).toEqual([1]);
   });
 
+  it('can put another ledger at the same address, of which pending requests see nothing', async () => {
+    const sandbox = await sandboxWith();
+    sandbox.generate(20, { seed: 1, variants: ['Transaction'] });
+    const before = sandbox.updates.slice(0, 5).map(idOf);
+    const pending = post(sandbox, '/v2/updates?limit=3&stream_idle_timeout_ms=60000', {
+      ...tail,
+      beginExclusive: sandbox.ledgerEnd,
+    });
+    const lost = expect(pending).rejects.toThrow();
+    await requestReceived(sandbox);
+    let shared = 0;
+    await sandbox.restart({
+      participantId: 'other::1220ab',
+      whileDown: () => {
+        shared = sandbox.updates.slice(0, 2).map(updateValue).at(-1)?.offset ?? 0;
+        sandbox.restore(shared);
+        sandbox.generate(40, { seed: 2, variants: ['Transaction'] });
+      },
+    });
+    await lost;
+    const { json } = await post(sandbox, '/v2/updates', { ...tail, endInclusive: sandbox.ledgerEnd });
+    expect(listAt(json).length).toBeGreaterThan(20);
+    const after = sandbox.updates.slice(0, 5).map(idOf);
+    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+    expect(after.slice(2).some((id) => before.includes(id))).toBe(false);
+    expect((await get(sandbox, '/v2/parties/participant-id')).json).toEqual({ participantId: 'other::1220ab' });
+  });
+
+  it('stays down if what it calls meanwhile throws, until the next one', async () => {
+    const sandbox = await sandboxWith();
+    const whileDown = () => {
+      sandbox.restore(9);
+    };
+    await expect(sandbox.restart({ whileDown })).rejects.toThrow(RangeError);
+    expect(await isUp(sandbox)).toBe(false);
+    await sandbox.restart();
+    expect(await isUp(sandbox)).toBe(true);
+  });
+
   it('closes idle connections and those in the middle of a request', async () => {
     const sandbox = await sandboxWith();
     const sockets = ['', 'POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'].map((text) => {
@@ -47,7 +90,7 @@ describe('a restart', () => {
       socket.write(text);
       return socket;
     });
-    while (sandbox.requests.length === 0) await after(1);
+    await until(() => sandbox.requests.length > 0);
     const closed = Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
     await sandbox.restart();
     await closed;
@@ -62,23 +105,23 @@ describe('a restart', () => {
     sandbox.fault({ kind: 'status', status: 503 }, { path: end });
     await sandbox.restart();
     expect(sandbox.parties).toContain(eve.party);
-    expect(await post(sandbox, executePath, execution)).toMatchObject({
-      status: 409,
-      json: { code: 'DUPLICATE_COMMAND' },
-    });
+    expect(await post(sandbox, executePath, execution)).toMatchObject(failure(409, 'DUPLICATE_COMMAND'));
     expect((await get(sandbox, end)).status).toBe(503);
-    expect((await get(sandbox, end)).text).toBe('{"offset":1}');
+    // the duplicate takes an offset
+    expect((await get(sandbox, end)).text).toBe('{"offset":2}');
     expect(sandbox.requests.map(({ status }) => status)).toEqual([200, 200, 409, 503, 200]);
   });
 
   it('is down for the given time, and its ledger changes meanwhile', async () => {
+    const clock = stopClock();
     const sandbox = await sandboxWith();
-    const before = Date.now();
     const back = sandbox.restart({ downMs: 500 });
+    await clock.hasTimer();
+    await clock.advance(499);
     expect(await isUp(sandbox)).toBe(false);
     sandbox.append(creation());
+    await clock.advance(1);
     await back;
-    expect(Date.now() - before).toBeGreaterThanOrEqual(490);
     expect((await get(sandbox, end)).text).toBe('{"offset":1}');
   });
 
@@ -96,11 +139,13 @@ describe('a restart', () => {
   });
 
   it('fails if the port is taken meanwhile, and can be repeated', async () => {
+    const clock = stopClock();
     const sandbox = await sandboxWith();
     const back = expect(sandbox.restart({ downMs: 500 })).rejects.toThrow('EADDRINUSE');
-    await nextTurn();
+    await clock.hasTimer();
     const other = createServer().listen(portOf(sandbox), '127.0.0.1');
     await once(other, 'listening');
+    await clock.advance(500);
     await back;
     await new Promise((resolve) => other.close(resolve));
     expect(await isUp(sandbox)).toBe(false);
@@ -109,14 +154,13 @@ describe('a restart', () => {
   });
 
   it('stops waiting when the sandbox is closed, and leaves no server running', async () => {
+    const clock = stopClock();
     const sandbox = await startSandbox();
-    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-    const before = timers();
     const backs = [sandbox.restart({ downMs: 600_000 }), sandbox.restart({ downMs: 600_000 })];
-    await after(5);
+    await clock.hasTimer();
     await sandbox.close();
     await Promise.all(backs);
-    expect(timers()).toBeLessThanOrEqual(before);
+    expect(jest.getTimerCount()).toBe(0);
     expect(await isUp(sandbox)).toBe(false);
   });
 

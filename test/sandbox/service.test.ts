@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { cantonError, startSandbox } from '../../src/sandbox/index.js';
+import { cantonError, type SandboxProfile, startSandbox } from '../../src/sandbox/index.js';
+import { until } from '../helpers/time.js';
 import { everything, executePath } from './requests.js';
 import { get, post, sandboxWith, send } from './client.js';
 
@@ -30,7 +31,7 @@ describe('the log of requests', () => {
     socket.write('POST /v2/updates HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"begin', () =>
       setTimeout(() => socket.destroy(), 20),
     );
-    while (sandbox.requests[0]?.aborted !== true) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => sandbox.requests[0]?.aborted === true);
     expect((await get(sandbox, end)).status).toBe(200);
   });
 });
@@ -55,6 +56,41 @@ describe('paths', () => {
     const body = { beginExclusive: 0, updateFormat: everything };
     expect((await post(sandbox, '/v2/updates/flats?limit=0', body)).status).toBe(200);
     expect((await post(sandbox, '/v2/interactive-submission/executeAndWaitForTransaction', {})).status).toBe(400);
+  });
+});
+
+describe('the header Request-Timeout', () => {
+  const slow = async (profile: SandboxProfile, value: string) => {
+    const sandbox = await sandboxWith({ profile, requestTimeoutMs: 1_200 });
+    sandbox.fault({ kind: 'delay', ms: 4_000 }, { path: end });
+    return send(sandbox, end, { headers: { 'request-timeout': value } });
+  };
+
+  it('limits the time of a request to the given milliseconds, and a 408 has no body', async () => {
+    expect(await slow('3.6', '1000')).toEqual({ status: 408, type: null, text: '', json: undefined });
+  });
+
+  it('may extend the time of a request', async () => {
+    const sandbox = await sandboxWith({ profile: '3.6', requestTimeoutMs: 50 });
+    sandbox.fault({ kind: 'delay', ms: 200 }, { path: end });
+    expect(await send(sandbox, end, { headers: { 'request-timeout': '1000' } })).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['999', "Request-Timeout '999' ms is below the minimum of 1000 ms."],
+    ['60001', "Request-Timeout '60001' ms is above the maximum of 60000 ms."],
+    ['1.5', "Invalid Request-Timeout header value '1.5': expected a positive integer number of milliseconds."],
+    ['soon', "Invalid Request-Timeout header value 'soon': expected a positive integer number of milliseconds."],
+    ['-1', "Invalid Request-Timeout header value '-1': expected a positive integer number of milliseconds."],
+  ])('is refused outside its window: %s', async (value, text) => {
+    const sandbox = await sandboxWith({ profile: '3.6' });
+    const reply = await send(sandbox, end, { headers: { 'request-timeout': value } });
+    expect(reply).toMatchObject({ status: 400, type: 'text/plain; charset=UTF-8', text });
+  });
+
+  it.each<SandboxProfile>(['3.4', '3.5'])('is ignored by %s', async (profile) => {
+    expect(await slow(profile, '1000')).toMatchObject({ status: 503 });
+    expect((await send(await sandboxWith({ profile }), end, { headers: { 'request-timeout': 'x' } })).status).toBe(200);
   });
 });
 
@@ -123,11 +159,11 @@ describe('closing', () => {
       updateFormat: everything,
     });
     const failed = expect(tail).rejects.toThrow();
-    while (sandbox.requests[0]?.body === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => sandbox.requests[0]?.body !== undefined);
     await Promise.all([sandbox.close(), sandbox.close()]);
     await sandbox.close();
     await failed;
-    expect(sandbox.requests[0].aborted).toBe(false);
+    expect(sandbox.requests[0]?.aborted).toBe(false);
   });
 
   it('frees the port', async () => {

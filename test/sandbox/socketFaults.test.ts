@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError, type Fault, type FaultSocket, type Sandbox } from '../../src/sandbox/index.js';
+import { until } from '../helpers/time.js';
 import { afterDisconnect, connectionOf, offsets, openSocket, rejectedUpgrade, stream } from './webSockets.js';
 import { at, get, post, sandboxWith } from './client.js';
 import { creation, everything } from './requests.js';
@@ -86,13 +87,13 @@ describe('a fault of a WebSocket', () => {
     expect([offsets(client), pongs]).toEqual([[1, 2], 0]);
     expect(sandbox.requests).toMatchObject([{ status: 101, aborted: false }]);
     client.socket.terminate();
-    while (sandbox.requests[0]?.aborted !== true) await after(1);
+    await until(() => sandbox.requests[0]?.aborted === true);
   });
 
   it('silences it until the sandbox is closed', async () => {
     const sandbox = await sandboxWithThree({ kind: 'socket', how: 'silence' });
     const client = await stream(sandbox, tail);
-    while (sandbox.requests[0]?.body === undefined) await after(1);
+    await until(() => sandbox.requests[0]?.body !== undefined);
     await sandbox.close();
     expect(await client.closed).toBe(1006);
     expect(sandbox.requests).toMatchObject([{ status: 101, aborted: false }]);
@@ -137,18 +138,18 @@ describe('a fault of requests', () => {
   it('that hangs leaves an upgrade without a response until the client disconnects', async () => {
     const sandbox = await sandboxWithThree({ kind: 'hang' });
     const socket = openSocket(sandbox);
-    while (sandbox.requests.length === 0) await after(1);
+    await until(() => sandbox.requests.length > 0);
     await after(20);
     expect(socket.readyState).toBe(socket.CONNECTING);
     expect(sandbox.requests[0]?.aborted).toBe(false);
     socket.terminate();
-    while (sandbox.requests[0]?.aborted !== true) await after(1);
+    await until(() => sandbox.requests[0]?.aborted === true);
   });
 
   it('that hangs ends when the sandbox is closed', async () => {
     const sandbox = await sandboxWithThree({ kind: 'hang' });
     const failed = once(openSocket(sandbox), 'error');
-    while (sandbox.requests.length === 0) await after(1);
+    await until(() => sandbox.requests.length > 0);
     await sandbox.close();
     await failed;
     expect(sandbox.requests[0]?.aborted).toBe(false);

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { connectionOf, offsets, stream, variants } from './webSockets.js';
 import { at, sandboxWith } from './client.js';
 import { creation, everything, sandboxWithThree } from './requests.js';
-import { stopClock } from '../helpers/time.js';
+import { stopClock, until } from '../helpers/time.js';
 
 const tail = { beginExclusive: 0, updateFormat: everything };
 const upTo = (endInclusive: number) => ({ ...tail, endInclusive });
@@ -127,7 +127,7 @@ describe('the end of a WebSocket', () => {
     const client = await stream(sandbox, undefined);
     client.socket.close(1001);
     expect(await client.closed).toBe(1001);
-    while (sandbox.requests[0]?.aborted !== true) await after(1);
+    await until(() => sandbox.requests[0]?.aborted === true);
   });
 
   it('that the client requests during an endless stream does not follow, and elements still do', async () => {
@@ -142,7 +142,7 @@ describe('the end of a WebSocket', () => {
     expect(offsets(client)).toEqual([1, 2, 3, 4]);
     expect(sandbox.requests[0]?.aborted).toBe(false);
     client.socket.terminate();
-    while (sandbox.requests[0]?.aborted !== true) await after(1);
+    await until(() => sandbox.requests[0]?.aborted === true);
   });
 
   it('that the client requests during a bounded stream follows the end of the stream', async () => {

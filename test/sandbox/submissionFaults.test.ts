@@ -124,7 +124,7 @@ describe('a late commit', () => {
     expect(sandbox.updates).toHaveLength(2);
     expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-3' })).toMatchObject({
       status: 409,
-      json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '2', existingSubmissionId: 'sub-1' } },
+      json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '2', existingSubmissionId: 'Some(sub-1)' } },
     });
     expect(sandbox.updates).toHaveLength(2);
   });
@@ -231,7 +231,7 @@ describe('an execution whose response is lost', () => {
     sandbox.configure({ requestTimeoutMs: 20_000 });
     expect(await post(sandbox, executePath, { ...body, submissionId: 'sub-2' })).toMatchObject({
       status: 409,
-      json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '1', existingSubmissionId: 'sub-1' } },
+      json: { code: 'DUPLICATE_COMMAND', context: { completion_offset: '1', existingSubmissionId: 'Some(sub-1)' } },
     });
     expect(sandbox.updates).toHaveLength(1);
   });

@@ -5,7 +5,9 @@ import {
   archiveCommand,
   createCommand,
   createContract,
+  creation,
   everything,
+  executeBody,
   executePath,
   forParty,
   ledgerEffects,
@@ -14,7 +16,7 @@ import {
   preparePath,
   withParty,
 } from './requests.js';
-import { at, listAt, post, send, textAt } from './client.js';
+import { at, failure, listAt, post, send, textAt } from './client.js';
 
 describe('an external party', () => {
   it('has the fingerprint of its key in its id', async () => {
@@ -63,7 +65,17 @@ describe('preparing', () => {
     expect(await refusal({ actAs: ['mallory::1220'] })).toBe('NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT');
     expect(await refusal({ commandId: 'no!' })).toBe('INVALID_FIELD');
     expect(await refusal({ synchronizerId: 'elsewhere' })).toBe('NOT_CONNECTED_TO_SYNCHRONIZER');
-    expect(await refusal({ commands: [{ CreateAndExerciseCommand: {} }] })).toBe('FAILED_TO_PREPARE_TRANSACTION');
+    const { CreateCommand: create } = createCommand;
+    const both = { CreateAndExerciseCommand: { ...create, choice: 'Archive', choiceArgument: {} } };
+    expect(await refusal({ commands: [both] })).toBe('FAILED_TO_PREPARE_TRANSACTION');
+  });
+
+  it('takes zero values for absent parts of times', async () => {
+    const { sandbox, eve } = await withParty();
+    for (const minLedgerTime of [{}, { time: { MinLedgerTimeRel: { value: { nanos: 5 } } } }]) {
+      const body = { ...prepareBody(eve.party, createCommand), minLedgerTime };
+      expect((await post(sandbox, preparePath, body)).status).toBe(200);
+    }
   });
 
   it('decodes the hashing scheme V3 since 3.5, which its synchronizers do not support', async () => {
@@ -79,11 +91,9 @@ describe('preparing', () => {
     const { sandbox, eve } = await withParty();
     const missing = await post(sandbox, preparePath, prepareBody(eve.party, archiveCommand('00ff')));
     expect(missing).toMatchObject({ status: 404, json: { code: 'CONTRACT_NOT_FOUND', errorCategory: 11 } });
-    sandbox.append({
-      Transaction: { value: { events: [{ CreatedEvent: { contractId: '00aa', templateId: '#assets:Main:Asset' } }] } },
-    });
+    sandbox.append(creation({ contractId: '00aa', templateId: '#assets:Main:Asset' }));
     const foreign = await post(sandbox, preparePath, prepareBody(eve.party, archiveCommand('00aa')));
-    expect(foreign).toMatchObject({ status: 400, json: { code: 'DAML_AUTHORIZATION_ERROR' } });
+    expect(foreign).toMatchObject(failure(400, 'DAML_AUTHORIZATION_ERROR'));
   });
 });
 
@@ -172,7 +182,12 @@ describe('executing', () => {
       json: {
         code: 'DUPLICATE_COMMAND',
         errorCategory: 10,
-        context: { completion_offset: '1', existingSubmissionId: 'sub-1', accepted: 'true', definite_answer: 'true' },
+        context: {
+          completion_offset: '1',
+          existingSubmissionId: 'Some(sub-1)',
+          accepted: 'true',
+          definite_answer: 'true',
+        },
       },
     });
     expect(sandbox.updates).toHaveLength(1);
@@ -260,5 +275,46 @@ describe('executing', () => {
       traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
       context: { tid: '4bf92f3577b34da6a3ce929d0e0e4736' },
     });
+  });
+});
+
+describe('looking up a completion by hash', () => {
+  const path = '/v2/commands/completion-by-hash';
+
+  it('finds the transaction of a submission', async () => {
+    const { sandbox, eve } = await withParty({ profile: '3.6' });
+    const { json } = await post(sandbox, preparePath, prepareBody(eve.party, createCommand));
+    const transactionHash = textAt(json, 'preparedTransactionHash');
+    const look = () => post(sandbox, path, { transactionHash });
+    expect(await look()).toMatchObject({ status: 404, json: { code: 'COMPLETION_NOT_FOUND', errorCategory: 11 } });
+    const committed = await post(sandbox, executePath, executeBody(json, eve.party, eve.sign(transactionHash)));
+    expect(await look()).toMatchObject({
+      status: 200,
+      json: {
+        acceptedCompletion: {
+          commandId: 'cmd-1',
+          status: { code: 0 },
+          updateId: textAt(committed.json, 'transaction', 'updateId'),
+          actAs: [eve.party],
+          submissionId: 'sub-1',
+          offset: 1,
+          transactionHash,
+        },
+        lastRejectedCompletions: [],
+      },
+    });
+    sandbox.prune(1);
+    expect((await look()).status).toBe(404);
+  });
+
+  it('requires a hash', async () => {
+    const { sandbox } = await withParty({ profile: '3.6' });
+    expect(await post(sandbox, path, {})).toMatchObject({ status: 400, type: 'text/plain; charset=UTF-8' });
+    expect(await post(sandbox, path, { transactionHash: '' })).toMatchObject(failure(400, 'MISSING_FIELD'));
+  });
+
+  it.each(['3.4', '3.5'] as const)('is not served by %s', async (profile) => {
+    const { sandbox } = await withParty({ profile });
+    expect((await post(sandbox, path, { transactionHash: 'AAAA' })).status).toBe(404);
   });
 });

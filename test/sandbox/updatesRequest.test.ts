@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { acsDelta, anyParty, creation, everything, forParty } from './requests.js';
-import { offsets, post, sandboxWith, variants } from './client.js';
+import { failure, offsets, post, sandboxWith, variants } from './client.js';
 
 const range = { beginExclusive: 0, endInclusive: 1 };
 const legacy = { filtersByParty: {}, filtersForAnyParty: { cumulative: [] } };
 const byPackageId = { TemplateFilter: { value: { templateId: `${'c'.repeat(64)}:Main:Asset` } } };
 
-async function sandboxWithOne(profile: '3.4' | '3.5' | '3.6' = '3.5') {
+async function sandboxWithOne(profile: '3.4' | '3.5' | '3.6' | '3.7' = '3.5') {
   const sandbox = await sandboxWith({ profile });
   sandbox.append(creation());
   return sandbox;
@@ -62,6 +62,13 @@ describe('a request for updates', () => {
     expect(reply.text).toMatch(/^Invalid value for: body \(/);
   });
 
+  it('may have unknown fields at any depth, and needs no scalar', async () => {
+    const newer = { endInclusive: 1, newer: [1], updateFormat: { includeTransactions: {} } };
+    const filters = { cumulative: [{ newer: 1 }, { identifierFilter: { WildcardFilter: { value: { newer: {} } } } }] };
+    newer.updateFormat.includeTransactions = { ...acsDelta({ filtersForAnyParty: filters, newer: null }), newer: 1 };
+    expect(offsets(await post(await sandboxWithOne(), '/v2/updates', newer))).toEqual([1]);
+  });
+
   it('is rejected without a transaction shape or an event format', async () => {
     const sandbox = await sandboxWithOne();
     for (const includeTransactions of [
@@ -69,7 +76,7 @@ describe('a request for updates', () => {
       { transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
     ]) {
       const reply = await post(sandbox, '/v2/updates', { ...range, updateFormat: { includeTransactions } });
-      expect(reply).toMatchObject({ status: 400, json: { code: 'MISSING_FIELD' } });
+      expect(reply).toMatchObject(failure(400, 'MISSING_FIELD'));
     }
   });
 
@@ -99,5 +106,20 @@ describe('a request for updates', () => {
     expect(await post(sandbox, '/v2/updates/flats', 'not even JSON')).toMatchObject(disabled);
     sandbox.configure({ deprecatedApis: true });
     expect(variants(await post(sandbox, '/v2/updates/flats', body))).toEqual(['Transaction']);
+  });
+
+  it('cannot have a legacy filter in 3.7, which ignores it and has no path for it', async () => {
+    const sandbox = await sandboxWithOne('3.7');
+    sandbox.configure({ deprecatedApis: true });
+    const body = { ...range, filter: legacy, verbose: true };
+    expect(await post(sandbox, '/v2/updates/flats', body)).toMatchObject({
+      status: 404,
+      json: { errors: [expect.stringContaining('/v2/updates/flats')], status: 404, ledgerApiError: null },
+    });
+    expect(await post(sandbox, '/v2/updates', body)).toMatchObject({
+      status: 400,
+      json: { code: 'MISSING_FIELD', cause: expect.stringContaining('update_format') },
+    });
+    expect((await post(sandbox, '/v2/updates', { ...body, updateFormat: {} })).text).toBe('[]');
   });
 });

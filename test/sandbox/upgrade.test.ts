@@ -8,7 +8,7 @@ import type { Sandbox } from '../../src/sandbox/index.js';
 import { afterDisconnect, openSocket, rejectedUpgrade, stream } from './webSockets.js';
 import { creation, everything } from './requests.js';
 import { get, post, sandboxWith, send } from './client.js';
-import { stopClock } from '../helpers/time.js';
+import { stopClock, until } from '../helpers/time.js';
 
 const tail = { beginExclusive: 0, updateFormat: everything };
 const protocol = 'daml.ws.auth';
@@ -35,6 +35,7 @@ describe('an upgrade', () => {
     ['a path that is no stream', '/v2/state/ledger-end', {}, 200],
     ['a path for POST alone', '/v2/updates/update-by-id', {}, 405],
     ['a path that the interface has not', '/v2/updates', { interfaceOnly: true }, 404],
+    ['a path that 3.7 has removed', '/v2/updates/flats', { profile: '3.7' as const }, 404],
     ['the one path of updates in the interface', '/v2/updates/flats', { interfaceOnly: true }, 405],
   ])('of %s is ignored, and the request is served', async (_, path, options, status) => {
     const sandbox = await sandboxWith(options);
@@ -213,7 +214,7 @@ describe('the log of requests', () => {
   it('has the upgrade, its first message, and whether the client disconnected first', async () => {
     const sandbox = await sandboxWith();
     const left = await stream(sandbox, tail, { path: '/v2/updates?note=1' });
-    while (sandbox.requests[0]?.body === undefined) await after(1);
+    await until(() => sandbox.requests[0]?.body !== undefined);
     expect(sandbox.requests).toEqual([
       expect.objectContaining({
         method: 'GET',
@@ -226,7 +227,7 @@ describe('the log of requests', () => {
       }),
     ]);
     left.socket.terminate();
-    while (!sandbox.requests[0].aborted) await after(1);
+    await until(() => sandbox.requests[0]?.aborted === true);
     const ended = await stream(sandbox, { ...tail, beginExclusive: 9 });
     await ended.closed;
     expect(sandbox.requests[1]).toMatchObject({ status: 101, aborted: false });

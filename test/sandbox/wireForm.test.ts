@@ -17,6 +17,7 @@ describe('a transaction on the wire', () => {
     ['3.4', false, false],
     ['3.5', true, false],
     ['3.6', true, true],
+    ['3.7', true, true],
   ] as const)('has the fields of %s, absent ones as null', async (profile, hasKeyHash, hasHash) => {
     const sandbox = await sandboxWith({ profile });
     sandbox.append(creation());
@@ -96,16 +97,20 @@ describe('one-ofs on the wire', () => {
 });
 
 describe('the state endpoints', () => {
-  it('return the ledger end, since 3.6 with record times', async () => {
+  it('return the ledger end, since 3.6 with the record times of the requested synchronizers', async () => {
     const sandbox = await sandboxWith();
     expect((await get(sandbox, '/v2/state/ledger-end')).text).toBe('{"offset":0}');
     sandbox.append(creation());
-    sandbox.configure({ profile: '3.6' });
-    const [synchronizerId] = sandbox.synchronizers;
-    expect((await get(sandbox, '/v2/state/ledger-end')).json).toEqual({
-      offset: 1,
-      synchronizerTimes: [{ synchronizerId, recordTime: '2026-01-01T00:00:01Z' }],
-    });
+    const [synchronizerId = '', other = ''] = sandbox.synchronizers;
+    const ids = [other, synchronizerId].map((id) => `synchronizer_id=${encodeURIComponent(id)}`);
+    const requested = `/v2/state/ledger-end?${ids.join('&')}`;
+    expect((await get(sandbox, requested)).text).toBe('{"offset":1}');
+    for (const profile of ['3.6', '3.7'] as const) {
+      sandbox.configure({ profile });
+      const timesAt = async (path: string) => at((await get(sandbox, path)).json, 'synchronizerTimes');
+      expect(await timesAt('/v2/state/ledger-end')).toEqual([]);
+      expect(await timesAt(requested)).toEqual([{ synchronizerId, recordTime: '2026-01-01T00:00:01Z' }]);
+    }
   });
 
   it('return the pruned offset, the version and the health of the service', async () => {

@@ -1,12 +1,20 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { delay, EMPTY, NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
 import { createLedger, type ExecuteOptions, type LedgerOptions, type Transaction } from '../../src/index.js';
 import { observe, type Observed } from '../helpers/observe.js';
 import { scriptedService, type Reply, type ScriptedService } from '../helpers/scripted.js';
 import { transaction, errorBody, errorReply, notFound, ok } from '../helpers/wire.js';
 import { marbles } from '../helpers/time.js';
-import { byOffsetPath, endPath, executePath } from '../helpers/submissionPlan.js';
+import { byOffsetPath, completionPath, endPath, executePath } from '../helpers/submissionPlan.js';
 import { committedAnswer, secrets, signedRequest } from './support.js';
+
+// a sum of random delays is not exact
+beforeEach(() => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 const duplicate = (offset = '11'): Reply =>
@@ -18,17 +26,23 @@ interface Responses {
   readonly execute: readonly ObservableInput<Reply>[];
   readonly end?: ObservableInput<Reply>;
   readonly read?: ObservableInput<Reply>;
+  /** To each look-up of a completion; the last one to all further ones. */
+  readonly completion?: readonly ObservableInput<Reply>[];
 }
 
 function serviceWith({
   execute,
   end = [ok({ offset: 10 })],
   read = [ok(transaction(11))],
+  completion = [[notFound]],
 }: Responses): ScriptedService {
   let attempts = 0;
+  let lookUps = 0;
   return scriptedService(({ path }) => {
     if (path === endPath) return end;
     if (path === byOffsetPath) return read;
+    if (path === completionPath) return completion[Math.min((lookUps += 1), completion.length) - 1] ?? EMPTY;
+    if (path !== executePath) return [notFound];
     attempts += 1;
     return execute[Math.min(attempts, execute.length) - 1] ?? EMPTY;
   });
@@ -58,7 +72,7 @@ describe('before a submission is sent', () => {
       const seen = execute(service);
       flush();
       expect(service.requests.map(({ path }) => path)).toEqual([endPath, executePath]);
-      expect(seen.error).toMatchObject({ submission: { beginExclusive: 10, sentAt: 0, attempts: 1 } });
+      expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 0, attempts: 1 } });
     });
   });
 
@@ -82,7 +96,7 @@ describe('before a submission is sent', () => {
       const service = serviceWith({ execute: [[reset], [duplicate('none')]], end: delayed(4_999, ok({ offset: 10 })) });
       const seen = execute(service);
       flush();
-      expect(seen.error).toMatchObject({ submission: { beginExclusive: 10, sentAt: 4_999 } });
+      expect(seen.error).toMatchObject({ submission: { since: 10, sentAt: 4_999 } });
     });
   });
 });
@@ -106,7 +120,10 @@ describe('a submission whose response was lost', () => {
       const [first, second, ...others] = attemptsAt(service).map(({ body }) => body);
       expect(others).toEqual([]);
       expect(first).toMatchObject({ ...signedRequest, deduplicationPeriod: { Empty: {} } });
-      expect(second).toEqual({ ...first, submissionId: expect.stringMatching(/^[-0-9a-f]{36}$/) });
+      // the participant's own period can be shorter than the time since the first attempt
+      const week = { DeduplicationDuration: { value: { seconds: 604_800, nanos: 0 } } };
+      const submissionId = expect.stringMatching(/^[-0-9a-f]{36}$/);
+      expect(second).toEqual({ ...first, submissionId, deduplicationPeriod: week });
       expect(service.requests.at(-1)).toMatchObject({ path: byOffsetPath, body: { offset: 11 } });
     });
   });
@@ -158,24 +175,31 @@ describe('a submission whose response was lost', () => {
     });
   });
 
-  it('is rejected when a further attempt is, because of its bytes', () => {
+  // another participant behind the same address may refuse what the first has committed
+  it.each<[string, number, number]>([
+    ['LOCAL_VERDICT_INACTIVE_CONTRACTS', 11, 404],
+    ['LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND', 2, 409],
+    ['LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND', 2, 409],
+    ['LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED', 2, 409],
+    ['LEDGER_TIME_OUTSIDE_BOUNDS', 8, 400],
+    ['CONTRACT_NOT_FOUND', 11, 404],
+    ['UNKNOWN_CONTRACT_SYNCHRONIZERS', 9, 400],
+    ['FAILED_TO_EXECUTE_TRANSACTION', 8, 400],
+    ['INVALID_ARGUMENT', 8, 400],
+    ['INVALID_EXTERNAL_SIGNATURE', 8, 400],
+    ['PERMISSION_DENIED', 5, 403],
+    ['NOT_CONNECTED_TO_SYNCHRONIZER', 9, 400],
+    ['OFFSET_AFTER_LEDGER_END', 12, 400],
+    ['LEDGER_API_INTERNAL_ERROR', 4, 500],
+  ])('is not reported as uncommitted when the next attempt is refused: %s', (code, category, status) => {
     marbles(({ flush }) => {
-      const replies = [[reset], [errorReply(400, errorBody('INVALID_EXTERNAL_SIGNATURE', 8))]];
-      const seen = execute(serviceWith({ execute: replies }));
+      // even though the answer is definite for this attempt
+      const refusal = [errorReply(status, errorBody(code, category, { definite_answer: 'true' }))];
+      const lost = execute(serviceWith({ execute: [[reset], refusal] }), { recover: { withinMs: 10_000 } });
+      const found = execute(serviceWith({ execute: [[reset], refusal, [duplicate()]] }));
       flush();
-      expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', submission: { attempts: 2 } });
-    });
-  });
-
-  it.each([
-    'LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND',
-    'LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND',
-    'LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED',
-  ])('has expired when a further attempt has: %s', (code) => {
-    marbles(({ flush }) => {
-      const seen = execute(serviceWith({ execute: [[reset], [errorReply(409, errorBody(code, 2))]] }));
-      flush();
-      expect(seen.error).toMatchObject({ _tag: 'SubmissionExpiredError', code, submission: { attempts: 2 } });
+      expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { code } });
+      expect(found.values).toMatchObject([{ offset: 11 }]);
     });
   });
 
@@ -192,6 +216,106 @@ describe('a submission whose response was lost', () => {
       flush();
       expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
       expect(found.values).toMatchObject([{ offset: 11 }]);
+    });
+  });
+});
+
+describe('a submission whose response was lost, and whose hash is known', () => {
+  const hash = Buffer.alloc(32, 0xab);
+  const transactionHash = hash.toString('base64');
+  const inactive = errorReply(404, errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11));
+  const noCompletion = errorReply(404, errorBody('COMPLETION_NOT_FOUND', 11));
+  const accepted = ok({ acceptedCompletion: { commandId: 'c', updateId: '122011', offset: 11 } });
+
+  it('is found by its completion, and not sent again', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[reset]], completion: [[accepted]] });
+      const seen = execute(service, { transactionHash });
+      flush();
+      expect(seen.values).toMatchObject([{ offset: 11 }]);
+      expect(attemptsAt(service)).toHaveLength(1);
+      expect(service.requests.find(({ path }) => path === completionPath)?.body).toEqual({ transactionHash });
+    });
+  });
+
+  it.each<[string, ObservableInput<Reply>]>([
+    ['does not serve the path', [notFound]],
+    ['does not implement the path', [errorReply(501, '')]],
+    ['knows no completion', [noCompletion]],
+    ['knows only rejected attempts', [ok({ acceptedCompletion: null, lastRejectedCompletions: [{ offset: 11 }] })]],
+    ['does not permit it', [errorReply(403, errorBody('NA', -1))]],
+    ['breaks the connection', [reset]],
+    ['answers with something else', [ok([])]],
+    ['does not answer', NEVER],
+  ])('is sent again if the participant %s', (_, completion) => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[reset], [duplicate()]], completion: [completion] });
+      const seen = execute(service, { transactionHash });
+      flush();
+      expect(seen.values).toMatchObject([{ offset: 11 }]);
+      expect(attemptsAt(service)).toHaveLength(2);
+      expect(seen.endedAt).toBeLessThanOrEqual(6_000);
+    });
+  });
+
+  it('is committed, but unknown in detail, if it has a completion and cannot be read', () => {
+    marbles(({ flush }) => {
+      const read = [errorReply(403, errorBody('NA', -1))];
+      const seen = execute(serviceWith({ execute: [[reset]], completion: [[accepted]], read }), { transactionHash });
+      flush();
+      expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
+    });
+  });
+
+  it('is found by a later completion after another participant refused it, and not sent again', () => {
+    marbles(({ flush }) => {
+      const completion = [[noCompletion], [noCompletion], [noCompletion], [accepted]];
+      const service = serviceWith({ execute: [[reset], [inactive]], completion });
+      const seen = execute(service, { transactionHash });
+      flush();
+      expect(seen.values).toMatchObject([{ offset: 11 }]);
+      expect(attemptsAt(service)).toHaveLength(2);
+    });
+  });
+
+  it('is found in the feed after another participant refused it', () => {
+    marbles(({ flush }) => {
+      const ours = JSON.parse(
+        JSON.stringify(transaction(12)).replace(
+          '"externalTransactionHash":null',
+          `"externalTransactionHash":"${hash.toString('hex')}"`,
+        ),
+      ) as object;
+      let ends = 0;
+      const { port, requests } = scriptedService(({ path }) => {
+        // the participant has not received the transaction at first
+        if (path === endPath) return [ok({ offset: (ends += 1) < 4 ? 10 : 12 })];
+        if (path === byOffsetPath) return [ok(ours)];
+        if (path === completionPath) return [notFound];
+        if (path.startsWith('/v2/updates')) return [ok([transaction(11), ours])];
+        return requests.filter((request) => request.path === executePath).length === 1 ? [reset] : [inactive];
+      });
+      const ledger = createLedger({ baseUrl: 'http://ledger.example', port });
+      const seen = observe(ledger.executeAndWaitForTransaction(signedRequest, { transactionHash }));
+      flush();
+      expect(seen.error).toBeUndefined();
+      expect(seen.values).toMatchObject([{ offset: 12 }]);
+      expect(requests.filter(({ path }) => path === executePath)).toHaveLength(2);
+    });
+  });
+
+  it('is unknown when the time is used up, after two attempts only', () => {
+    marbles(({ flush }) => {
+      const service = serviceWith({ execute: [[reset], [inactive]], completion: [[noCompletion]] });
+      const seen = execute(service, { transactionHash, recover: { withinMs: 30_000 } });
+      flush();
+      expect(seen.error).toMatchObject({
+        _tag: 'OutcomeUnknownError',
+        lastError: { code: 'LOCAL_VERDICT_INACTIVE_CONTRACTS' },
+        submission: { attempts: 2 },
+      });
+      expect(seen.endedAt).toBe(30_000);
+      expect(attemptsAt(service)).toHaveLength(2);
     });
   });
 });
@@ -262,6 +386,38 @@ describe('a submission that was certainly not committed', () => {
       expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code: 'PARTICIPANT_BACKPRESSURE' });
       expect(seen.endedAt).toBe(30_000);
       expect(attemptsAt(service).length).toBeGreaterThan(6);
+    });
+  });
+});
+
+describe('a first attempt whose transaction may have failed to be read after its commit', () => {
+  it.each([
+    'UPDATE_NOT_FOUND',
+    'PACKAGE_NAMES_NOT_FOUND',
+    'TEMPLATES_OR_INTERFACES_NOT_FOUND',
+    'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+  ])('is not reported as uncommitted: %s', (code) => {
+    marbles(({ flush }) => {
+      const seen = execute(serviceWith({ execute: [[errorReply(404, errorBody(code, 11))], [duplicate()]] }));
+      flush();
+      expect(seen.values).toMatchObject([{ offset: 11 }]);
+    });
+  });
+});
+
+describe('a 408', () => {
+  it.each<[string, Reply]>([
+    ['without a body', errorReply(408, '')],
+    ['with an error of the ledger', errorReply(408, errorBody('REQUEST_TIMEOUT', -1))],
+    ['with an error of a category', errorReply(408, errorBody('REQUEST_TIMEOUT', 9))],
+  ])('leaves the outcome of a submission unknown: %s', (_, reply) => {
+    marbles(({ flush }) => {
+      const lost = execute(serviceWith({ execute: [[reply]] }), { recover: false });
+      const found = execute(serviceWith({ execute: [[reply], [duplicate()]] }));
+      flush();
+      expect(lost.error).toMatchObject({ _tag: 'OutcomeUnknownError', lastError: { status: 408 } });
+      expect(found.values).toMatchObject([{ offset: 11 }]);
     });
   });
 });

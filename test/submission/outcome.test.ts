@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  AnswerTooLargeError,
+  ResponseTooLargeError,
   ConnectionError,
   RequestTimeoutError,
   TokenError,
@@ -11,6 +11,7 @@ import { errorOf } from '../../src/errors/ApiError.js';
 import type { LedgerError } from '../../src/errors/LedgerError.js';
 import { decideOutcome } from '../../src/submission/outcome.js';
 import { knownCodes, type KnownCode } from '../fixtures/errors/codes.js';
+import { failedResponses } from '../fixtures/errors/responses.js';
 import { errorBody } from '../helpers/wire.js';
 
 type Outcome = ReturnType<typeof decideOutcome>;
@@ -47,6 +48,12 @@ const exceptions: Readonly<Record<string, Outcome>> = {
   LOCAL_VERDICT_PREPARATION_TIME_OUT_OF_BOUND: 'expired',
   LOCAL_VERDICT_MAX_RECORD_TIME_EXCEEDED: 'expired',
   LEDGER_TIME_OUTSIDE_BOUNDS: 'expired',
+  // reading the transaction after its commit fails in the same way
+  UPDATE_NOT_FOUND: 'unknown',
+  PACKAGE_NAMES_NOT_FOUND: 'unknown',
+  TEMPLATES_OR_INTERFACES_NOT_FOUND: 'unknown',
+  NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: 'unknown',
+  NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: 'unknown',
   // a verdict ends this attempt; the contention may pass
   LOCAL_VERDICT_LOCKED_CONTRACTS: 'busy',
   LOCAL_VERDICT_TIMEOUT: 'busy',
@@ -89,31 +96,7 @@ describe('the outcome of a failed attempt', () => {
     expect(Object.keys(exceptions).filter((code) => !codes.includes(code))).toEqual([]);
   });
 
-  it.each<[string, number, unknown, Outcome]>([
-    ['a timeout of the HTTP layer', 503, 'The server was not able to produce a timely response', 'unknown'],
-    ['a timeout of a gateway', 504, '', 'unknown'],
-    ['a broken connection of a gateway', 502, '<html>Bad Gateway</html>', 'unknown'],
-    ['an internal error', 500, 'oops', 'unknown'],
-    ['a rate limit of a proxy', 429, 'slow down', 'unknown'],
-    ['an unexplained conflict', 409, 'conflict', 'unknown'],
-    ['a slow request', 408, '', 'unknown'],
-    ['too early', 425, '', 'unknown'],
-    ['a closed connection', 499, '', 'unknown'],
-    ['a body that is too large', 413, 'exceeded size limit (8388608 bytes)!', 'inconclusive'],
-    ['an unknown path', 404, { errors: ['uri'], status: 404, ledgerApiError: null }, 'inconclusive'],
-    ['an unknown method', 405, 'Method Not Allowed', 'inconclusive'],
-    ['a gateway that forbids it', 403, '', 'inconclusive'],
-    ['a gateway that requires a token', 401, '', 'inconclusive'],
-    ['a body that does not decode', 400, 'Invalid value for: body', 'inconclusive'],
-    ['a redirect', 302, '', 'inconclusive'],
-    ['a permanent redirect', 308, '<html></html>', 'inconclusive'],
-    ['not implemented', 501, '', 'inconclusive'],
-    ['an unknown code for contention', 409, errorBody('TOMORROWS_ERROR', 2), 'unknown'],
-    ['an unknown code for a broken rule', 400, errorBody('TOMORROWS_ERROR', 8), 'rejected'],
-    ['an unknown code for the current state', 400, errorBody('TOMORROWS_ERROR', 9), 'inconclusive'],
-    ['an unknown category', 503, errorBody('TOMORROWS_ERROR', 15), 'unknown'],
-    ['the name of a property of all objects', 409, errorBody('constructor', 2), 'unknown'],
-  ])('is decided by the response: %s', (_, status, body, outcome) => {
+  it.each(failedResponses)('is decided by the response: %s, %i', (_, status, body, __, outcome) => {
     expect(decideOutcome(errorResponse(status, body))).toBe(outcome);
   });
 
@@ -166,7 +149,7 @@ describe('the outcome of a failed attempt', () => {
     ['a timeout', new RequestTimeoutError(path, 30), 'unknown'],
     ['an incomplete response', new ConnectionError(path, 'the response is not valid JSON'), 'unknown'],
     ['a response that does not decode', new DecodeError(path, []), 'unknown'],
-    ['a response that is too large', new AnswerTooLargeError(path, 30), 'unknown'],
+    ['a response that is too large', new ResponseTooLargeError(path, 30), 'unknown'],
     ['no token', new TokenError('the provider failed'), 'notSent'],
     ['a refused token', new UnauthorizedError(path), 'inconclusive'],
     ['two refused tokens', new UnauthorizedError(path, true), 'inconclusive'],

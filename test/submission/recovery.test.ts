@@ -30,7 +30,7 @@ const hours = 3_600_000;
 
 describe('a submission is committed at most once, and its result agrees with the ledger', () => {
   it(
-    'after any faults',
+    'after any faults (G59)',
     () => {
       campaign(1_000, single);
     },

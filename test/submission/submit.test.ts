@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY, lastValueFrom, NEVER, of, throwError, toArray } from 'rxjs';
+import { EMPTY, filter, lastValueFrom, NEVER, type ObservableInput, of, throwError, toArray } from 'rxjs';
 import { VerificationError } from '../../src/errors/submission.js';
 import type { Diagnostic } from '../../src/diagnostics/Diagnostic.js';
-import { createLedger, type Ledger, type PrepareRequest, type Signer, type Transaction } from '../../src/index.js';
-import type { ExternalParty, Sandbox } from '../../src/sandbox/index.js';
-import type { SubmitOptions } from '../../src/submission/SubmitOptions.js';
+import {
+  createLedger,
+  type Ledger,
+  type PrepareRequest,
+  type Signer,
+  type Transaction,
+  type Verifier,
+} from '../../src/index.js';
+import { cantonError, type ExternalParty, type Sandbox } from '../../src/sandbox/index.js';
+import type { SubmitOptions } from '../../src/submission/submit.js';
 import { sandboxes } from '../helpers/localServers.js';
 
 const start = sandboxes();
@@ -51,6 +58,9 @@ async function setUp(commandId = 'create-1'): Promise<Setup> {
   };
 }
 
+/** On a busy machine, a response may be reported as delayed. */
+const isOfSubmission = ({ _tag }: Diagnostic): boolean => _tag.startsWith('Submission');
+
 const countRequests = ({ requests }: Sandbox, path: string): number =>
   requests.filter((request) => request.path.endsWith(path)).length;
 
@@ -61,11 +71,11 @@ describe('submit', () => {
   it('prepares, verifies, signs and executes, and emits the transaction once', async () => {
     const { ledger, request, signer, hashes, sandbox } = await setUp();
     const diagnostics: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
+    ledger.diagnostics$.pipe(filter(isOfSubmission)).subscribe((diagnostic) => diagnostics.push(diagnostic));
     const verifications: unknown[] = [];
     const verify: SubmitOptions['verify'] = (prepared, prepareRequest) => {
       verifications.push([prepared.hashingSchemeVersion, prepareRequest]);
-      return EMPTY;
+      return of(true);
     };
     const all = await lastValueFrom(ledger.submit(request, signer, { verify }).pipe(toArray()));
     expect(all).toMatchObject([{ _tag: 'Transaction', commandId: 'create-1', offset: sandbox.ledgerEnd }]);
@@ -108,7 +118,7 @@ describe('submit', () => {
   ])('neither signs nor executes when the verifier %s', async (_, verify) => {
     const { ledger, request, signer, hashes, sandbox } = await setUp();
     const diagnostics: Diagnostic[] = [];
-    ledger.diagnostics$.subscribe((diagnostic) => diagnostics.push(diagnostic));
+    ledger.diagnostics$.pipe(filter(isOfSubmission)).subscribe((diagnostic) => diagnostics.push(diagnostic));
     expect(await failureOf(ledger.submit(request, signer, { verify }))).toMatchObject({
       _tag: 'VerificationError',
       reason: 'hash',
@@ -200,11 +210,44 @@ describe('submit', () => {
     expect(await lastValueFrom(archived$)).toMatchObject({ commandId: 'archive-1', offset: 2 });
   });
 
-  it('signs nothing when the verifier emits false', async () => {
-    const { ledger, request, signer, hashes } = await setUp();
-    const failure = await failureOf(ledger.submit(request, signer, { verify: () => Promise.resolve(false) }));
+  it('finds a submission whose response was lost by its completion, and does not send it again', async () => {
+    const { ledger, request, signer, sandbox } = await setUp();
+    sandbox.configure({ profile: '3.6' });
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path: /executeAndWaitForTransaction$/ });
+    expect(await lastValueFrom(ledger.submit(request, signer, { verify: false }))).toMatchObject({ offset: 1 });
+    expect(countRequests(sandbox, '/executeAndWaitForTransaction')).toBe(1);
+  });
+
+  it.each(['3.5', '3.6'] as const)(
+    'finds a submission that another participant refuses because the first one committed it, on %s',
+    async (profile) => {
+      const { ledger, request, signer, sandbox } = await setUp();
+      sandbox.configure({ profile });
+      const path = /executeAndWaitForTransaction$/;
+      sandbox.fault({ kind: 'reset', when: 'after' }, { path });
+      sandbox.fault({ kind: 'status', status: 404, body: cantonError('LOCAL_VERDICT_INACTIVE_CONTRACTS') }, { path });
+      // the participant that receives the look-up did not receive the submission
+      const unknown = { kind: 'status', status: 404, body: cantonError('COMPLETION_NOT_FOUND') } as const;
+      sandbox.fault(unknown, { path: /completion-by-hash$/, times: 9 });
+      expect(await lastValueFrom(ledger.submit(request, signer, { verify: false }))).toMatchObject({ offset: 1 });
+      expect(countRequests(sandbox, '/executeAndWaitForTransaction')).toBe(2);
+    },
+  );
+
+  it.each<[string, () => ObservableInput<unknown>]>([
+    ['emits false', () => Promise.resolve(false)],
+    ['completes without a value', () => EMPTY],
+    ['resolves to undefined', () => Promise.resolve(undefined)],
+    ['emits an object', () => of({ isValid: false })],
+    ['emits false after true', () => of(true, false)],
+    ['emits false before true', () => of(false, true)],
+  ])('signs nothing when the verifier %s', async (_, verify) => {
+    const { ledger, request, signer, hashes, sandbox } = await setUp();
+    const unchecked = verify as Verifier;
+    const failure = await failureOf(ledger.submit(request, signer, { verify: unchecked }));
     expect(failure).toMatchObject({ _tag: 'VerificationError', reason: 'refused' });
     expect(hashes).toEqual([]);
+    expect(countRequests(sandbox, '/executeAndWaitForTransaction')).toBe(0);
   });
 
   it('signs nothing but the hash of a transaction', async () => {

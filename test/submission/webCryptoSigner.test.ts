@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, verify, webcrypto } from 'node:crypto';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
@@ -6,7 +5,6 @@ import { firstValueFrom, from } from 'rxjs';
 import { Signature } from '../../src/codecs/ExecuteRequest.js';
 import { fingerprintOf, webCryptoSigner } from '../../src/index.js';
 import { externalPartyMethod, HostedParties } from '../../src/sandbox/participant/parties.js';
-import { hasOpenssl, verifiedByOpenssl } from './openssl.js';
 
 const { subtle } = webcrypto;
 const hash = new Uint8Array(createHash('sha256').update('a transaction').digest());
@@ -71,18 +69,8 @@ describe('webCryptoSigner', () => {
         lengths.add(bytes.length);
         expect(verify(digest, message, publicKey, bytes)).toBe(true);
       }
-      expect(lengths.size).toBe(digest === null ? 1 : lengths.size);
-      if (digest !== null) expect(lengths.size).toBeGreaterThan(1);
-    });
-
-    (hasOpenssl ? it : it.skip)('makes signatures that the openssl command verifies', async () => {
-      const key = await generate(false);
-      const signature = await firstValueFrom(from(webCryptoSigner({ party: 'a', key }).sign(hash)));
-      if (!Signature.is(signature)) throw new Error('no signature');
-      const pem = (await toKeyObject(key.publicKey)).export({ type: 'spki', format: 'pem' }).toString();
-      expect(verifiedByOpenssl(pem, hash, Buffer.from(signature.signature, 'base64'), digest !== null)).toBe(
-        'Signature Verified Successfully',
-      );
+      // DER has numbers of several lengths
+      expect(lengths.size > 1).toBe(digest !== null);
     });
 
     it('takes a fingerprint instead of an extractable public key', async () => {
@@ -222,21 +210,6 @@ describe('fingerprintOf', () => {
   it('is that of the SubjectPublicKeyInfo for P-256', async () => {
     const spki = spkis.ECDSA();
     expect(await fingerprintOf(await importKey(spki, { name: 'ECDSA' }))).toBe(sandboxFingerprint(spki));
-  });
-
-  (hasOpenssl ? it : it.skip).each([
-    ['Ed25519', spkis.Ed25519, 'Ed25519', 12],
-    ['P-256', spkis.ECDSA, 'ECDSA', 0],
-  ] as const)('is what openssl computes for %s', async (_, generate, name, from) => {
-    const spki = generate();
-    const der = execFileSync('openssl', ['pkey', '-pubin', '-outform', 'DER'], {
-      input: createPublicKey({ key: spki, format: 'der', type: 'spki' }).export({ type: 'spki', format: 'pem' }),
-    });
-    const digest = execFileSync('openssl', ['dgst', '-sha256', '-r'], {
-      input: Buffer.concat([Buffer.from([0, 0, 0, 12]), der.subarray(from)]),
-      encoding: 'utf8',
-    }).slice(0, 64);
-    expect(await fingerprintOf(await importKey(spki, { name }))).toBe(`1220${digest}`);
   });
 
   it('rejects for a private key', async () => {

@@ -214,7 +214,27 @@ describe('a hostile prepared transaction', () => {
     );
     if (requested === undefined || other === undefined) throw new Error('expected two');
     expect(await hashPreparedTransaction(requested)).toBe(await hashPreparedTransaction(other));
-    expect(await verdict(await preparedOf(requested), createOf({ it: '9007199254740993' }))).toBe('hash');
+    expect(await verdict(await preparedOf(requested), createOf({ it: '9007199254740993' }))).toBe(
+      'hash commands[0].createArguments.it',
+    );
+  });
+
+  it.each<[string, string, unknown, Value]>([
+    ['as a number', 'it', 2 ** 53, v.int('9007199254740992')],
+    ['in a list', 'it[1]', ['1', '-9007199254740993'], v.list(v.int('1'), v.int('-9007199254740993'))],
+    ['in an optional', 'it', '9223372036854775807', v.some(v.int('9223372036854775807'))],
+    ['as the key of a map', 'it', [['9007199254740993', 'a']], v.genMap([v.int('9007199254740993'), v.text('a')])],
+  ])('with an Int that the library rounds names its field: %s', async (_, field, json, value) => {
+    const prepared = await preparedOf(transactionOf(createNode('0', v.record({ it: value }))));
+    expect(await verdict(prepared, createOf({ it: json }))).toBe(`hash commands[0].createArguments.${field}`);
+  });
+
+  it('with an Int that the library rounds in a part that no command names is rejected without a field', async () => {
+    const [inner, outer] = [v.record({ it: v.int('9007199254740993') }), v.record({ it: v.int('1') })];
+    const prepared = await preparedOf(
+      transactionOf(exerciseNode('0', outer, { children: ['1'] }), createNode('1', inner)),
+    );
+    expect(await verdict(prepared, exerciseOf({ it: '1' }))).toBe('hash');
   });
 
   it('with an invalid input contract is rejected', async () => {

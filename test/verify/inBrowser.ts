@@ -1,5 +1,5 @@
 import { firstValueFrom, from } from 'rxjs';
-import { fingerprintOf, isVerificationError, webCryptoSigner } from '../../src/index.js';
+import { fingerprintOf, webCryptoSigner, isLedgerError } from '../../src/index.js';
 import { toBase64 } from '../../src/codecs/internal/bytes.js';
 import { preparedTransactionVerifier } from '../../src/verify/index.js';
 import { anyClockSkew, vectors } from './vectors.js';
@@ -41,7 +41,7 @@ async function run(): Promise<BrowserResult> {
         await firstValueFrom(from(preparedTransactionVerifier(anyClockSkew)(prepared, checked)));
         verdicts.push('accepted');
       } catch (error) {
-        verdicts.push(isVerificationError(error) ? error.reason : String(error));
+        verdicts.push(isLedgerError(error, 'VerificationError') ? error.reason : String(error));
       }
     }
   }

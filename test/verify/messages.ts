@@ -7,7 +7,7 @@ import {
 } from '@canton-network/core-ledger-proto';
 import { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
 import { firstValueFrom, from } from 'rxjs';
-import { isVerificationError, type PreparedSubmission, type PrepareRequest } from '../../src/index.js';
+import { type PreparedSubmission, type PrepareRequest, isLedgerError } from '../../src/index.js';
 import { preparedTransactionVerifier, type VerifierOptions } from '../../src/verify/index.js';
 
 export const alice = `alice::1220${'ab'.repeat(32)}`;
@@ -172,7 +172,7 @@ export async function verdict(
     await firstValueFrom(from(preparedTransactionVerifier(options)(prepared, request)), { defaultValue: undefined });
     return 'accepted';
   } catch (error) {
-    if (!isVerificationError(error)) throw error;
+    if (!isLedgerError(error, 'VerificationError')) throw error;
     return [error.reason, error.path].filter((part) => part !== undefined).join(' ');
   }
 }

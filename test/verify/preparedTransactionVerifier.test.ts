@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, from } from 'rxjs';
 import type { Command, PreparedSubmission, PrepareRequest } from '../../src/index.js';
-import type { VerifierOptions } from '../../src/verify/index.js';
+import { preparedTransactionVerifier, type VerifierOptions } from '../../src/verify/index.js';
 import {
   alice,
   contractId,
@@ -170,6 +171,25 @@ describe('the verifier', () => {
   ])('rejects a create-and-exercise if %s', async (_, change, expected) => {
     const prepared = await preparedOf(transactionOf(createNode('0', argument), exerciseNode('1', give, change)));
     expect(await verdict(prepared, createOf(json, { commands: [both] }))).toBe(expected);
+  });
+
+  it.each(['HASHING_SCHEME_VERSION_V3', 'HASHING_SCHEME_VERSION_V4'] as const)(
+    'rejects a hash of %s, and names the scheme to prepare with',
+    async (hashingSchemeVersion) => {
+      const prepared = { ...(await preparedOf(created)), hashingSchemeVersion };
+      const request = createOf(json, { hashingSchemeVersion });
+      await expect(firstValueFrom(from(preparedTransactionVerifier()(prepared, request)))).rejects.toMatchObject({
+        _tag: 'VerificationError',
+        reason: 'scheme',
+        message: expect.stringContaining(
+          `${hashingSchemeVersion} cannot be verified; prepare with the hashingSchemeVersion HASHING_SCHEME_VERSION_V2`,
+        ),
+      });
+    },
+  );
+
+  it.each([NaN, -1, 0, '1000'])('refuses a maximum clock skew of %p at once', (maxClockSkewMs) => {
+    expect(() => preparedTransactionVerifier({ maxClockSkewMs: maxClockSkewMs as number })).toThrow(TypeError);
   });
 
   it('rejects a contract by key, because a transaction does not contain the key', async () => {

@@ -6,7 +6,6 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { Service } from '../../src/feed/Service.js';
 import { readList } from '../../src/ws/readList.js';
 import { wsPort } from '../../src/ws/wsPort.js';
-import { errorBody } from '../helpers/wire.js';
 
 const path = '/v2/state/active-contracts';
 const elements = Array.from({ length: 5_000 }, (_, n) => ({
@@ -72,46 +71,6 @@ describe('a list over a socket of the package ws', () => {
     expect(requests).toEqual([[path, 'Bearer abc', { activeAtOffset: 7 }]]);
   });
 
-  it('is empty when the service closes it at once (pitfall 3)', async () => {
-    serve = (socket) => {
-      socket.close(1000);
-    };
-    expect(await lastValueFrom(list().pipe(toArray()))).toEqual([]);
-  });
-
-  it.each<[string, (socket: WebSocket) => void, number]>([
-    [
-      'goes away',
-      (socket) => {
-        socket.close(1001);
-      },
-      1001,
-    ],
-    [
-      'fails',
-      (socket) => {
-        socket.close(1011);
-      },
-      1011,
-    ],
-    [
-      'closes without a code',
-      (socket) => {
-        socket.close();
-      },
-      1005,
-    ],
-  ])('is an error after its elements if the service %s (pitfall 1)', async (_, end, code) => {
-    serve = (socket) => {
-      send(socket, ...elements.slice(0, 100));
-      end(socket);
-    };
-    expect(await failure()).toMatchObject({
-      count: 100,
-      error: { _tag: 'ConnectionError', reason: `the socket was closed with ${code}` },
-    });
-  });
-
   it('is an error if the connection is cut in the middle (pitfall 1)', async () => {
     serve = (socket) => {
       send(socket, ...elements.slice(0, 100));
@@ -120,17 +79,6 @@ describe('a list over a socket of the package ws', () => {
       });
     };
     expect(await failure()).toMatchObject({ error: { _tag: 'ConnectionError' } });
-  });
-
-  it('is the error of the service if it sends one and then closes with 1000 (pitfall 2)', async () => {
-    serve = (socket) => {
-      send(socket, ...elements.slice(0, 100), { ...errorBody('SERVICE_NOT_RUNNING', 1), grpcCodeValue: 14 });
-      socket.close(1000);
-    };
-    expect(await failure()).toMatchObject({
-      count: 100,
-      error: { _tag: 'ApiError', code: 'SERVICE_NOT_RUNNING', status: 503 },
-    });
   });
 
   it('closes the connection when it is unsubscribed from (pitfall 45)', async () => {

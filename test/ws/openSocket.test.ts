@@ -78,7 +78,7 @@ describe('openSocket', () => {
     ['a port that completes', [], 'the socket ended'],
     ['a message that is not JSON', [{ _tag: 'Text', text: '{"update":' }], 'the message is not valid JSON'],
     ['a message that is neither an element nor an error', [text({ error: 'secret' })], 'the message is not an element'],
-  ])('reports %s', (_, signs, reason) => {
+  ])('reports %s (G21)', (_, signs, reason) => {
     const seen = opened({ _tag: 'Open' }, ...signs);
     expect(seen.error).toMatchObject({ _tag: 'ConnectionError', path: '/v2/updates', reason, host: 'ledger.example' });
     expect(String(seen.error)).not.toContain('secret');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, concat, map, merge, of, takeUntil, timer } from 'rxjs';
-import type { Gap } from '../../src/feed/UpdatesOptions.js';
+import type { Gap } from '../../src/feed/LedgerFeed.js';
 import { observe, offsets } from '../helpers/observe.js';
 import { checkpoint, transaction, errorReply, ok } from '../helpers/wire.js';
 import { fill, upTo, world } from '../helpers/world.js';
@@ -9,7 +9,7 @@ import { socketOpen, socketText } from '../helpers/scripted.js';
 import { socketWorld, tags, after, silentSocket, pong$ } from './worlds.js';
 
 describe('a feed by WebSocket', () => {
-  it('finds over HTTP that a socket holds back updates, although it answers pings', () => {
+  it('finds over HTTP that a socket holds back updates, although it answers pings (G23)', () => {
     marbles(({ flush }) => {
       const its = socketWorld({ socketFault: () => silentSocket(true) }, { forMs: 600_000, updates: 500 });
       flush();
@@ -22,7 +22,7 @@ describe('a feed by WebSocket', () => {
     });
   });
 
-  it('finds over HTTP that a socket which brought elements holds back the rest, and then opens sockets less often', () => {
+  it('finds over HTTP that a socket which brought elements holds back the rest, and then opens sockets less often (G23)', () => {
     marbles(({ flush }) => {
       const its: ReturnType<typeof socketWorld> = socketWorld(
         { socketFault: () => merge(of(socketOpen, socketText(checkpoint(its.ledger.end))), pong$) },

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, concat, NEVER, of, takeUntil, throwError, timer, type Observable } from 'rxjs';
-import type { Transport } from '../../src/feed/Transport.js';
+import type { Transport } from '../../src/feed/LedgerFeed.js';
 import type { SocketSign } from '../../src/ws/SocketPort.js';
 import { socketTransport } from '../../src/ws/socketTransport.js';
 import { observe, offsets } from '../helpers/observe.js';
@@ -51,27 +51,33 @@ describe('a feed by WebSocket', () => {
       });
       flush();
       expect(offsets(its.seen.values)).toEqual(upTo(503));
-      expect(its.seen.times.slice(-3)).toEqual([2_510, 2_510, 10_000]);
+      // the ledger end, a page, and the proof that the ledger is the same
+      expect(its.seen.times.slice(-3)).toEqual([2_515, 2_515, 10_000]);
       expect(its.sockets.requests.map(({ body }) => body['beginExclusive'])).toEqual([500, 502]);
     });
   });
 
-  it.each([1000, 1001, 1006, 1011])('treats a close with %i as the end of the socket, not of the feed', (code) => {
-    marbles(({ flush }) => {
-      const its = socketWorld(
-        { socketFault: (_, count) => (count < 3 ? concat(of(socketOpen), after(1_500, socketEnd(code))) : undefined) },
-        { updates: 20 },
-      );
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(520));
-      expect(its.seen.completed).toBe(true);
-      const closed = its.events.flatMap((event) => (event._tag === 'SocketClosed' ? [event.cause] : []));
-      expect(closed[0]).toMatchObject({ _tag: 'ConnectionError', reason: `the socket was closed with ${code}` });
-      expect(its.sockets.requests.length).toBeGreaterThanOrEqual(3);
-    });
-  });
+  it.each([1000, 1001, 1006, 1011])(
+    'treats a close with %i as the end of the socket, not of the feed (G21)',
+    (code) => {
+      marbles(({ flush }) => {
+        const its = socketWorld(
+          {
+            socketFault: (_, count) => (count < 3 ? concat(of(socketOpen), after(1_500, socketEnd(code))) : undefined),
+          },
+          { updates: 20 },
+        );
+        flush();
+        expect(offsets(its.seen.values)).toEqual(upTo(520));
+        expect(its.seen.completed).toBe(true);
+        const closed = its.events.flatMap((event) => (event._tag === 'SocketClosed' ? [event.cause] : []));
+        expect(closed[0]).toMatchObject({ _tag: 'ConnectionError', reason: `the socket was closed with ${code}` });
+        expect(its.sockets.requests.length).toBeGreaterThanOrEqual(3);
+      });
+    },
+  );
 
-  it('polls if the upgrade is refused, delays no update, and retries ever less often', () => {
+  it('polls if the upgrade is refused, delays no update, and retries ever less often (G22)', () => {
     marbles(({ flush }) => {
       const refused = () => throwError(() => new Error('Unexpected server response: 400'));
       const its = socketWorld({ socketFault: refused }, { forMs: 3_600_000, updates: 1_000 });
@@ -84,7 +90,7 @@ describe('a feed by WebSocket', () => {
     });
   });
 
-  it('waits ten seconds for a socket to open', () => {
+  it('waits ten seconds for a socket to open (G22)', () => {
     marbles(({ flush }) => {
       const its = socketWorld({ socketFault: () => NEVER }, { updates: 12 });
       flush();
@@ -93,7 +99,7 @@ describe('a feed by WebSocket', () => {
     });
   });
 
-  it('treats a socket without a sign of life as lost, but not one that answers pings', () => {
+  it('treats a socket without a sign of life as lost, but not one that answers pings (G22)', () => {
     const silentUntil = (pongs: boolean): number => {
       let closedAt = Infinity;
       marbles(({ flush }) => {
@@ -143,18 +149,6 @@ describe('a feed by WebSocket', () => {
     });
   });
 
-  it('drops repeated updates', () => {
-    marbles(({ flush }) => {
-      const twice = concat(
-        of(socketOpen, socketText(transaction(500)), socketText(transaction(501)), socketText(transaction(501))),
-        NEVER,
-      );
-      const its = socketWorld({ socketFault: () => twice }, { forMs: 1_000 });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(501));
-    });
-  });
-
   it('ends with an OrderError if offsets go backwards, and emits no wrong update', () => {
     marbles(({ flush }) => {
       const back = concat(of(socketOpen, socketText(transaction(510)), socketText(transaction(505))), NEVER);
@@ -163,56 +157,6 @@ describe('a feed by WebSocket', () => {
       expect(offsets(its.seen.values)).toEqual([...upTo(500), 510]);
       expect(its.seen.error).toMatchObject({ _tag: 'OrderError', offset: 505 });
       expect(its.sockets.open).toBe(0);
-    });
-  });
-
-  it('ends with a DecodeError after the updates before it, as over HTTP', () => {
-    marbles(({ flush }) => {
-      const broken = { update: { Transaction: { value: { offset: 502 } } } };
-      const its = socketWorld({
-        socketFault: () => concat(of(socketOpen, socketText(transaction(501)), socketText(broken)), NEVER),
-      });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(501));
-      expect(its.seen.error).toMatchObject({ _tag: 'DecodeError', offset: 502 });
-    });
-  });
-
-  it('treats a truncated message as a lost socket, and does not quote it', () => {
-    marbles(({ flush }) => {
-      const torn: SocketSign = { _tag: 'Text', text: '{"update":{"secret' };
-      const its = socketWorld(
-        { socketFault: (_, count) => (count === 1 ? of(socketOpen, torn) : undefined) },
-        { updates: 3 },
-      );
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(503));
-      expect(JSON.stringify(its.events)).not.toContain('secret');
-    });
-  });
-
-  it('treats a port that completes without an end as a lost socket', () => {
-    marbles(({ flush }) => {
-      const its = socketWorld({ socketFault: (_, count) => (count < 3 ? of(socketOpen) : undefined) }, { updates: 20 });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(520));
-      expect(its.seen.completed).toBe(true);
-      expect(its.seen.endedAt).toBe(30_000);
-      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
-        cause: { _tag: 'ConnectionError', reason: 'the socket ended' },
-      });
-    });
-  });
-
-  it('treats a message that is neither an element nor an error as a lost socket', () => {
-    marbles(({ flush }) => {
-      const gateway = of(socketOpen, socketText({ message: 'Forbidden' }));
-      const its = socketWorld({ socketFault: (_, count) => (count === 1 ? gateway : undefined) }, { updates: 3 });
-      flush();
-      expect(offsets(its.seen.values)).toEqual(upTo(503));
-      expect(its.events.find(({ _tag }) => _tag === 'SocketClosed')).toMatchObject({
-        cause: { reason: 'the message is not an element' },
-      });
     });
   });
 

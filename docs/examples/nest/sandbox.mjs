@@ -14,7 +14,17 @@ const publicKey = createPublicKey(createPrivateKey(readFileSync(keyFile)));
 const sandbox = await startSandbox({ port: Number(process.env.SANDBOX_PORT ?? 7575) });
 // what an operator does with the tools of a participant
 const { party } = sandbox.externalParty('service', { publicKey: publicKey.export({ type: 'spki', format: 'der' }) });
-if (!existsSync('.env')) writeFileSync('.env', `PARTY=${party}\nPARTY_KEY_FILE=${keyFile}\n`);
+const hosted = sandbox.hostedParty('desk');
+if (!existsSync('.env')) {
+  const lines = [
+    `PARTY=${party}`,
+    `PARTY_KEY_FILE=${keyFile}`,
+    '# or a party that the ledger signs for, without a key',
+    `# PARTY=${hosted}`,
+    '# LEDGER_USER=service',
+  ];
+  writeFileSync('.env', `${lines.join('\n')}\n`);
+}
 
 sandbox.generate(300, { seed: Date.now() });
 const traffic = setInterval(() => sandbox.generate(1, { seed: Date.now() }), 500);

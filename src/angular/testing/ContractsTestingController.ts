@@ -1,17 +1,15 @@
-import { BehaviorSubject, concatMap, defer, filter, type Observable, of, race, Subject, take, timer } from 'rxjs';
-import type { ContractType, CreatableType, PayloadOf } from '../../codecs/ContractType.js';
-import type { HttpPort, HttpRequest, HttpResponse } from '../../http/HttpPort.js';
-import {
-  activeOf,
-  answer,
-  archivedOf,
-  checkpointOf,
-  createdOf,
-  type RequestBody,
-  type TestContract,
-  transactionOf,
-  viewerOf,
-} from './wire.js';
+import { type EnvironmentProviders, makeEnvironmentProviders } from '@angular/core';
+import { BehaviorSubject, type Observable, of } from 'rxjs';
+import { type ContractType, type CreatableType, isInterfaceType, type PayloadOf } from '../../codecs/ContractType.js';
+import type { CreatedEvent } from '../../codecs/Event.js';
+import type { Offset } from '../../codecs/scalars.js';
+import type { ContractLocation, ContractOf, ContractTypes } from '../../contracts/Contract.js';
+import { type LiveContracts, toLiveContracts } from '../../contracts/liveContracts.js';
+import type { View } from '../../contracts/LiveState.js';
+import type { ContractsRequest } from '../ContractsResource.js';
+import { provideLedger } from '../provideLedger.js';
+import { OPEN_VIEW } from '../readContracts.js';
+import { type TestContract, viewOfWorld, type World } from './World.js';
 
 /**
  * The stakeholders of a test contract.
@@ -34,19 +32,17 @@ export interface TestContractOptions {
 }
 
 /**
- * The contracts of the ledger that `provideContractsTesting` provides. Inject it with `TestBed.inject`.
+ * The contracts that `injectContracts` shows in a test, and the connection to their ledger. Inject it with
+ * `TestBed.inject`. Each call takes effect at once.
  *
  * @category Testing
  */
 export class ContractsTestingController {
-  readonly #updates: Update[] = [];
-  readonly #appended$ = new Subject<void>();
-  readonly #active = new Map<string, TestContract>();
-  readonly #isHeld$ = new BehaviorSubject(false);
-  #refusal: HttpResponse | undefined;
+  readonly #world$ = new BehaviorSubject<World>({ offset: 0, contracts: new Map(), reason: 'start', service: 'open' });
+  #created = 0;
 
   /**
-   * Creates a contract of a template, in a separate transaction.
+   * Creates a contract of a template.
    *
    * @param type - the template
    * @param payload - the contract arguments
@@ -61,114 +57,167 @@ export class ContractsTestingController {
    * @returns the contract ID
    */
   create(type: ContractType, payload: unknown, options?: TestContractOptions): string;
-  create(
-    type: ContractType | CreatableType,
-    payload: unknown,
-    { signatories = ['test::1220'], observers = [] }: TestContractOptions = {},
-  ): string {
-    const created = createdOf(this.#updates.length + 1, type, payload, { signatories, observers });
-    const contract = { typeId: type.templateId, created };
-    this.#active.set(created.contractId, contract);
-    this.#append({ ...contract, event: { CreatedEvent: created } });
-    return created.contractId;
+  create(type: ContractType | CreatableType, payload: unknown, options: TestContractOptions = {}): string {
+    this.#created += 1;
+    const contractId = `00${this.#created.toString(16).padStart(8, '0')}`;
+    const createdEvent = createdOf(contractId, this.#world$.value.offset + 1, type, payload, options);
+    this.#put(contractId, { typeId: type.templateId, createdEvent, location: { synchronizerId }, moves: 0 });
+    return contractId;
   }
 
   /**
-   * Archives a contract, in a separate transaction.
+   * Archives a contract.
    *
    * @throws Error if there is no such contract
    */
   archive(contractId: string): void {
-    const contract = this.#active.get(contractId);
-    if (contract === undefined) throw new Error(`There is no active contract ${contractId}.`);
-    this.#active.delete(contractId);
-    this.#append({ ...contract, event: { ArchivedEvent: archivedOf(this.#updates.length + 1, contract.created) } });
+    this.#contract(contractId);
+    this.#put(contractId, undefined);
   }
 
-  /** Stops answering requests, like a slow ledger: what is not known yet stays `'loading'`. */
+  /**
+   * Moves a contract to another synchronizer, or sends it on its way between two.
+   *
+   * @throws Error if there is no such contract
+   */
+  reassign(contractId: string, location: ContractLocation): void {
+    const { moves, ...contract } = this.#contract(contractId);
+    this.#put(contractId, { ...contract, location, moves: moves + 1 });
+  }
+
+  /**
+   * Replaces the ledger by an empty one, whose offsets begin again. To show the contracts of the former ledger as stale,
+   * call `disconnect` before, and `reconnect` after.
+   */
+  reset(): void {
+    this.#next({ offset: 0, contracts: new Map(), reason: 'ledgerReset' });
+  }
+
+  /**
+   * Breaks the connection: what is shown becomes stale, `connection` retries, and changes are not shown until `reconnect`
+   * is called.
+   */
+  disconnect(): void {
+    this.#next({ service: 'unreachable' });
+  }
+
+  /** Ends `disconnect`: the changes since then are shown. */
+  reconnect(): void {
+    this.#next({ service: 'open' });
+  }
+
+  /** Stops answering, like a slow ledger: what is not known yet stays `'loading'`, and changes are not shown. */
   hold(): void {
-    this.#isHeld$.next(true);
+    this.#next({ service: 'held' });
   }
 
-  /**
-   * Answers the held requests and later ones. Also ends `refuse`; the contracts are then shown again after `reload`.
-   */
+  /** Ends `hold` and `refuse`. After `refuse`, the contracts are shown again when they are reloaded. */
   release(): void {
-    this.#refusal = undefined;
-    this.#isHeld$.next(false);
+    this.#next({ service: 'open' });
   }
 
-  /**
-   * Rejects all requests for lack of rights until `release` is called, including held ones. This ends each view with an
-   * error.
-   */
+  /** Refuses to show contracts for lack of rights until `release` is called. This ends each view with an error. */
   refuse(): void {
-    const error = { code: 'PERMISSION_DENIED', cause: 'refused by the test', errorCategory: 7, context: {} };
-    this.#refusal = answer(error, 403);
-    this.#isHeld$.next(false);
-    this.#appended$.next();
+    this.#next({ service: 'refused' });
   }
 
   /**
-   * Answers the requests of the ledger.
+   * Returns the view of a request.
    *
    * @internal
    */
-  readonly port: HttpPort = (request) => this.#whenReleased(() => this.#reply(request));
-
-  #whenReleased<A>(source: () => Observable<A>): Observable<A> {
-    return this.#isHeld$.pipe(
-      filter((isHeld) => !isHeld),
-      take(1),
-      concatMap(source),
+  openView<M extends ContractTypes>({ query }: ContractsRequest<M>): LiveContracts<ContractOf<M>> {
+    return toLiveContracts(
+      // the contracts have the types of the query
+      viewOfWorld(this.#world$, query) as Observable<View<ContractOf<M>>>,
     );
   }
 
-  #append(update: Update): void {
-    this.#updates.push(update);
-    this.#appended$.next();
+  #contract(contractId: string): TestContract {
+    const contract = this.#world$.value.contracts.get(contractId);
+    if (contract === undefined) throw new Error(`There is no active contract ${contractId}.`);
+    return contract;
   }
 
-  #reply({ url, body = '{}' }: HttpRequest): Observable<HttpResponse> {
-    const { pathname, searchParams } = new URL(url);
-    const content = JSON.parse(body) as RequestBody;
-    if (this.#refusal !== undefined) return of(this.#refusal);
-    if (pathname.endsWith('/v2/state/ledger-end')) return of(answer({ offset: this.#updates.length }));
-    if (pathname.endsWith('/v2/state/active-contracts-page')) return of(this.#snapshot(content));
-    if (!/\/v2\/updates(\/flats)?$/.test(pathname)) return of(answer({ error: 'not served in tests' }, 404));
-    const limit = Number(searchParams.get('limit') ?? Infinity);
-    const page$ = defer(() => of(this.#refusal ?? this.#page(content, limit)));
-    if (content.endInclusive !== undefined || content.beginExclusive < this.#updates.length) return page$;
-    const idleMs = Number(searchParams.get('stream_idle_timeout_ms') ?? 500);
-    return race(this.#appended$, timer(idleMs)).pipe(
-      take(1),
-      concatMap(() => this.#whenReleased(() => page$)),
-    );
+  #put(contractId: string, contract: TestContract | undefined): void {
+    const contracts = new Map(this.#world$.value.contracts);
+    if (contract === undefined) contracts.delete(contractId);
+    else contracts.set(contractId, contract);
+    this.#next({ contracts, offset: this.#world$.value.offset + 1 });
   }
 
-  #snapshot({ eventFormat }: RequestBody): HttpResponse {
-    const activeContracts = [...this.#active.values()]
-      .filter(viewerOf(eventFormat))
-      .map(({ created }) => activeOf(created));
-    return answer({ activeContracts, activeAtOffset: this.#updates.length, nextPageToken: null });
-  }
-
-  #page({ beginExclusive, endInclusive, updateFormat, filter: legacy }: RequestBody, limit: number): HttpResponse {
-    const end = this.#updates.length;
-    const sees = viewerOf(updateFormat?.includeTransactions?.eventFormat ?? legacy);
-    const transactions = this.#updates
-      .map((update, index) => ({ ...update, offset: index + 1 }))
-      .filter(({ offset }) => offset > beginExclusive && offset <= (endInclusive ?? end))
-      .filter(sees)
-      .slice(0, limit)
-      .map(({ offset, event }) => transactionOf(offset, event));
-    // updates of other parties or types
-    const isBehind = transactions.length === 0 && endInclusive === undefined && beginExclusive < end;
-    return answer(isBehind ? [checkpointOf(end)] : transactions);
+  #next(change: Partial<World>): void {
+    this.#world$.next({ ...this.#world$.value, ...change });
   }
 }
 
-/** An update with one event of a contract. Its offset is its place in the list of updates. */
-interface Update extends TestContract {
-  readonly event: object;
+/**
+ * Provides contracts without a ledger, and the {@link ContractsTestingController} that creates them. `injectContracts`
+ * then shows each change at once instead of with the next frame: a test creates a contract, and
+ * `await fixture.whenStable()` renders it.
+ *
+ * The ledger of `injectLedger` answers every request with an error, status 404. A component that uses it needs a
+ * provider for `LEDGER` after this one.
+ *
+ * @returns the providers, for `TestBed.configureTestingModule`
+ * @example
+ * ```ts
+ * import '@angular/compiler'; // outside Angular's own builds
+ * import { contractType } from 'canton-rx';
+ * import { ContractsTestingController, provideContractsTesting } from 'canton-rx/angular/testing';
+ * import * as t from 'io-ts';
+ *
+ * const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string, amount: t.string }));
+ * const alice = 'alice::1220ab';
+ *
+ * const providers = [provideContractsTesting()];
+ * const test = (contracts: ContractsTestingController): void => {
+ *   const contractId = contracts.create(Iou, { owner: alice, amount: '10.0' }, { signatories: [alice] });
+ *   contracts.disconnect();
+ *   contracts.archive(contractId);
+ *   contracts.reconnect();
+ * };
+ * ```
+ *
+ * @category Testing
+ */
+export const provideContractsTesting = (): EnvironmentProviders =>
+  makeEnvironmentProviders([
+    { provide: ContractsTestingController, useFactory: () => new ContractsTestingController() },
+    {
+      provide: OPEN_VIEW,
+      useFactory: (contracts: ContractsTestingController) => contracts.openView.bind(contracts),
+      deps: [ContractsTestingController],
+    },
+    provideLedger({
+      baseUrl: 'http://ledger.test',
+      port: () => of({ status: 404, headers: {}, text: 'not served in tests' }),
+    }),
+  ]);
+
+const packageId = 'package-of-tests';
+const synchronizerId = 'synchronizer::of-tests';
+
+/** Returns the event of a new contract. */
+function createdOf(
+  contractId: string,
+  offset: Offset,
+  type: ContractType | CreatableType,
+  payload: unknown,
+  { signatories = ['test::1220'], observers = [] }: TestContractOptions,
+): CreatedEvent {
+  const { templateId } = type;
+  const end = templateId.indexOf(':');
+  const hasName = templateId.startsWith('#');
+  const wireId = hasName ? `${packageId}${templateId.slice(end)}` : templateId;
+  const isInterface = isInterfaceType(type);
+  return {
+    ...{ _tag: 'CreatedEvent', offset, nodeId: 0, contractId, createdAt: new Date().toISOString() },
+    templateId: isInterface ? `${packageId}:Tests:Instance` : wireId,
+    packageName: hasName && !isInterface ? templateId.slice(1, end) : 'tests',
+    createArgument: 'encode' in type ? type.encode(payload) : {},
+    interfaceViews: isInterface ? [{ interfaceId: wireId, viewStatus: { code: 0 }, viewValue: payload }] : [],
+    ...{ signatories: [...signatories], observers: [...observers], witnessParties: [...signatories, ...observers] },
+    ...{ representativePackageId: packageId, acsDelta: true },
+  };
 }

@@ -1,11 +1,5 @@
-import type { Observable } from 'rxjs';
-import { acsDelta } from '../../codecs/formats.js';
-import { JsCantonError } from '../../codecs/JsCantonError.js';
-import type { Offset, Party } from '../../codecs/scalars.js';
-import type { HttpResponse } from '../../http/HttpPort.js';
-import type { Connection } from '../Connection.js';
-import type { ProbeRequest, ProbeResponse } from '../probe.js';
-import { escapeText } from '../text.js';
+import type { Paint } from '../terminal.js';
+import { wrap } from '../text.js';
 
 /** The result of one check. */
 export interface Finding {
@@ -13,7 +7,7 @@ export interface Finding {
   readonly id: string;
   /** Its name for people. */
   readonly label: string;
-  /** `ok`; `failed`: needs action; `warned`: works but is not safe; `open`: unknown, or missing and optional. */
+  /** `ok`; `failed`: needs action; `warned`: works but is not safe, or will stop working; `open`: unknown, or missing and optional. */
   readonly state: 'ok' | 'failed' | 'warned' | 'open';
   /** The result in one line. */
   readonly text: string;
@@ -26,7 +20,7 @@ export interface Finding {
 }
 
 /** No response; the response of another server; a token that is refused or lacks rights; anything else. */
-export type TroubleKind = 'unreachable' | 'foreign' | 'token' | 'other';
+type TroubleKind = 'unreachable' | 'foreign' | 'token' | 'other';
 
 /** Why a check failed, and the next step. */
 export interface Trouble {
@@ -42,8 +36,11 @@ export interface FindingBuilder {
   readonly ok: (text: string, data?: Data) => Finding;
   readonly open: (text: string, data?: Data) => Finding;
   readonly failed: (trouble: Trouble, data?: Data) => Finding;
-  readonly warned: (warning: Required<Pick<Finding, 'text' | 'next'>>) => Finding;
+  readonly warned: (warning: Required<Pick<Finding, 'text' | 'next'>>, data?: Data) => Finding;
 }
+
+/** The result of a check that requires an accepted token. The check of the token reports the reason. */
+export const needsToken = 'unknown without an accepted token';
 
 export function findings(id: string, label: string): FindingBuilder {
   const build = (state: Finding['state'], text: string, data: Data | undefined): Finding => ({
@@ -61,62 +58,42 @@ export function findings(id: string, label: string): FindingBuilder {
       trouble: kind,
       ...(next !== undefined && { next }),
     }),
-    warned: ({ text, next }) => ({ ...build('warned', text, undefined), next }),
+    warned: ({ text, next }, data) => ({ ...build('warned', text, data), next }),
   };
 }
 
-/** The ledger that checks send requests to. */
-export interface Probe {
-  readonly connection: Connection;
-  /** The parties to read as. */
-  readonly parties: readonly Party[] | 'any';
-  /** Errors with a `LedgerError` if there is no response. */
-  readonly send: (request: ProbeRequest) => Observable<ProbeResponse>;
+/** The exit codes in order of precedence: a failure hides those after it. */
+const exitCodes: readonly (readonly [TroubleKind, number])[] = [
+  ['unreachable', 3],
+  ['foreign', 4],
+  ['token', 5],
+  ['other', 1],
+];
+
+/** The exit code of a command whose checks have these findings; 0 if none failed. */
+export const exitCodeOf = (findings: readonly Finding[]): number =>
+  exitCodes.find(([kind]) => findings.some(({ trouble }) => trouble === kind))?.[1] ?? 0;
+
+const marks = {
+  ok: ['✓', 'green'],
+  failed: ['✗', 'red'],
+  warned: ['!', 'yellow'],
+  open: ['–', 'dim'],
+} as const;
+
+/** Formats findings as text of at most `columns` columns, each followed by its next step. */
+export function formatFindings(findings: readonly Finding[], columns: number, paint: Paint): readonly string[] {
+  const width = Math.max(...findings.map(({ label }) => label.length));
+  const indent = width + 4;
+  const room = Math.max(20, columns - indent);
+  return findings.flatMap(({ state, label, text, next }) => {
+    const [mark, colour] = marks[state];
+    const result = wrap(text, room).map((line) => (state === 'open' ? paint('dim', line) : line));
+    const advice = next === undefined ? [] : wrap(`→ ${next}`, room).map((line) => paint('yellow', line));
+    const [first = '', ...more] = [...result, ...advice];
+    return [
+      `${paint(colour, mark)} ${label.padEnd(width)}  ${first}`,
+      ...more.map((line) => `${' '.repeat(indent)}${line}`),
+    ];
+  });
 }
-
-/** A response, or the error of a request without one. */
-export type Outcome = { readonly response: ProbeResponse } | { readonly error: unknown };
-
-/** The outcomes of the first requests, which the other checks build on. */
-export interface Basics {
-  readonly version: Outcome;
-  readonly ledgerEnd: Outcome;
-  readonly prunedOffsets: Outcome;
-  /** The ledger end and the offset up to which the ledger is pruned, if the service reports them. */
-  readonly endOffset: Offset | undefined;
-  readonly prunedOffset: Offset | undefined;
-}
-
-/** The result of a check that requires an accepted token. The check of the token reports the reason. */
-export const needsToken = 'unknown without an accepted token';
-
-/** Whether the service refuses the token, or requires one. */
-export const isTokenRefused = ({ ledgerEnd }: Basics): boolean =>
-  'response' in ledgerEnd && ledgerEnd.response.status === 401;
-
-/** Whether a service lacks an endpoint or has disabled it. */
-export const lacksEndpoint = ({ status, text }: HttpResponse): boolean =>
-  status === 404 || status === 405 || status === 501 || cantonErrorCode(text) === 'DEPRECATED_API_DISABLED';
-
-/** The code of the error in the body of a response; `undefined` for any other body. */
-export function cantonErrorCode(text: string): string | undefined {
-  try {
-    const decoded = JsCantonError.decode(JSON.parse(text));
-    return decoded._tag === 'Right' ? decoded.right.code : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** An id with the start of its fingerprint, which is enough to distinguish ids. */
-export function shortenId(id: string): string {
-  const [name = '', fingerprint] = id.split('::');
-  const start = fingerprint === undefined ? '' : `::${fingerprint.slice(0, 12)}…`;
-  return escapeText(`${name.slice(0, 60)}${start}`);
-}
-
-/** The body of a request for the updates of a range. */
-export const updatesBody = (
-  parties: readonly Party[] | 'any',
-  range: { readonly beginExclusive: Offset; readonly endInclusive?: Offset },
-): object => ({ ...range, updateFormat: acsDelta({ parties }) });

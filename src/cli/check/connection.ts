@@ -13,11 +13,11 @@ import {
   timer,
   toArray,
 } from 'rxjs';
-import { isRequestTimeoutError } from '../../errors/request.js';
+import { isLedgerError } from '../../index.js';
 import { type Connection, isThisMachine, portOf } from '../Connection.js';
 import { probe, type ProbeResponse } from '../probe.js';
-import { type Basics, cantonErrorCode, type Finding, findings, type Probe } from './Finding.js';
-import { troubleOfError, troubleOfResponse } from './trouble.js';
+import { type Finding, findings } from './Finding.js';
+import { type Basics, cantonErrorCode, type Probe, troubleOfError, troubleOfResponse } from './Probe.js';
 
 const reachable = findings('reachable', 'reachable');
 
@@ -29,7 +29,7 @@ export function checkReachable({ connection }: Probe, basics: Basics): Observabl
   const [first] = responses;
   if (first !== undefined) return of(answerFinding(first, responses));
   const error: unknown = 'error' in version ? version.error : undefined;
-  const isConnected$ = isRequestTimeoutError(error) ? acceptsConnections(connection) : of(true);
+  const isConnected$ = isLedgerError(error, 'RequestTimeoutError') ? acceptsConnections(connection) : of(true);
   return isConnected$.pipe(map((isConnected) => reachable.failed(troubleOfError(error, isConnected))));
 }
 

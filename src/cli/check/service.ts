@@ -1,20 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import * as t from 'io-ts';
-import { catchError, forkJoin, map, type Observable, of, switchMap } from 'rxjs';
-import { UpdateElement } from '../../codecs/Update.js';
-import { decodeResponse, participantId, type ProbeResponse } from '../probe.js';
+import { catchError, forkJoin, map, Observable, of, timeout } from 'rxjs';
+import { isLedgerError } from '../../index.js';
+import type { Connection } from '../Connection.js';
+import { decodeResponse, endpointUrl, participantId, type ProbeResponse, synchronizersIn, tokenOf } from '../probe.js';
 import { escapeText } from '../text.js';
+import { type Finding, findings, needsToken } from './Finding.js';
 import {
   type Basics,
-  type Finding,
-  findings,
   isTokenRefused,
   lacksEndpoint,
-  needsToken,
   type Probe,
   shortenId,
-  updatesBody,
-} from './Finding.js';
-import { troubleOfError, troubleOfResponse } from './trouble.js';
+  troubleOfError,
+  troubleOfResponse,
+} from './Probe.js';
 
 const version = findings('version', 'version');
 
@@ -28,8 +30,11 @@ export function checkVersion({ send, connection }: Probe, basics: Basics): Obser
 
 const Version = t.type({ version: t.string });
 
+/** The release in a response; `undefined` if there is none. */
+export const releaseIn = (response: ProbeResponse): string | undefined => decodeResponse(response, Version)?.version;
+
 function versionFinding(response: ProbeResponse): Finding {
-  const release = decodeResponse(response, Version)?.version;
+  const release = releaseIn(response);
   if (release !== undefined) return version.ok(escapeText(release).slice(0, 60), { version: release });
   if (lacksEndpoint(response)) return version.open('not reported');
   // the check of the token reports it
@@ -49,49 +54,19 @@ const notReported = (basics: Basics): string => (isTokenRefused(basics) ? needsT
 
 const synchronizers = findings('synchronizers', 'synchronizers');
 
-/** The connected synchronizers of the participant, or those of the last updates if the service does not report them. */
-export const checkSynchronizers = (probe: Probe, basics: Basics, path: string | undefined): Observable<Finding> =>
-  probe.send({ method: 'GET', path: '/v2/state/connected-synchronizers' }).pipe(
-    map((response) => decodeResponse(response, Connected)?.connectedSynchronizers.map((one) => one.synchronizerId)),
+/** The connected synchronizers of the participant. */
+export const checkSynchronizers = ({ send }: Probe, basics: Basics): Observable<Finding> =>
+  send({ method: 'GET', path: '/v2/state/connected-synchronizers' }).pipe(
+    map(synchronizersIn),
     catchError(() => of(undefined)),
-    switchMap((ids) =>
-      ids === undefined ? synchronizersOfUpdates(probe, basics, path) : of(synchronizersFinding(ids, 'connected')),
-    ),
-  );
-
-const Connected = t.type({ connectedSynchronizers: t.array(t.type({ synchronizerId: t.string })) });
-
-/** How many of the last offsets to read. */
-const lastOffsets = 50;
-
-const Updates = t.array(UpdateElement);
-
-function synchronizersOfUpdates(
-  { send, parties }: Probe,
-  basics: Basics,
-  path: string | undefined,
-): Observable<Finding> {
-  const { endOffset = 0, prunedOffset = 0 } = basics;
-  if (path === undefined || endOffset <= prunedOffset) return of(synchronizers.open(notReported(basics)));
-  const range = { beginExclusive: Math.max(prunedOffset, endOffset - lastOffsets), endInclusive: endOffset };
-  return send({ method: 'POST', path: `${path}?limit=${lastOffsets}`, body: updatesBody(parties, range) }).pipe(
-    map((response) => {
-      const ids = (decodeResponse(response, Updates) ?? []).flatMap((update) =>
-        'synchronizerId' in update ? [update.synchronizerId] : [],
-      );
-      return synchronizersFinding([...new Set(ids)], `seen in the last ${lastOffsets} offsets`);
+    map((ids) => {
+      if (ids === undefined) return synchronizers.open(notReported(basics));
+      const data = { how: 'connected', ids };
+      if (ids.length === 0) return synchronizers.open('none connected', data);
+      const names = ids.slice(0, 5).map(shortenId).join(', ');
+      return synchronizers.ok(`${ids.length} connected: ${names}${ids.length > 5 ? ', …' : ''}`, data);
     }),
   );
-}
-
-function synchronizersFinding(ids: readonly string[], how: string): Finding {
-  const data = { how, ids };
-  if (ids.length === 0) return synchronizers.open(`none ${how}`, data);
-  return synchronizers.ok(
-    `${ids.length} ${how}: ${ids.slice(0, 5).map(shortenId).join(', ')}${ids.length > 5 ? ', …' : ''}`,
-    data,
-  );
-}
 
 const submission = findings('submission', 'submission');
 
@@ -166,3 +141,87 @@ function presenceText(presence: Presence): string {
     .map(([names, prefix]) => `${prefix}${names}`)
     .join('; ');
 }
+
+const socketPath = '/v2/updates';
+
+/** A service answers an upgrade at once; a proxy may drop it. */
+const upgradeTimeoutMs = 2_500;
+
+const webSocket = findings('webSocket', 'WebSocket');
+
+/** Whether the service, and any proxy in front of it, accepts a WebSocket. Feeds work without one. */
+export const checkWebSocket = (connection: Connection): Observable<Finding> =>
+  requestUpgrade(connection).pipe(
+    timeout({ first: upgradeTimeoutMs }),
+    map(({ status, protocol }) => {
+      // the check of the token reports it
+      if (status === 401) return webSocket.open(needsToken, { status });
+      if (status !== 101)
+        return webSocket.open(`refused at ${socketPath} (${status}); feeds poll instead`, {
+          isPossible: false,
+          status,
+        });
+      // clients that offer a subprotocol fail without one
+      if (protocol === undefined)
+        return webSocket.open(`no subprotocol daml.ws.auth at ${socketPath}; feeds poll instead`, {
+          isPossible: false,
+          status,
+        });
+      return webSocket.ok(`available at ${socketPath}`, { isPossible: true, protocol });
+    }),
+    // other checks report that the service does not answer
+    catchError((error: unknown) => {
+      if (isLedgerError(error, 'TokenError')) throw error;
+      return of(webSocket.open(`no response at ${socketPath}; feeds poll instead`, { isPossible: false }));
+    }),
+  );
+
+/** The answer of a service to the request for a WebSocket. */
+interface Upgrade {
+  /** 101 if it agrees. */
+  readonly status: number;
+  /** The chosen subprotocol. */
+  readonly protocol?: string;
+}
+
+/**
+ * Requests a WebSocket as feeds do, and closes the connection at the answer. By `node:http`: fetch cannot upgrade, and a
+ * socket of the library does not report the status of a refusal.
+ */
+const requestUpgrade = (connection: Connection): Observable<Upgrade> =>
+  new Observable((subscriber) => {
+    const url = new URL(endpointUrl(connection, socketPath));
+    const token = tokenOf(connection);
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+      agent: false,
+      headers: {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': randomBytes(16).toString('base64'),
+        'sec-websocket-protocol': 'daml.ws.auth',
+        // not as a subprotocol: a participant reads the token there only if it is the first one
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+    });
+    const emit = (status: number, protocol: string | undefined): void => {
+      // no other subprotocol was offered
+      const isKnown = protocol === 'daml.ws.auth';
+      subscriber.next({ status, ...(isKnown && { protocol }) });
+      subscriber.complete();
+    };
+    request.on('upgrade', ({ headers }) => {
+      emit(101, headers['sec-websocket-protocol']);
+    });
+    request.on('response', ({ statusCode = 0 }) => {
+      emit(statusCode, undefined);
+    });
+    request.on('error', (error) => {
+      subscriber.error(error);
+    });
+    request.end();
+    return () => {
+      // closes the connection, too
+      request.destroy();
+    };
+  });

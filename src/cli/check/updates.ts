@@ -1,19 +1,17 @@
 import { forkJoin, map, type Observable, of } from 'rxjs';
 import type { ProbeResponse } from '../probe.js';
+import { type Finding, type FindingBuilder, findings, needsToken } from './Finding.js';
 import {
   type Basics,
   cantonErrorCode,
-  type Finding,
-  type FindingBuilder,
-  findings,
   isTokenRefused,
   lacksEndpoint,
-  needsToken,
   type Outcome,
   type Probe,
   updatesBody,
-} from './Finding.js';
-import { troubleOfError, troubleOfResponse } from './trouble.js';
+  troubleOfError,
+  troubleOfResponse,
+} from './Probe.js';
 
 const updates = findings('updates', 'updates');
 

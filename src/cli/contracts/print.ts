@@ -1,104 +1,100 @@
-import { concatMap, defer, type Observable } from 'rxjs';
-import type { AnyContract } from '../../contracts/Contract.js';
-import type { ContractsChanged, Reset } from '../../contracts/ContractChange.js';
-import { type ContractsSource, contractsSource } from '../../contracts/ContractsSource.js';
-import { join, type JoinStep } from '../../contracts/join.js';
-import { connectionOf } from '../../ledger/connection.js';
-import type { Ledger } from '../../ledger/Ledger.js';
-import { ready, writeAll } from '../output.js';
-import { columnsOf, paintFor, type StatusLine } from '../terminal.js';
+import { defer, ignoreElements, type Observable, tap } from 'rxjs';
+import type { AnyContract, ContractsChanged } from '../../contracts/index.js';
+import { contractsFeed, type ContractsWork, processFeed, type ResetBatch } from '../../process/index.js';
+import { writeAll } from '../output.js';
+import { type Names, queryOf } from '../Selection.js';
+import type { Session } from '../Session.js';
+import { columnsOf, paintFor } from '../terminal.js';
 import { escapeJsonLine, groupDigits } from '../text.js';
 import type { World } from '../World.js';
-import { type ContractLine, toChangeLine, toContractLine } from './ContractLine.js';
-import type { ContractsOptions } from './ContractsOptions.js';
-import type { ContractsProgress } from './progress.js';
 import { contractHeading, contractRows, type Mark } from './rows.js';
-import { type ContractText, printLines, type Snapshot } from './snapshot.js';
+import { readSnapshot, type SnapshotContract, toContractLine } from './snapshot.js';
 
-/** Where contracts are printed, and the progress that is kept. */
-interface Printer {
-  readonly world: World;
-  readonly status: StatusLine;
-  readonly progress: ContractsProgress;
+/** How far the contracts are printed. Only the functions that print change it. */
+export interface ContractsProgress {
+  /** How many entries of the snapshot were received. */
+  read: number;
+  /** The offset of the snapshot; absent before it is received. */
+  snapshotOffset: number | undefined;
+  /** The offset up to which everything is printed; absent before all contracts are, also when they are printed again. */
+  offset: number | undefined;
+  isCaughtUp: boolean;
+  /** How many contracts are active, if they are followed. */
+  active: number;
+  /** How many contracts of each type the snapshot has. */
+  readonly types: Map<string, { readonly count: number; readonly inFlight: number }>;
 }
 
-/** Prints the contracts that the options select, and what changes them; completes when all are printed. */
-export const printContracts = (ledger: Ledger, options: ContractsOptions, printer: Printer): Observable<never> =>
-  defer(() => {
-    const sourceOf = contractsSource(ledger, {});
-    const source = sourceOf(connectionOf(ledger)?.service.newFeed() ?? 0);
-    return options.isFollowed ? printChanges(source, options, printer) : printSnapshot(source, options, printer);
-  });
+/** The contracts to print, and how. */
+interface Printing extends Names {
+  /** The offset of the snapshot; absent for the ledger end. */
+  readonly at: number | undefined;
+  /** Whether to print rows for people rather than JSON for programs. */
+  readonly isPretty: boolean;
+}
 
-function printSnapshot(source: ContractsSource, options: ContractsOptions, printer: Printer): Observable<never> {
-  const { world, status, progress } = printer;
-  const form = formOf(options, world);
-  const onProgress = (count: number): void => {
-    progress.read = count;
-  };
-  const print = ({ offset, contracts }: Snapshot): Observable<never> => {
+/** Prints all contracts; completes when they are printed. */
+export const printSnapshot = (session: Session, printing: Printing, progress: ContractsProgress): Observable<never> =>
+  readSnapshot(session, printing, (contracts) => {
+    const { world, status } = session;
+    const form = formOf(printing, world);
     status.clear();
-    progress.state = 'printing';
     const texts = function* (): Generator<string, void> {
       yield form.heading();
-      for (const text of contracts()) {
-        countContract(progress, text);
-        yield form.snapshotLine(text);
+      for (const contract of contracts) {
+        countContract(progress, contract);
+        yield form.snapshotLine(contract);
       }
       // not before: an output that fails has not all contracts
-      progress.offset = offset;
+      progress.offset = progress.snapshotOffset;
     };
     return writeAll(world.stdout, texts());
-  };
-  return printLines(source, options, onProgress, print);
-}
+  });
 
-function countContract({ types }: ContractsProgress, { type, isInFlight }: ContractText): void {
-  const { count = 0, inFlight = 0 } = types.get(type) ?? {};
-  types.set(type, { count: count + 1, inFlight: inFlight + (isInFlight ? 1 : 0) });
+function countContract({ types }: ContractsProgress, { line }: SnapshotContract): void {
+  const { count = 0, inFlight = 0 } = types.get(line.type) ?? {};
+  types.set(line.type, { count: count + 1, inFlight: inFlight + ('inFlight' in line.location ? 1 : 0) });
 }
 
 /** Prints all contracts and then their changes, as fast as they are read from stdout, and without an end. */
-function printChanges(source: ContractsSource, options: ContractsOptions, printer: Printer): Observable<never> {
-  const { world, status, progress } = printer;
-  const { stdout } = world;
-  const form = formOf(options, world);
-  const textsOf = function* ({ changes, fold, offset, isCaughtUp }: JoinStep<AnyContract>): Generator<string, void> {
-    for (const change of changes) {
-      if (change._tag === 'Reset') {
-        // until all of them are printed again, they are not complete
-        progress.offset = undefined;
-        yield* form.reset(change);
-      }
-      if (change._tag === 'ContractsChanged') yield form.change(change);
+export function printChanges(session: Session, printing: Printing, progress: ContractsProgress): Observable<never> {
+  const { ledger, status, world } = session;
+  const form = formOf(printing, world);
+  const textsOf = function* (work: ContractsWork): Generator<string, void> {
+    if (work._tag === 'ContractsChanged') {
+      progress.active += work.added.length - work.removed.length;
+      yield form.change(work);
+      return;
     }
-    progress.state = isCaughtUp ? 'live' : 'following';
-    progress.offset = offset;
-    progress.active = fold.contracts.size;
+    // until all of them are printed again, they are not complete
+    progress.offset = undefined;
+    progress.active = work.contracts.length;
+    yield* form.reset(work);
   };
-  return join(
-    source,
-    { query: options.query },
-    defer(() => ready(stdout)),
-  ).pipe(
-    concatMap((step) => {
+  const print = (work: ContractsWork): Observable<never> =>
+    defer(() => {
       // rows and the status line may share a terminal
-      const hasText = step.changes.some(({ _tag }) => _tag === 'Reset' || _tag === 'ContractsChanged');
-      if (hasText && stdout.isTTY === true) status.clear();
-      return writeAll(stdout, textsOf(step));
+      if (world.stdout.isTTY === true) status.clear();
+      return writeAll(world.stdout, textsOf(work));
+    });
+  const feed = contractsFeed(ledger, queryOf(printing), { batchSize: Infinity });
+  return processFeed(feed, print, { handlerRetry: { giveUpAfterMs: 0 } }).pipe(
+    tap(({ offset, isCaughtUp }) => {
+      Object.assign(progress, { offset, isCaughtUp });
     }),
+    ignoreElements(),
   );
 }
 
 /** The form of what is printed. */
 interface Form {
   readonly heading: () => string;
-  readonly snapshotLine: (text: ContractText) => string;
-  readonly reset: (reset: Reset) => Iterable<string>;
+  readonly snapshotLine: (contract: SnapshotContract) => string;
+  readonly reset: (reset: ResetBatch) => Iterable<string>;
   readonly change: (change: ContractsChanged) => string;
 }
 
-const formOf = ({ isPretty }: ContractsOptions, world: World): Form => (isPretty ? rowForm(world) : jsonForm(world));
+const formOf = ({ isPretty }: Printing, world: World): Form => (isPretty ? rowForm(world) : jsonForm(world));
 
 /** JSON for programs, or JSON that is safe for a terminal. */
 function jsonForm({ stdout }: World): Form {
@@ -107,15 +103,21 @@ function jsonForm({ stdout }: World): Form {
   return {
     heading: () => '',
     snapshotLine: ({ json }) => escape(`${json}\n`),
-    *reset({ _tag, reason, offset, contracts }) {
-      yield lineOf({ _tag, reason, offset, count: contracts.length });
+    *reset({ reason, offset, contracts }) {
+      yield lineOf({ _tag: 'Reset', reason, offset, count: contracts.length });
       for (const contract of contracts) yield lineOf(toContractLine(contract));
     },
-    change: (change) => lineOf(toChangeLine(change)),
+    change: ({ _tag, offset, updateId, synchronizerId, recordTime, added, removed, moved }) =>
+      lineOf({
+        ...{ _tag, offset, updateId, synchronizerId, recordTime },
+        added: added.map(toContractLine),
+        removed: removed.map(toContractLine),
+        moved: moved.map(({ contract, from }) => ({ contract: toContractLine(contract), from })),
+      }),
   };
 }
 
-const reasons: Readonly<Record<Reset['reason'], string>> = {
+const reasons: Readonly<Record<ResetBatch['reason'], string>> = {
   start: '',
   pruned: ': the ledger was pruned meanwhile',
   ledgerReset: ': the ledger was reset',
@@ -132,20 +134,16 @@ function rowForm({ stdout, env }: World): Form {
   const heading = (): string => contractHeading(columns(), paint);
   return {
     heading,
-    // written by this process
-    snapshotLine: ({ json }) => row(JSON.parse(json) as ContractLine),
+    snapshotLine: ({ line }) => row(line),
     *reset({ reason, offset, contracts }) {
       if (reason !== 'start') yield paint('yellow', `── all contracts again${reasons[reason]} ──\n`);
       yield heading();
       for (const contract of contracts) yield row(toContractLine(contract));
       yield paint('dim', `── ${groupDigits(contracts.length)} at offset ${offset}; changes follow ──\n`);
     },
-    change: ({ added, removed, moved }) =>
-      rowsOf(removed, 'removed') +
-      rowsOf(
-        moved.map(({ contract }) => contract),
-        'moved',
-      ) +
-      rowsOf(added, 'added'),
+    change: ({ added, removed, moved }) => {
+      const movedHere = moved.map(({ contract }) => contract);
+      return rowsOf(removed, 'removed') + rowsOf(movedHere, 'moved') + rowsOf(added, 'added');
+    },
   };
 }

@@ -1,8 +1,8 @@
-import type { ContractLocation } from '../../contracts/Contract.js';
+import type { ContractLocation } from '../../contracts/index.js';
 import { entityOf, joinPieces, padColumn, type Piece } from '../pretty.js';
 import type { Paint } from '../terminal.js';
 import { escapeText, shortId, truncate } from '../text.js';
-import type { ContractLine } from './ContractLine.js';
+import type { ContractLine } from './snapshot.js';
 
 /** What happened to a contract; absent in a snapshot. */
 export type Mark = 'added' | 'removed' | 'moved';

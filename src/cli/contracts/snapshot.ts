@@ -1,135 +1,221 @@
-import { concatMap, defer, finalize, type Observable } from 'rxjs';
-import type { ContractEntry } from '../../codecs/ContractEntry.js';
-import type { Offset } from '../../codecs/scalars.js';
-import { eventFormatOf } from '../../contracts/ContractQuery.js';
-import { ContractsFold } from '../../contracts/ContractsFold.js';
-import type { ContractsSource } from '../../contracts/ContractsSource.js';
-import { makeContract } from '../../contracts/makeContract.js';
-import { applyToEntries, type Entries } from '../../contracts/snapshot/entriesOfUpdates.js';
-import { readSnapshot } from '../../contracts/snapshot/readSnapshot.js';
-import { type ContractLine, entryOfLine, toContractLine } from './ContractLine.js';
-import type { ContractsOptions } from './ContractsOptions.js';
-import { Spool } from './Spool.js';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { systemReason } from '../World.js';
 
-/** A snapshot that is complete. */
-export interface Snapshot {
-  readonly offset: Offset;
-  /** The contracts, each once and where it is now, as JSON. */
-  readonly contracts: () => Iterable<ContractText>;
-}
+import { concat, defer, finalize, ignoreElements, type Observable, tap } from 'rxjs';
+import { activeContracts, type ContractEntry, type ContractLocation } from '../../contracts/index.js';
+import type { CreatedEvent } from '../../index.js';
+import { type Names, queryOf } from '../Selection.js';
+import type { Session } from '../Session.js';
 
-/** A contract, as one line of JSON. */
-export interface ContractText {
+/** A contract as `--json` prints it: where it is, its payload, and what else its created event has, each once. */
+export interface ContractLine extends Omit<CreatedEvent, '_tag' | 'createArgument'> {
+  readonly _tag: 'Contract';
   /** `#package-name:Module:Entity`. */
   readonly type: string;
+  readonly location: ContractLocation;
+  readonly reassignmentCounter: number;
+  /** The arguments as the ledger sent them. */
+  readonly payload: unknown;
+}
+
+/** What a line is made of. A contract has it, too. */
+interface LineFacts {
+  readonly createdEvent: CreatedEvent;
+  readonly location: ContractLocation;
+  readonly reassignmentCounter: number;
+}
+
+/** The line of a contract. */
+export function toContractLine({ createdEvent, location, reassignmentCounter }: LineFacts): ContractLine {
+  const { createArgument: payload, ...others } = createdEvent;
+  const { contractId, packageName, templateId } = others;
+  const type = `#${packageName}${templateId.slice(templateId.indexOf(':'))}`;
+  return {
+    ...{ _tag: 'Contract', type, contractId, location, reassignmentCounter, payload },
+    ...others,
+    _tag: 'Contract',
+  };
+}
+
+/** A contract of a snapshot, as one line of JSON. */
+export interface SnapshotContract {
   readonly json: string;
-  readonly isInFlight: boolean;
+  readonly line: ContractLine;
+}
+
+/** The snapshot to read: its contracts, and the offset; the ledger end without one. */
+interface Request extends Names {
+  readonly at: number | undefined;
 }
 
 /**
- * Reads a snapshot, and prints it when nothing is missing.
+ * Reads a snapshot, and prints it when nothing is missing: each contract once, and where it is now.
  *
- * Memory stays flat: most contracts are spooled as they come. Only those that are being reassigned are held, because the
- * ledger lists at the end what has become of their entries.
+ * Memory stays flat: contracts are spooled as they come. Only those that are being reassigned are held, because the ledger
+ * lists at the end what has become of their entries.
  *
- * @param onProgress - called with the number of entries so far
- * @param print - prints the snapshot. Its contracts can be read until that completes
+ * @param print - prints the contracts, which can be read until that completes
  */
-export const printLines = (
-  source: ContractsSource,
-  { query, at }: Pick<ContractsOptions, 'query' | 'at'>,
-  onProgress: (count: number) => void,
-  print: (snapshot: Snapshot) => Observable<never>,
+export const readSnapshot = (
+  { ledger }: Session,
+  { at, ...names }: Request,
+  print: (contracts: Iterable<SnapshotContract>) => Observable<never>,
 ): Observable<never> =>
   defer(() => {
-    const make = makeContract(query.types);
     const spool = new Spool();
-    let reassigned: ContractEntry[] = [];
-    let ofUpdates: Entries = new Map();
-    let count = 0;
-    const add = (entry: ContractEntry): void => {
-      count += 1;
-      if (entry._tag === 'ActiveContract') {
-        const { createdEvent, synchronizerId, reassignmentCounter } = entry;
-        const contract = make(createdEvent, { synchronizerId }, reassignmentCounter);
-        if (contract !== undefined) spool.add(toSpooled(toContractLine(contract)));
-        return;
-      }
-      if (entry._tag === 'UnknownContractEntry')
-        throw new Error('the ledger sent an entry of an unknown kind: a later version of canton-rx may read it');
-      reassigned.push(entry);
+    const reassigned = new Map<string, Claim[]>();
+    const onRestart = (): void => {
+      spool.clear();
+      reassigned.clear();
     };
-    return readSnapshot(source, { eventFormat: eventFormatOf(query), activeAtOffset: at }).pipe(
-      concatMap((part): readonly Snapshot[] => {
-        switch (part._tag) {
-          case 'SnapshotStarted':
-            spool.clear();
-            reassigned = [];
-            ofUpdates = new Map();
-            count = 0;
-            break;
-          case 'SnapshotEntries':
-            part.entries.forEach(add);
-            break;
-          case 'SnapshotUpdates':
-            for (const update of part.updates) applyToEntries(source.service.updatesPath, ofUpdates, update);
-            count += part.updates.length;
-            break;
-          case 'SnapshotCompleted':
-            for (const entry of ofUpdates.values()) if (entry !== undefined) add(entry);
-            return [{ offset: part.offset, contracts: () => contractsOf(spool, reassigned, new ContractsFold(make)) }];
+    const entries$ = activeContracts(ledger, { ...queryOf(names), activeAtOffset: at }, { onRestart });
+    const read$ = entries$.pipe(
+      tap((entry) => {
+        if (entry._tag === 'ActiveContract') {
+          const { synchronizerId, ...facts } = entry;
+          spool.add(JSON.stringify(toContractLine({ ...facts, location: { synchronizerId } })));
+          return;
         }
-        onProgress(count);
-        return [];
+        const { contractId, claim } = reassignmentIn(entry);
+        reassigned.set(contractId, [...(reassigned.get(contractId) ?? []), claim]);
       }),
-      concatMap(print),
+      ignoreElements(),
+    );
+    const printed$ = defer(() => print(contractsOf(spool, reassigned)));
+    return concat(read$, printed$).pipe(
       finalize(() => {
         spool.clear();
       }),
     );
   });
 
-/**
- * The id and the type in front of the line itself, so that most lines need not be parsed again. As JSON they have no tab and no
- * line feed, whatever the ledger sent.
- */
-const toSpooled = (line: ContractLine): string =>
-  [line.contractId, line.type, line].map((part) => JSON.stringify(part)).join('\t');
+/** What one entry says about a contract that is being reassigned. */
+interface Claim {
+  /** The reassignment after which it is so. */
+  readonly counter: number;
+  /** The contract there; `undefined` if it has been assigned, and is archived unless another entry has it. */
+  readonly line: ContractLine | undefined;
+}
 
-/** The contracts of a spool. Those that are being reassigned come last, from the fold. */
-function* contractsOf(
-  spool: Spool,
-  reassigned: readonly ContractEntry[],
-  fold: ContractsFold<ReturnType<ReturnType<typeof makeContract>> & object>,
-): Generator<ContractText, void> {
-  const ids = new Set(reassigned.map((entry) => JSON.stringify(contractIdOf(entry))));
-  for (const spooled of spool.lines()) {
-    const [contractId = '', type = ''] = spooled.split('\t', 2);
-    const json = spooled.slice(contractId.length + type.length + 2);
-    if (!ids.has(contractId)) {
-      yield { type: JSON.parse(type) as string, json, isInFlight: false };
-      continue;
+function reassignmentIn(entry: Exclude<ContractEntry, { _tag: 'ActiveContract' }>): {
+  readonly contractId: string;
+  readonly claim: Claim;
+} {
+  switch (entry._tag) {
+    case 'IncompleteUnassigned': {
+      const { createdEvent, unassignedEvent } = entry;
+      const { source, target, reassignmentCounter: counter } = unassignedEvent;
+      const line = toContractLine({
+        createdEvent,
+        location: { inFlight: { source, target } },
+        reassignmentCounter: counter,
+      });
+      return { contractId: createdEvent.contractId, claim: { counter, line } };
     }
-    // written by this process
-    const entry = entryOfLine(JSON.parse(json) as ContractLine);
-    if (entry !== undefined) fold.load([entry]);
-  }
-  fold.load(reassigned);
-  fold.settle();
-  for (const contract of fold.contracts.values()) {
-    const line = toContractLine(contract);
-    yield { type: line.type, json: JSON.stringify(line), isInFlight: 'inFlight' in contract.location };
+    case 'IncompleteAssigned': {
+      const { createdEvent, reassignmentCounter: counter } = entry.assignedEvent;
+      return { contractId: createdEvent.contractId, claim: { counter, line: undefined } };
+    }
+    case 'UnknownContractEntry':
+      throw new Error('the ledger sent an entry of an unknown kind: a later version of canton-rx may read it');
   }
 }
 
-function contractIdOf(entry: ContractEntry): string | undefined {
-  switch (entry._tag) {
-    case 'ActiveContract':
-    case 'IncompleteUnassigned':
-      return entry.createdEvent.contractId;
-    case 'IncompleteAssigned':
-      return entry.assignedEvent.createdEvent.contractId;
-    case 'UnknownContractEntry':
-      return undefined;
+/** The contracts of a spool. Those that are being reassigned come last. */
+function* contractsOf(spool: Spool, reassigned: Map<string, Claim[]>): Generator<SnapshotContract, void> {
+  for (const json of spool.lines()) {
+    // written by this process
+    const line = JSON.parse(json) as ContractLine;
+    const claims = reassigned.get(line.contractId);
+    if (claims === undefined) yield { json, line };
+    else claims.push({ counter: line.reassignmentCounter, line });
+  }
+  for (const claims of reassigned.values()) {
+    // of claims about the same reassignment, that of the active contract comes last
+    const { line } = claims.reduce((last, claim) => (claim.counter >= last.counter ? claim : last));
+    if (line !== undefined) yield { json: JSON.stringify(line), line };
+  }
+}
+
+/** How many characters are held in memory. */
+const maxHeld = 2 ** 22;
+
+/** How much is read from the file at once, in bytes. */
+const readSize = 2 ** 20;
+
+/**
+ * Lines that are kept until it is known that none is missing. The first are held in memory, and more of them in a temporary
+ * file that only its owner can read, and that has no name: it is gone with the process, however that ends.
+ *
+ * @internal
+ */
+export class Spool {
+  #held: string[] = [];
+  #heldSize = 0;
+  #file: number | undefined;
+  readonly #folder: string;
+
+  constructor(folder = tmpdir()) {
+    this.#folder = folder;
+  }
+
+  /** Adds a line, which must have no line feed. */
+  add(line: string): void {
+    this.#held.push(line);
+    this.#heldSize += line.length;
+    if (this.#heldSize >= maxHeld) this.#flush();
+  }
+
+  /** Removes all lines. */
+  clear(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+    this.#held = [];
+    this.#heldSize = 0;
+  }
+
+  /** All lines, in their order. */
+  *lines(): Generator<string, void> {
+    if (this.#file !== undefined) yield* linesOf(this.#file);
+    yield* this.#held;
+  }
+
+  #flush(): void {
+    this.#file ??= openNameless(this.#folder);
+    const bytes = Buffer.from(`${this.#held.join('\n')}\n`);
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#file, bytes, written);
+    this.#held = [];
+    this.#heldSize = 0;
+  }
+}
+
+function openNameless(folder: string): number {
+  const path = join(folder, `canton-rx-${randomUUID()}`);
+  try {
+    const file = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+    return file;
+  } catch (cause) {
+    const text = `no temporary file can be created in ${folder}, the folder of TMPDIR`;
+    throw new Error(`${text}: ${systemReason(cause) ?? 'unknown error'}`, { cause });
+  }
+}
+
+function* linesOf(file: number): Generator<string, void> {
+  const decoder = new StringDecoder('utf8');
+  const buffer = Buffer.alloc(readSize);
+  let rest = '';
+  for (let position = 0; ;) {
+    const count = readSync(file, buffer, 0, readSize, position);
+    if (count === 0) return;
+    position += count;
+    const lines = `${rest}${decoder.write(buffer.subarray(0, count))}`.split('\n');
+    // every line in the file ends with a line feed
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
 }

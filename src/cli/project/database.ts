@@ -1,10 +1,21 @@
 import { types } from 'node:util';
-import { concat, concatMap, defer, finalize, ignoreElements, map, type Observable, of, switchMap, tap } from 'rxjs';
-import { hasCode } from '../../file/durable.js';
-import { mapError } from '../../http/retry.js';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  finalize,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  switchMap,
+  tap,
+  throwError,
+} from 'rxjs';
+import type { DatabaseTrouble } from '../../postgres/databaseErrors.js';
 import { migrateProjection, type PostgresStoreOptions } from '../../postgres/index.js';
-import type { Trouble } from '../check/Finding.js';
-import type { ProjectOptions } from './ProjectOptions.js';
+import { hasCode } from '../World.js';
 
 /** A database that cannot be used as it is. The message has no secret. */
 export class DatabaseError extends Error {
@@ -15,7 +26,7 @@ export class DatabaseError extends Error {
     /** What it is about. */
     readonly label: 'database' | 'schema' | 'package pg',
     /** What is wrong, and the next step. */
-    readonly trouble: Trouble,
+    readonly trouble: DatabaseTrouble,
   ) {
     super(trouble.text);
   }
@@ -76,8 +87,7 @@ export const withPool = <A>(
     }),
   );
 
-const missingPackage: Trouble = {
-  kind: 'other',
+const missingPackage: DatabaseTrouble = {
   text: 'not installed: it connects to PostgreSQL',
   next: 'npm install pg',
 };
@@ -86,18 +96,20 @@ const missingPackage: Trouble = {
 const minVersion = 120_000;
 
 /** Checks that the database can be used, and creates or upgrades the schema. Completes then. */
-export const prepareDatabase = (pool: Pool, { schema }: Pick<ProjectOptions, 'schema'>): Observable<never> =>
+export const prepareDatabase = (pool: Pool, schema: string): Observable<never> =>
   concat(
     rowOf(pool, "SELECT current_setting('server_version_num')::int AS version", []).pipe(
       tap(({ version }) => {
         if (Number(version) >= minVersion) return;
         const text = `PostgreSQL ${Math.floor(Number(version) / 10_000)} is too old`;
-        throw new DatabaseError('database', { kind: 'other', text, next: 'use PostgreSQL 12 or later' });
+        throw new DatabaseError('database', { text, next: 'use PostgreSQL 12 or later' });
       }),
     ),
-    migrateProjection({ pool, schema }).pipe(mapError((error) => versionError(error, schema))),
+    migrateProjection({ pool, schema }).pipe(
+      catchError((error: unknown) => throwError(() => versionError(error, schema))),
+    ),
     // the offset is in the same schema: a projection without it belongs to another program
-    defer(() => rowOf(pool, `SELECT ${schema}.latest_offset() IS NOT NULL AS "isWritten"`, [])).pipe(
+    defer(() => rowOf(pool, `SELECT "${schema}".latest_offset() IS NOT NULL AS "isWritten"`, [])).pipe(
       concatMap(({ isWritten }) => (isWritten === true ? hasPlace(pool, schema) : of(true))),
       tap((isMine) => {
         if (!isMine) throw new DatabaseError('schema', foreignWriter(schema));
@@ -110,20 +122,21 @@ function versionError(error: unknown, schema: string): unknown {
   const version = types.isNativeError(error) ? /are of version (\d+)/.exec(error.message)?.[1] : undefined;
   if (version === undefined) return error;
   const text = `the schema ${schema} is of a later version of canton-rx (tables of version ${version})`;
-  return new DatabaseError('schema', { kind: 'other', text, next: 'update canton-rx, or choose another --schema' });
+  return new DatabaseError('schema', { text, next: 'update canton-rx, or choose another --schema' });
 }
 
-const foreignWriter = (schema: string): Trouble => ({
-  kind: 'other',
+const foreignWriter = (schema: string): DatabaseTrouble => ({
   text: `another program has written the schema ${schema} and saves its offset elsewhere`,
   next: 'choose another schema with --schema',
 });
 
 const hasPlace = (pool: Pool, schema: string): Observable<boolean> =>
-  rowOf(pool, 'SELECT to_regclass($1) IS NOT NULL AS exists', [`${schema}.canton_rx_cursors`]).pipe(
+  rowOf(pool, 'SELECT to_regclass($1) IS NOT NULL AS exists', [`"${schema}".canton_rx_cursors`]).pipe(
     concatMap(({ exists }) =>
       exists === true
-        ? rowOf(pool, `SELECT count(*)::int AS count FROM ${schema}.canton_rx_cursors WHERE name = $1`, [processorName])
+        ? rowOf(pool, `SELECT count(*)::int AS count FROM "${schema}".canton_rx_cursors WHERE name = $1`, [
+            processorName,
+          ])
         : of({ count: 0 }),
     ),
     map(({ count }) => Number(count) > 0),

@@ -1,32 +1,20 @@
-import type { Offset } from '../../codecs/scalars.js';
-import type { ProcessStatus } from '../../process/ProcessStatus.js';
-import type { Pace, Sample } from '../progress.js';
+import type { ProcessStatus } from '../../process/index.js';
+import { joinParts, type Pace, rateOf, rateText, type Sample, type Samples, troubleText } from '../progress.js';
 import type { Paint } from '../terminal.js';
 import { groupDigits } from '../text.js';
 
 /** How far a projection is. Only the functions that run it change it. */
 export interface ProjectProgress {
   stage: 'starting' | 'running' | 'caughtUp';
-  status: ProcessStatus | undefined;
+  status?: ProcessStatus;
   /** How many contracts of the snapshot were received, and how many of them were written. */
   received: number;
   loaded: number;
   isLoading: boolean;
   /** Why requests to the ledger, or to the database, are retried, in a few words; absent while they succeed. */
-  ledgerTrouble: string | undefined;
-  databaseTrouble: string | undefined;
+  ledgerTrouble?: string | undefined;
+  databaseTrouble?: string | undefined;
 }
-
-/** The progress at the beginning. */
-export const startProgress = (): ProjectProgress => ({
-  stage: 'starting',
-  status: undefined,
-  received: 0,
-  loaded: 0,
-  isLoading: false,
-  ledgerTrouble: undefined,
-  databaseTrouble: undefined,
-});
 
 const troubleOf = ({ ledgerTrouble, databaseTrouble }: ProjectProgress): string | undefined =>
   databaseTrouble ?? ledgerTrouble;
@@ -35,37 +23,44 @@ const troubleOf = ({ ledgerTrouble, databaseTrouble }: ProjectProgress): string 
 const maxAgeMs = 15_000;
 
 /** The ledger end and the lag, as far as they are known now. */
-function lagOf(progress: ProjectProgress, now: number): { readonly end?: Offset; readonly lag?: number } {
-  const { ledgerEnd, offset, seenAt = 0 } = progress.status ?? {};
-  if (ledgerEnd === undefined || progress.ledgerTrouble !== undefined || now - seenAt > maxAgeMs) return {};
+function lagOf({ status, ledgerTrouble, at }: Sample<ProjectProgress>): {
+  readonly end?: number;
+  readonly lag?: number;
+} {
+  const { ledgerEnd, offset, seenAt = 0 } = status ?? {};
+  if (ledgerEnd === undefined || ledgerTrouble !== undefined || at - seenAt > maxAgeMs) return {};
   // the offset may be later than the last reading of the ledger end
   const end = Math.max(ledgerEnd, offset ?? 0);
   return { end, ...(offset !== undefined && { lag: end - offset }) };
 }
 
 /** Formats the status line: `12 345 / 12 345  ·  lag 0  ·  5/s  ·  caught up`, and before it `loading: …`. */
-export function formatProjectProgress(samples: readonly Sample<ProjectProgress>[], _: Pace, paint: Paint): string {
-  const [first, last] = [samples[0], samples.at(-1)];
-  if (first === undefined || last === undefined) return '';
-  const trouble = troubleOf(last);
-  const seconds = (last.at - first.at) / 1_000;
-  const rateOf = (read: (progress: ProjectProgress) => number): string =>
-    paint('dim', `${groupDigits(seconds > 0 ? Math.round((read(last) - read(first)) / seconds) : undefined)}/s`);
-  const state = trouble === undefined ? stateOf(last, paint) : paint('red', `retrying: ${trouble}`);
+export function formatProjectProgress(samples: Samples<ProjectProgress>, _: Pace, paint: Paint): string {
+  const last = samples.at(-1) ?? samples[0];
+  const retrying = troubleText(troubleOf(last), paint);
   if (last.isLoading) {
     const counts = `loading: ${groupDigits(last.received)} received, ${groupDigits(last.loaded)} written`;
-    return [
+    return joinParts(
       counts,
-      rateOf(({ received, loaded }) => received + loaded),
-      ...(trouble === undefined ? [] : [state]),
-    ].join('  ·  ');
+      rateText(
+        rateOf(samples, ({ received, loaded }) => received + loaded),
+        paint,
+      ),
+      retrying,
+    );
   }
-  const { end, lag } = lagOf(last, last.at);
-  const position = `${groupDigits(last.status?.offset)} / ${groupDigits(end)}  ·  lag ${groupDigits(lag)}`;
-  return [position, rateOf(({ status }) => status?.handled ?? 0), state].join('  ·  ');
+  const { end, lag } = lagOf(last);
+  return joinParts(
+    `${groupDigits(last.status?.offset)} / ${groupDigits(end)}`,
+    `lag ${groupDigits(lag)}`,
+    rateText(rateOf(samples, handledBy), paint),
+    retrying || stateText(last, paint),
+  );
 }
 
-function stateOf({ status }: ProjectProgress, paint: Paint): string {
+const handledBy = ({ status }: ProjectProgress): number => status?.handled ?? 0;
+
+function stateText({ status }: ProjectProgress, paint: Paint): string {
   if (status?.state === 'caughtUp') return paint('green', 'caught up');
   return status?.state === 'catchingUp' ? paint('yellow', 'catching up') : paint('dim', 'waiting');
 }
@@ -79,22 +74,16 @@ function stateOf({ status }: ProjectProgress, paint: Paint): string {
 export function metricsLine(before: Sample<ProjectProgress> | undefined, now: Sample<ProjectProgress>): string {
   const { status, isLoading, received, loaded, at } = now;
   const trouble = troubleOf(now);
-  const { end, lag } = lagOf(now, at);
-  const handled = status?.handled ?? 0;
-  const seconds = before === undefined ? 0 : (at - before.at) / 1_000;
+  const state = isLoading ? 'loading' : (status?.state ?? 'waiting');
   const fields: Readonly<Record<string, string | number | undefined>> = {
-    state: trouble === undefined ? stateName(now) : 'retrying',
+    state: trouble === undefined ? state : 'retrying',
     offset: status?.offset,
-    end,
-    lag,
-    handled,
-    rate: seconds > 0 ? ((handled - (before?.status?.handled ?? 0)) / seconds).toFixed(1) : undefined,
+    ...lagOf(now),
+    handled: handledBy(now),
+    rate: before && rateOf([before, now], handledBy)?.toFixed(1),
     ...(isLoading && { received, loaded }),
-    cause: trouble === undefined ? undefined : JSON.stringify(trouble),
+    cause: trouble && JSON.stringify(trouble),
   };
   const texts = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return `${new Date(at).toISOString()} ${texts.join(' ')}`;
 }
-
-const stateName = ({ isLoading, status }: ProjectProgress): string =>
-  isLoading ? 'loading' : (status?.state ?? 'waiting');

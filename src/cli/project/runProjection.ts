@@ -9,22 +9,30 @@ import {
   switchMap,
   takeUntil,
   tap,
-  timer,
 } from 'rxjs';
-import type { Diagnostic } from '../../diagnostics/Diagnostic.js';
-import type { Ledger } from '../../ledger/Ledger.js';
-import { contractsProjection, postgresStore } from '../../postgres/index.js';
+import { timer } from 'rxjs';
+import { type Diagnostic, isLedgerError, type LedgerError } from '../../index.js';
+import { explainDatabaseError } from '../../postgres/databaseErrors.js';
+import { contractsProjection, postgresStore, type ProjectionHandler } from '../../postgres/index.js';
 import { type Committed, contractsFeed, type ContractsWork, processFeed, toStatus } from '../../process/index.js';
-import { isLedgerResetError, isPrunedError } from '../../errors/feed.js';
-import type { LedgerError } from '../../errors/LedgerError.js';
-import { isStoreError } from '../../errors/process.js';
 import { addressOf } from '../Connection.js';
 import { shortReason } from '../progress.js';
+import { type Names, queryOf } from '../Selection.js';
+import type { Session } from '../Session.js';
+import { escapeText } from '../text.js';
 import { errorLine } from '../World.js';
 import { holderOf, type Pool, processorName } from './database.js';
-import { troubleOfDatabase } from './databaseTrouble.js';
-import type { ProjectOptions } from './ProjectOptions.js';
 import type { ProjectProgress } from './progress.js';
+
+/** Which contracts a schema has. */
+interface Projection extends Names {
+  readonly schema: string;
+  readonly includeExercises: boolean;
+  /** How long archived contracts are kept, in milliseconds. */
+  readonly keepArchivedMs: number;
+  /** What to do if the ledger was restored or replaced. */
+  readonly onReplaced: 'reload' | 'fail';
+}
 
 /** What a projection reports to, and how it is stopped. */
 interface Run {
@@ -42,18 +50,18 @@ const batch = { size: 200, withinMs: 10 };
 const batchSize = 50;
 
 /** Runs the projection until it is stopped, and keeps its progress; completes then. */
-export function runProjection(ledger: Ledger, pool: Pool, options: ProjectOptions, run: Run): Observable<never> {
-  const { query, schema, keepArchivedMs } = options;
+export function runProjection(session: Session, pool: Pool, projection: Projection, run: Run): Observable<never> {
+  const { ledger, connection } = session;
+  const { schema, includeExercises, keepArchivedMs, onReplaced } = projection;
   const { progress, signal } = run;
-  const project = contractsProjection({ pool, schema, query, keepArchivedMs });
+  const query = { ...queryOf(projection), includeExercises };
+  const project = contractsProjection({ pool, schema, query, keepArchivedMs, onReplaced });
   const feed = contractsFeed(ledger, query, { batchSize });
-  const handler = (works: readonly ContractsWork[], tx: Parameters<typeof project>[1]): Observable<unknown> =>
-    project(works, tx).pipe(
+  const handler = (works: readonly ContractsWork[], ...[tx, report]: ProjectionArguments): Observable<unknown> =>
+    project(works, tx, report).pipe(
       tap({
         complete: () => {
-          works.forEach((work) => {
-            countWork(progress, work);
-          });
+          for (const work of works) countWork(progress, work);
         },
       }),
     );
@@ -71,21 +79,23 @@ export function runProjection(ledger: Ledger, pool: Pool, options: ProjectOption
         ),
         shared$.pipe(
           tap((committed) => {
-            sayCommit(committed, options, run);
+            sayCommit(committed, schema, run);
           }),
         ),
         ledger.diagnostics$.pipe(
           tap((diagnostic) => {
-            sayDiagnostic(diagnostic, options, run);
+            sayDiagnostic(diagnostic, schema, addressOf(connection), run);
           }),
           takeUntil(ended$),
         ),
-        sayHolder(pool, options, run).pipe(takeUntil(merge(shared$, ended$))),
+        sayHolder(pool, schema, run).pipe(takeUntil(merge(shared$, ended$))),
       );
     }),
     ignoreElements(),
   );
 }
+
+type ProjectionArguments = Parameters<ProjectionHandler> extends [unknown, ...infer Rest] ? Rest : never;
 
 function countWork(progress: ProjectProgress, work: ContractsWork): void {
   if (work._tag !== 'ResetBatch') return;
@@ -95,7 +105,7 @@ function countWork(progress: ProjectProgress, work: ContractsWork): void {
 }
 
 /** Prints where the projection begins, and when it has caught up for the first time, and again after a reload. */
-function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions, { progress, say }: Run): void {
+function sayCommit({ offset, isCaughtUp }: Committed, schema: string, { progress, say }: Run): void {
   if (progress.databaseTrouble !== undefined) say(notice('the database works again'));
   progress.databaseTrouble = undefined;
   if (progress.stage === 'starting') {
@@ -108,19 +118,18 @@ function sayCommit({ offset, isCaughtUp }: Committed, { schema }: ProjectOptions
   }
   if (!isCaughtUp || progress.stage === 'caughtUp') return;
   progress.stage = 'caughtUp';
-  say(`caught up at offset ${offset}; read it with: SELECT * FROM ${schema}.summary_active()`);
+  say(`caught up at offset ${offset}; read it with: SELECT * FROM "${schema}".summary_active()`);
 }
 
 /** Keeps the progress that diagnostics show, and prints what users need to know. */
-function sayDiagnostic(diagnostic: Diagnostic, options: ProjectOptions, { progress, say }: Run): void {
-  const { schema } = options;
+function sayDiagnostic(diagnostic: Diagnostic, schema: string, address: string, { progress, say }: Run): void {
   const retry = (of: 'ledgerTrouble' | 'databaseTrouble', reason: string): void => {
     // once, not at every attempt
     if (progress[of] !== reason) say(notice(`retrying: ${reason}`));
     progress[of] = reason;
   };
   const respond = (): void => {
-    if (progress.ledgerTrouble !== undefined) say(notice(`${addressOf(options)} responds again`));
+    if (progress.ledgerTrouble !== undefined) say(notice(`${address} responds again`));
     progress.ledgerTrouble = undefined;
   };
   switch (diagnostic._tag) {
@@ -144,14 +153,20 @@ function sayDiagnostic(diagnostic: Diagnostic, options: ProjectOptions, { progre
       break;
     case 'RetryScheduled': {
       const { cause } = diagnostic;
-      if (isStoreError(cause))
-        retry('databaseTrouble', `the database fails (${troubleOfDatabase(cause, schema)?.text ?? cause.reason})`);
-      else retry('ledgerTrouble', `the ledger at ${addressOf(options)} fails (${shortReason(cause)})`);
+      if (isLedgerError(cause, 'StoreError')) retry('databaseTrouble', databaseText(cause, schema, cause.reason));
+      else retry('ledgerTrouble', `the ledger at ${address} fails (${shortReason(cause)})`);
       break;
     }
-    case 'HandlerFailed': {
-      const { text = 'a statement failed' } = troubleOfDatabase(diagnostic.cause, schema) ?? {};
-      retry('databaseTrouble', `the database fails (${text})`);
+    case 'HandlerFailed':
+      retry('databaseTrouble', databaseText(diagnostic.cause, schema, 'a statement failed'));
+      break;
+    case 'RowsReplaced': {
+      const { contracts, exercises, updates } = diagnostic;
+      say(
+        notice(
+          `${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}`,
+        ),
+      );
       break;
     }
     case 'NameLost':
@@ -161,20 +176,25 @@ function sayDiagnostic(diagnostic: Diagnostic, options: ProjectOptions, { progre
   }
 }
 
+const databaseText = (cause: unknown, schema: string, reason: string): string =>
+  `the database fails (${escapeText(explainDatabaseError(cause, schema)?.text ?? reason)})`;
+
 const notice = (message: string): string => errorLine(message).trimEnd();
 
 /** Why the changes cannot continue without a gap. */
 function gapText(cause: LedgerError): string {
-  if (isPrunedError(cause)) return 'the ledger is pruned beyond the offset of the schema';
-  if (!isLedgerResetError(cause)) return cause.message;
-  return `the ledger was reset: it ends before offset ${cause.cursor} of the schema`;
+  if (isLedgerError(cause, 'PrunedError')) return 'the ledger is pruned beyond the offset of the schema';
+  if (!isLedgerError(cause, 'LedgerResetError')) return cause.message;
+  return cause.difference === undefined
+    ? `the ledger was reset: it ends before offset ${cause.cursor} of the schema`
+    : `another ledger has taken the place of the first: ${cause.difference}`;
 }
 
 /** How long nothing is committed before the reason is printed, in milliseconds. */
 const silenceMs = 2_000;
 
 /** Prints which process writes the schema, if another one does: this one waits until it ends. */
-const sayHolder = (pool: Pool, { schema }: ProjectOptions, { say }: Run): Observable<unknown> =>
+const sayHolder = (pool: Pool, schema: string, { say }: Run): Observable<unknown> =>
   timer(silenceMs).pipe(
     switchMap(() => holderOf(pool, schema)),
     // the projection reports what fails

@@ -1,35 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { access, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import * as t from 'io-ts';
-import { readFile } from 'node:fs/promises';
-import type { Offset } from '../../codecs/scalars.js';
-import { hasCode, replaceFile } from '../../file/durable.js';
 import { UsageError } from '../arguments.js';
-import { type ReplayOptions, selectionText } from './ReplayOptions.js';
+import type { Selection } from '../Selection.js';
+import { hasCode } from '../World.js';
 
 /** The intended content of a file, and its size and hash once it is complete; kept in a file next to it. */
-export interface Manifest {
-  readonly version: 1;
-  /** Exclusive. */
-  readonly from: Offset;
-  /** Inclusive. */
-  readonly to: Offset;
-  /** The selected updates: equal texts for equal selections. */
-  readonly selection: string;
-  /** The participant that the offsets belong to, if it reports its id. */
-  readonly participantId?: string;
-  /** Absent until the file is complete. */
-  readonly complete?: { readonly updates: number; readonly bytes: number; readonly sha256: string };
-}
+export type Manifest = Readonly<t.TypeOf<typeof Manifest>>;
 
-/** Codec of `Manifest`. */
-const Manifest: t.Type<Manifest, unknown> = t.intersection([
-  t.readonly(t.type({ version: t.literal(1), from: t.number, to: t.number, selection: t.string })),
-  t.readonly(
-    t.partial({
-      participantId: t.string,
-      complete: t.readonly(t.type({ updates: t.number, bytes: t.number, sha256: t.string })),
-    }),
-  ),
+/** Codec of `Manifest`. The range is after `from` up to `to`. Equal selections have equal texts. */
+const Manifest = t.intersection([
+  t.type({ version: t.literal(1), from: t.number, to: t.number, selection: t.string }),
+  t.partial({
+    // to which the offsets belong, if it reports its id
+    participantId: t.string,
+    // absent until the file is complete
+    complete: t.type({ updates: t.number, bytes: t.number, sha256: t.string }),
+  }),
 ]);
+
+/** The updates of a file. */
+interface Range extends Selection {
+  /** Exclusive. */
+  readonly from: number;
+  /** Inclusive; `'end'` for the ledger end when the file is started. */
+  readonly to: number | 'end';
+  /** The path of the file. */
+  readonly out: string;
+}
 
 /** The path of the manifest of a file. */
 export const manifestPath = (file: string): string => `${file}.replay.json`;
@@ -40,37 +39,70 @@ export class FileRefusedError extends Error {
   override readonly name = 'FileRefusedError' as const;
 }
 
-/** Reads the manifest of a file; resolves with `undefined` if there is none. */
-export async function readManifest(file: string): Promise<Manifest | undefined> {
-  const path = manifestPath(file);
+/**
+ * Reads the manifest of a file; resolves with `undefined` if there is neither. Rejects with a {@link FileRefusedError} for a
+ * file of something else, and with a `UsageError` for one that was started with other options.
+ */
+export async function readManifest(range: Range): Promise<Manifest | undefined> {
+  const { out } = range;
+  const path = manifestPath(out);
   try {
     const decoded = Manifest.decode(JSON.parse(await readFile(path, 'utf8')));
-    if (decoded._tag === 'Right') return decoded.right;
+    if (decoded._tag === 'Right') return checkSameOptions(decoded.right, range);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT')) {
+      await checkMissing(out);
+      return undefined;
+    }
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new FileRefusedError(`${path} was not written by replay: remove it and ${file} to start over`);
+  throw new FileRefusedError(`${path} was not written by replay: remove it and ${out} to start over`);
 }
 
-/** Writes the manifest of a file. A crash leaves the previous one or this one. */
-export const writeManifest = (file: string, manifest: Manifest): Promise<void> =>
-  replaceFile(manifestPath(file), `${JSON.stringify(manifest, undefined, 2)}\n`);
+async function checkMissing(file: string): Promise<void> {
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw new FileRefusedError(`${file} already exists without ${manifestPath(file)}: choose another file`);
+}
 
-/** Throws a {@link UsageError} if a file was started with other options. */
-export function checkSameOptions(manifest: Manifest, options: ReplayOptions): void {
-  const { from, to, out } = options;
+function checkSameOptions(manifest: Manifest, range: Range): Manifest {
+  const { from, to, out } = range;
   const other =
     (manifest.from !== from && `--from ${manifest.from}`) ||
     (to !== 'end' && manifest.to !== to && `--to ${manifest.to}`) ||
-    (manifest.selection !== selectionText(options) && 'other parties, templates, variants, synchronizers or --effects');
-  if (other === false) return;
+    (manifest.selection !== selectionText(range) && 'other parties, templates, variants, synchronizers or --effects');
+  if (other === false) return manifest;
   throw new UsageError(`${out} was started with ${other}: choose another file, or remove it and ${manifestPath(out)}`);
 }
 
-/** The facts that the ledger reports about itself. */
+/** Writes the manifest of a file. A crash leaves the previous one or this one. */
+export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
+  const path = manifestPath(file);
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    // readable by its owner alone, as the file
+    await writeFile(temporary, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes the renaming durable across a power loss, where the platform can open folders. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
+  // some file systems cannot sync folders
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+/** What the ledger reports about itself. */
 interface LedgerState {
-  readonly end: Offset | undefined;
+  readonly end: number | undefined;
   readonly participantId: string | undefined;
 }
 
@@ -78,22 +110,40 @@ interface LedgerState {
  * The manifest to continue with: that of the file, if it belongs to the same participant, or a new one by the options. Throws
  * a {@link FileRefusedError}.
  */
-export function reconcile(
-  manifest: Manifest | undefined,
-  options: ReplayOptions,
-  { end, participantId }: LedgerState,
-): Manifest {
+export function reconcile(manifest: Manifest | undefined, range: Range, { end, participantId }: LedgerState): Manifest {
   if (manifest !== undefined) {
     const isSame = participantId === undefined || (manifest.participantId ?? participantId) === participantId;
     if (isSame) return manifest;
     throw new FileRefusedError(
-      `${options.out} has updates of another participant, which has other offsets: choose another file`,
+      `${range.out} has updates of another participant, which has other offsets: choose another file`,
     );
   }
-  const { from } = options;
-  const to = options.to === 'end' ? (end ?? from) : options.to;
+  const { from } = range;
+  const to = range.to === 'end' ? (end ?? from) : range.to;
   if (end !== undefined && end < from)
     throw new FileRefusedError(`the ledger ends at offset ${end}, before --from ${from}: nothing was written`);
-  const selection = selectionText(options);
+  const selection = selectionText(range);
   return { version: 1, from, to, selection, ...(participantId !== undefined && { participantId }) };
+}
+
+/** A selection as text: equal texts for equal selections, in whatever order the options were given. */
+const selectionText = ({ format, variants, synchronizers }: Selection): string =>
+  JSON.stringify({
+    format: sortDeep(format),
+    variants: [...variants].sort(),
+    synchronizers: [...synchronizers].sort(),
+  });
+
+/** Sorts keys and lists: all lists of a format are sets. */
+function sortDeep(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const texts = value.map((element) => JSON.stringify(sortDeep(element)));
+    return texts.sort().map((text): unknown => JSON.parse(text));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, content]) => [key, sortDeep(content)]),
+  );
 }

@@ -3,8 +3,8 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Writable } from 'node:stream';
-import type { Offset } from '../../codecs/scalars.js';
-import { hasCode } from '../../file/durable.js';
+import { hasCode } from '../World.js';
+import { decodeJson } from '../probe.js';
 import { FileRefusedError, type Manifest, manifestPath } from './Manifest.js';
 
 /** A file opened for appending, and its content. */
@@ -19,14 +19,14 @@ export interface OpenLineFile {
 interface Extent {
   readonly updates: number;
   readonly bytes: number;
-  /** The offset of the last update; absent for an empty file. */
-  readonly last: Offset | undefined;
+  /** The last update; absent for an empty file. */
+  readonly last: LineUpdate | undefined;
   /** The hash of these lines; later lines are added to it. */
   readonly hash: Hash;
 }
 
 /** Opens a file, creates it if it is missing, and removes an incomplete last line. */
-export async function openLineFile(path: string, from: Offset): Promise<OpenLineFile> {
+export async function openLineFile(path: string, from: number): Promise<OpenLineFile> {
   // readable by its owner alone, since it has the contents of the ledger
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
@@ -43,18 +43,18 @@ export async function openLineFile(path: string, from: Offset): Promise<OpenLine
 const lineEnd = 0x0a;
 
 /** Reads the complete lines of a file. Each must be an update after the previous one. */
-async function readExtent(handle: FileHandle, path: string, from: Offset): Promise<Extent> {
+async function readExtent(handle: FileHandle, path: string, from: number): Promise<Extent> {
   const hash = createHash('sha256');
-  let [updates, bytes, last] = [0, 0, from];
+  let [updates, bytes, last] = [0, 0, { offset: from } as LineUpdate];
   let rest: Buffer[] = [];
   const addLine = (line: Buffer): void => {
     updates += 1;
-    const offset = offsetOf(line);
-    if (offset === undefined || offset <= last)
+    const update = decodeJson(line.toString(), LineUpdate);
+    if (update === undefined || update.offset <= last.offset)
       throw new FileRefusedError(
         `line ${updates} of ${path} was not written there by replay: remove the file and ${manifestPath(path)} to start over`,
       );
-    last = offset;
+    last = { offset: update.offset, updateId: update.updateId };
     bytes += line.length;
     hash.update(line);
   };
@@ -71,15 +71,12 @@ async function readExtent(handle: FileHandle, path: string, from: Offset): Promi
   return { updates, bytes, last: updates === 0 ? undefined : last, hash };
 }
 
-const Line = t.type({ offset: t.number });
+const LineUpdate = t.intersection([t.type({ offset: t.number }), t.partial({ updateId: t.string })]);
 
-function offsetOf(line: Buffer): Offset | undefined {
-  try {
-    const decoded = Line.decode(JSON.parse(line.toString()));
-    return decoded._tag === 'Right' ? decoded.right.offset : undefined;
-  } catch {
-    return undefined;
-  }
+/** The update of a line. One of an unknown variant has no ID. */
+interface LineUpdate {
+  readonly offset: number;
+  readonly updateId?: string | undefined;
 }
 
 /** A stream that appends lines to a file, and what it has written. */

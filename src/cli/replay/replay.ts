@@ -1,106 +1,158 @@
 import { rm, stat } from 'node:fs/promises';
-import { catchError, concatMap, defer, map, merge, type Observable, of, take, throwError } from 'rxjs';
-import { isLedgerError } from '../../errors/LedgerError.js';
-import { createLedger } from '../../ledger/createLedger.js';
-import { UsageError } from '../arguments.js';
-import { addressOf, type Connection } from '../Connection.js';
-import { firstAdvice, ledgerMessage, tokenAdvice } from '../firstAnswer.js';
-import { templateMessage, UnknownPartyError } from '../unknownNames.js';
-import type { Output } from '../output.js';
+import {
+  catchError,
+  combineLatest,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  take,
+  throwError,
+} from 'rxjs';
+import { isLedgerError } from '../../index.js';
+import { parseOptions, readInteger, readOffset, UsageError } from '../arguments.js';
+import { connectionOptions, readConnection } from '../Connection.js';
+import { interruptedCode, nameMessage, reportEnd } from '../failure.js';
+import { checkParties, warnOfSynchronizers } from '../names.js';
+import { participantId, probe } from '../probe.js';
+import { readSelection, selectionOptions } from '../Selection.js';
+import { firstAnswer, openSession, type Session } from '../Session.js';
 import { formatSize, groupDigits } from '../text.js';
-import { errorLine, gapAdvice, interruptions, systemReason, type World } from '../World.js';
-import { FileRefusedError, manifestPath } from './Manifest.js';
-import { prepare } from './prepare.js';
-import { readReplayOptions, type ReplayOptions } from './ReplayOptions.js';
-import { type Ended, writeRange } from './writeRange.js';
+import { errorLine, interruptions, systemReason, type World } from '../World.js';
+import { checkComplete, openLineFile, type OpenLineFile } from './lineFile.js';
+import { FileRefusedError, type Manifest, manifestPath, readManifest, reconcile, writeManifest } from './Manifest.js';
+import { type Replayed, writeRange } from './writeRange.js';
 
 /** `canton-rx replay`; emits the exit code, once. */
-export const replayCommand = (args: readonly string[], world: World): Observable<number> =>
-  replay(readReplayOptions(args, world.env), world);
+export function replayCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readReplayOptions(args, world.env);
+  return openSession(options, world).pipe(concatMap((session) => replay(options, session)));
+}
+
+/** The ledger, the updates and the file. */
+type ReplayOptions = ReturnType<typeof readReplayOptions>;
+
+function readReplayOptions(args: readonly string[], env: World['env']) {
+  const values = parseOptions(args, {
+    ...connectionOptions,
+    ...selectionOptions,
+    from: { type: 'string' },
+    to: { type: 'string' },
+    out: { type: 'string', short: 'o' },
+  });
+  const from = readInteger('from', values.from, 0);
+  const to = readOffset('to', values.to ?? 'end');
+  if (to !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
+  const { out } = values;
+  if (out === undefined || out === '') throw new UsageError('no file: use --out FILE');
+  const selection = readSelection(values);
+  // checkpoints depend on when they are read, so that resuming would not lead to the same file
+  if (selection.variants.includes('OffsetCheckpoint'))
+    throw new UsageError('--variant OffsetCheckpoint: replay leaves checkpoints out');
+  return { ...readConnection(values, env), ...selection, from, to, out };
+}
 
 /** Writes a range to a file until it is complete, a signal arrives or it fails; then emits the exit code, once. */
-const replay = (options: ReplayOptions, world: World): Observable<number> =>
-  defer(() => {
-    const { ledger: baseUrl, token, out: path } = options;
-    const ledger = createLedger({ baseUrl, ...(token !== undefined && { token }) });
-    let isStarted = false;
-    const interrupted$ = interruptions(world.signals).pipe(map(() => 'interrupted' as const));
-    return merge(interrupted$, prepare(ledger, options, world.stderr)).pipe(
-      take(1),
-      concatMap((prepared): Observable<Ended> => {
-        if (prepared === 'interrupted') return of({ kind: prepared });
-        const { manifest, file: opened } = prepared;
-        isStarted = true;
-        return opened === undefined
-          ? of({ kind: 'complete', manifest })
-          : writeRange(ledger, { path, address: addressOf(options), manifest, opened }, options, world);
-      }),
-      catchError((error: unknown): Observable<Ended> => {
-        const isUsage = error instanceof UsageError;
-        return isUsage ? throwError(() => error) : of({ kind: 'failed', error });
-      }),
-      concatMap((ended) => {
-        const named = ended.kind === 'failed' ? templateMessage(ended.error, options.templates) : undefined;
-        if (named === undefined) return of(reportEnd(ended, { path, isStarted }, options, world.stderr));
-        world.stderr.write(errorLine(named));
-        return defer(() => removeEmpty(path)).pipe(map(() => 1));
-      }),
-    );
-  });
+const replay = (options: ReplayOptions, session: Session): Observable<number> =>
+  merge(interruptions(session.world.signals).pipe(map(() => undefined)), prepare(options, session)).pipe(
+    take(1),
+    concatMap((prepared): Observable<Replayed> => {
+      if (prepared === undefined) return of({ outcome: { kind: 'interrupted' } });
+      const { manifest, opened } = prepared;
+      return opened === undefined
+        ? of({ outcome: { kind: 'done' }, manifest })
+        : writeRange(session, { path: options.out, manifest, opened }, options);
+    }),
+    catchError((error: unknown) => of<Replayed>({ outcome: { kind: 'failed', error } })),
+    concatMap((replayed) => finish(replayed, options, session)),
+  );
+
+/** The manifest of a file, and the file unless it is complete already. */
+interface Prepared {
+  readonly manifest: Manifest;
+  readonly opened?: OpenLineFile;
+}
+
+const participantTimeoutMs = 5_000;
+
+/**
+ * Compares an existing file with the options, or writes the manifest of a new one before anything else. Sends requests to the
+ * ledger first, so that a mistyped URL fails at once.
+ */
+const prepare = (options: ReplayOptions, session: Session): Observable<Prepared> =>
+  defer(() => readManifest(options)).pipe(
+    concatMap((existing) => {
+      if (existing?.complete !== undefined)
+        return defer(() => checkComplete(options.out, existing)).pipe(map(() => ({ manifest: existing })));
+      const end$ = firstAnswer(session).pipe(
+        // a service that does not report the ledger end can be read up to a known offset
+        catchError((error: unknown) => {
+          const isNeeded = existing === undefined && options.to === 'end';
+          return isLedgerError(error, 'ApiError') && !isNeeded ? of(undefined) : throwError(() => error);
+        }),
+      );
+      const participantId$ = participantId((request) => probe(session.connection, request, participantTimeoutMs));
+      // the names of a file that was started were checked then
+      const checked$ =
+        existing === undefined
+          ? concat(checkParties(session, options.parties), warnOfSynchronizers(session, options.synchronizers))
+          : EMPTY;
+      return combineLatest({ end: end$, participantId: participantId$ }).pipe(
+        concatMap((state) => concat(checked$, of(state))),
+        concatMap(async (state) => {
+          const manifest = reconcile(existing, options, state);
+          const { stderr } = session.world;
+          if (stderr.isTTY !== true && state.end !== undefined && state.end < manifest.to)
+            stderr.write(
+              errorLine(`the ledger ends at offset ${state.end}: waiting for updates up to --to ${manifest.to}`),
+            );
+          if (existing === undefined) await writeManifest(options.out, manifest);
+          return { manifest, opened: await openLineFile(options.out, manifest.from) };
+        }),
+      );
+    }),
+  );
+
+/** Reports the end on stderr and emits the exit code. */
+function finish({ outcome, manifest }: Replayed, options: ReplayOptions, session: Session): Observable<number> {
+  const { out } = options;
+  const error = 'error' in outcome ? outcome.error : undefined;
+  if (error instanceof UsageError) throw error;
+  // the message of a refused file has the next step
+  const isResumable = manifest !== undefined && !(error instanceof FileRefusedError);
+  const resume = isResumable ? `the same command resumes at the end of ${out}\n` : '';
+  const done = manifest === undefined ? '' : summaryOf(manifest, out);
+  const code$ = reportEnd(
+    error === undefined ? outcome : { kind: 'failed', error: fileError(error, out) },
+    { done, interrupted: `interrupted\n${resume}`, interruptedCode },
+    { ...options, gap, resume, isExplained: false },
+    session,
+  );
+  const isMistyped = manifest !== undefined && nameMessage(error, options) !== undefined;
+  return isMistyped ? concat(defer(() => removeEmpty(out)).pipe(ignoreElements()), code$) : code$;
+}
+
+const gap = {
+  pruned: (earliest: number) => `another file with --from ${earliest} continues without them`,
+  reset: 'the offsets of the file do not apply to the ledger any more: choose another file',
+};
+
+const summaryOf = ({ from, to, complete }: Manifest, path: string): string =>
+  `complete: ${groupDigits(complete?.updates ?? 0)} updates after ${from} up to ${to}, ${formatSize(complete?.bytes ?? 0)}: ${path}\n`;
+
+/** Names the file, and not a temporary one next to it, in an error of the disk. */
+function fileError(error: unknown, path: string): unknown {
+  const reason = isLedgerError(error) ? undefined : systemReason(error);
+  return reason === undefined ? error : new Error(`cannot write ${path}: ${reason}`);
+}
 
 /** Removes a file without updates, and its manifest, so that the corrected command can start it. */
 async function removeEmpty(path: string): Promise<void> {
   const { size } = await stat(path);
   if (size === 0) await Promise.all([rm(path), rm(manifestPath(path), { force: true })]);
-}
-
-/** The file of a replay that ended. */
-interface File {
-  readonly path: string;
-  /** Whether the replay started to write it. */
-  readonly isStarted: boolean;
-}
-
-/** The exit code that shells use after Ctrl-C: an incomplete file must not look like a complete one. */
-const interruptedCode = 130;
-
-/** Reports the end on stderr and returns the exit code. */
-function reportEnd(ended: Ended, { path, isStarted }: File, connection: Connection, stderr: Output): number {
-  const resume = isStarted ? `the same command resumes at the end of ${path}\n` : '';
-  switch (ended.kind) {
-    case 'complete': {
-      const { from, to, complete } = ended.manifest;
-      const { updates = 0, bytes = 0 } = complete ?? {};
-      stderr.write(
-        `complete: ${groupDigits(updates)} updates after ${from} up to ${to}, ${formatSize(bytes)}: ${path}\n`,
-      );
-      return 0;
-    }
-    case 'interrupted':
-      stderr.write(`interrupted\n${resume}`);
-      return interruptedCode;
-    case 'failed': {
-      const { error } = ended;
-      const next = resume === '' ? firstAdvice(error) : tokenAdvice(error) + resume;
-      stderr.write(`${errorLine(failureMessage(error, path, connection))}${adviceFor(error) ?? next}`);
-      return 1;
-    }
-  }
-}
-
-/** Names the file, and not a temporary one next to it. */
-function failureMessage(error: unknown, path: string, connection: Connection): string {
-  const reason = isLedgerError(error) ? undefined : systemReason(error);
-  return reason === undefined ? ledgerMessage(error, connection) : `cannot write ${path}: ${reason}`;
-}
-
-/** The next step for an error after which the same command fails again. */
-function adviceFor(error: unknown): string | undefined {
-  // its message has the next step
-  if (error instanceof FileRefusedError || error instanceof UnknownPartyError) return '';
-  const advice = gapAdvice(error, {
-    pruned: (earliest) => `another file with --from ${earliest} continues without them`,
-    reset: 'the offsets of the file do not apply to the ledger any more: choose another file',
-  });
-  return advice && `→ ${advice}\n`;
 }

@@ -1,52 +1,37 @@
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  endWith,
-  filter,
-  finalize,
-  fromEvent,
-  ignoreElements,
-  map,
-  merge,
-  type Observable,
-  of,
-  take,
-  tap,
-} from 'rxjs';
-import type { Ledger } from '../../ledger/Ledger.js';
-import { flush, withBackpressure } from '../output.js';
-import { retryNotices, showProgress } from '../progress.js';
+import { concatMap, defer, filter, type Observable, tap } from 'rxjs';
+import { type Outcome, runToEnd, withBackpressure } from '../output.js';
+import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from '../progress.js';
 import { select, type Selection } from '../Selection.js';
-import { paintFor, statusLine } from '../terminal.js';
+import type { Session } from '../Session.js';
+import type { Paint } from '../terminal.js';
 import { groupDigits, toJsonLine } from '../text.js';
-import { interruptions, type World } from '../World.js';
-import { checkSize, lineFile, type LineFile, type OpenLineFile } from './lineFile.js';
+import { checkSize, type LineFile, lineFile, type OpenLineFile } from './lineFile.js';
 import { type Manifest, writeManifest } from './Manifest.js';
-import { formatReplayProgress, type ReplayProgress } from './progress.js';
 
-/** How a replay ended. */
-export type Ended =
-  | { readonly kind: 'complete'; readonly manifest: Manifest }
-  | { readonly kind: 'interrupted' }
-  | { readonly kind: 'failed'; readonly error: unknown };
-
-/** Which updates to read, and which of them to write. */
-type Reading = Pick<Selection, 'format' | 'variants' | 'synchronizers'>;
-
-/** What {@link writeRange} writes to. */
+/** A file to write, and what it will have. */
 interface Target {
-  /** The host and port of the ledger. */
-  readonly address: string;
   readonly path: string;
   readonly manifest: Manifest;
   readonly opened: OpenLineFile;
 }
 
-/** How the reading ended: at the end of the range, by a signal, or by an error of the ledger or the disk. */
-type Ending = { readonly kind: 'done' } | Exclude<Ended, { readonly kind: 'complete' }>;
+/** How a replay ended, and the manifest of the file, if it was started. */
+export interface Replayed {
+  readonly outcome: Outcome;
+  readonly manifest?: Manifest;
+}
+
+/**
+ * How far a replay has read. Only the function that writes the file changes it.
+ *
+ * @internal
+ */
+export interface ReplayProgress {
+  /** The offset of the last update that was read, and written unless left out. */
+  cursor: number;
+  /** How many updates the file has, including those that wait to be written. */
+  updates: number;
+}
 
 /** A file being written. */
 interface Writing extends Target {
@@ -54,40 +39,23 @@ interface Writing extends Target {
   readonly progress: ReplayProgress;
 }
 
-/** The rate is that of the last five seconds, so that the time left does not jump. */
-const sampleCount = 21;
-
 /** Appends the rest of a range to its file, and shows the progress; emits once, when the file is closed. */
-export const writeRange = (
-  ledger: Ledger,
-  target: Target,
-  selection: Reading,
-  { stderr, signals, env }: Pick<World, 'stderr' | 'signals' | 'env'>,
-): Observable<Ended> =>
+export const writeRange = (session: Session, target: Target, selection: Selection): Observable<Replayed> =>
   defer(() => {
-    const { path, address, manifest, opened } = target;
+    const { path, manifest, opened } = target;
     const { extent, removedBytes } = opened;
-    const file = lineFile(opened, path);
-    const progress: ReplayProgress = { cursor: extent.last ?? manifest.from, updates: extent.updates };
-    const writing: Writing = { ...target, file, progress };
+    const { stderr, signals } = session.world;
+    const progress: ReplayProgress = { cursor: extent.last?.offset ?? manifest.from, updates: extent.updates };
+    const writing: Writing = { ...target, file: lineFile(opened, path), progress };
     if (extent.updates > 0 || removedBytes > 0) stderr.write(resumeMessage(progress, removedBytes));
-    const broken$ = fromEvent(file.output, 'error').pipe(map((error): Ending => ({ kind: 'failed', error })));
-    const interrupted$ = interruptions(signals).pipe(map((): Ending => ({ kind: 'interrupted' })));
-    const filled$ = fill(ledger, writing, selection).pipe(
-      ignoreElements(),
-      endWith<Ending>({ kind: 'done' }),
-      catchError((error: unknown) => of<Ending>({ kind: 'failed', error })),
-    );
-    const status = statusLine(stderr, paintFor(stderr, env));
-    const shown$ = showProgress(ledger, status, {
+    const shown$ = showSession(session, {
       read: () => progress,
-      sampleCount,
+      // so that the time left does not jump
+      seconds: 5,
       format: (samples, pace, paint) => formatReplayProgress(samples, manifest, pace, paint),
-    }).pipe(ignoreElements());
-    const noticed$ = status.isVisible ? EMPTY : retryNotices(ledger, address, stderr);
-    return merge(broken$, interrupted$, shown$, noticed$, filled$).pipe(
-      take(1),
-      concatMap((ending) => finish(ending, writing)),
+    });
+    return runToEnd({ stdout: writing.file.output, signals }, fill(session, writing, selection), shown$).pipe(
+      concatMap((outcome) => close(outcome, writing)),
     );
   });
 
@@ -95,12 +63,20 @@ const resumeMessage = ({ cursor, updates }: ReplayProgress, removedBytes: number
   `resuming after offset ${cursor}: the file has ${groupDigits(updates)} updates${removedBytes > 0 ? '; an incomplete last line was removed' : ''}\n`;
 
 /** Writes the updates from the cursor to the end of the range, no faster than the disk; completes when all are in the stream. */
-function fill(ledger: Ledger, { manifest, file, progress }: Writing, selection: Reading): Observable<unknown> {
+function fill(
+  { ledger }: Session,
+  { manifest, file, opened, progress }: Writing,
+  selection: Selection,
+): Observable<unknown> {
+  const { offset, updateId } = opened.extent.last ?? {};
+  // proves that the ledger is still the one of the file
+  let lastUpdate = offset === undefined || updateId === undefined ? undefined : { offset, updateId };
   const [endInclusive, updateFormat] = [manifest.to, selection.format];
   return withBackpressure(file.output, () =>
-    defer(() => ledger.updates({ beginExclusive: progress.cursor, endInclusive, updateFormat })).pipe(
-      tap(({ offset }) => {
-        progress.cursor = offset;
+    defer(() => ledger.updates({ beginExclusive: progress.cursor, endInclusive, updateFormat }, { lastUpdate })).pipe(
+      tap((update) => {
+        progress.cursor = update.offset;
+        if ('updateId' in update) lastUpdate = update;
       }),
       filter(({ _tag }) => _tag !== 'OffsetCheckpoint'),
       select(selection),
@@ -113,20 +89,19 @@ function fill(ledger: Ledger, { manifest, file, progress }: Writing, selection: 
 }
 
 /** Waits until all lines are on the disk, records a complete file in the manifest, and closes the file. */
-const finish = (ending: Ending, writing: Writing): Observable<Ended> =>
-  concat(flush(writing.file.output), of(ending)).pipe(
-    concatMap(async (): Promise<Ended> => {
-      await writing.opened.handle.sync();
-      return ending.kind === 'done' ? { kind: 'complete', manifest: await complete(writing) } : ending;
-    }),
+async function close(outcome: Outcome, writing: Writing): Promise<Replayed> {
+  const { manifest, opened, file } = writing;
+  try {
+    await opened.handle.sync();
+    return { outcome, manifest: outcome.kind === 'done' ? await complete(writing) : manifest };
+  } catch (error) {
     // the first failure is the one to report
-    catchError((error: unknown) => of(ending.kind === 'failed' ? ending : ({ kind: 'failed', error } as const))),
-    finalize(() => {
-      writing.file.output.destroy();
-    }),
-    concatMap((ended) => concat(defer(() => writing.opened.handle.close()).pipe(ignoreElements()), of(ended))),
-    map((ended): Ended => ended),
-  );
+    return { outcome: 'error' in outcome ? outcome : { kind: 'failed', error }, manifest };
+  } finally {
+    file.output.destroy();
+    await opened.handle.close();
+  }
+}
 
 async function complete({ path, manifest, opened, file, progress }: Writing): Promise<Manifest> {
   const bytes = file.bytes();
@@ -134,4 +109,40 @@ async function complete({ path, manifest, opened, file, progress }: Writing): Pr
   const completed = { ...manifest, complete: { updates: progress.updates, bytes, sha256: file.sha256() } };
   await writeManifest(path, completed);
   return completed;
+}
+
+const cells = 20;
+
+/**
+ * Formats the status line: `██████████░░░░░░░░░░  50%  30 517 / 61 034  ·  1 200/s  ·  0:25 left`.
+ *
+ * @internal
+ */
+export function formatReplayProgress(
+  samples: Samples<ReplayProgress>,
+  { from, to }: Pick<Manifest, 'from' | 'to'>,
+  pace: Pace,
+  paint: Paint,
+): string {
+  const { cursor } = samples.at(-1) ?? samples[0];
+  const share = to > from ? Math.min(1, (cursor - from) / (to - from)) : 1;
+  // rounded down: not full before the end
+  const full = Math.floor(share * cells);
+  const bar = `${paint('green', '█'.repeat(full))}${paint('dim', '░'.repeat(cells - full))}`;
+  const position = `${String(Math.floor(share * 100)).padStart(3)}%  ${groupDigits(cursor)} / ${groupDigits(to)}`;
+  const speed = rateText(rateOf(samples, ({ updates }) => updates) ?? 0, paint);
+  const secondsLeft = (to - cursor) / (rateOf(samples, (progress) => progress.cursor) ?? 0);
+  return `${bar} ${joinParts(position, speed, troubleText(pace.trouble, paint) || stateText(pace, secondsLeft, paint))}`;
+}
+
+function stateText({ hasCaughtUp }: Pace, secondsLeft: number, paint: Paint): string {
+  if (hasCaughtUp) return paint('dim', 'waiting for new updates');
+  return Number.isFinite(secondsLeft) ? `${toClock(Math.ceil(secondsLeft))} left` : paint('dim', 'connecting');
+}
+
+/** `0:05`, `12:34`, `1:02:03`. */
+function toClock(seconds: number): string {
+  const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const parts = hours > 0 ? [hours, minutes, rest] : [minutes, rest];
+  return parts.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
 }

@@ -173,3 +173,20 @@ export function withFormerKey<A>(former: string, current: string, codec: t.Type<
     (a) => codec.encode(a),
   );
 }
+
+/** Reads an object without `key`, which only the current format has, in the former format. Encodes to the current one. */
+export function withFormerFormat<A>(
+  name: string,
+  key: string,
+  current: t.Type<A, unknown>,
+  former: t.Type<A, unknown>,
+): t.Type<A, unknown> {
+  const readCurrent = readerOf(current);
+  const readFormer = readerOf(former);
+  return new Codec<A>(
+    name,
+    (u): u is A => current.is(u),
+    (u, sink) => (isRecord(u) && key in u ? readCurrent : readFormer)(u, sink),
+    (a) => current.encode(a),
+  );
+}

@@ -8,23 +8,31 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { isApiError } from '../../errors/ApiError.js';
-import { isLedgerResetError } from '../../errors/feed.js';
+import type { Offset } from '../../codecs/scalars.js';
+import type { EventFormat } from '../../codecs/UpdateFormat.js';
 import { isLedgerError, type LedgerError } from '../../errors/LedgerError.js';
 import { isTransient } from '../../errors/verdict.js';
 import { isGapError } from '../../feed/UpdatesOptions.js';
 import { clampTimer, retryAfterOf, RetryBudget, type RetrySettings } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';
-import type { SnapshotPart, SnapshotRequest } from './SnapshotPart.js';
-import { findOffset, isMissing, readAt } from './transports.js';
+import { findOffset, isMissing, readAt, type SnapshotPart } from './transports.js';
+
+/** The snapshot to read. */
+export interface SnapshotRequest {
+  readonly eventFormat: EventFormat;
+  /** `undefined` to read at the ledger end, and again at a later one if the snapshot cannot be completed. */
+  readonly activeAtOffset?: Offset | undefined;
+  /** The offset that the ledger end must have reached, because a replica may lag. */
+  readonly notBefore?: Offset | undefined;
+}
 
 /**
  * Reads a snapshot: emits `SnapshotStarted`, entries, perhaps all of these again, and `SnapshotCompleted`. Then it
  * completes.
  *
  * A snapshot begins again if it cannot be continued: the participant rejects its token, or has pruned or lost its
- * offset. It then uses a later ledger end, unless the request has an offset. The retry policy limits the total time of
- * all delays.
+ * offset. It then uses a later ledger end, unless the request has an offset. It also begins again once if no transport
+ * is available, or if a list without a limit takes too long. The retry policy limits the total time of all delays.
  */
 export const readSnapshot = (
   source: ContractsSource,
@@ -33,24 +41,30 @@ export const readSnapshot = (
   defer(() => {
     let offset = activeAtOffset;
     let hasToken = false;
-    // whether it has begun again because no transport is available, which may be temporary
+    // whether a list without a limit took too long. That is an outage unless it happens twice
+    let hasSlowList = false;
+    // whether it has begun again because of such a list, or because no transport is available, which may be temporary
     let isRepeated = source.retry.giveUpAfterMs === 0;
     const isRestarted = (error: LedgerError): boolean => {
       // a socket was cut, and there is no token; requests that were retried as long as the policy allows have failed
       if (isTransient(error)) return !('retried' in error);
       // a ledger end that stays before the required offset has already been retried
-      const isReset = isLedgerResetError(error) && error.cursor > 0 && error.cursor === notBefore;
+      const isReset = isLedgerError(error, 'LedgerResetError') && error.cursor > 0 && error.cursor === notBefore;
       const isLost = isGapError(error) && activeAtOffset === undefined && !isReset;
-      const isGone = isMissing(error) && !isRepeated;
-      if (!isLost && !isGone && !isTokenRefused(error, hasToken)) return false;
-      isRepeated ||= isGone;
+      const isTemporary = (hasSlowList || isMissing(error)) && !isRepeated;
+      if (!isLost && !isTemporary && !isTokenRefused(error, hasToken)) return false;
+      isRepeated ||= isTemporary;
       offset = activeAtOffset;
       return true;
     };
     return defer(() => (offset === undefined ? findOffset(source, notBefore) : [offset])).pipe(
       concatMap((found) => {
         offset = found;
-        return readAt({ source, eventFormat, offset }, isRepeated);
+        hasSlowList = false;
+        const onSlowList = (): void => {
+          hasSlowList = true;
+        };
+        return readAt({ source, eventFormat, offset, onSlowList });
       }),
       tap(({ _tag }) => {
         hasToken = _tag === 'SnapshotEntries';
@@ -62,7 +76,7 @@ export const readSnapshot = (
 
 /** The participant was upgraded, another node responds, or the token is corrupt. */
 const isTokenRefused = (error: LedgerError, hasToken: boolean): boolean =>
-  isApiError(error) &&
+  isLedgerError(error, 'ApiError') &&
   (error.code === 'INVALID_ACS_PAGE_TOKEN' ||
     error.code === 'INVALID_CONTINUATION_TOKEN' ||
     (error.code === 'INVALID_FIELD' && hasToken));
@@ -107,9 +121,8 @@ const reportProgress =
               startedAt = now;
               total = 0;
               break;
-            case 'SnapshotEntries':
-            case 'SnapshotUpdates': {
-              const count = part._tag === 'SnapshotEntries' ? part.entries.length : part.updates.length;
+            case 'SnapshotEntries': {
+              const count = part.entries.length;
               total += count;
               report(() => ({ _tag: 'SnapshotPageReceived', count, total, durationMs: now - receivedAt }));
               break;

@@ -1,6 +1,7 @@
 import {
   asyncScheduler,
   catchError,
+  concatMap,
   defer,
   EMPTY,
   expand,
@@ -13,16 +14,15 @@ import {
 import type { ContractElement, ContractEntry } from '../../codecs/ContractEntry.js';
 import type { Offset } from '../../codecs/scalars.js';
 import type { EventFormat } from '../../codecs/UpdateFormat.js';
-import { isApiError } from '../../errors/ApiError.js';
-import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
 import { isLedgerError } from '../../errors/LedgerError.js';
+import { DecodeError, LedgerResetError, PageLimitError, SnapshotLimitError } from '../../errors/feed.js';
 import { verdict } from '../../errors/verdict.js';
 import { isBeyondEnd, isTimeout } from '../../feed/pageRequest.js';
+import type { Service } from '../../feed/Service.js';
 import { exchange } from '../../http/exchange.js';
 import type { Call } from '../../http/Link.js';
 import { mapError, retryTransient } from '../../http/retry.js';
 import type { ContractsSource } from '../ContractsSource.js';
-import { snapshotsOf } from './ServiceSnapshots.js';
 
 /** A snapshot that is being read. All requests for it have the same offset and the same format. */
 export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
@@ -30,7 +30,20 @@ export interface Snapshot<O extends Offset | undefined = Offset | undefined> {
   readonly eventFormat: EventFormat;
   /** `undefined` if the participant chooses it with the first page. */
   readonly offset: O;
+  /** Called if a list without a limit takes too long. That ends the attempt with a `SnapshotLimitError`. */
+  readonly onSlowList: () => void;
 }
+
+/**
+ * The fields that all requests for a snapshot have. Since 3.7, a participant leaves out reassignments of which it has
+ * seen only one half, unless the request includes them. Without them, a contract in flight would be missing, and one that
+ * is spent on its new synchronizer would seem active. Earlier participants ignore the field.
+ */
+export const snapshotFields = ({ eventFormat, offset }: Pick<Snapshot, 'eventFormat' | 'offset'>): object => ({
+  activeAtOffset: offset,
+  eventFormat,
+  includeIncompleteReassignments: true,
+});
 
 /** A part of a snapshot, from one response. */
 export interface Answer {
@@ -68,10 +81,12 @@ export const readAnswers = (
 ): Observable<Answer> =>
   defer(() => {
     const tokens = new Set<string>();
+    let previous: AnsweredRequest | undefined;
     const read = (token: string | undefined, offset: Offset | undefined): Observable<Answer> => {
       const request = requestOf(token);
-      return requestAnswer(snapshot, request).pipe(
+      return requestAnswer(snapshot, request, previous).pipe(
         map((answer) => {
+          previous = { request, firstEntry: firstEntryOf(answer) };
           if (offset !== undefined && answer.offset !== offset)
             throw unexpected(request, 'activeAtOffset', 'that of the snapshot');
           const { next, elements } = answer;
@@ -92,9 +107,44 @@ export const readAnswers = (
 const unexpected = ({ path }: AnswerRequest, field: string, expected: string): DecodeError =>
   new DecodeError(path, [{ path: field, expected }]);
 
-/** Requests one response. Retries after a transient failure, with the same token and possibly a smaller limit. */
-const requestAnswer = (snapshot: Snapshot, request: AnswerRequest): Observable<Answer> =>
-  requestOnce(snapshot, request).pipe(resetIfBeyondEnd(snapshot), retryTransient(snapshot.source));
+/** A request whose response has arrived. */
+interface AnsweredRequest {
+  readonly request: AnswerRequest;
+  /** The first entry of the response, as JSON. */
+  readonly firstEntry: string | undefined;
+}
+
+const firstEntryOf = ({ elements: [first] }: Answer): string | undefined => JSON.stringify(first?.contractEntry);
+
+/**
+ * Requests one response. Retries after a transient failure, with the same token and possibly a smaller limit. Another
+ * ledger may accept the token. So after a failure, the previous request is repeated: its response must begin as before.
+ */
+const requestAnswer = (snapshot: Snapshot, request: AnswerRequest, previous?: AnsweredRequest): Observable<Answer> =>
+  defer(() => {
+    let hasFailed = false;
+    return requestOnce(snapshot, request).pipe(
+      tap({
+        error: () => {
+          hasFailed = true;
+        },
+      }),
+      resetIfBeyondEnd(snapshot),
+      retryTransient(snapshot.source),
+      concatMap((answer) =>
+        hasFailed && previous !== undefined ? proveAnswer(snapshot, previous).pipe(map(() => answer)) : [answer],
+      ),
+    );
+  });
+
+/** Emits if a request gets the response that it got before. Fails with a `LedgerResetError` if not. */
+const proveAnswer = (snapshot: Snapshot, { request, firstEntry }: AnsweredRequest): Observable<unknown> =>
+  requestAnswer(snapshot, request).pipe(
+    tap((answer) => {
+      if (firstEntryOf(answer) !== firstEntry)
+        throw new LedgerResetError(answer.offset, undefined, 'the active contracts are not those of the same snapshot');
+    }),
+  );
 
 /**
  * The offset of a snapshot was at or before the ledger end: if the ledger now ends before it, the ledger was reset or
@@ -135,20 +185,69 @@ const requestOnce = (snapshot: Snapshot, request: AnswerRequest): Observable<Ans
  * once.
  */
 function adaptLimit(
-  { source: { service }, offset = 0 }: Snapshot,
+  { source: { service }, offset = 0, onSlowList }: Snapshot,
   error: unknown,
   limit: number,
   tookMs: number,
 ): boolean {
   if (!isLedgerError(error)) return false;
-  const isTooLarge = verdict(error) === 'shrink' || (isApiError(error) && /page size/i.test(error.reason));
+  const isTooLarge =
+    verdict(error) === 'shrink' || (isLedgerError(error, 'ApiError') && /page size/i.test(error.reason));
   if (!isTooLarge && !isTimeout(error, { tookMs })) return false;
   if (limit === noLimit) {
-    const isSlow = error._tag === 'RequestTimeoutError' || (isApiError(error) && tookMs >= slowMs);
-    if (isTooLarge || isSlow) throw new SnapshotLimitError(0, offset);
-    return false;
+    const isSlow = error._tag === 'RequestTimeoutError' || (isLedgerError(error, 'ApiError') && tookMs >= slowMs);
+    if (!isTooLarge && !isSlow) return false;
+    if (!isTooLarge) onSlowList();
+    throw new SnapshotLimitError(0, offset);
   }
   if (isTooLarge && limit === 1) throw new PageLimitError(offset);
   snapshotsOf(service).tooLarge(limit);
   return isTooLarge;
+}
+
+/** How long no pages are requested after the participant did not serve them, in milliseconds. */
+const pagesRetryMs = 60_000;
+
+/** What is known about the snapshots of a participant. Programs that read none do not load this. */
+class ServiceSnapshots {
+  #pagesMissingAt = -Infinity;
+  #limit = Infinity;
+
+  /** Whether to request pages. They are requested again after a while, or if the clock was changed. */
+  get hasPages(): boolean {
+    return Math.abs(asyncScheduler.now() - this.#pagesMissingAt) >= pagesRetryMs;
+  }
+
+  /** Records that the participant, or a gateway in front of it, does not serve pages. That may be temporary. */
+  pagesMissing(): void {
+    this.#pagesMissingAt = asyncScheduler.now();
+  }
+
+  /** The maximum number of contracts in a page or a list. */
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
+
+  /** Records a fast response: later pages may be a little larger. */
+  answered(): void {
+    this.#limit *= 1.1;
+  }
+
+  /**
+   * Records that a page with `limit` contracts was too large or took too long: later pages have at most half as many.
+   * Of several such pages, the smallest counts.
+   */
+  tooLarge(limit: number): void {
+    this.#limit = Math.min(this.#limit, Math.max(1, limit / 2));
+  }
+}
+
+/** By participant: all readers of a ledger's contracts share it. */
+const learned = new WeakMap<object, ServiceSnapshots>();
+
+/** Returns what is known about the snapshots of a participant. */
+export function snapshotsOf({ identity }: Service): ServiceSnapshots {
+  const known = learned.get(identity) ?? new ServiceSnapshots();
+  learned.set(identity, known);
+  return known;
 }

@@ -34,3 +34,15 @@ const secretPattern = (secret: string): RegExp =>
       (secret.length > prefixLength ? `[^\\s"'<>]*` : ''),
     'g',
   );
+
+/**
+ * The retries before a feed or an operation gave up.
+ *
+ * @inline
+ */
+export interface Retried {
+  /** The number of retries. */
+  readonly times: number;
+  /** The total duration of the attempts and the delays, in milliseconds. */
+  readonly forMs: number;
+}

@@ -1,13 +1,26 @@
 import type { Pool, PoolClient } from 'pg';
-import { concat, concatMap, defer, ignoreElements, type Observable, of, tap } from 'rxjs';
+import {
+  concat,
+  concatMap,
+  defer,
+  ignoreElements,
+  type Observable,
+  of,
+  switchMap,
+  take,
+  tap,
+  TimeoutError,
+} from 'rxjs';
 import type { ContractQuery } from '../../contracts/ContractQuery.js';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
+import type { Report } from '../../diagnostics/Diagnostic.js';
+import { mapError } from '../../http/retry.js';
 import type { ContractsWork, ResetBatch } from '../../process/ContractsWork.js';
-import { assertVersion, defaultSchema, migrateProjection, readVersion } from './migrateProjection.js';
+import { connect } from '../connection.js';
+import { assertVersion, defaultSchema, migrate, readVersion } from './migrateProjection.js';
 import { retainFor } from './history.js';
-import { projectionSchema } from './projectionSchema.js';
-import { readTemplates, type Writing, writeTemplates } from './statements.js';
-import { listTemplates, nameTemplates } from './TemplateList.js';
+import { projectionSchema } from './tables.js';
+import { nameTemplates, registerTemplates, type Writing } from './templates.js';
 import { writeChanges } from './writeChanges.js';
 import { writeReset } from './writeReset.js';
 
@@ -17,7 +30,10 @@ import { writeReset } from './writeReset.js';
  * @category Projection
  */
 export interface ContractsProjectionOptions {
-  /** The database, which must be that of the processor's store. A separate connection creates the tables. */
+  /**
+   * The database, which must be that of the processor's store. The first batch needs a connection of the pool in
+   * addition to that of the processor, so the pool must allow at least two.
+   */
   readonly pool: Pool;
   /** The query of the feed. Its types give contracts their `type_name`. */
   readonly query: ContractQuery;
@@ -29,12 +45,21 @@ export interface ContractsProjectionOptions {
    */
   readonly schema?: string | undefined;
   /**
-   * Whether to create the tables and functions if they are missing, and to upgrade those of an earlier version. For
-   * migrations, {@link projectionTables} returns the SQL.
+   * Whether to create the tables and functions if they are missing. For migrations, {@link projectionSql} returns the
+   * SQL.
    *
    * @defaultValue true
    */
   readonly createTables?: boolean | undefined;
+  /**
+   * What to do if the ledger was restored or replaced, so that the rows are those of another ledger. `'reload'` loads all
+   * contracts and then removes the earlier rows; a `RowsReplaced` diagnostic has their number, and `logTo` logs it as an
+   * error. `'fail'` ends the processor with a `CursorError` and removes nothing, also when it is started again, until
+   * the option is `'reload'`.
+   *
+   * @defaultValue 'reload'
+   */
+  readonly onReplaced?: 'reload' | 'fail' | undefined;
   /**
    * How long archived contracts, exercises and updates are kept, in milliseconds of record time.
    *
@@ -48,16 +73,20 @@ export interface ContractsProjectionOptions {
  *
  * @category Projection
  */
-export type ProjectionHandler = (work: ContractsWork | readonly ContractsWork[], tx: PoolClient) => Observable<unknown>;
+export type ProjectionHandler = (
+  work: ContractsWork | readonly ContractsWork[],
+  tx: PoolClient,
+  report?: Report,
+) => Observable<unknown>;
 
-/** How long the database may take to report the version, in milliseconds. */
+/** How long the pool may take to give a connection, and the database to report the version, in milliseconds. */
 const timeoutMs = 30_000;
 
 /**
  * Keeps the contracts of a ledger in tables of PostgreSQL, to be read with SQL. Returns a handler for `processFeed`
  * with a `contractsFeed` and a `postgresStore`.
  *
- * @throws TypeError if the schema name would have to be quoted
+ * @throws TypeError for an invalid option, and for a pool of one connection
  * @example
  * ```ts
  * import type { Ledger } from 'canton-rx';
@@ -77,22 +106,31 @@ const timeoutMs = 30_000;
  * @category Projection
  */
 export function contractsProjection(options: ContractsProjectionOptions): ProjectionHandler {
-  const { pool, query, schema = defaultSchema, createTables = true, keepArchivedMs = Infinity } = options;
+  const { pool, query, schema = defaultSchema, createTables = true, onReplaced = 'reload' } = options;
+  const { keepArchivedMs = Infinity } = options;
   const names = projectionSchema(schema);
   const nameTemplate = nameTemplates(query.types);
   const retain = retainFor(keepArchivedMs);
+  // JavaScript callers may pass anything
+  if (!['reload', 'fail'].includes(onReplaced)) throw new TypeError("onReplaced must be 'reload' or 'fail'");
+  if (pool.options.max < 2)
+    throw new TypeError(
+      'pool must allow at least 2 connections: the processor holds one, and the projection needs another',
+    );
   let isReady = false;
-  const tables$ = defer(() =>
-    createTables ? migrateProjection({ pool, schema }) : readVersion(pool, names, timeoutMs).pipe(tap(assertVersion)),
-  );
-  return (work, tx) => {
-    const writing: Writing = { tx, names, nameTemplate };
+  const prepare = (db: PoolClient): Observable<unknown> =>
+    (createTables ? migrate(db, names) : readVersion(db, names, timeoutMs).pipe(tap(assertVersion))).pipe(
+      concatMap(() => registerTemplates(db, names, nameTemplate, query.types)),
+    );
+  return (work, tx, report = () => undefined) => {
+    const writing: Writing = { tx, names, nameTemplate, onReplaced, report };
     const ready$ = defer(() =>
       isReady
         ? of(true)
-        : tables$.pipe(
-            concatMap(() => readTemplates(pool, names)),
-            concatMap((known) => writeTemplates(pool, names, listTemplates(nameTemplate, known, query.types))),
+        : connect(pool, timeoutMs).pipe(
+            mapError((error) => (error instanceof TimeoutError ? noConnection(error) : error)),
+            switchMap(({ client }) => prepare(client)),
+            take(1),
             tap(() => {
               isReady = true;
             }),
@@ -108,6 +146,12 @@ export function contractsProjection(options: ContractsProjectionOptions): Projec
     ).pipe(ignoreElements());
   };
 }
+
+const noConnection = (cause: TimeoutError): Error =>
+  new Error(
+    `no connection of the pool became free within ${timeoutMs / 1_000} s: the projection needs one in addition to those of the processors`,
+    { cause },
+  );
 
 /** Consecutive changes are written together; a batch of a reset is written by itself. */
 function runsOf(works: readonly ContractsWork[]): readonly (ResetBatch | Changes)[] {

@@ -1,14 +1,13 @@
 import type { ClientBase, Pool } from 'pg';
 import { concatMap, defer, map, type Observable, of, timeout } from 'rxjs';
+import { checkPositive } from '../../http/retry.js';
 import { query } from '../connection.js';
-import { contractFunctions } from './contractFunctions.js';
-import { exerciseFunctions } from './exerciseFunctions.js';
-import { maintenanceFunctions } from './maintenanceFunctions.js';
-import { nameFunctions } from './nameFunctions.js';
-import { offsetFunctions } from './offsetFunctions.js';
-import { currentVersion, type ProjectionSchema, projectionSchema } from './projectionSchema.js';
-import { migrations } from './tables.js';
-import { writeFunctions } from './writeFunctions.js';
+import { offsetFunctions, retentionFunctions } from './history.js';
+import { loadFunction } from './loadContracts.js';
+import { readFunctions } from './readFunctions.js';
+import { createTables, currentVersion, type ProjectionSchema, projectionSchema } from './tables.js';
+import { templateFunctions } from './templates.js';
+import { changesFunction } from './writeChanges.js';
 
 /** The default schema of a projection. */
 export const defaultSchema = 'contracts';
@@ -28,7 +27,7 @@ export interface MigrateProjectionOptions {
    */
   readonly schema?: string | undefined;
   /**
-   * How long the database may take, in milliseconds. Upgrading to a later version may have to rewrite tables.
+   * How long the database may take, in milliseconds.
    *
    * @defaultValue 600000
    */
@@ -46,11 +45,10 @@ export interface MigratedProjection {
 }
 
 /**
- * Creates the schema, tables and functions of a projection, or upgrades those of an earlier version, in one
- * transaction. Does nothing if they already have this version. {@link contractsProjection} calls it by itself, unless
- * its `createTables` is `false`.
+ * Creates the schema, tables and functions of a projection in one transaction. Does nothing if they already have this
+ * version. {@link contractsProjection} calls it by itself, unless its `createTables` is `false`.
  *
- * @throws TypeError if the schema name would have to be quoted. The Observable fails if the tables are of a later
+ * @throws TypeError if the schema name would have to be quoted. The Observable fails if the tables are of another
  * version
  * @example
  * ```ts
@@ -63,24 +61,32 @@ export interface MigratedProjection {
  * @category Projection
  */
 export function migrateProjection(options: MigrateProjectionOptions): Observable<MigratedProjection> {
-  const { pool, schema = defaultSchema, timeoutMs = 600_000 } = options;
-  const names = projectionSchema(schema);
-  return readVersion(pool, names, timeoutMs).pipe(
+  const { pool, schema = defaultSchema, timeoutMs } = options;
+  checkPositive({ timeoutMs: timeoutMs ?? 1 });
+  return migrate(pool, projectionSchema(schema), timeoutMs).pipe(map((version) => ({ version })));
+}
+
+/** How long a migration may take, in milliseconds, unless an option says otherwise. */
+const migrationTimeoutMs = 600_000;
+
+/** Creates a projection, over one connection or any of a pool, and emits the version. */
+export const migrate = (
+  db: ClientBase | Pool,
+  names: ProjectionSchema,
+  timeoutMs = migrationTimeoutMs,
+): Observable<number> =>
+  readVersion(db, names, timeoutMs).pipe(
     concatMap((version) => {
       if (version === currentVersion) return of(version);
       // several statements in one request are one transaction, which must see what another migration did before this
       // one got the lock
-      return defer(() => pool.query(`SET TRANSACTION ISOLATION LEVEL READ COMMITTED;${projectionTables(schema)}`)).pipe(
+      const sql = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;${projectionSql(names.name)}`;
+      return defer(() => db.query(sql)).pipe(
         timeout(timeoutMs),
+        map(() => currentVersion),
       );
     }),
-    concatMap(() => readVersion(pool, names, timeoutMs)),
-    map((version) => {
-      assertVersion(version);
-      return { version };
-    }),
   );
-}
 
 /** Emits the version of the tables in the database; 0 if there are none. */
 export const readVersion = (db: ClientBase | Pool, names: ProjectionSchema, timeoutMs: number): Observable<number> =>
@@ -101,22 +107,22 @@ export function assertVersion(version: number): void {
 }
 
 /**
- * Returns the SQL with which {@link migrateProjection} creates or upgrades a projection, for schemas that are managed
- * by migrations. Run it as one transaction. It runs the missing steps, whatever the current version, and replaces the
- * functions.
+ * Returns the SQL with which {@link migrateProjection} creates a projection, for schemas that are managed
+ * by migrations. Run it as one transaction. It creates the tables if they are missing, and replaces the functions. It
+ * raises an error if the tables are of another version.
  *
  * @param schema - the schema of the projection; default: `'contracts'`
  * @throws TypeError if the schema name would have to be quoted
  * @example
  * ```ts
- * import { projectionTables } from 'canton-rx/postgres';
+ * import { projectionSql } from 'canton-rx/postgres';
  *
- * console.log(projectionTables('ledger').includes('FUNCTION "ledger".active(')); // true
+ * console.log(projectionSql('ledger').includes('FUNCTION "ledger".active(')); // true
  * ```
  *
  * @category Projection
  */
-export function projectionTables(schema = defaultSchema): string {
+export function projectionSql(schema = defaultSchema): string {
   const names = projectionSchema(schema);
   return `
 SELECT pg_advisory_xact_lock(hashtextextended('canton_rx projection ${names.name}', 1));
@@ -128,23 +134,18 @@ DO $schema$ BEGIN
   END IF;
 END $schema$;
 CREATE TABLE IF NOT EXISTS ${names.versions} (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());
-${migrations(names)
-  .map(({ version, sql }) => onceOnly(names, version, sql))
+DO $tables$ DECLARE
+  found int := (SELECT max(version) FROM ${names.versions});
+BEGIN
+  IF found IS NULL THEN
+    ${createTables(names)}
+    INSERT INTO ${names.versions} (version) VALUES (${currentVersion});
+  ELSIF found <> ${currentVersion} THEN
+    RAISE EXCEPTION 'the tables of the projection are of version %, but must be of version ${currentVersion}', found;
+  END IF;
+END $tables$;
+${[offsetFunctions, templateFunctions, readFunctions, retentionFunctions, changesFunction, loadFunction]
+  .map((functions) => functions(names))
   .join('\n')}
-${functionsOf(names)}
 `;
 }
-
-/** Returns SQL for a step that does nothing if it was run before. */
-const onceOnly = ({ versions }: ProjectionSchema, version: number, sql: string): string => `
-DO $step$ BEGIN
-  IF NOT EXISTS (SELECT FROM ${versions} WHERE version >= ${version}) THEN
-    ${sql}
-    INSERT INTO ${versions} (version) VALUES (${version});
-  END IF;
-END $step$;`;
-
-const functionsOf = (names: ProjectionSchema): string =>
-  [offsetFunctions, nameFunctions, contractFunctions, exerciseFunctions, maintenanceFunctions, writeFunctions]
-    .map((functions) => functions(names))
-    .join('\n');

@@ -1,44 +1,18 @@
 import type { ExercisedEvent } from '../../codecs/Event.js';
 import type { AnyContract } from '../../contracts/Contract.js';
 import type { ContractsChanged } from '../../contracts/ContractChange.js';
-import type { TemplateList } from './TemplateList.js';
-import { toStorableJson } from './toJson.js';
+import { type Row, toStorableJson } from './columns.js';
+import type { contractColumns, exerciseColumns, updateColumns } from './tables.js';
+import type { TemplateList } from './templates.js';
 
-/** The location of a contract, as columns. */
-interface LocationColumns {
-  readonly synchronizer_id: string;
-  readonly in_flight_to: string | undefined;
-  readonly reassignment_counter: number;
-}
+/** A contract, or a view of it. Its template is the number in the list of the batch, and then the key. */
+export type ContractRow = Row<typeof contractColumns>;
 
-/** The end of a contract, as columns. */
-export interface ArchiveColumns {
-  readonly archived_at_offset?: number;
-  readonly archived_node_id?: number | undefined;
-  readonly archived_effective_at?: string;
-}
+/** An exercise. Its choice is the number in the list of the batch. */
+type ExerciseRow = Row<typeof exerciseColumns>;
 
-/** A contract, or a view of it, as a row. */
-export interface ContractRow extends LocationColumns, ArchiveColumns {
-  /** The number of its template or interface in the list of the batch, and then its key. */
-  template_pk: number;
-  readonly contract_id: string;
-  readonly created_at_offset: number;
-  readonly created_node_id: number;
-  readonly created_effective_at: string;
-  readonly payload: string | undefined;
-  readonly contract_key: string | undefined;
-  readonly as_sent: string | undefined;
-  readonly signatories: readonly string[];
-  readonly observers: readonly string[];
-  readonly witnesses: readonly string[];
-  readonly metadata: string | undefined;
-}
-
-/** A change to a contract in the table: it was moved or archived. */
-export interface ContractEdit extends LocationColumns, ArchiveColumns {
-  readonly contract_id: string;
-}
+/** The location of a contract. */
+type LocationColumns = Pick<ContractRow, 'synchronizer_id' | 'in_flight_to' | 'reassignment_counter'>;
 
 /** Returns the rows of a contract: one with its arguments, and one for each view. */
 export function rowsOf(contract: AnyContract, templates: TemplateList): ContractRow[] {
@@ -79,27 +53,13 @@ export const locationColumns = ({ location, reassignmentCounter }: AnyContract):
     : { synchronizer_id: location.synchronizerId, in_flight_to: undefined }),
 });
 
-/** An update, as a row. */
-export interface UpdateRow {
-  readonly offset: number;
-  readonly update_id: string;
-  readonly effective_at: string;
-  readonly record_time: string;
-  readonly synchronizer_id: string | undefined;
-  readonly workflow_id: string | undefined;
-  readonly command_id: string | undefined;
-  readonly trace_context: string | undefined;
-  readonly external_transaction_hash: string | undefined;
-  readonly paid_traffic_cost: number | undefined;
-}
-
 /** Returns the row of an update. */
-export const updateRow = ({ offset, updateId, synchronizerId, recordTime, update }: ContractsChanged): UpdateRow => ({
-  offset,
-  update_id: updateId,
-  effective_at: effectiveAt({ update, recordTime }),
-  record_time: recordTime,
-  synchronizer_id: synchronizerId,
+export const updateRow = ({ update, ...change }: ContractsChanged): Row<typeof updateColumns> => ({
+  offset: change.offset,
+  update_id: change.updateId,
+  effective_at: effectiveAt({ ...change, update }),
+  record_time: change.recordTime,
+  synchronizer_id: change.synchronizerId,
   workflow_id: update.workflowId === '' ? undefined : update.workflowId,
   command_id: update.commandId === '' ? undefined : update.commandId,
   trace_context: toStorableJson([update.traceContext]).texts[0],
@@ -110,25 +70,6 @@ export const updateRow = ({ offset, updateId, synchronizerId, recordTime, update
 /** Returns the ledger time of an update. A reassignment has none; its record time is returned instead. */
 export const effectiveAt = ({ update, recordTime }: Pick<ContractsChanged, 'update' | 'recordTime'>): string =>
   update._tag === 'Transaction' ? update.effectiveAt : recordTime;
-
-/** An exercise, as a row. */
-export interface ExerciseRow {
-  /** The number of the choice in the list of the batch, and then its key. */
-  template_pk: number;
-  readonly contract_id: string;
-  readonly exercised_at_offset: number;
-  readonly node_id: number;
-  readonly last_descendant_node_id: number;
-  readonly exercised_effective_at: string;
-  readonly interface_id: string | undefined;
-  readonly consuming: boolean;
-  readonly synchronizer_id: string | undefined;
-  readonly argument: string | undefined;
-  readonly result: string | undefined;
-  readonly as_sent: string | undefined;
-  readonly controllers: readonly string[];
-  readonly witnesses: readonly string[];
-}
 
 /** Returns the row of an exercise. */
 export function exerciseRow(event: ExercisedEvent, change: ContractsChanged, templates: TemplateList): ExerciseRow {
@@ -150,3 +91,19 @@ export function exerciseRow(event: ExercisedEvent, change: ContractsChanged, tem
     witnesses: event.witnessParties,
   };
 }
+
+/**
+ * The size of the JSON in a statement, in characters. PostgreSQL accepts at most 256 MB, and needs several times as
+ * much memory.
+ */
+export const maxPartSize = 16_000_000;
+
+/** Returns the size of the fields of a row that may be large, in characters. */
+export const sizeOf = (row: ContractRow | ExerciseRow): number => {
+  const json = lengthOf(row.as_sent);
+  return 'node_id' in row
+    ? json + lengthOf(row.argument) + lengthOf(row.result)
+    : json + lengthOf(row.payload) + lengthOf(row.contract_key) + lengthOf(row.metadata);
+};
+
+const lengthOf = (text: string | undefined): number => text?.length ?? 0;

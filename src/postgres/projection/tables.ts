@@ -1,31 +1,141 @@
-import type { ProjectionSchema } from './projectionSchema.js';
+import { quoteSchema } from '../tables.js';
+import { definitionsOf } from './columns.js';
 
-/** One step from one version of the tables to the next. */
-interface Migration {
-  /** The version of the tables after this step. */
-  readonly version: number;
-  /** The SQL that creates the tables, or changes those of the previous version. */
-  readonly sql: string;
+/** The names of a projection's schema and tables. */
+export type ProjectionSchema = ReturnType<typeof projectionSchema>;
+
+/** Returns the names in a schema, quoted. Throws a TypeError for a schema name that readers would have to quote. */
+export function projectionSchema(name: string) {
+  const schema = quoteSchema(name);
+  return {
+    /** The unquoted name of the schema. */
+    name,
+    schema,
+    /** The version of the tables. */
+    versions: `${schema}.projection_versions`,
+    /** One row: what readers see, and how far the projection has come. */
+    state: `${schema}.projection_state`,
+    /** Templates, interfaces and choices, which are named like templates. */
+    templates: `${schema}.projection_templates`,
+    /** A row for each contract, and one for each of its views. */
+    contracts: `${schema}.projection_contracts`,
+    /** A row for each update that changed a contract. */
+    updates: `${schema}.projection_updates`,
+    /** Ranges of offsets for which the changes are not known. */
+    gaps: `${schema}.projection_gaps`,
+    /** While a snapshot is loaded: those of its contracts that the projection already has. */
+    kept: `${schema}.projection_kept`,
+    /** A row for each exercise of a choice. */
+    exercises: `${schema}.projection_exercises`,
+  };
 }
 
 /**
- * Returns the steps to the current tables, in order. A published step never changes: a change is a new step.
- *
- * Texts have the collation "C", so they are compared as bytes. Contract IDs are long and random: a hash index is a
- * fifth of the size of a B-tree.
+ * Whether readers see a row `c` of contracts, as is the case for nearly all rows. The addition prevents the planner
+ * from using the statistics of the column, which would make it expect almost none.
  */
-export const migrations = (names: ProjectionSchema): readonly Migration[] => [
-  { version: 1, sql: firstTables(names) },
-  { version: 2, sql: exercisesTables(names) },
-];
+export const isVisibleIn = ({ state }: ProjectionSchema): string =>
+  `c.generation + 0 <> ALL ((SELECT array_remove(s.garbage || s.loading, NULL) FROM ${state} s)::int[])`;
+
+/** Whether a contract `c` is active. Written so that only the index by ID is useful. */
+export const isActive = (names: ProjectionSchema): string =>
+  `coalesce(c.archived_at_offset, -1) < 0 AND ${isVisibleIn(names)}`;
 
 /**
- * A row is visible if its generation is. All rows of a snapshot have a new generation, which becomes visible with the
- * last of them.
+ * Settings of the functions with which the processor writes. Their statements are planned once, for few rows of input:
+ * each contract is found by its ID, whatever the planner assumes about a table that has just been loaded or was empty.
  */
-const firstTables = ({ state, templates, contracts, updates, gaps, kept, schema }: ProjectionSchema): string => `
-CREATE TYPE ${schema}.event_id AS ("offset" bigint, node_id int);
-CREATE TABLE ${state} (
+export const byId = 'SET jit = off SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off';
+
+/** The cursor of the processor, as its store sets it in its transactions: the table, and the name of the processor. */
+export const cursorAt = `nullif(current_setting('canton_rx.cursor', true), '')::json`;
+
+/** Whether the processor of this transaction writes the projection: it must be the one that began the last load. */
+export const isOwner = `cursor_at::text IS NOT DISTINCT FROM ${cursorAt}::text`;
+
+/** Why a processor may not continue. */
+export const replaced = 'another processor writes it, or it was replaced since the cursor was saved';
+
+/** The version of the tables. A published version never changes: a change is a new version, with a step to it. */
+export const currentVersion = 1;
+
+/** The columns of templates, interfaces and choices. */
+export const templateColumns = {
+  payload_type: 'text NOT NULL',
+  template_id: 'text NOT NULL',
+  template_fqn: 'text NOT NULL',
+  module: 'text NOT NULL',
+  entity: 'text NOT NULL',
+  /** Empty for templates and interfaces. */
+  choice: 'text NOT NULL',
+  package_name: 'text',
+  package_id: 'text',
+  type_name: 'text',
+} as const;
+
+/** The columns of contracts and their views. Texts have the collation "C", so they are compared as bytes. */
+export const contractColumns = {
+  template_pk: 'int NOT NULL',
+  created_at_offset: 'bigint NOT NULL',
+  archived_at_offset: 'bigint',
+  created_node_id: 'int NOT NULL',
+  archived_node_id: 'int',
+  created_effective_at: 'timestamptz NOT NULL',
+  archived_effective_at: 'timestamptz',
+  reassignment_counter: 'bigint NOT NULL',
+  contract_id: 'text COLLATE "C" NOT NULL',
+  synchronizer_id: 'text COLLATE "C"',
+  in_flight_to: 'text COLLATE "C"',
+  payload: 'jsonb',
+  contract_key: 'jsonb',
+  signatories: 'text[] NOT NULL',
+  observers: 'text[] NOT NULL',
+  witnesses: 'text[] NOT NULL',
+  metadata: 'bytea',
+  as_sent: 'json',
+} as const;
+
+/** The columns of exercises. */
+export const exerciseColumns = {
+  template_pk: 'int NOT NULL',
+  exercised_at_offset: 'bigint NOT NULL',
+  node_id: 'int NOT NULL',
+  last_descendant_node_id: 'int NOT NULL',
+  consuming: 'boolean NOT NULL',
+  exercised_effective_at: 'timestamptz NOT NULL',
+  contract_id: 'text COLLATE "C" NOT NULL',
+  synchronizer_id: 'text COLLATE "C"',
+  interface_id: 'text',
+  argument: 'jsonb',
+  result: 'jsonb',
+  controllers: 'text[] NOT NULL',
+  witnesses: 'text[] NOT NULL',
+  as_sent: 'json',
+} as const;
+
+/** The columns of updates. */
+export const updateColumns = {
+  offset: 'bigint NOT NULL',
+  update_id: 'text NOT NULL',
+  effective_at: 'timestamptz NOT NULL',
+  record_time: 'timestamptz NOT NULL',
+  synchronizer_id: 'text COLLATE "C"',
+  workflow_id: 'text',
+  command_id: 'text',
+  trace_context: 'jsonb',
+  external_transaction_hash: 'text',
+  paid_traffic_cost: 'bigint',
+} as const;
+
+/**
+ * Returns the SQL that creates the tables.
+ *
+ * A row is visible if its generation is. All rows of a snapshot have a new generation, which becomes visible with the
+ * last of them. Contract IDs are long and random: a hash index is a fifth of the size of a B-tree.
+ */
+export const createTables = (names: ProjectionSchema): string => `
+CREATE TYPE ${names.schema}.event_id AS ("offset" bigint, node_id int);
+CREATE TABLE ${names.state} (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   generation int NOT NULL DEFAULT 0,
   visible int[] NOT NULL DEFAULT '{}',
@@ -36,101 +146,35 @@ CREATE TABLE ${state} (
   oldest_offset bigint,
   cursor_at json
 );
-INSERT INTO ${state} DEFAULT VALUES;
-CREATE TABLE ${templates} (
-  template_pk int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  payload_type text NOT NULL,
-  template_id text NOT NULL,
-  template_fqn text NOT NULL,
-  module text NOT NULL,
-  entity text NOT NULL,
-  package_name text,
-  package_id text,
-  type_name text,
-  CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id)
+INSERT INTO ${names.state} DEFAULT VALUES;
+CREATE TABLE ${names.templates} (
+  template_pk int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, ${definitionsOf(templateColumns)},
+  CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id, choice)
 );
-CREATE TABLE ${contracts} (
-  generation int NOT NULL,
-  template_pk int NOT NULL,
-  created_at_offset bigint NOT NULL,
-  archived_at_offset bigint,
-  created_node_id int NOT NULL,
-  archived_node_id int,
-  created_effective_at timestamptz NOT NULL,
-  archived_effective_at timestamptz,
-  reassignment_counter bigint NOT NULL,
-  archived_in_gap boolean NOT NULL DEFAULT false,
-  contract_id text COLLATE "C" NOT NULL,
-  synchronizer_id text COLLATE "C",
-  in_flight_to text COLLATE "C",
-  payload jsonb,
-  contract_key jsonb,
-  signatories text[] NOT NULL,
-  observers text[] NOT NULL,
-  witnesses text[] NOT NULL,
-  metadata bytea,
-  as_sent json
+CREATE TABLE ${names.contracts} (
+  generation int NOT NULL, ${definitionsOf(contractColumns)}, archived_in_gap boolean NOT NULL DEFAULT false
 );
-CREATE INDEX projection_contracts_id ON ${contracts} USING hash (contract_id);
-CREATE INDEX projection_contracts_created ON ${contracts} (generation, created_at_offset);
-CREATE INDEX projection_contracts_active ON ${contracts} (template_pk) WHERE archived_at_offset IS NULL;
-CREATE INDEX projection_contracts_archived ON ${contracts} (archived_at_offset) WHERE archived_at_offset IS NOT NULL;
-CREATE TABLE ${updates} (
-  generation int NOT NULL,
-  "offset" bigint NOT NULL,
-  update_id text NOT NULL,
-  effective_at timestamptz NOT NULL,
-  record_time timestamptz NOT NULL,
-  synchronizer_id text COLLATE "C",
-  workflow_id text,
-  command_id text,
-  trace_context jsonb,
-  external_transaction_hash text,
-  paid_traffic_cost bigint,
-  PRIMARY KEY (generation, "offset")
-);
-CREATE INDEX projection_updates_effective_at ON ${updates} (effective_at, "offset");
-CREATE TABLE ${gaps} (
-  generation int NOT NULL,
-  after_offset bigint NOT NULL,
-  until_offset bigint NOT NULL,
-  reason text NOT NULL,
-  PRIMARY KEY (generation, until_offset)
-);
-CREATE TABLE ${kept} (
-  contract_id text COLLATE "C" NOT NULL,
-  template_pk int NOT NULL,
-  synchronizer_id text COLLATE "C",
-  in_flight_to text COLLATE "C",
-  reassignment_counter bigint NOT NULL,
-  payload jsonb
-);
-`;
-
-/** Choices are named like templates: they are in the same table, with the template that is exercised. */
-const exercisesTables = ({ schema, exercises, templates }: ProjectionSchema): string => `
-DROP FUNCTION IF EXISTS ${schema}.set_latest(bigint), ${schema}.set_oldest(bigint);
-ALTER TABLE ${templates} ADD COLUMN choice text NOT NULL DEFAULT '',
-  DROP CONSTRAINT projection_templates_once,
-  ADD CONSTRAINT projection_templates_once UNIQUE (payload_type, template_id, choice);
-CREATE TABLE ${exercises} (
-  generation int NOT NULL,
-  template_pk int NOT NULL,
-  exercised_at_offset bigint NOT NULL,
-  node_id int NOT NULL,
-  last_descendant_node_id int NOT NULL,
-  consuming boolean NOT NULL,
-  exercised_effective_at timestamptz NOT NULL,
-  contract_id text COLLATE "C" NOT NULL,
-  synchronizer_id text COLLATE "C",
-  interface_id text,
-  argument jsonb,
-  result jsonb,
-  controllers text[] NOT NULL,
-  witnesses text[] NOT NULL,
-  as_sent json,
+CREATE INDEX projection_contracts_id ON ${names.contracts} USING hash (contract_id);
+CREATE INDEX projection_contracts_created ON ${names.contracts} (generation, created_at_offset);
+CREATE INDEX projection_contracts_active ON ${names.contracts} (template_pk) WHERE archived_at_offset IS NULL;
+CREATE INDEX projection_contracts_newest ON ${names.contracts} (created_at_offset) WHERE archived_at_offset IS NULL;
+CREATE INDEX projection_contracts_archived ON ${names.contracts} (archived_at_offset) WHERE archived_at_offset IS NOT NULL;
+CREATE TABLE ${names.exercises} (
+  generation int NOT NULL, ${definitionsOf(exerciseColumns)},
   PRIMARY KEY (generation, exercised_at_offset, node_id)
 );
-CREATE INDEX projection_exercises_choice ON ${exercises} (template_pk, exercised_at_offset);
-CREATE INDEX projection_exercises_contract ON ${exercises} USING hash (contract_id);
+CREATE INDEX projection_exercises_choice ON ${names.exercises} (template_pk, exercised_at_offset);
+CREATE INDEX projection_exercises_contract ON ${names.exercises} USING hash (contract_id);
+CREATE TABLE ${names.updates} (
+  generation int NOT NULL, ${definitionsOf(updateColumns)}, PRIMARY KEY (generation, "offset")
+);
+CREATE INDEX projection_updates_effective_at ON ${names.updates} (effective_at, "offset");
+CREATE TABLE ${names.gaps} (
+  generation int NOT NULL, after_offset bigint NOT NULL, until_offset bigint NOT NULL, reason text NOT NULL,
+  PRIMARY KEY (generation, until_offset)
+);
+CREATE TABLE ${names.kept} (
+  contract_id text COLLATE "C" NOT NULL, template_pk int NOT NULL, synchronizer_id text COLLATE "C",
+  in_flight_to text COLLATE "C", reassignment_counter bigint NOT NULL, payload jsonb
+);
 `;

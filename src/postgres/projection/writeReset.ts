@@ -1,12 +1,12 @@
-import { concat, concatMap, EMPTY, map, type Observable } from 'rxjs';
-import type { AnyContract } from '../../contracts/Contract.js';
+import { concat, concatMap, EMPTY, map, type Observable, tap } from 'rxjs';
+import type { Offset } from '../../codecs/scalars.js';
+import { CursorError } from '../../errors/process.js';
 import type { ResetBatch } from '../../process/ContractsWork.js';
-import { isVisibleIn } from './projectionSchema.js';
-import { rowsOf } from './rows.js';
+import { run } from '../connection.js';
 import { removeGarbage } from './history.js';
-import { loadContracts, loadNewContracts, run, withKeys, type Writing, writeTemplates } from './statements.js';
-import { TemplateList } from './TemplateList.js';
-import { cursorAt, isOwner, replaced } from './writeFunctions.js';
+import { loadContracts } from './loadContracts.js';
+import { cursorAt, isOwner, isVisibleIn, replaced } from './tables.js';
+import type { Writing } from './templates.js';
 
 /**
  * Writes a batch of a snapshot into a generation that no reader sees. The last batch makes it visible, in the same
@@ -15,17 +15,49 @@ import { cursorAt, isOwner, replaced } from './writeFunctions.js';
  */
 export const writeReset = (writing: Writing, batch: ResetBatch): Observable<unknown> =>
   concat(
-    batch.isFirst ? beginLoad(writing, batch) : EMPTY,
+    batch.isFirst ? concat(checkReplaced(writing, batch), beginLoad(writing, batch)) : EMPTY,
     readState(writing).pipe(
       concatMap((state) =>
         concat(
           state.hasGarbage ? removeGarbage(writing) : EMPTY,
-          batch.contracts.length === 0 ? EMPTY : load(writing, state, batch.contracts),
+          batch.contracts.length === 0 ? EMPTY : loadContracts(writing, state, batch.contracts),
           batch.isLast ? concat(endLoad(writing, state, batch), analyze(writing)) : EMPTY,
         ),
       ),
     ),
   );
+
+/** The rows that readers see. */
+interface RowCounts {
+  readonly contracts: number;
+  readonly exercises: number;
+  readonly updates: number;
+  /** The name of the processor that wrote them, if its store reports it. */
+  readonly processor: string | null;
+}
+
+/** Emits the number of rows that readers see; nothing if no load was ever complete. */
+const countRows = ({ tx, names }: Writing): Observable<RowCounts> => {
+  const count = (table: string): string =>
+    `(SELECT count(*)::float8 FROM ${table} r WHERE r.generation = ANY (s.visible))`;
+  return run(
+    tx,
+    `SELECT ${count(names.contracts)} AS contracts, ${count(names.exercises)} AS exercises,
+      ${count(names.updates)} AS updates, s.cursor_at ->> 1 AS processor
+    FROM ${names.state} s WHERE cardinality(s.visible) > 0`,
+  ).pipe(concatMap((rows) => rows as readonly RowCounts[]));
+};
+
+/** Fails if the rows must not be replaced by those of another ledger. */
+const checkReplaced = (writing: Writing, { reason }: ResetBatch): Observable<never> =>
+  reason === 'ledgerReset' && writing.onReplaced === 'fail'
+    ? countRows(writing).pipe(
+        map(({ contracts, processor }) => {
+          const text = `the schema ${writing.names.name} has ${contracts} contracts of a ledger that was restored or replaced since, and onReplaced is 'fail'`;
+          throw new CursorError('ledger', processor ?? '', text);
+        }),
+      )
+    : EMPTY;
 
 /** The state of a load, after its first batch. */
 interface LoadState {
@@ -63,31 +95,39 @@ const beginLoad = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Obse
       tx,
       `UPDATE ${names.state} SET generation = generation + 1, loading = generation + 1,
         garbage = array_remove(garbage || loading, NULL),
-        replaces = NOT ($1 AND cardinality(visible) > 0 AND coalesce(latest_offset <= $2, false) AND ${isOwner}),
-        cursor_at = ${cursorAt}`,
+        replaces = NOT ($1 AND cardinality(visible) > 0 AND latest_offset IS NOT NULL AND ${isOwner}),
+        cursor_at = ${cursorAt}
+      RETURNING NOT replaces AND latest_offset > $2 AS "isOld", latest_offset`,
       [reason === 'pruned' || reason === 'packageFound', offset],
+    ).pipe(
+      tap(([state]) => {
+        // of a replica that lags: neither does it replace the contracts, nor can it extend them
+        if (state?.['isOld'] === true)
+          throw new Error(
+            `the contracts at offset ${offset} are older than those in the schema ${names.name}, which are at offset ${String(state['latest_offset'])}`,
+          );
+      }),
     ),
     // after locking the state, to remove the records of a concurrent load
     run(tx, `DELETE FROM ${names.kept}`),
   );
 
-const load = (
-  writing: Writing,
-  { loading, replaces }: LoadState,
-  contracts: readonly AnyContract[],
-): Observable<unknown> => {
-  const { tx, names } = writing;
-  const templates = new TemplateList(writing.nameTemplate);
-  const rows = contracts.flatMap((contract) => rowsOf(contract, templates));
-  const write = replaces ? loadContracts : loadNewContracts;
-  return writeTemplates(tx, names, templates).pipe(concatMap((keys) => write(writing, loading, withKeys(rows, keys))));
-};
-
 const endLoad = (writing: Writing, { replaces }: LoadState, batch: ResetBatch): Observable<unknown> =>
   replaces ? replace(writing, batch) : extend(writing, batch);
 
 /** Makes the contracts of the load visible in place of all others. */
-const replace = ({ tx, names }: Writing, { offset }: ResetBatch): Observable<unknown> =>
+const replace = (writing: Writing, { reason, offset }: ResetBatch): Observable<unknown> =>
+  concat(
+    countRows(writing).pipe(
+      tap(({ contracts, exercises, updates }) => {
+        const schema = writing.names.name;
+        writing.report(() => ({ _tag: 'RowsReplaced', reason, schema, offset, contracts, exercises, updates }));
+      }),
+    ),
+    showLoaded(writing, offset),
+  );
+
+const showLoaded = ({ tx, names }: Writing, offset: Offset): Observable<unknown> =>
   run(
     tx,
     `UPDATE ${names.state} SET garbage = garbage || visible, visible = ARRAY[loading], loading = NULL,
@@ -96,8 +136,8 @@ const replace = ({ tx, names }: Writing, { offset }: ResetBatch): Observable<unk
   );
 
 /**
- * Ends the contracts that are not in the load, updates those whose location has changed, and makes the new ones
- * visible.
+ * Ends the contracts that are not in the load, updates those whose location or payload has changed, and makes the new
+ * ones visible. A payload may be absent now, because its view has failed.
  */
 const extend = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observable<unknown> => {
   const isVisible = `c.archived_at_offset IS NULL AND ${isVisibleIn(names)}`;
@@ -112,7 +152,10 @@ const extend = ({ tx, names }: Writing, { reason, offset }: ResetBatch): Observa
     run(
       tx,
       `UPDATE ${names.contracts} c SET synchronizer_id = k.synchronizer_id, in_flight_to = k.in_flight_to,
-        reassignment_counter = k.reassignment_counter, payload = coalesce(k.payload, c.payload)
+        reassignment_counter = k.reassignment_counter,
+        payload = CASE WHEN k.payload IS NULL THEN c.payload ELSE nullif(k.payload -> 0, 'null') END,
+        contract_key = CASE WHEN k.payload IS NULL THEN c.contract_key ELSE nullif(k.payload -> 1, 'null') END,
+        as_sent = CASE WHEN k.payload IS NULL THEN c.as_sent ELSE (k.payload ->> 2)::json END
       FROM ${names.kept} k WHERE k.contract_id = c.contract_id AND k.template_pk = c.template_pk AND ${isVisible}
         AND (k.payload IS NOT NULL OR (k.synchronizer_id, k.in_flight_to, k.reassignment_counter)
           IS DISTINCT FROM (c.synchronizer_id, c.in_flight_to, c.reassignment_counter))`,

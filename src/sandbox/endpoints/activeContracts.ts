@@ -1,13 +1,27 @@
-import { requestError } from '../errors.js';
-import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
-import { checkFilters } from '../ledger/checkFilters.js';
+import * as t from 'io-ts';
+import { flag, lenient, nullable, text } from '../../codecs/internal/field.js';
+import { Int64 } from '../../codecs/scalars.js';
+import { EventFormat } from '../../codecs/UpdateFormat.js';
+import { type RequestError, requestError } from '../errors.js';
+import { type Answer, jsonAnswer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
+import { checkFilters } from '../ledger/Packages.js';
 import type { Ledger } from '../ledger/Ledger.js';
-import { readSnapshot } from '../ledger/snapshot.js';
-import { type ContractsRequest, readContractsRequest } from '../requests/contractsRequest.js';
-import type { EventFormat } from '../requests/formats.js';
-import { parseBody, readInteger } from '../requests/JsonCursor.js';
-import { continuationToken } from '../requests/snapshotTokens.js';
-import { listTooLong } from './updates.js';
+import { readSnapshot, type SnapshotPosition, type SnapshotRequest } from '../ledger/snapshot.js';
+import type { Settings } from '../participant/Settings.js';
+import { decodeBody, missingField, readBase64, readInteger } from '../requests/decode.js';
+import { chooseFormat, type EventSelection, legacyFields, selectEvents } from '../requests/selections.js';
+import { sha256, take } from '../wire/values.js';
+import { listTooLong } from './follow.js';
+
+/** The body of a request for a list or stream of the active contracts. */
+const ContractsBody = t.type({
+  activeAtOffset: lenient(Int64, 0),
+  eventFormat: nullable(EventFormat),
+  ...legacyFields,
+  includeIncompleteReassignments: lenient(flag, false),
+  streamContinuationToken: nullable(text),
+});
 
 /** `POST /v2/state/active-contracts`: a stream of the active contracts, collected into a list. */
 export function listActiveContracts(call: Call): Answer {
@@ -16,7 +30,7 @@ export function listActiveContracts(call: Call): Answer {
   const idleMs = readInteger(call.query, 'stream_idle_timeout_ms') ?? Infinity;
   const request = readRequest(call);
   if (limit <= 0) return jsonAnswer([]);
-  checkSnapshot(request.activeAtOffset, request.format, call.participant.ledger);
+  checkSnapshot(request, call.participant.ledger);
   // a delay imitates a slow database: the list ends before its first element
   const isIdle = call.fault?.kind === 'delay' && call.fault.ms > idleMs;
   // one element above the limit shows that the list is too long
@@ -28,32 +42,113 @@ export function listActiveContracts(call: Call): Answer {
 /** `GET /v2/state/active-contracts` as a WebSocket: a stream of the active contracts, one by one. */
 export function* streamActiveContracts(call: Call): Generator<object, void> {
   const request = readRequest(call);
-  checkSnapshot(request.activeAtOffset, request.format, call.participant.ledger);
+  checkSnapshot(request, call.participant.ledger);
   yield* readElements(request, call);
 }
 
-function readRequest({ body, participant }: Call): ContractsRequest {
-  return readContractsRequest(parseBody(body), participant.settings);
+interface ListRequest extends SnapshotRequest {
+  /** The checksum in the tokens of its elements; `undefined` for a release without them. */
+  readonly checksum?: string;
 }
 
-function* readElements(request: ContractsRequest, { participant }: Call): Generator<object, void> {
-  const { ledger, settings } = participant;
-  const { activeAtOffset: offset, format, after, checksum } = request;
-  for (const { position, ...element } of readSnapshot(
-    { offset, format, after },
-    { ledger, profile: settings.profile },
-  )) {
+function readRequest({ body, participant: { settings } }: Call): ListRequest {
+  const { profile, participantId } = settings;
+  const request = decodeBody(ContractsBody, body);
+  const offset = checkNotNegative(request.activeAtOffset);
+  const chosen = chooseFormat('event_format', request.eventFormat, request, settings);
+  const selection = selectEvents('format' in chosen ? chosen.format : chosen.filter, profile);
+  const incomplete = includesIncomplete(request, settings);
+  if (profile === '3.4') return { offset, selection, incomplete };
+  const verbose = 'format' in chosen ? (chosen.format.verbose ?? false) : request.verbose;
+  const checksum = checksumOf(offset, toFields(selection), verbose, incomplete, profile, participantId);
+  const token = request.streamContinuationToken ?? undefined;
+  const after = token === undefined ? undefined : readContinuationToken(token, checksum);
+  return { offset, selection, incomplete, checksum, after };
+}
+
+function* readElements(request: ListRequest, { participant }: Call): Generator<object, void> {
+  const { offset, checksum } = request;
+  for (const { position, ...element } of readSnapshot(request, participant)) {
     // the ledger may be pruned while the entries are sent
-    checkPruned(offset, ledger);
+    checkPruned(offset, participant.ledger);
     const token = checksum === undefined ? {} : { streamContinuationToken: continuationToken(checksum, position) };
     yield { ...element, ...token };
   }
 }
 
+/** The body of a request for a page of the active contracts. */
+const ContractsPageBody = t.type({
+  activeAtOffset: nullable(Int64),
+  eventFormat: nullable(EventFormat),
+  includeIncompleteReassignments: lenient(flag, false),
+  maxPageSize: nullable(Int64),
+  pageToken: nullable(text),
+});
+
+/** `POST /v2/state/active-contracts-page`: a page of the active contracts, with a token for the next page. */
+export function getActiveContractsPage({ body, participant }: Call): Answer {
+  const { ledger, settings } = participant;
+  const { profile, participantId } = settings;
+  const { eventFormat, activeAtOffset, maxPageSize, ...request } = decodeBody(ContractsPageBody, body);
+  if (!eventFormat) throw missingField('event_format');
+  const selection = selectEvents(eventFormat, profile);
+  checkNotNegative(activeAtOffset ?? 0);
+  const pageSize = checkPageSize(maxPageSize ?? 2000);
+  const incomplete = includesIncomplete(request, settings);
+  const content = [activeAtOffset ?? 'ledger end', toFields(selection), eventFormat.verbose ?? false, incomplete];
+  const checksums = { participant: checksumOf(participantId), version: profile, request: checksumOf(...content) };
+  const token = request.pageToken ?? undefined;
+  const previous = token === undefined ? undefined : readPageToken(token, checksums);
+  // participants read 0 as no offset, although their specification promises an empty set
+  const requested = activeAtOffset === 0 ? undefined : activeAtOffset;
+  const offset = previous?.activeAtOffset ?? requested ?? ledger.end;
+  const snapshot = { offset, selection, incomplete, after: previous?.after };
+  checkSnapshot(snapshot, ledger);
+  // one entry more than requested shows that there is another page
+  const entries = take(readSnapshot(snapshot, participant), pageSize + 1);
+  const page = entries.slice(0, pageSize);
+  const last = entries.length > pageSize ? page.at(-1) : undefined;
+  return jsonAnswer({
+    // only lists and streams have tokens in their elements
+    activeContracts: page.map(({ workflowId, contractEntry }) => ({
+      workflowId,
+      contractEntry,
+      streamContinuationToken: '',
+    })),
+    activeAtOffset: offset,
+    nextPageToken:
+      last === undefined ? null : createPageToken({ activeAtOffset: offset, after: last.position }, checksums),
+  });
+}
+
+/** Whether to include incomplete reassignments. Releases before 3.7 ignore the field and always include them. */
+const includesIncomplete = (
+  { includeIncompleteReassignments }: { readonly includeIncompleteReassignments: boolean },
+  { release }: Settings,
+): boolean => !release.omitsIncomplete || includeIncompleteReassignments;
+
+/** The fields of a selection that a token depends on. The order of the parties does not matter. */
+function toFields({ byParty, anyParty }: EventSelection): readonly unknown[] {
+  return [[...byParty].sort(([one], [other]) => (one < other ? -1 : 1)), anyParty];
+}
+
+function checkNotNegative(offset: number): number {
+  if (offset >= 0) return offset;
+  throw requestError('NEGATIVE_OFFSET', `Offset ${offset} in active_at_offset is negative`);
+}
+
+const largestPage = 10_000;
+
+function checkPageSize(size: number): number {
+  if (size <= 0) throw requestError('INVALID_ARGUMENT', `Requested page size must be positive, but got ${size}`);
+  if (size <= largestPage) return size;
+  throw requestError('INVALID_ARGUMENT', `Requested page size must not exceed ${largestPage}, but got ${size}`);
+}
+
 /** Rejects a snapshot that the ledger cannot serve. */
-export function checkSnapshot(offset: number, format: EventFormat, ledger: Ledger): void {
+function checkSnapshot({ offset, selection }: SnapshotRequest, ledger: Ledger): void {
   const { end, packages } = ledger;
-  checkFilters(packages, format);
+  checkFilters(packages, selection);
   if (offset > end) {
     const cause = `active_at_offset offset (${offset}) is after ledger end (${end})`;
     throw requestError('OFFSET_AFTER_LEDGER_END', cause);
@@ -68,10 +163,74 @@ function checkPruned(offset: number, { pruned }: Ledger): void {
   throw requestError('PARTICIPANT_PRUNED_DATA_ACCESSED', cause, { context: { earliest_offset: String(pruned) } });
 }
 
-/** Returns the first `count` elements, or fewer if there are fewer. */
-export function take<A>(elements: Iterable<A>, count: number): readonly A[] {
-  const taken: A[] = [];
-  if (count <= 0) return taken;
-  for (const element of elements) if (taken.push(element) >= count) break;
-  return taken;
+/** Returns the checksum of everything that must stay the same while a token is valid. */
+function checksumOf(...parts: readonly unknown[]): string {
+  return sha256(JSON.stringify(parts)).slice(0, 8);
+}
+
+/** Creates the token that continues a list or stream after one of its elements. */
+function continuationToken(checksum: string, { index, offset }: SnapshotPosition): string {
+  return encodeToken(offset === undefined ? [checksum, index] : [checksum, index, offset]);
+}
+
+/** Reads the token of an earlier element. */
+function readContinuationToken(token: string, checksum: string): SnapshotPosition {
+  const [actual, index, offset] = decodeToken(token, 'stream_continuation_token', 'continuation token');
+  if (actual === checksum && typeof index === 'number') return { index, offset: toOffset(offset) };
+  throw requestError('INVALID_CONTINUATION_TOKEN', 'The continuation token was prepared for a different request.');
+}
+
+/** The content of a page token. */
+interface PageToken {
+  readonly activeAtOffset: number;
+  /** The last entry of the previous page. */
+  readonly after: SnapshotPosition;
+}
+
+/** The parts of a request and of the sandbox that must stay the same from page to page. */
+interface PageChecksums {
+  readonly participant: string;
+  readonly version: string;
+  readonly request: string;
+}
+
+/** Creates the token of the page after an entry. */
+function createPageToken({ activeAtOffset, after }: PageToken, checksums: PageChecksums): string {
+  const { participant, version, request } = checksums;
+  return encodeToken([participant, version, request, activeAtOffset, after.index, after.offset ?? null]);
+}
+
+/** Reads the token of an earlier page. */
+function readPageToken(token: string, checksums: PageChecksums): PageToken {
+  const [participant, version, request, activeAtOffset, index, offset] = decodeToken(token, 'page_token', 'page token');
+  if (participant !== checksums.participant) throw invalidPageToken('by a different participant');
+  if (version !== checksums.version) throw invalidPageToken('with different page API version');
+  if (request !== checksums.request) throw invalidPageToken('with different event_format or active_at_offset');
+  return { activeAtOffset: Number(activeAtOffset), after: { index: Number(index), offset: toOffset(offset) } };
+}
+
+function invalidPageToken(how: string): RequestError {
+  return requestError('INVALID_ACS_PAGE_TOKEN', `The page token was prepared ${how}.`);
+}
+
+function toOffset(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function encodeToken(content: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(content)).toString('base64');
+}
+
+/** Decodes a token. An empty token is a token without content, which differs from an absent token. */
+function decodeToken(token: string, field: string, what: string): readonly unknown[] {
+  const bytes = readBase64(token, field);
+  try {
+    const content: unknown = bytes.length === 0 ? [] : JSON.parse(bytes.toString());
+    if (Array.isArray(content)) return content;
+  } catch {
+    // the same error as for other bytes that are not a token
+  }
+  const request = `GetActiveContracts${field === 'page_token' ? 'Page' : ''}Request`;
+  const cause = `The submitted request has a field with invalid value: Invalid field ${field}: `;
+  throw requestError('INVALID_FIELD', `${cause}Invalid ${what} for ${request}`);
 }

@@ -1,130 +1,110 @@
-import { RequestError } from '../errors.js';
-import type { Fault } from '../Fault.js';
-import { type Answer, type Call, jsonAnswer, timeoutAnswer } from '../http/Call.js';
-import type { Ledger } from '../ledger/Ledger.js';
+import { randomUUID } from 'node:crypto';
+import * as t from 'io-ts';
+import { DeduplicationPeriod as WirePeriod, Signature } from '../../codecs/ExecuteRequest.js';
+import { lenient, nullable, text } from '../../codecs/internal/field.js';
+import { MinLedgerTime } from '../../codecs/MinLedgerTime.js';
+import { HashingSchemeVersion, LedgerString } from '../../codecs/scalars.js';
+import { TransactionFormat } from '../../codecs/UpdateFormat.js';
+import { requestError } from '../errors.js';
+import { type Answer, jsonAnswer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
 import { visibleTransaction } from '../ledger/visible.js';
-import type { Participant } from '../participant/Participant.js';
-import { type Creation, decodePrepared, type Effect, loadVendor } from '../prepared/PreparedSubmission.js';
-import { parseBody } from '../requests/JsonCursor.js';
-import { readExecuteRequest } from '../requests/executeRequest.js';
-import type { TransactionFormat } from '../requests/formats.js';
-import { consume, createdEvent, exercisedEvent } from '../wire/events.js';
-import { formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
-import type { WireCreatedEvent, WireEvent } from '../wire/WireEvent.js';
-import type { WireTransaction } from '../wire/WireUpdate.js';
-import { checkAcceptance, checkVerdict, chooseLedgerTime, type SignedSubmission } from './checks.js';
+import { completionValue } from '../participant/Completions.js';
+import { decodePrepared, loadVendor } from '../prepared/decodePrepared.js';
+import {
+  decodeBody,
+  invalidField,
+  missingField,
+  readBase64,
+  readDuration,
+  readMinLedgerTime,
+} from '../requests/decode.js';
+import { selectParties, selectTransactions } from '../requests/selections.js';
+import { checkSigned, checkSignedVerdict, type SignedSubmission } from '../submission/SignedSubmission.js';
+import type { DeduplicationPeriod } from '../submission/Submission.js';
+import { submit } from '../submission/submit.js';
+import { answerOutcome, withSubmissionId } from './commands.js';
+
+/**
+ * The body of an execute request. Participants require the deduplication period, although the specification does not.
+ */
+const ExecuteBody = t.type({
+  preparedTransaction: text,
+  partySignatures: t.type({ signatures: t.array(t.type({ party: text, signatures: t.array(Signature) })) }),
+  deduplicationPeriod: WirePeriod,
+  submissionId: text,
+  userId: lenient(text, ''),
+  hashingSchemeVersion: HashingSchemeVersion,
+  minLedgerTime: nullable(MinLedgerTime),
+  transactionFormat: nullable(TransactionFormat),
+});
 
 /** `POST /v2/interactive-submission/executeAndWaitForTransaction` */
-export async function execute({ body, participant, trace, fault }: Call): Promise<Answer> {
+export async function execute({ body, participant, trace, fault, timeoutAnswer }: Call): Promise<Answer> {
   const vendor = await loadVendor();
-  const request = readExecuteRequest(parseBody(body), participant.settings.profile);
-  const { submissionId, userId } = request;
-  try {
-    const { prepared, hash } = await decodePrepared(request.preparedTransaction, vendor);
-    const changeId = JSON.stringify([userId, prepared.party, prepared.commandId]);
+  const request = decodeBody(ExecuteBody, body);
+  const { partySignatures, transactionFormat, userId, hashingSchemeVersion } = request;
+  const bytes = readBase64(request.preparedTransaction, 'preparedTransaction');
+  const submissionId = request.submissionId === '' ? randomUUID() : request.submissionId;
+  if (!LedgerString.is(submissionId)) throw invalidField('submissionId');
+  const period = readPeriod(request.deduplicationPeriod);
+  const minLedgerTime = readMinLedgerTime(request.minLedgerTime);
+  const selection = transactionFormat && selectTransactions(transactionFormat, participant.settings.profile);
+  return withSubmissionId(submissionId, async () => {
+    const { prepared, hash } = await decodePrepared(bytes, vendor);
+    const { party, commandId, synchronizerId, effect } = prepared;
+    const submission: SignedSubmission = {
+      prepared,
+      hash,
+      commandId,
+      actAs: [party],
+      userId,
+      submissionId,
+      trace,
+      workflowId: '',
+      synchronizerId,
+      effects: [effect],
+      period,
+      minLedgerTime: Math.max(prepared.minLedgerTime ?? 0, minLedgerTime ?? 0),
+      size: bytes.length,
+      signatures: partySignatures.signatures.flatMap((entry) =>
+        entry.signatures.map((signature) => ({ ...signature, party: entry.party })),
+      ),
+      hashingSchemeVersion,
+    };
     // synchronous from here on, so that the ledger does not change between the checks and the commit
-    return accept({ request, prepared, hash, changeId, trace }, participant, fault);
-  } catch (error) {
-    if (!(error instanceof RequestError) || typeof error.body === 'string') throw error;
-    throw new RequestError(error.status, { ...error.body, correlationId: submissionId });
-  }
-}
-
-/** Checks a submission and commits it, immediately or with the delay of its fault. */
-function accept(submission: SignedSubmission, participant: Participant, fault: Fault | undefined): Answer {
-  const { ledger, settings, pending } = participant;
-  checkAcceptance(submission, participant);
-  checkVerdict(submission, participant);
-  if (fault?.kind === 'commitLate') {
-    pending.add(submission.changeId, fault.ms, () => {
-      commitIfStillValid(submission, participant);
+    checkSigned(submission, participant);
+    const outcome = submit(submission, { participant, fault, timeoutAnswer }, checkSignedVerdict);
+    return answerOutcome(outcome, (committed) => {
+      // by default all contracts that the party may see
+      const transaction = visibleTransaction(committed, selection ?? selectParties([party]), participant);
+      return jsonAnswer({ transaction });
     });
-    return { ...timeoutAnswer(), lost: fault.how === 'reset' };
-  }
-  const transaction = commitSubmission(submission, participant);
-  const format = submission.request.format ?? defaultFormat(submission.prepared.party);
-  const { served } = visibleTransaction(transaction, format, { ledger, profile: settings.profile });
-  return jsonAnswer({ transaction: served });
-}
-
-function commitIfStillValid(submission: SignedSubmission, participant: Participant): void {
-  try {
-    checkVerdict(submission, participant);
-  } catch {
-    // rejected in the meantime; the client already has its response
-    return;
-  }
-  commitSubmission(submission, participant);
-}
-
-/** Commits a checked submission as the next update of the ledger, and stores its change for deduplication. */
-function commitSubmission(
-  { request, prepared, hash, changeId, trace }: SignedSubmission,
-  { ledger, deduplication }: Participant,
-): WireTransaction {
-  const { party, commandId, synchronizerId, effect } = prepared;
-  const offset = ledger.end + 1;
-  const recordTime = ledger.recordTimes.now(synchronizerId);
-  const effectiveAt = formatMicros(chooseLedgerTime(prepared, request, parseMicros(recordTime)));
-  const transaction: WireTransaction = {
-    updateId: makeUpdateId(hash.toString('hex'), offset),
-    commandId,
-    workflowId: '',
-    effectiveAt,
-    events: buildEvents(effect, { party, offset, effectiveAt, ledger }),
-    offset,
-    synchronizerId,
-    traceContext: trace.context,
-    recordTime,
-    externalTransactionHash: hash.toString('hex'),
-    paidTrafficCost: trafficCost(request.preparedTransaction.length),
-    transactionHash: hash.toString('hex'),
-  };
-  ledger.commit([{ update: { Transaction: { value: transaction } }, submitters: [party] }]);
-  deduplication.add(changeId, {
-    submissionId: request.submissionId,
-    completionOffset: offset,
-    at: Date.now(),
   });
-  return transaction;
 }
 
-interface CommitContext {
-  readonly party: string;
-  readonly offset: number;
-  readonly effectiveAt: string;
-  readonly ledger: Ledger;
+const maxDeduplicationMs = 7 * 24 * 3600 * 1000;
+
+/** Reads a deduplication period. */
+function readPeriod(period: WirePeriod): DeduplicationPeriod {
+  if ('Empty' in period) return { ms: maxDeduplicationMs, isDefault: true };
+  if ('DeduplicationOffset' in period) return { afterOffset: period.DeduplicationOffset.value };
+  const ms = readDuration(period.DeduplicationDuration.value);
+  if (ms <= maxDeduplicationMs) return { ms, isDefault: false };
+  const cause = 'The deduplication period is longer than the maximum';
+  throw requestError('INVALID_DEDUPLICATION_PERIOD', cause, { context: { longest_duration: 'PT168H' } });
 }
 
-/** The events of a committed submission. */
-function buildEvents(effect: Effect, { party, offset, effectiveAt, ledger }: CommitContext): readonly WireEvent[] {
-  const create = (creation: Creation, nodeId: number): WireCreatedEvent => {
-    // a synchronizer adds the suffix to the contract id of the prepared transaction
-    const contractId = `${creation.contractId}ca1112${sha256('suffix', creation.contractId, offset)}`;
-    return createdEvent({ ...creation, offset, nodeId, contractId, createdAt: effectiveAt });
-  };
-  if (effect.kind === 'create') return [{ CreatedEvent: create(effect, 0) }];
-  const contract = ledger.contracts.get(effect.contractId);
-  if (contract === undefined) throw new Error(`${effect.contractId} has been checked to be active`);
-  const { choice, choiceArgument, isConsuming, result } = effect;
-  const successor = effect.creation && create(effect.creation, 1);
-  const exercise = {
-    offset,
-    nodeId: 0,
-    lastDescendantNodeId: successor ? 1 : 0,
-    choice,
-    choiceArgument,
-    exerciseResult: successor?.contractId ?? result,
-    actingParties: [party],
-  };
-  const exercised = isConsuming
-    ? consume(contract.created, exercise)
-    : [{ ExercisedEvent: exercisedEvent(contract.created, exercise, false) }];
-  return [...exercised, ...(successor ? [{ CreatedEvent: successor }] : [])];
-}
+const CompletionByHashBody = t.type({ transactionHash: text });
 
-/** Returns the default format: all contracts that the party of the submission may see. */
-function defaultFormat(party: string): TransactionFormat {
-  const wildcard = [{ kind: 'wildcard', id: '', blob: false, view: false }] as const;
-  return { events: { byParty: new Map([[party, wildcard]]) }, ledgerEffects: false };
+/** `POST /v2/commands/completion-by-hash`: the commit of a signed transaction. It does not list rejected attempts. */
+export function getCompletionByHash({ participant, body }: Call): Answer {
+  const { transactionHash: hash } = decodeBody(CompletionByHashBody, body);
+  if (hash === '') throw missingField('transactionHash');
+  const { ledger, completions, settings } = participant;
+  const completion = completions.findByHash(hash);
+  if (completion === undefined || completion.offset <= ledger.pruned)
+    throw requestError('COMPLETION_NOT_FOUND', `No completion is known for the transaction hash ${hash}`);
+  const acceptedCompletion = completionValue(completion, completion.submission.actAs, settings);
+  return jsonAnswer({ acceptedCompletion, lastRejectedCompletions: [] });
 }

@@ -1,86 +1,88 @@
 import { isRecord } from '../../codecs/internal/Codec.js';
+import { PrepareRequest } from '../../codecs/PrepareRequest.js';
 import { RequestError, requestError } from '../errors.js';
 import type { FaultLie } from '../Fault.js';
-import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
+import { type Answer, jsonAnswer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
+import type { Contract } from '../ledger/ContractHistory.js';
 import type { Participant } from '../participant/Participant.js';
-import { buildPrepared, encodePrepared, type PreparedBytes } from '../prepared/build.js';
-import { loadVendor, type Vendor } from '../prepared/PreparedSubmission.js';
-import { findChoiceType } from '../prepared/types.js';
-import { JsonCursor, parseBody } from '../requests/JsonCursor.js';
-import { type PrepareRequest, readPrepareRequest } from '../requests/prepareRequest.js';
+import type { Settings } from '../participant/Settings.js';
+import { buildPrepared, encodePrepared, type PreparedBytes } from '../prepared/encodePrepared.js';
+import { loadVendor, type Vendor } from '../prepared/decodePrepared.js';
+import { decode, parseBody, readMinLedgerTime, readTime, requireFields } from '../requests/decode.js';
+import { interpret } from '../submission/interpret.js';
+import { checkHashingScheme } from '../submission/SignedSubmission.js';
 import { formatMicros, trafficCost } from '../wire/values.js';
-import { checkHashingScheme, controllersOf } from './checks.js';
 
 /** `POST /v2/interactive-submission/prepare` */
 export async function prepare({ body, participant, fault }: Call): Promise<Answer> {
   const vendor = await loadVendor();
-  const request = parseBody(body);
+  const json = parseBody(body);
+  const request = readPrepareRequest(json);
   const honest = await prepareTransaction(request, participant, vendor);
   const lie = fault?.kind === 'lie' ? fault : undefined;
-  const forged = lie && (await prepareTransaction(new JsonCursor(falsify(request.value, lie)), participant, vendor));
+  const forged = lie && (await prepareTransaction(readPrepareRequest(falsify(json, lie)), participant, vendor));
   const { bytes } = lie?.about === 'hash' ? honest : (forged ?? honest);
   const { hash } = lie?.about === 'transaction' ? honest : (forged ?? honest);
-  const verbose = request.field('verboseHashing').boolean();
-  const estimate =
-    request.field('estimateTrafficCost').optional((options) => !options.field('disabled').boolean()) ?? true;
+  const details = `${hash.toString('hex')} # hash of the prepared transaction`;
   return jsonAnswer({
     preparedTransaction: Buffer.from(bytes).toString('base64'),
     preparedTransactionHash: hash.toString('base64'),
     hashingSchemeVersion: 'HASHING_SCHEME_VERSION_V2',
-    hashingDetails: verbose ? `${hash.toString('hex')} # hash of the prepared transaction` : null,
-    costEstimation: estimate ? estimateCost(bytes.length) : null,
+    hashingDetails: request.verboseHashing === true ? details : null,
+    costEstimation: request.estimateTrafficCost?.disabled === true ? null : estimateCost(bytes.length),
   });
 }
 
-function prepareTransaction(request: JsonCursor, participant: Participant, vendor: Vendor): Promise<PreparedBytes> {
-  const { hashingSchemeVersion, ...submission } = readPrepareRequest(request);
-  checkHashingScheme(hashingSchemeVersion, participant.settings.profile, 'FAILED_TO_PREPARE_TRANSACTION');
-  checkCommand(submission, participant);
-  const synchronizerId = chooseSynchronizer(submission, participant);
-  return encodePrepared(buildPrepared({ ...submission, synchronizerId }, participant.ledger), vendor);
+function readPrepareRequest(json: unknown): PrepareRequest {
+  requireFields(json, 'synchronizerId', 'packageIdSelectionPreference');
+  return decode(PrepareRequest, json);
 }
 
-/** Rejects a command that its interpretation would reject. */
-function checkCommand({ command, party }: PrepareRequest, { ledger, hosted }: Participant): void {
-  if (hosted.find(party) === undefined) {
-    throw requestError(
-      'NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT',
-      `${party} is not an external party of this participant`,
-    );
+function prepareTransaction(
+  request: PrepareRequest,
+  { ledger, settings, hosted }: Participant,
+  vendor: Vendor,
+): Promise<PreparedBytes> {
+  const { commandId, minLedgerTime, maxRecordTime, hashingSchemeVersion } = request;
+  const [command, ...otherCommands] = request.commands;
+  const [party = '', ...otherParties] = request.actAs;
+  if (otherCommands.length > 0 || command === undefined) throw notSupported('one command per submission is');
+  if (otherParties.length > 0) throw notSupported('one acting party per submission is');
+  const times = {
+    minLedgerTime: readMinLedgerTime(minLedgerTime),
+    maxRecordTime: maxRecordTime ? readTime(maxRecordTime, 'maxRecordTime') : undefined,
+  };
+  const scheme = hashingSchemeVersion?.replace('UNSPECIFIED', 'V2') ?? 'HASHING_SCHEME_VERSION_V2';
+  checkHashingScheme(scheme, settings.profile, 'FAILED_TO_PREPARE_TRANSACTION');
+  // also a party for which the participant signs: to estimate the traffic of its commands
+  if (!hosted.all.includes(party)) {
+    const cause = `${party} is not a party of this participant`;
+    throw requestError('NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT', cause);
   }
-  if (command.kind === 'create') return;
-  const { contractId, templateId, choice } = command;
-  const contract = ledger.contracts.get(contractId);
-  if (contract === undefined) {
-    throw requestError('CONTRACT_NOT_FOUND', `Contract could not be found with id ${contractId}`, {
-      resources: [['ErrorResource(CONTRACT_ID)', contractId]],
-    });
-  }
-  if (!ledger.packages.matches(templateId, contract.created.templateId)) {
-    throw requestError(
-      'WRONGLY_TYPED_CONTRACT',
-      `Contract ${contractId} is of template ${contract.created.templateId}`,
-    );
-  }
-  const { packageName } = contract.created;
-  if (findChoiceType({ id: contract.created.templateId, packageName }, choice) === undefined) {
-    throw requestError(
-      'FAILED_TO_PREPARE_TRANSACTION',
-      `The sandbox has no choice ${choice} of ${contract.created.templateId}: all templates have Archive, and its own templates with an owner have Touch and Transfer`,
-    );
-  }
-  if (!controllersOf(contract.created, choice).includes(party)) {
-    throw requestError('DAML_AUTHORIZATION_ERROR', `${party} does not control ${choice} of contract ${contractId}`);
-  }
+  if (!('CreateCommand' in command || 'ExerciseCommand' in command))
+    throw notSupported('CreateCommand and ExerciseCommand are');
+  const { packages, contracts } = ledger;
+  const findContract = (contractId: string) => contracts.get(contractId);
+  const { effects, inputs } = interpret([command], { actAs: [party], packages, findContract });
+  const [effect] = effects;
+  const [input] = inputs;
+  if (effect === undefined) throw new Error('each command has an effect');
+  const synchronizerId = chooseSynchronizer(request.synchronizerId ?? '', input, settings);
+  const submission = { commandId, party, synchronizerId, effect, ...times };
+  return encodePrepared(buildPrepared(submission, input?.created), vendor);
+}
+
+function notSupported(limit: string) {
+  return requestError('FAILED_TO_PREPARE_TRANSACTION', `Only ${limit} supported`);
 }
 
 /** Returns the synchronizer of a submission: the requested one, else that of its contract, else the first one. */
-function chooseSynchronizer({ command, synchronizerId }: PrepareRequest, { ledger, settings }: Participant): string {
-  const contract = command.kind === 'exercise' ? ledger.contracts.get(command.contractId) : undefined;
-  if (synchronizerId === '') return contract?.synchronizerId ?? settings.synchronizers[0] ?? '';
-  const isThere = contract === undefined || contract.synchronizerId === synchronizerId;
-  if (settings.synchronizers.includes(synchronizerId) && isThere) return synchronizerId;
-  const cause = `This participant is not connected to synchronizer ${synchronizerId}, or the contract is on another`;
+function chooseSynchronizer(requested: string, input: Contract | undefined, { synchronizers }: Settings): string {
+  if (requested === '') return input?.synchronizerId ?? synchronizers[0] ?? '';
+  const isThere = input === undefined || input.synchronizerId === requested;
+  if (synchronizers.includes(requested) && isThere) return requested;
+  const cause = `This participant is not connected to synchronizer ${requested}, or the contract is on another`;
   throw requestError('NOT_CONNECTED_TO_SYNCHRONIZER', cause);
 }
 

@@ -1,10 +1,25 @@
-import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
+import * as t from 'io-ts';
+import { text } from '../../codecs/internal/field.js';
+import { EventFormat } from '../../codecs/UpdateFormat.js';
+import { requestError } from '../errors.js';
+import { type Answer, jsonAnswer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
+import { checkFilters } from '../ledger/Packages.js';
+import type { Ledger } from '../ledger/Ledger.js';
+import { visibleTransaction } from '../ledger/visible.js';
+import { decodeBody } from '../requests/decode.js';
+import { selectEvents } from '../requests/selections.js';
+import { archivedEvent } from '../wire/events.js';
+import type { WireEvent, WireTransaction } from '../wire/WireUpdate.js';
 
-/** `GET /v2/state/ledger-end` */
-export function getLedgerEnd({ participant }: Call): Answer {
+/** `GET /v2/state/ledger-end`: since 3.6 with the record times of the requested synchronizers. */
+export function getLedgerEnd({ participant, query }: Call): Answer {
   const { ledger, settings } = participant;
   const offset = ledger.end;
-  return jsonAnswer(settings.profile === '3.6' ? { offset, synchronizerTimes: ledger.recordTimes.all } : { offset });
+  if (!settings.release.isSince36) return jsonAnswer({ offset });
+  const requested = query.getAll('synchronizer_id');
+  const synchronizerTimes = ledger.recordTimes.all.filter(({ synchronizerId }) => requested.includes(synchronizerId));
+  return jsonAnswer({ offset, synchronizerTimes });
 }
 
 /** `GET /v2/state/latest-pruned-offsets` */
@@ -32,7 +47,7 @@ export function getConnectedSynchronizers({ participant, query }: Call): Answer 
 export function getVersion({ participant }: Call): Answer {
   const duration = { seconds: 75, nanos: 0, unknownFields: { fields: {} } };
   return jsonAnswer({
-    version: versions[participant.settings.profile],
+    version: participant.settings.release.version,
     features: {
       experimental: { staticTime: { supported: false }, commandInspectionService: { supported: true } },
       userManagement: { supported: true, maxRightsPerUser: 1000, maxUsersPageSize: 1000 },
@@ -43,8 +58,68 @@ export function getVersion({ participant }: Call): Answer {
   });
 }
 
-const versions = { '3.4': '3.4.12', '3.5': '3.5.19', '3.6': '3.6.0' };
+/** `GET /v2/parties`: the parties that the participant hosts, in one page. */
+export const getParties = ({ participant }: Call): Answer =>
+  jsonAnswer({
+    partyDetails: participant.hosted.all.map((party) => ({ party, isLocal: true, identityProviderId: '' })),
+    nextPageToken: '',
+  });
 
 /** `GET /v2/parties/participant-id` */
 export const getParticipantId = ({ participant }: Call): Answer =>
   jsonAnswer({ participantId: participant.settings.participantId });
+
+const EventsBody = t.type({ contractId: text, eventFormat: EventFormat });
+
+/** `POST /v2/events/events-by-contract-id`: the creation and the archive of a contract. Assignments are not found. */
+export function getEventsByContractId({ body, participant }: Call): Answer {
+  const { ledger, settings } = participant;
+  const { contractId, eventFormat } = decodeBody(EventsBody, body);
+  const events = selectEvents(eventFormat, settings.profile);
+  checkFilters(ledger.packages, events);
+  const { creation, archive } = findEvents(contractId, ledger);
+  // witnesses also see the creation of a contract that the same transaction archives
+  const ledgerEffects = creation?.transaction === archive?.transaction;
+  const createdEvent = creation && visibleEvent(creation, ledgerEffects)?.CreatedEvent;
+  if (createdEvent === undefined || (archive?.transaction.offset ?? Infinity) <= ledger.pruned)
+    throw requestError('CONTRACT_EVENTS_NOT_FOUND', 'Contract events not found, or not visible.');
+  const archivedEvent = archive && visibleEvent(archive)?.ArchivedEvent;
+  // participants report the synchronizer of the creation, even after a reassignment
+  const { synchronizerId } = creation?.transaction ?? {};
+  return jsonAnswer({
+    created: { createdEvent, synchronizerId },
+    archived: archivedEvent === undefined ? null : { archivedEvent, synchronizerId },
+  });
+
+  function visibleEvent({ transaction, event }: FoundEvent, ledgerEffects = false) {
+    return visibleTransaction({ ...transaction, events: [event] }, { events, ledgerEffects }, participant).events[0];
+  }
+}
+
+interface FoundEvent {
+  readonly transaction: WireTransaction;
+  readonly event: WireEvent;
+}
+
+/** The creation of a contract, and its archive if there is one. */
+function findEvents(contractId: string, { updates }: Ledger) {
+  const found: { creation?: FoundEvent; archive?: FoundEvent } = {};
+  for (const update of updates) {
+    const transaction = 'Transaction' in update ? update.Transaction.value : undefined;
+    for (const event of transaction?.events ?? []) {
+      if (transaction === undefined || contractOf(event) !== contractId) continue;
+      if ('CreatedEvent' in event) found.creation ??= { transaction, event };
+      if (found.creation === undefined) continue;
+      if ('ArchivedEvent' in event) found.archive ??= { transaction, event };
+      // only the exercise is stored if the transaction of the creation archives the contract
+      if ('ExercisedEvent' in event && event.ExercisedEvent.consuming)
+        found.archive ??= { transaction, event: { ArchivedEvent: archivedEvent(event.ExercisedEvent) } };
+    }
+  }
+  return found;
+}
+
+function contractOf(event: WireEvent): string {
+  if ('CreatedEvent' in event) return event.CreatedEvent.contractId;
+  return 'ArchivedEvent' in event ? event.ArchivedEvent.contractId : event.ExercisedEvent.contractId;
+}

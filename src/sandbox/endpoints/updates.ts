@@ -1,89 +1,129 @@
-import { cantonError, RequestError, requestError } from '../errors.js';
-import { type Answer, type Call, jsonAnswer } from '../http/Call.js';
-import { checkFilters } from '../ledger/checkFilters.js';
+import * as t from 'io-ts';
+import { flag, lenient, nullable, text } from '../../codecs/internal/field.js';
+import { Int64 } from '../../codecs/scalars.js';
+import { UpdateFormat } from '../../codecs/UpdateFormat.js';
+import { requestError } from '../errors.js';
+import { type Answer, jsonAnswer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
+import { checkFilters } from '../ledger/Packages.js';
+import type { Ledger } from '../ledger/Ledger.js';
 import { visibleUpdate } from '../ledger/visible.js';
-import { type JsonCursor, parseBody, readInteger } from '../requests/JsonCursor.js';
-import { readUpdateFormat } from '../requests/formats.js';
-import { readUpdatesRequest, rejectDeprecated } from '../requests/updatesRequest.js';
-import { checkRange, readRange, streamRange } from './range.js';
-import { follow, tail } from './tail.js';
+import { decodeBody } from '../requests/decode.js';
+import {
+  chooseFormat,
+  legacyFields,
+  rejectDeprecated,
+  selectByFilter,
+  selectUpdates,
+  type UpdateSelection,
+} from '../requests/selections.js';
+import { checkPruned, follow, listAnswer, readLimits, type Source, streamRange, type UpdatesRange } from './follow.js';
 
-/** `POST /v2/updates`: a stream of updates, collected into a list. */
+/** The body of a request for updates. */
+const UpdatesBody = t.type({
+  beginExclusive: lenient(Int64, 0),
+  endInclusive: nullable(Int64),
+  descendingOrder: lenient(flag, false),
+  updateFormat: nullable(UpdateFormat),
+  ...legacyFields,
+});
+
+/** The older name of the path. */
+export const flatsPath = '/v2/updates/flats';
+
+/** `POST /v2/updates`, or its older name `/v2/updates/flats`: a stream of updates, collected into a list. */
 export async function listUpdates(call: Call): Promise<Answer> {
-  const { ledger, settings } = call.participant;
-  const { maxListElements: max, profile, listWaitTimeMs } = settings;
-  const limit = readInteger(call.query, 'limit') ?? max + 1;
-  const idleMs = readInteger(call.query, 'stream_idle_timeout_ms') ?? listWaitTimeMs;
-  const request = readUpdatesRequest(parseBody(call.body), settings);
-  // one element above the limit shows that the list is too long
-  const count = Math.min(limit, max + 1);
+  const { count, idleMs } = readLimits(call);
+  const range = readRange(call);
   if (count <= 0) return jsonAnswer([]);
-  checkRange(request, ledger);
-  checkFilters(ledger.packages, request.format.transactions?.events, request.format.reassignments);
-  const { endInclusive } = request;
-  const elements =
-    endInclusive === undefined
-      ? await tail(call, request, count, idleMs)
-      : readRange(request, endInclusive, count, { ledger, profile });
-  if (elements.length > max) throw listTooLong(elements.length, max);
-  return jsonAnswer(elements);
+  checkRange(range, call.participant.ledger);
+  return listAnswer(readUpdates(range, call, idleMs), count, call);
 }
 
-/** The error of a list that is too long. Its category is retryable, but a retry does not help. */
-export function listTooLong(count: number, max: number): RequestError {
-  const cause = `The number of matching elements (${count}) is greater than the node limit (${max}).`;
-  const body = cantonError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', { cause, definiteAnswer: false });
-  // the JSON layer creates this error, without a context
-  return new RequestError(413, { ...body, context: {} });
-}
-
-/** `POST /v2/updates/flats`: the older name of `/v2/updates`. */
-export async function listFlatUpdates(call: Call): Promise<Answer> {
-  rejectDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
-  return listUpdates(call);
-}
-
-/** `GET /v2/updates` as a WebSocket: a stream of updates, one by one. */
+/** `GET /v2/updates` or `/v2/updates/flats` as a WebSocket: a stream of updates, one by one. */
 export async function* streamUpdates(call: Call): AsyncGenerator<object> {
-  const { ledger, settings } = call.participant;
-  const request = readUpdatesRequest(parseBody(call.body), settings);
-  checkRange(request, ledger);
-  checkFilters(ledger.packages, request.format.transactions?.events, request.format.reassignments);
-  const { endInclusive } = request;
-  if (endInclusive === undefined) yield* follow(call, request);
-  else yield* streamRange(request, endInclusive, { ledger, profile: settings.profile });
+  const range = readRange(call);
+  checkRange(range, call.participant.ledger);
+  yield* readUpdates(range, call);
 }
 
-/** `GET /v2/updates/flats` as a WebSocket: the older name of `/v2/updates`. */
-export async function* streamFlatUpdates(call: Call): AsyncGenerator<object> {
-  rejectDeprecated(call.participant.settings, 'The endpoint /v2/updates/flats');
-  yield* streamUpdates(call);
+function readUpdates(range: UpdatesRange, call: Call, idleMs?: number): AsyncIterable<object> | Iterable<object> {
+  const { participant } = call;
+  const { beginExclusive, endInclusive } = range;
+  if (endInclusive !== undefined) return streamRange(range, endInclusive, participant);
+  const source: Source = {
+    beginExclusive,
+    read: (above, upTo) => streamRange({ ...range, beginExclusive: above }, upTo, participant),
+    envelope: (checkpoint) => ({ update: checkpoint }),
+  };
+  return follow(call, source, idleMs);
 }
+
+function readRange({ path, body, participant: { settings } }: Call): UpdatesRange {
+  if (path === flatsPath) rejectDeprecated(settings, `The endpoint ${flatsPath}`);
+  const request = decodeBody(UpdatesBody, body);
+  const chosen = chooseFormat('update_format', request.updateFormat, request, settings);
+  const { profile } = settings;
+  return {
+    beginExclusive: request.beginExclusive,
+    endInclusive: request.endInclusive ?? undefined,
+    descending: profile !== '3.4' && request.descendingOrder,
+    selection: 'format' in chosen ? selectUpdates(chosen.format, profile) : selectByFilter(chosen.filter, profile),
+  };
+}
+
+/** Rejects a range of offsets that the ledger cannot serve. */
+function checkRange({ beginExclusive, endInclusive, descending, selection }: UpdatesRange, ledger: Ledger): void {
+  if (beginExclusive < 0)
+    throw requestError('NEGATIVE_OFFSET', `Offset ${beginExclusive} in begin_exclusive is negative`);
+  if (endInclusive !== undefined && endInclusive <= 0) {
+    throw requestError('NON_POSITIVE_OFFSET', `Offset ${endInclusive} in end_inclusive is not positive`);
+  }
+  if (descending && endInclusive === undefined) {
+    throw requestError('DESCENDING_ORDER_MISSING_END', 'Descending order needs an end offset');
+  }
+  checkEnd('Begin', beginExclusive, ledger);
+  if (endInclusive !== undefined) checkEnd('End', endInclusive, ledger);
+  if (endInclusive !== undefined && beginExclusive > endInclusive) {
+    throw requestError('OFFSET_OUT_OF_RANGE', `End offset ${endInclusive} is before begin offset ${beginExclusive}`);
+  }
+  checkPruned(beginExclusive, endInclusive, ledger);
+  checkSelection(selection, ledger);
+}
+
+function checkEnd(bound: string, offset: number, { end }: Ledger): void {
+  if (offset > end)
+    throw requestError('OFFSET_AFTER_LEDGER_END', `${bound} offset (${offset}) is after ledger end (${end})`);
+}
+
+function checkSelection({ transactions, reassignments }: UpdateSelection, { packages }: Ledger): void {
+  checkFilters(packages, transactions?.events, reassignments);
+}
+
+const UpdateByIdBody = t.type({ updateId: text, updateFormat: UpdateFormat });
 
 /** `POST /v2/updates/update-by-id` */
-export function getUpdateById(call: Call): Answer {
-  return getUpdate(call, (request) => call.participant.ledger.offsetOf(request.required('updateId').string()));
+export function getUpdateById({ body, participant }: Call): Answer {
+  const { updateId, updateFormat } = decodeBody(UpdateByIdBody, body);
+  return getUpdate(participant.ledger.offsetOf(updateId), updateFormat, participant);
 }
 
+const UpdateByOffsetBody = t.type({ offset: Int64, updateFormat: UpdateFormat });
+
 /** `POST /v2/updates/update-by-offset` */
-export function getUpdateByOffset(call: Call): Answer {
-  return getUpdate(call, (request) => {
-    const offset = request.required('offset').integer();
-    if (offset <= 0) throw requestError('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
-    return offset;
-  });
+export function getUpdateByOffset({ body, participant }: Call): Answer {
+  const { offset, updateFormat } = decodeBody(UpdateByOffsetBody, body);
+  if (offset <= 0) throw requestError('NON_POSITIVE_OFFSET', `Offset ${offset} in offset is not positive`);
+  return getUpdate(offset, updateFormat, participant);
 }
 
 /** Looks up one update. Unknown, pruned and filtered updates all get the same 404. */
-function getUpdate({ participant, body }: Call, offsetOf: (request: JsonCursor) => number | undefined): Answer {
+function getUpdate(offset: number | undefined, format: UpdateFormat, participant: Call['participant']): Answer {
   const { ledger, settings } = participant;
-  const { profile } = settings;
-  const request = parseBody(body);
-  const offset = offsetOf(request);
-  const format = readUpdateFormat(request.required('updateFormat'), profile);
-  checkFilters(ledger.packages, format.transactions?.events, format.reassignments);
+  const selection = selectUpdates(format, settings.profile);
+  checkSelection(selection, ledger);
   const update = offset === undefined || offset <= ledger.pruned ? undefined : ledger.at(offset);
-  const visible = update && visibleUpdate(update, format, { ledger, profile });
+  const visible = update && visibleUpdate(update, selection, participant);
   if (visible === undefined) throw requestError('UPDATE_NOT_FOUND', 'Update not found, or not visible.');
   return jsonAnswer(visible);
 }

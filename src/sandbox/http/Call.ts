@@ -1,19 +1,28 @@
-import type { RequestError } from '../errors.js';
-import type { Fault, FaultRewrite } from '../Fault.js';
-import type { FaultStatus } from '../FaultSocket.js';
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { RequestError } from '../errors.js';
+import type { Fault } from '../Fault.js';
 import type { Participant } from '../participant/Participant.js';
 import type { Settings } from '../participant/Settings.js';
+import type { SandboxRequest } from '../Sandbox.js';
+import type { Trace } from '../submission/Submission.js';
+import type { Answer } from './Answer.js';
 import type { FaultQueue } from './FaultQueue.js';
-import type { RequestRecord, Trace } from './requests.js';
 
 /** A request, as passed to its handler. */
 export interface Call {
   readonly participant: Participant;
-  readonly body: string;
+  readonly method: string;
+  readonly path: string;
   readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
   readonly trace: Trace;
   /** The fault of the request; handlers implement some kinds of fault. */
   readonly fault: Fault | undefined;
+  /** The response if the time of the request is over. */
+  readonly timeoutAnswer: Answer;
   /** Aborts when a response is no longer needed. */
   readonly signal: AbortSignal;
   /** Checks the token of the request with the current settings. */
@@ -27,23 +36,13 @@ export interface Service {
   readonly log: RequestRecord[];
 }
 
-/** A response before it is sent. */
-export interface Answer {
-  readonly status: number;
-  readonly contentType?: string;
-  readonly body: string;
-  /** Whether the response is lost: the connection is reset instead. */
-  readonly lost?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** Serves a WebSocket. The body of the call is the first message, and each element is sent as a message. */
 export type Stream = (call: Call) => AsyncIterable<object> | Iterable<object>;
 
 /** An endpoint. */
 export interface Route {
   readonly method: 'GET' | 'POST';
-  readonly handler: Handler;
+  readonly handler: (call: Call) => Answer | Promise<Answer>;
   /** Serves WebSockets of the same path. */
   readonly stream?: Stream;
   /** Whether the endpoint works without a token. */
@@ -54,50 +53,100 @@ export interface Route {
   readonly missing?: (settings: Settings) => 404 | 405 | undefined;
 }
 
-/** Serves a request. */
-type Handler = (call: Call) => Answer | Promise<Answer>;
+/** A request in the log. */
+export class RequestRecord implements SandboxRequest {
+  body: unknown = undefined;
+  status?: number;
+  aborted = false;
+  readonly at = Date.now();
+  #settled = false;
 
-/** Creates a JSON response on one line. */
-export function jsonAnswer(body: unknown, status = 200): Answer {
-  return { status, contentType: 'application/json', body: JSON.stringify(body) };
-}
+  constructor(
+    readonly method: string,
+    readonly path: string,
+    readonly query: Readonly<Record<string, string>>,
+    readonly authorized: boolean,
+  ) {}
 
-/** Creates a plain-text response, the form of all errors that occur before the ledger handles the request. */
-export function textAnswer(status: number, body: string): Answer {
-  return { status, contentType: 'text/plain; charset=UTF-8', body };
-}
-
-/** Creates the response that a fault defines, for a request or an upgrade. */
-export function statusAnswer({ status, body, contentType, headers = {} }: Omit<FaultStatus, 'kind'>): Answer {
-  if (body === undefined) return { status, body: '', headers, ...(contentType !== undefined && { contentType }) };
-  const answer = typeof body === 'string' ? textAnswer(status, body) : jsonAnswer(body, status);
-  return { ...answer, headers, ...(contentType !== undefined && { contentType }) };
-}
-
-/** Creates the response of a request timeout. */
-export function timeoutAnswer(): Answer {
-  return textAnswer(503, timeoutText);
-}
-
-const timeoutText =
-  'The server was not able to produce a timely response to your request.\r\nPlease try again in a short while!';
-
-/** Lets a fault change a JSON response. */
-export function rewriteAnswer(answer: Answer, { body }: FaultRewrite): Answer {
-  if (answer.contentType !== 'application/json') return answer;
-  try {
-    const changed = body(JSON.parse(answer.body));
-    const text = typeof changed === 'string' ? changed : (JSON.stringify(changed) as string | undefined);
-    if (text !== undefined) return { ...answer, body: text };
-  } catch {
-    // the thrown value may contain anything, so it is not sent
+  /** From now on, a closed connection does not count as aborted by the client. */
+  settle(): void {
+    this.#settled = true;
   }
-  return textAnswer(500, 'The sandbox could not rewrite its response.');
+
+  onClose(): void {
+    this.aborted = !this.#settled;
+  }
 }
 
-/** Creates the response of an error. A JSON error contains the trace id of the request. */
-export function errorAnswer({ status, body }: RequestError, traceId: string): Answer {
-  if (typeof body === 'string') return textAnswer(status, body);
-  const context = 'category' in body.context ? { ...body.context, tid: traceId } : body.context;
-  return jsonAnswer({ ...body, traceId, context }, status);
+/** A request whose body has not been read yet. */
+interface Received {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly record: RequestRecord;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** Logs a request, until its response or its socket closes. */
+export function logRequest(
+  request: IncomingMessage,
+  closing: ServerResponse | Socket,
+  log: RequestRecord[],
+  protocolToken?: string,
+): Received {
+  const { method = 'GET', headers } = request;
+  const { path, query } = parseUrl(request);
+  const isAuthorized = /^Bearer\s+\S/i.test(headers.authorization ?? '') || Boolean(protocolToken);
+  const record = new RequestRecord(method, path, Object.fromEntries(query), isAuthorized);
+  log.push(record);
+  const disconnected = new AbortController();
+  closing.once('close', () => {
+    record.onClose();
+    disconnected.abort();
+  });
+  return { path, query, record, signal: disconnected.signal };
+}
+
+/** Splits the URL of a request. */
+export function parseUrl({ url = '/' }: IncomingMessage): Pick<Received, 'path' | 'query'> {
+  const [path = '/', search] = url.split('?', 2);
+  return { path, query: new URLSearchParams(search) };
+}
+
+/** Reads the trace of a request from its W3C headers. */
+export function readTrace({ traceparent, tracestate }: IncomingHttpHeaders): Trace {
+  const parent = typeof traceparent === 'string' ? traceparent : '';
+  const id = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(parent)?.[1];
+  if (id === undefined) return { id: randomBytes(16).toString('hex'), context: null };
+  return { id, context: { traceparent: parent, tracestate: typeof tracestate === 'string' ? tracestate : null } };
+}
+
+/** Reads the bearer token of an Authorization header. */
+export function readBearerToken(header: string | undefined): string | undefined {
+  const [, token] = /^Bearer(?:\s+(.*))?$/i.exec(header ?? '') ?? [];
+  if (token === '' || (token === undefined && /^Bearer\s*$/i.test(header ?? ''))) {
+    throw new RequestError(400, 'Invalid value for: header Authorization (missing token)');
+  }
+  return token;
+}
+
+/** Reads a body for the log: as JSON if possible, else as text. Returns `undefined` if it is empty. */
+export function parseForLog(body: string): unknown {
+  if (body === '') return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}
+
+/** The headers that allow requests from pages of any origin. */
+export function corsHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-origin': headers.origin ?? '*',
+    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-headers': headers['access-control-request-headers'] ?? 'authorization, content-type',
+    'access-control-max-age': '600',
+    vary: 'origin',
+  };
 }

@@ -1,3 +1,4 @@
+import { checkNotNegative } from '../../codecs/internal/field.js';
 import type { Fault, FaultScope } from '../Fault.js';
 
 /** The queued faults. */
@@ -5,6 +6,10 @@ export class FaultQueue {
   readonly #queue: Entry[] = [];
 
   add(fault: Fault, { path, after = 0, times = 1 }: FaultScope = {}): void {
+    checkNotNegative({ after, times });
+    if ('ms' in fault) checkNotNegative({ ms: fault.ms });
+    if ('bytes' in fault) checkNotNegative({ bytes: fault.bytes });
+    if ('elements' in fault) checkNotNegative({ elements: fault.elements });
     this.#queue.push({ fault, path, after, remaining: times });
   }
 

@@ -1,68 +1,87 @@
-import { listActiveContracts, streamActiveContracts } from '../endpoints/activeContracts.js';
-import { getActiveContractsPage } from '../endpoints/activeContractsPage.js';
-import { execute } from '../endpoints/execute.js';
+import { getActiveContractsPage, listActiveContracts, streamActiveContracts } from '../endpoints/activeContracts.js';
+import { submitAndWait, submitAndWaitForTransaction, submitAsync } from '../endpoints/commands.js';
+import { completionsPath, listCompletions, streamCompletions } from '../endpoints/completions.js';
+import { execute, getCompletionByHash } from '../endpoints/execute.js';
 import { prepare } from '../endpoints/prepare.js';
-import { getEventsByContractId } from '../endpoints/events.js';
+import { submitAndWaitForReassignment, submitReassignmentAsync } from '../endpoints/reassign.js';
 import {
   getConnectedSynchronizers,
+  getEventsByContractId,
   getLedgerEnd,
   getParticipantId,
+  getParties,
   getPrunedOffsets,
   getVersion,
 } from '../endpoints/state.js';
-import {
-  getUpdateById,
-  getUpdateByOffset,
-  listFlatUpdates,
-  listUpdates,
-  streamFlatUpdates,
-  streamUpdates,
-} from '../endpoints/updates.js';
+import { flatsPath, getUpdateById, getUpdateByOffset, listUpdates, streamUpdates } from '../endpoints/updates.js';
 import { RequestError, requestError } from '../errors.js';
 import type { Settings } from '../participant/Settings.js';
-import { type Answer, type Call, errorAnswer, jsonAnswer, type Route, type Stream, textAnswer } from './Call.js';
-import type { ParsedRequest } from './requests.js';
+import { type Answer, errorAnswer, jsonAnswer, textAnswer } from './Answer.js';
+import type { Call, Route, Stream } from './Call.js';
+
+const get = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({ method: 'GET', handler, ...rest });
+
+const post = (handler: Route['handler'], rest: Partial<Route> = {}): Route => ({ method: 'POST', handler, ...rest });
+
+const livez: Answer = { status: 200, body: '' };
+
+const readyz: Answer = textAnswer(200, '[+] ledger ok (SERVING)\nreadyz check passed\n');
 
 /** The endpoints, by path. */
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ['/v2/updates', { method: 'POST', handler: listUpdates, stream: streamUpdates }],
-  ['/v2/updates/flats', { method: 'POST', handler: listFlatUpdates, stream: streamFlatUpdates, essential: true }],
-  ['/v2/updates/update-by-id', { method: 'POST', handler: getUpdateById }],
-  ['/v2/updates/update-by-offset', { method: 'POST', handler: getUpdateByOffset }],
-  ['/v2/state/active-contracts', { method: 'POST', handler: listActiveContracts, stream: streamActiveContracts }],
-  [
-    '/v2/state/active-contracts-page',
-    {
-      method: 'POST',
-      handler: getActiveContractsPage,
-      missing({ profile, activeContractsPages }) {
-        if (profile === '3.4') return 404;
-        return activeContractsPages ? undefined : 405;
-      },
-    },
-  ],
-  ['/v2/state/ledger-end', { method: 'GET', handler: getLedgerEnd }],
-  ['/v2/state/latest-pruned-offsets', { method: 'GET', handler: getPrunedOffsets }],
-  ['/v2/state/connected-synchronizers', { method: 'GET', handler: getConnectedSynchronizers }],
-  ['/v2/events/events-by-contract-id', { method: 'POST', handler: getEventsByContractId }],
-  ['/v2/parties/participant-id', { method: 'GET', handler: getParticipantId }],
-  ['/v2/interactive-submission/prepare', { method: 'POST', handler: prepare }],
-  ['/v2/interactive-submission/executeAndWaitForTransaction', { method: 'POST', handler: execute, essential: true }],
-  ['/v2/version', { method: 'GET', handler: getVersion, open: true }],
-  ['/livez', { method: 'GET', handler: () => ({ status: 200, body: '' }), open: true }],
-  [
-    '/readyz',
-    { method: 'GET', handler: () => textAnswer(200, '[+] ledger ok (SERVING)\nreadyz check passed\n'), open: true },
-  ],
+  ['/v2/updates', post(listUpdates, { stream: streamUpdates })],
+  [flatsPath, post(listUpdates, { stream: streamUpdates, essential: true, missing: missingFlats })],
+  ['/v2/updates/update-by-id', post(getUpdateById)],
+  ['/v2/updates/update-by-offset', post(getUpdateByOffset)],
+  ['/v2/state/active-contracts', post(listActiveContracts, { stream: streamActiveContracts })],
+  ['/v2/state/active-contracts-page', post(getActiveContractsPage, { missing: missingPages })],
+  ['/v2/state/ledger-end', get(getLedgerEnd)],
+  ['/v2/state/latest-pruned-offsets', get(getPrunedOffsets)],
+  ['/v2/state/connected-synchronizers', get(getConnectedSynchronizers)],
+  ['/v2/events/events-by-contract-id', post(getEventsByContractId)],
+  ['/v2/parties', get(getParties)],
+  ['/v2/parties/participant-id', get(getParticipantId)],
+  ['/v2/interactive-submission/prepare', post(prepare)],
+  ['/v2/interactive-submission/executeAndWaitForTransaction', post(execute, { essential: true })],
+  ['/v2/commands/submit-and-wait', post(submitAndWait)],
+  ['/v2/commands/submit-and-wait-for-transaction', post(submitAndWaitForTransaction)],
+  ['/v2/commands/submit-and-wait-for-reassignment', post(submitAndWaitForReassignment)],
+  ['/v2/commands/async/submit', post(submitAsync)],
+  ['/v2/commands/async/submit-reassignment', post(submitReassignmentAsync)],
+  ['/v2/commands/completions', post(listCompletions, { stream: streamCompletions })],
+  [completionsPath, post(listCompletions, { stream: streamCompletions, missing: missingIn34 })],
+  ['/v2/commands/completion-by-hash', post(getCompletionByHash, { missing: missingBefore36 })],
+  ['/v2/version', get(getVersion, { open: true })],
+  ['/livez', get(() => livez, { open: true })],
+  ['/readyz', get(() => readyz, { open: true })],
 ]);
 
+function missingFlats({ release }: Settings) {
+  return release.legacyApis === 'removed' ? 404 : undefined;
+}
+
+function missingIn34({ profile }: Settings) {
+  return profile === '3.4' ? 404 : undefined;
+}
+
+function missingPages({ profile, activeContractsPages }: Settings) {
+  if (profile === '3.4') return 404;
+  return activeContractsPages ? undefined : 405;
+}
+
+function missingBefore36({ release }: Settings) {
+  return release.isSince36 ? undefined : 404;
+}
+
 /** Finds the stream that a path serves to WebSockets. */
-export function findStream(path: string, { interfaceOnly }: Settings): Stream | undefined {
-  return interfaceOnly ? undefined : routes.get(path)?.stream;
+export function findStream(path: string, settings: Settings): Stream | undefined {
+  const route = routes.get(path);
+  return settings.interfaceOnly || route?.missing?.(settings) !== undefined ? undefined : route?.stream;
 }
 
 /** Finds the endpoint of a request and calls it. */
-export async function dispatch({ method, path, headers }: ParsedRequest, call: Call): Promise<Answer> {
+export async function dispatch(call: Call): Promise<Answer> {
+  const { method, path, headers } = call;
   const route = routes.get(path);
   const { settings } = call.participant;
   const missing = route?.missing?.(settings);

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { serveUpgrade } from '../sockets/upgrade.js';
-import { clampTimer } from '../wire/values.js';
-import type { Service } from './Call.js';
-import { parseUrl } from './requests.js';
+import { sleep } from '../wire/values.js';
+import { parseUrl, type Service } from './Call.js';
 import { findStream } from './routes.js';
 import { serve } from './serve.js';
+import { serveSocket } from './serveSocket.js';
 
 /** Starts the server. It keeps its port across restarts. */
 export async function startServer(port: number, service: Service): Promise<RunningServer> {
@@ -18,16 +17,17 @@ export async function startServer(port: number, service: Service): Promise<Runni
   let lastRestart = Promise.resolve();
   return { url, restart, close };
 
-  function restart(downMs: number): Promise<void> {
-    lastRestart = lastRestart.catch(ignore).then(() => reopen(downMs));
+  function restart(downMs: number, whileDown?: () => void): Promise<void> {
+    lastRestart = lastRestart.catch(ignore).then(() => reopen(downMs, whileDown));
     return lastRestart;
   }
 
-  async function reopen(downMs: number): Promise<void> {
+  async function reopen(downMs: number, whileDown?: () => void): Promise<void> {
     await current.close();
-    await sleep(clampTimer(downMs), undefined, { signal: closing.signal }).catch(ignore);
+    whileDown?.();
+    await sleep(downMs, closing.signal);
     // lets a client in this process notice the end of its connections first, so that it does not reuse them
-    await nextTurn();
+    for (let turn = 0; turn < 2; turn++) await nextTurn();
     if (!closing.signal.aborted) current = await listen(boundPort, service);
   }
 
@@ -42,7 +42,7 @@ export async function startServer(port: number, service: Service): Promise<Runni
 
 interface RunningServer {
   readonly url: string;
-  readonly restart: (downMs: number) => Promise<void>;
+  readonly restart: (downMs: number, whileDown?: () => void) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -68,7 +68,7 @@ async function listen(port: number, service: Service): Promise<ListeningServer> 
     }
     upgraded.add(socket);
     socket.once('close', () => upgraded.delete(socket));
-    void serveUpgrade(request, head, stream, service);
+    void serveSocket(request, head, stream, service);
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -1,7 +1,17 @@
-import type { WireAssignedEvent, WireReassignment, WireUnassignedEvent } from '../wire/WireReassignment.js';
-import type { WireCreatedEvent } from '../wire/WireEvent.js';
-import type { WireUpdate } from '../wire/WireUpdate.js';
-import type { Contract } from './Contracts.js';
+import type {
+  WireAssignedEvent,
+  WireCreatedEvent,
+  WireReassignment,
+  WireUnassignedEvent,
+  WireUpdate,
+} from '../wire/WireUpdate.js';
+
+/** An active contract and its synchronizer. */
+export interface Contract {
+  readonly created: WireCreatedEvent;
+  readonly synchronizerId: string;
+  readonly reassignmentCounter: number;
+}
 
 /** The activation of a contract on a synchronizer, by a creation or an assignment. */
 export interface Activation extends Contract {

@@ -137,7 +137,7 @@ const timeStart = Date.UTC(2026, 0, 1) * 1000;
 class RecordTimes {
   readonly #latest = new Map<string, { readonly recordTime: string; readonly micros: number }>();
 
-  /** The record times in the form of checkpoints and of the ledger end in 3.6. */
+  /** The record times in the form of checkpoints and, since 3.6, of the ledger end. */
   get all(): readonly { readonly synchronizerId: string; readonly recordTime: string }[] {
     return [...this.#latest].map(([synchronizerId, { recordTime }]) => ({ synchronizerId, recordTime }));
   }

@@ -1,10 +1,11 @@
-import type { PackageEntities } from '../SandboxContents.js';
-import type { SeenTemplate } from '../wire/events.js';
+import { type RequestError, requestError } from '../errors.js';
+import type { EventSelection } from '../requests/selections.js';
+import type { PackageEntities } from '../Sandbox.js';
+import type { SeenTemplate, TemplateRef } from '../wire/events.js';
 import { makePackageId } from '../wire/values.js';
-import type { TemplateRef } from '../wire/WireEvent.js';
 
 /** The entities by which contracts can be filtered. */
-export type EntityKind = 'template' | 'interface';
+type EntityKind = 'template' | 'interface';
 
 /** The packages of generated traffic, and a package with a field of each type. They are known from the start. */
 const ownPackages: Readonly<Record<string, PackageEntities>> = {
@@ -91,3 +92,67 @@ export class Packages {
 }
 
 const packageOf = (identifier: string): string => identifier.slice(0, identifier.indexOf(':'));
+
+/**
+ * Rejects selections with filters for unknown packages, templates or interfaces, as a participant does at the start of a
+ * stream. An interface that no known template implements, and a party that the participant does not host, select
+ * nothing.
+ */
+export function checkFilters(packages: Packages, ...selections: readonly (EventSelection | undefined)[]): void {
+  const filters = selections
+    .flatMap((selection) => [...(selection?.byParty.values() ?? []), selection?.anyParty ?? []])
+    .flat();
+  const idsOf = (kind: EntityKind): readonly string[] => [
+    ...new Set(filters.flatMap((filter) => (filter.kind === kind ? filter.id : []))),
+  ];
+  const unknown = (kind: EntityKind): readonly string[] => idsOf(kind).filter((id) => !packages.has(id, kind));
+  rejectUnknown(packages, unknown('template'), unknown('interface'));
+}
+
+/** Rejects commands with an unknown package or template. */
+export function checkTemplates(packages: Packages, templateIds: readonly string[]): void {
+  const unknown = [...new Set(templateIds)].filter((id) => !packages.has(id, 'template'));
+  rejectUnknown(packages, unknown, []);
+}
+
+function rejectUnknown(packages: Packages, templates: readonly string[], interfaces: readonly string[]): void {
+  const all = [...templates, ...interfaces];
+
+  const names = new Set(all.filter(hasName).map((id) => id.slice(1, id.indexOf(':'))));
+  reject(
+    'PACKAGE_NAMES_NOT_FOUND',
+    'The following package names do not match upgradable packages uploaded on this participant',
+    [...names].filter((name) => !packages.hasName(name)),
+  );
+  reject(
+    'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'The following package-name/template qualified-name pairs do not reference any template-id uploaded on this participant',
+    templates.filter(hasName).map(toPair),
+  );
+  reject(
+    'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+    'The following package-name/interface qualified-name pairs do not reference any interface-id uploaded on this participant',
+    interfaces.filter(hasName).map(toPair),
+  );
+  if (all.length > 0) throw unknownIds(templates, interfaces);
+}
+
+/** The error of identifiers with package ids, which 3.4 accepts. */
+function unknownIds(templates: readonly string[], interfaces: readonly string[]): RequestError {
+  const kinds = [
+    { ids: templates, name: 'Templates', resource: 'ErrorResource(TEMPLATE_ID)' },
+    { ids: interfaces, name: 'Interfaces', resource: 'ErrorResource(INTERFACE_ID)' },
+  ].filter(({ ids }) => ids.length > 0);
+  const cause = kinds.map(({ ids, name }) => `${name} do not exist: [${ids.join(', ')}].`).join(' ');
+  const resources = kinds.flatMap(({ ids, resource }) => ids.map((id) => [resource, id] as const));
+  return requestError('TEMPLATES_OR_INTERFACES_NOT_FOUND', cause, { resources });
+}
+
+const hasName = (identifier: string): boolean => identifier.startsWith('#');
+
+const toPair = (identifier: string): string => `(${identifier.slice(1).replace(':', ',')})`;
+
+/** Rejects unknown identifiers. A participant reports all identifiers with the same fault, and only in the text. */
+function reject(code: string, cause: string, unknown: readonly string[]): void {
+  if (unknown.length > 0) throw requestError(code, `${cause}: [${unknown.join(', ')}].`);
+}

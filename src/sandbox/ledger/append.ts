@@ -1,39 +1,53 @@
+import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import { archivedEvent, consume, createdEvent, exercisedEvent, stakeholdersOf } from '../wire/events.js';
+import { archivedEvent, createdEvent, exercisedEvent, stakeholdersOf } from '../wire/events.js';
 import { makeContractId, makeUpdateId } from '../wire/values.js';
-import type { WireCreatedEvent, WireEvent, WireEventInput } from '../wire/WireEvent.js';
-import type { WireReassignment, WireReassignmentEvent, WireReassignmentEventInput } from '../wire/WireReassignment.js';
-import type { WireTopologyTransaction, WireTransaction, WireUpdate, WireUpdateInput } from '../wire/WireUpdate.js';
+import type {
+  WireCreatedEvent,
+  WireEvent,
+  WireEventInput,
+  WireReassignment,
+  WireReassignmentEvent,
+  WireReassignmentEventInput,
+  WireTransaction,
+  WireUpdate,
+  WireUpdateInput,
+  WithEvents,
+} from '../wire/WireUpdate.js';
 import type { Ledger, LedgerEntry } from './Ledger.js';
 import { completeRoute, contractFields } from './route.js';
 
-/** Completes appended updates with default values, each after the previous one is committed. */
-export function* completeUpdates(inputs: readonly WireUpdateInput[], defaults: Defaults): Generator<LedgerEntry, void> {
-  for (const input of inputs) yield { update: completeUpdate(input, defaults) };
+/** An update to append. */
+export interface AppendedUpdate {
+  readonly update: WireUpdateInput;
+  /** The parties that submitted it, if known. */
+  readonly submitters?: readonly string[];
 }
 
-/** The sources of the default values. */
-interface Defaults {
-  readonly ledger: Ledger;
-  readonly synchronizers: readonly string[];
+/** Completes updates with default values, each after the previous one is committed. */
+export function* completeUpdates(updates: Iterable<AppendedUpdate>, participant: Participant): Generator<LedgerEntry> {
+  for (const { update, ...submitters } of updates) yield { update: completeUpdate(update, participant), ...submitters };
 }
 
-function completeUpdate(input: WireUpdateInput, defaults: Defaults): WireUpdate {
+function completeUpdate(input: WireUpdateInput, participant: Participant): WireUpdate {
   if ('Transaction' in input) {
-    return { Transaction: { value: completeTransaction(input.Transaction.value, defaults) } };
+    return { Transaction: { value: completeTransaction(input.Transaction.value, participant) } };
   }
   if ('Reassignment' in input) {
-    return { Reassignment: { value: completeReassignment(input.Reassignment.value, defaults) } };
+    return { Reassignment: { value: completeReassignment(input.Reassignment.value, participant) } };
   }
-  return { TopologyTransaction: { value: completeTopology(input.TopologyTransaction.value, defaults) } };
+  const { value } = input.TopologyTransaction;
+  const header = completeHeader(value, participant);
+  return { TopologyTransaction: { value: { events: [], traceContext: null, ...value, ...header } } };
 }
 
-type TransactionInput = Partial<Omit<WireTransaction, 'events'>> & {
-  readonly events?: readonly WireEventInput[];
-};
-
-function completeTransaction(input: TransactionInput, defaults: Defaults): WireTransaction {
-  const header = completeHeader(input, defaults, synchronizerOf(input.events ?? [], defaults.ledger));
+/** Completes a transaction with default values. */
+export function completeTransaction(
+  input: WithEvents<WireTransaction, WireEventInput>,
+  participant: Participant,
+): WireTransaction {
+  const { ledger } = participant;
+  const header = completeHeader(input, participant, synchronizerOf(input.events ?? [], ledger));
   const effectiveAt = input.effectiveAt ?? header.recordTime;
   return {
     commandId: '',
@@ -45,7 +59,7 @@ function completeTransaction(input: TransactionInput, defaults: Defaults): WireT
     transactionHash: null,
     ...input,
     ...header,
-    events: completeEvents(input.events ?? [], { offset: header.offset, ledgerTime: effectiveAt }, defaults.ledger),
+    events: completeEvents(input.events ?? [], { offset: header.offset, ledgerTime: effectiveAt }, ledger),
   };
 }
 
@@ -60,20 +74,15 @@ function synchronizerOf(inputs: readonly WireEventInput[], { contracts }: Ledger
   return undefined;
 }
 
-interface Header {
-  readonly offset: number;
-  readonly updateId: string;
-  readonly synchronizerId: string;
-  readonly recordTime: string;
-}
+type Header = Pick<WireTransaction, 'offset' | 'updateId' | 'synchronizerId' | 'recordTime'>;
 
 /**
  * Completes the fields that all kinds of updates share. Default: the next offset, one second after the latest record
  * time.
  */
-function completeHeader(input: Partial<Header>, { ledger, synchronizers }: Defaults, synchronizer?: string): Header {
+function completeHeader(input: Partial<Header>, { ledger, settings }: Participant, synchronizer?: string): Header {
   const offset = input.offset ?? ledger.end + 1;
-  const synchronizerId = input.synchronizerId ?? synchronizer ?? synchronizers[0] ?? '';
+  const synchronizerId = input.synchronizerId ?? synchronizer ?? settings.synchronizers[0] ?? '';
   return {
     offset,
     updateId: input.updateId ?? makeUpdateId('appended', offset, ledger.commits),
@@ -89,54 +98,53 @@ interface UpdateTime {
 }
 
 /** Completes events, and stores each archive and each consuming exercise as both: one for each transaction shape. */
-function completeEvents(inputs: readonly WireEventInput[], time: UpdateTime, ledger: Ledger): readonly WireEvent[] {
+function completeEvents(
+  inputs: readonly WireEventInput[],
+  { offset, ledgerTime }: UpdateTime,
+  ledger: Ledger,
+): readonly WireEvent[] {
   const createdHere = new Map<string, WireCreatedEvent>();
-  const archived = new Set(inputs.flatMap((input) => ('ArchivedEvent' in input ? input.ArchivedEvent.contractId : [])));
-  const consumed = new Set(inputs.flatMap(consumedContract));
-  return inputs.flatMap((input, index) => complete(input, index));
-
-  function complete(input: WireEventInput, index: number): readonly WireEvent[] {
+  const archived = new Set(inputs.map((input) => 'ArchivedEvent' in input && input.ArchivedEvent.contractId));
+  const consumed = new Set(
+    inputs.map((input) => 'ExercisedEvent' in input && isConsuming(input) && input.ExercisedEvent.contractId),
+  );
+  return inputs.flatMap((input, index): readonly WireEvent[] => {
     if ('CreatedEvent' in input) {
-      const created = completeCreated({ nodeId: index, ...input.CreatedEvent }, time, ledger);
+      const created = completeCreated({ nodeId: index, ...input.CreatedEvent }, { offset, ledgerTime }, ledger);
       createdHere.set(created.contractId, created);
       return [{ CreatedEvent: created }];
     }
-    const fields = 'ArchivedEvent' in input ? input.ArchivedEvent : input.ExercisedEvent;
+    const isArchive = 'ArchivedEvent' in input;
+    const fields = isArchive ? input.ArchivedEvent : input.ExercisedEvent;
     const created = findContract(fields, index);
-    const { id: templateId } = ledger.packages.resolve(fields.templateId ?? created.templateId);
-    const archive = { choice: 'Archive', choiceArgument: {}, exerciseResult: {}, actingParties: created.signatories };
-    const choice = { ...archive, offset: time.offset, nodeId: fields.nodeId ?? index };
-    if ('ArchivedEvent' in input) {
-      const both = consume({ ...created, acsDelta: true }, choice).map((event) =>
-        applyOverrides(event, fields, templateId),
-      );
-      return consumed.has(created.contractId) ? both.slice(0, 1) : both;
+    const { contractId } = created;
+    const templateId = ledger.packages.resolve(fields.templateId ?? created.templateId).id;
+    const time = { offset, nodeId: fields.nodeId ?? index };
+    if (isArchive) {
+      const exercised = { ...exercisedEvent({ ...created, acsDelta: true }, time), templateId };
+      const event = { ArchivedEvent: { ...archivedEvent(exercised), ...fields, templateId } };
+      return consumed.has(contractId) ? [event] : [event, { ExercisedEvent: exercised }];
     }
-    const consuming = input.ExercisedEvent.consuming ?? true;
-    const event = { ...exercisedEvent(created, choice, consuming), ...input.ExercisedEvent, templateId };
-    const both: readonly WireEvent[] = [{ ArchivedEvent: archivedEvent(event) }, { ExercisedEvent: event }];
-    return event.acsDelta && consuming && !archived.has(created.contractId) ? both : both.slice(1);
-  }
+    const exercised = { ...exercisedEvent(created, { ...time, ...input.ExercisedEvent }), templateId };
+    const isStoredTwice = exercised.acsDelta && exercised.consuming && !archived.has(contractId);
+    const event = { ExercisedEvent: exercised };
+    const witnessParties = fields.witnessParties ?? stakeholdersOf(created);
+    return isStoredTwice ? [{ ArchivedEvent: { ...archivedEvent(exercised), witnessParties } }, event] : [event];
+  });
 
   /** Finds the contract of an archive or exercise. An unknown contract is created from the fields of that event. */
-  function findContract(fields: Partial<WireCreatedEvent>, index: number): WireCreatedEvent {
+  function findContract(fields: Partial<WireCreatedEvent>, nodeId: number): WireCreatedEvent {
     const id = fields.contractId ?? '';
-    const { contractId, templateId, packageName, witnessParties } = fields;
-    const present = {
-      ...(contractId && { contractId }),
-      ...(templateId && { templateId }),
-      ...(packageName && { packageName }),
-    };
-    const stakeholders = witnessParties && { signatories: witnessParties };
     const known = createdHere.get(id) ?? ledger.contracts.stateOf(id)?.created;
-    return known ?? completeCreated({ nodeId: index, ...present, ...stakeholders }, time, ledger);
+    if (known !== undefined) return known;
+    const { contractId, templateId, packageName, witnessParties: signatories } = fields;
+    const present = Object.entries({ contractId, templateId, packageName, signatories }).filter(([, value]) => value);
+    return completeCreated({ nodeId, ...Object.fromEntries(present) }, { offset, ledgerTime }, ledger);
   }
 }
 
-function consumedContract(input: WireEventInput): string | readonly [] {
-  if (!('ExercisedEvent' in input) || input.ExercisedEvent.consuming === false) return [];
-  return input.ExercisedEvent.contractId ?? [];
-}
+const isConsuming = ({ ExercisedEvent: { consuming = true } }: Extract<WireEventInput, { ExercisedEvent: unknown }>) =>
+  consuming;
 
 /** Completes a created event. Identifiers may have a package name. */
 function completeCreated(
@@ -146,38 +154,36 @@ function completeCreated(
 ): WireCreatedEvent {
   const nodeId = input.nodeId ?? 0;
   const template = packages.resolve(input.templateId ?? '#sandbox-assets:Main:Asset');
-  const completed = createdEvent({
-    offset,
-    nodeId,
-    contractId: input.contractId ?? makeContractId('appended', offset, nodeId, commits),
-    template: { ...template, packageName: input.packageName ?? template.packageName },
-    createArgument: {},
-    signatories: input.signatories ?? input.witnessParties ?? generatedParties.slice(0, 1),
-    observers: input.observers ?? [],
-    createdAt: ledgerTime,
-  });
   const interfaceViews = (input.interfaceViews ?? []).map((view) => ({
     ...view,
     interfaceId: packages.resolve(view.interfaceId, 'interface').id,
   }));
-  return { ...completed, ...input, templateId: template.id, interfaceViews };
+  return createdEvent({
+    offset,
+    contractId: makeContractId('appended', offset, nodeId, commits),
+    createArgument: {},
+    signatories: input.witnessParties ?? generatedParties.slice(0, 1),
+    createdAt: ledgerTime,
+    ...input,
+    nodeId,
+    template,
+    templateId: template.id,
+    interfaceViews,
+  });
 }
 
-function applyOverrides(event: WireEvent, fields: Partial<WireCreatedEvent>, templateId: string): WireEvent {
-  if ('CreatedEvent' in event) return event;
-  if ('ArchivedEvent' in event) return { ArchivedEvent: { ...event.ArchivedEvent, ...fields, templateId } };
-  return { ExercisedEvent: { ...event.ExercisedEvent, templateId } };
-}
-
-type ReassignmentInput = Partial<Omit<WireReassignment, 'events'>> & {
-  readonly events?: readonly WireReassignmentEventInput[];
-};
-
-function completeReassignment(input: ReassignmentInput, defaults: Defaults): WireReassignment {
+function completeReassignment(
+  input: WithEvents<WireReassignment, WireReassignmentEventInput>,
+  participant: Participant,
+): WireReassignment {
   const { events = [] } = input;
   const [first] = events;
-  const route = first && completeRoute(first, defaults.ledger.contracts, defaults.synchronizers);
-  const header = completeHeader(input, defaults, first && 'JsAssignmentEvent' in first ? route?.target : route?.source);
+  const route = first && completeRoute(first, participant);
+  const header = completeHeader(
+    input,
+    participant,
+    first && 'JsAssignmentEvent' in first ? route?.target : route?.source,
+  );
   const time = { offset: header.offset, ledgerTime: header.recordTime };
   return {
     commandId: '',
@@ -186,7 +192,7 @@ function completeReassignment(input: ReassignmentInput, defaults: Defaults): Wir
     paidTrafficCost: null,
     ...input,
     ...header,
-    events: events.map((event, index) => completeReassignmentEvent(event, index, time, defaults)),
+    events: events.map((event, index) => completeReassignmentEvent(event, index, time, participant)),
   };
 }
 
@@ -194,12 +200,13 @@ function completeReassignmentEvent(
   input: WireReassignmentEventInput,
   nodeId: number,
   time: UpdateTime,
-  { ledger, synchronizers }: Defaults,
+  participant: Participant,
 ): WireReassignmentEvent {
+  const { ledger } = participant;
   const fields = contractFields(input);
   const contractId = fields.contractId ?? makeContractId('appended', time.offset, nodeId, ledger.commits);
   const known = ledger.contracts.stateOf(contractId)?.created;
-  const route = completeRoute(input, ledger.contracts, synchronizers);
+  const route = completeRoute(input, participant);
   if ('JsAssignmentEvent' in input) {
     const createdEvent = completeCreated(
       { ...known, offset: time.offset, nodeId, ...fields, contractId },
@@ -217,8 +224,4 @@ function completeReassignmentEvent(
   return {
     JsUnassignedEvent: { value: { ...parties, ...subject, ...input.JsUnassignedEvent.value, ...route, templateId } },
   };
-}
-
-function completeTopology(input: Partial<WireTopologyTransaction>, defaults: Defaults): WireTopologyTransaction {
-  return { events: [], traceContext: null, ...input, ...completeHeader(input, defaults) };
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '../wire/values.js';
-import type { WireCreatedEvent } from '../wire/WireEvent.js';
-import type { WireReassignmentEventInput, WireUnassignedEvent } from '../wire/WireReassignment.js';
+import type { WireCreatedEvent, WireReassignmentEventInput, WireUnassignedEvent } from '../wire/WireUpdate.js';
+import type { Participant } from '../participant/Participant.js';
 import type { Ledger } from './Ledger.js';
 
 /** The fields that both halves of a reassignment have. */
@@ -11,8 +11,7 @@ type Route = Pick<WireUnassignedEvent, 'source' | 'target' | 'reassignmentId' | 
  */
 export function completeRoute(
   input: WireReassignmentEventInput,
-  contracts: Ledger['contracts'],
-  synchronizers: readonly string[],
+  { ledger: { contracts }, settings: { synchronizers } }: Participant,
 ): Route {
   const given: Partial<Route> = 'JsAssignmentEvent' in input ? input.JsAssignmentEvent : input.JsUnassignedEvent.value;
   const { contractId = '' } = contractFields(input);

@@ -1,12 +1,23 @@
-import type { EventFormat } from '../requests/formats.js';
-import type { SnapshotPosition } from '../requests/snapshotTokens.js';
+import type { EventSelection } from '../requests/selections.js';
 import type { Activation, Reassignment } from './ContractHistory.js';
-import { type ReadContext, visibleContract, visibleUnassigned } from './visible.js';
+import type { Ledger } from './Ledger.js';
+import { EventView, type ReadContext } from './visible.js';
+
+/**
+ * The position of an entry in a snapshot: among the active contracts or, with an offset, among the incomplete
+ * reassignments.
+ */
+export interface SnapshotPosition {
+  readonly index: number;
+  readonly offset?: number | undefined;
+}
 
 /** The active contracts and incomplete reassignments that a request selects. */
-interface SnapshotRequest {
+export interface SnapshotRequest {
   readonly offset: number;
-  readonly format: EventFormat;
+  readonly selection: EventSelection;
+  /** Whether to include incomplete reassignments. */
+  readonly incomplete: boolean;
   /** The entry after which the snapshot continues. */
   readonly after?: SnapshotPosition | undefined;
 }
@@ -23,18 +34,19 @@ interface SnapshotEntry {
  * offset. Looks up each entry only when it is needed, so reading a part does not cost as much as reading everything.
  */
 export function* readSnapshot(request: SnapshotRequest, context: ReadContext): Generator<SnapshotEntry, void> {
-  const { after } = request;
-  if (after?.offset === undefined) yield* readActive(request, (after?.index ?? -1) + 1, context);
-  yield* readIncomplete(request, after?.offset === undefined ? 0 : after.index + 1, context);
+  const { after, incomplete, selection } = request;
+  const view = new EventView(selection, context);
+  if (after?.offset === undefined) yield* readActive(request.offset, (after?.index ?? -1) + 1, context.ledger, view);
+  if (incomplete)
+    yield* readIncomplete(request.offset, after?.offset === undefined ? 0 : after.index + 1, context.ledger, view);
 }
 
-function* readActive({ offset, format }: SnapshotRequest, first: number, context: ReadContext) {
-  const { activations } = context.ledger.contracts;
+function* readActive(offset: number, first: number, { contracts: { activations } }: Ledger, view: EventView) {
   for (let index = first; index < activations.length; index++) {
     const activation = activations[index];
     if (activation === undefined || activation.offset > offset) return;
     if (activation.endedAt <= offset) continue;
-    const createdEvent = visibleContract(activation.created, format, context);
+    const createdEvent = view.contract(activation.created);
     if (createdEvent !== undefined) yield activeEntry(activation, createdEvent, index);
   }
 }
@@ -45,25 +57,24 @@ function activeEntry(activation: Activation, createdEvent: object, index: number
   return { position: { index }, workflowId, contractEntry };
 }
 
-function* readIncomplete({ offset: at, format }: SnapshotRequest, first: number, context: ReadContext) {
-  const { reassignments } = context.ledger.contracts;
+function* readIncomplete(at: number, first: number, { contracts: { reassignments } }: Ledger, view: EventView) {
   for (let index = first; index < reassignments.length; index++) {
     const reassignment = reassignments[index];
     if (reassignment === undefined || reassignment.offset > at) return;
     if (reassignment.endedAt <= at) continue;
-    const contractEntry = incompleteEntry(reassignment, format, context);
+    const contractEntry = incompleteEntry(reassignment, view);
     const { offset, workflowId } = reassignment;
     if (contractEntry !== undefined) yield { position: { index, offset }, workflowId, contractEntry };
   }
 }
 
 /** Returns the entry of an incomplete reassignment; none for an unassignment without a known activation. */
-function incompleteEntry({ half }: Reassignment, format: EventFormat, context: ReadContext): object | undefined {
+function incompleteEntry({ half }: Reassignment, view: EventView): object | undefined {
   if ('assigned' in half) {
-    const createdEvent = visibleContract(half.assigned.createdEvent, format, context);
+    const createdEvent = view.contract(half.assigned.createdEvent);
     return createdEvent && { JsIncompleteAssigned: { assignedEvent: { ...half.assigned, createdEvent } } };
   }
-  const createdEvent = half.activation && visibleContract(half.activation.created, format, context);
-  const unassignedEvent = visibleUnassigned(half.unassigned, format, context);
+  const createdEvent = half.activation && view.contract(half.activation.created);
+  const unassignedEvent = view.unassigned(half.unassigned);
   return createdEvent && unassignedEvent && { JsIncompleteUnassigned: { createdEvent, unassignedEvent } };
 }

@@ -1,67 +1,52 @@
 import { Ledger } from '../ledger/Ledger.js';
+import type { Submission } from '../submission/Submission.js';
 import { clampTimer } from '../wire/values.js';
+import { Completions } from './Completions.js';
 import { HostedParties } from './parties.js';
 import type { Settings } from './Settings.js';
 
-/** A committed command. */
-export interface CommittedCommand {
-  readonly submissionId: string;
-  readonly completionOffset: number;
-  /** The time of the commit, in milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/** The state of the sandbox: its settings, its ledger, its parties, and its committed and pending commands. */
+/** The state of the sandbox: its settings, its ledger, its parties, and its completed and pending submissions. */
 export class Participant {
   readonly ledger = new Ledger();
   readonly hosted = new HostedParties();
-  readonly deduplication = new Deduplication();
-  readonly pending = new PendingCommits();
+  readonly completions = new Completions();
+  readonly pending = new PendingSubmissions();
 
   constructor(readonly settings: Settings) {}
 }
 
-/** The committed commands by change id: user, acting parties and command id. */
-class Deduplication {
-  readonly #committed = new Map<string, CommittedCommand>();
+/** The submissions that are in flight, by change id, and those that are not registered yet. */
+class PendingSubmissions {
+  readonly #inFlight = new Map<string, Submission>();
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
 
-  find(changeId: string): CommittedCommand | undefined {
-    return this.#committed.get(changeId);
+  find(changeId: string): Submission | undefined {
+    return this.#inFlight.get(changeId);
   }
 
-  add(changeId: string, command: CommittedCommand): void {
-    this.#committed.set(changeId, command);
-  }
-
-  /** Removes the commands that were committed after a backup. */
-  restore(ledgerEnd: number): void {
-    for (const [changeId, { completionOffset }] of this.#committed) {
-      if (completionOffset > ledgerEnd) this.#committed.delete(changeId);
-    }
-  }
-}
-
-/** The accepted submissions that are not committed yet, by change id. */
-class PendingCommits {
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
-
-  has(changeId: string): boolean {
-    return this.#timers.has(changeId);
-  }
-
-  /** Commits after a delay. The change must not be pending already. */
-  add(changeId: string, ms: number, commit: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(changeId);
+  /** Commits after a delay. The change must not be in flight already. */
+  add(changeId: string, submission: Submission, ms: number, commit: () => void): void {
+    this.#inFlight.set(changeId, submission);
+    this.hold(ms, () => {
+      this.#inFlight.delete(changeId);
       commit();
+    });
+  }
+
+  /** Registers a submission after a delay. Until then, it is not in flight. */
+  hold(ms: number, register: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      register();
     }, clampTimer(ms));
-    this.#timers.set(changeId, timer);
+    this.#timers.add(timer);
     timer.unref();
   }
 
-  /** Cancels all pending commits. */
+  /** Cancels all pending submissions. */
   clear(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
+    this.#inFlight.clear();
   }
 }

@@ -1,4 +1,5 @@
-import type { SandboxChanges, SandboxOptions, SandboxProfile } from '../Sandbox.js';
+import { checkNotNegative } from '../../codecs/internal/field.js';
+import type { SandboxOptions, SandboxProfile } from '../Sandbox.js';
 
 /** The options with their defaults. Handlers read them for each request, because they can change. */
 export class Settings {
@@ -8,6 +9,9 @@ export class Settings {
   requestTimeoutMs = 20_000;
   preparationTimeToleranceMs = 86_400_000;
   ledgerTimeToleranceMs = 60_000;
+  defaultDeduplicationMs = 30_000;
+  archiveLagMs = 0;
+  automaticReassignments = false;
   idleCheckpointMs: number | false = 60_000;
   webSocketIdleMs = 60_000;
   webSocketRefusal: 'message' | 'handshake' = 'message';
@@ -15,39 +19,64 @@ export class Settings {
   interfaceOnly = false;
   deprecatedApis = false;
   activeContractsPages = true;
-  readonly cors: boolean;
-  readonly synchronizers: readonly string[];
+  cors = false;
+  synchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];
   participantId = `participant1::1220${'11'.repeat(32)}`;
-  #earlyCheckpointMs: number | false | undefined;
+  earlyCheckpointMs: number | false | undefined = undefined;
 
-  constructor({ cors = false, synchronizers = defaultSynchronizers, ...changes }: SandboxOptions) {
-    this.cors = cors;
-    this.synchronizers = synchronizers;
-    this.change(changes);
+  constructor(options: SandboxOptions) {
+    this.change(options);
   }
 
-  get earlyCheckpointMs(): number | false {
-    return this.#earlyCheckpointMs ?? (this.profile === '3.4' ? false : 500);
+  get release(): Release {
+    return releases[this.profile];
   }
 
-  change(changes: SandboxChanges): void {
-    this.participantId = changes.participantId ?? this.participantId;
-    this.profile = changes.profile ?? this.profile;
-    this.maxListElements = changes.maxListElements ?? this.maxListElements;
-    this.listWaitTimeMs = changes.listWaitTimeMs ?? this.listWaitTimeMs;
-    this.requestTimeoutMs = changes.requestTimeoutMs ?? this.requestTimeoutMs;
-    this.preparationTimeToleranceMs = changes.preparationTimeToleranceMs ?? this.preparationTimeToleranceMs;
-    this.ledgerTimeToleranceMs = changes.ledgerTimeToleranceMs ?? this.ledgerTimeToleranceMs;
-    this.idleCheckpointMs = changes.idleCheckpointMs ?? this.idleCheckpointMs;
-    this.webSocketIdleMs = changes.webSocketIdleMs ?? this.webSocketIdleMs;
-    this.webSocketRefusal = changes.webSocketRefusal ?? this.webSocketRefusal;
-    this.checkToken = changes.checkToken ?? this.checkToken;
-    this.interfaceOnly = changes.interfaceOnly ?? this.interfaceOnly;
-    this.deprecatedApis = changes.deprecatedApis ?? this.deprecatedApis;
-    this.activeContractsPages = changes.activeContractsPages ?? this.activeContractsPages;
-    this.#earlyCheckpointMs = changes.earlyCheckpointMs ?? this.#earlyCheckpointMs;
+  /** The time from the start of a stream to its first checkpoint. */
+  get firstCheckpointMs(): number | false {
+    return this.earlyCheckpointMs ?? (this.profile === '3.4' ? false : 500);
+  }
+
+  change(changes: SandboxOptions): void {
+    checkTimes(changes);
+    const present = Object.entries(changes).filter(([name, value]) => value !== undefined && Object.hasOwn(this, name));
+    Object.assign(this, Object.fromEntries(present));
   }
 }
 
-/** Two synchronizers, so that contracts can be reassigned. */
-const defaultSynchronizers: readonly string[] = [`sync1::1220${'a1'.repeat(32)}`, `sync2::1220${'b2'.repeat(32)}`];
+/** What the release lines since 3.5 serve differently. */
+interface Release {
+  /** The version that the participant reports. */
+  readonly version: string;
+  /** `/v2/updates/flats`, `filter` and `verbose`: served, off by default, or removed. */
+  readonly legacyApis: 'served' | 'disabled' | 'removed';
+  /**
+   * Whether transactions have a hash, completions are looked up by it, the ledger end has the record times of the requested
+   * synchronizers, and the header `Request-Timeout` is obeyed.
+   */
+  readonly isSince36: boolean;
+  /** Whether a snapshot omits incomplete reassignments unless the request includes them. */
+  readonly omitsIncomplete: boolean;
+}
+
+const upTo35 = { legacyApis: 'served', isSince36: false, omitsIncomplete: false } as const;
+
+/** The release lines that the sandbox imitates. */
+const releases: Readonly<Record<SandboxProfile, Release>> = {
+  '3.4': { version: '3.4.12', ...upTo35 },
+  '3.5': { version: '3.5.19', ...upTo35 },
+  '3.6': { version: '3.6.1', legacyApis: 'disabled', isSince36: true, omitsIncomplete: false },
+  '3.7': { version: '3.7.4', legacyApis: 'removed', isSince36: true, omitsIncomplete: true },
+};
+
+/** Throws a TypeError if a number is out of range. */
+function checkTimes(changes: SandboxOptions): void {
+  const { maxListElements, listWaitTimeMs, requestTimeoutMs, webSocketIdleMs } = changes;
+  const { preparationTimeToleranceMs, ledgerTimeToleranceMs, earlyCheckpointMs, idleCheckpointMs } = changes;
+  checkNotNegative({ maxListElements }, true);
+  checkNotNegative({ listWaitTimeMs, requestTimeoutMs, webSocketIdleMs });
+  checkNotNegative({ preparationTimeToleranceMs, ledgerTimeToleranceMs });
+  checkNotNegative({ defaultDeduplicationMs: changes.defaultDeduplicationMs, archiveLagMs: changes.archiveLagMs });
+  if (earlyCheckpointMs !== false) checkNotNegative({ earlyCheckpointMs });
+  if (idleCheckpointMs !== false) checkNotNegative({ idleCheckpointMs });
+}

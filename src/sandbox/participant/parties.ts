@@ -1,5 +1,93 @@
 import { createHash, createPublicKey, generateKeyPairSync, KeyObject, sign } from 'node:crypto';
-import type { ExternalParty, ExternalPartyOptions, HostedParty, PublicKey } from '../ExternalParty.js';
+
+/**
+ * A party hosted on the sandbox, with a key pair that the sandbox generated.
+ *
+ * @category Sandbox
+ */
+export interface ExternalParty extends HostedParty {
+  /**
+   * Signs the `preparedTransactionHash` from a prepare response.
+   *
+   * @param preparedTransactionHash - the hash in base64
+   */
+  readonly sign: (preparedTransactionHash: string) => WireSignature;
+}
+
+/**
+ * A party hosted on the sandbox that signs its submissions itself.
+ *
+ * @category Sandbox
+ */
+export interface HostedParty {
+  /** The party id: `hint::fingerprint`. */
+  readonly party: string;
+  /**
+   * The fingerprint of the first public key: `1220` followed by a SHA-256 hash in hex. The hash covers the number 12 in
+   * four bytes, followed by the raw bytes of an Ed25519 key or the DER bytes of the SubjectPublicKeyInfo of an ECDSA
+   * key.
+   */
+  readonly fingerprint: string;
+  /** The fingerprints of all public keys. */
+  readonly fingerprints: readonly string[];
+  /** The number of keys that must sign a submission. */
+  readonly threshold: number;
+}
+
+/**
+ * The public keys of a party. The caller holds the private keys.
+ *
+ * @example
+ * ```ts
+ * import { startSandbox } from 'canton-rx/sandbox';
+ *
+ * const sandbox = await startSandbox();
+ * const { publicKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify']);
+ * const { party, fingerprint } = sandbox.externalParty('alice', { publicKey });
+ * console.log(party === `alice::${fingerprint}`);
+ * await sandbox.close();
+ * ```
+ * @category Sandbox
+ */
+export type ExternalPartyOptions =
+  | {
+      /** The only key of the party. */
+      readonly publicKey: PublicKey;
+    }
+  | {
+      /** The keys of the party. The party id contains the fingerprint of the first key. */
+      readonly publicKeys: readonly PublicKey[];
+      /**
+       * The number of keys that must sign a submission.
+       *
+       * @defaultValue all of them
+       */
+      readonly threshold?: number;
+    };
+
+/**
+ * A public key for Ed25519, or for ECDSA on P-256, P-384 or secp256k1: a WebCrypto key, the DER bytes of a
+ * SubjectPublicKeyInfo (`spki`), or the 32 raw bytes of an Ed25519 key.
+ *
+ * @category Sandbox
+ */
+export type PublicKey = CryptoKey | Uint8Array;
+
+/**
+ * A signature for the `partySignatures` of an execute request.
+ *
+ * @category Sandbox
+ */
+export interface WireSignature {
+  /** The concatenation of r and s. */
+  readonly format: 'SIGNATURE_FORMAT_CONCAT';
+  /** The signature in base64. */
+  readonly signature: string;
+  /** The fingerprint of the key. */
+  readonly signedBy: string;
+  /** Always Ed25519. */
+  readonly signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519';
+}
 
 /** The parties of generated traffic. */
 export const generatedParties: readonly string[] = [
@@ -9,12 +97,26 @@ export const generatedParties: readonly string[] = [
   `dora::1220${'d0'.repeat(32)}`,
 ];
 
-/** The parties of the participant. External parties have public keys. */
+/** The parties of the participant. External parties have public keys; for all others, the participant signs. */
 export class HostedParties {
+  readonly #allocated = new Set<string>();
   readonly #external = new Map<string, PartyKeys>();
 
   get all(): readonly string[] {
-    return [...generatedParties, ...this.#external.keys()];
+    return [...generatedParties, ...this.#allocated, ...this.#external.keys()];
+  }
+
+  /** Hosts a party for which the participant signs. */
+  allocate(hint: string, participantId: string): string {
+    if (!/^[A-Za-z0-9:\-_ ]+$/.test(hint)) throw new TypeError(`'${hint}' is not a hint for a party id`);
+    const party = `${hint}::${participantId.slice(participantId.lastIndexOf(':') + 1)}`;
+    this.#allocated.add(party);
+    return party;
+  }
+
+  /** Whether the participant signs for a party. */
+  isLocal(party: string): boolean {
+    return generatedParties.includes(party) || this.#allocated.has(party);
   }
 
   add(party: string, keys: PartyKeys): void {
@@ -96,7 +198,7 @@ function hostParty(hint: string, keys: readonly SigningKey[], threshold: number,
 /** Reads a public key in any of the supported forms. */
 function parseSigningKey(publicKey: PublicKey | KeyObject): SigningKey {
   const key = toKeyObject(publicKey);
-  const scheme = signingSchemes.get(key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyType ?? '');
+  const scheme = signingSchemes[key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyType ?? ''];
   if (key.type !== 'public' || scheme === undefined) {
     throw new TypeError('The keys of an external party must be public keys for Ed25519, P-256, P-384 or secp256k1');
   }
@@ -108,21 +210,20 @@ function parseSigningKey(publicKey: PublicKey | KeyObject): SigningKey {
 
 const derFormat = ['SIGNATURE_FORMAT_DER'];
 
+const ecdsa256 = { algorithm: 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256', formats: derFormat, digest: 'sha256' };
+
 /** The schemes by Node's name of the key type or of the curve. */
-const signingSchemes: ReadonlyMap<string, SigningScheme> = new Map<string, SigningScheme>([
-  [
-    'ed25519',
-    {
-      algorithm: 'SIGNING_ALGORITHM_SPEC_ED25519',
-      // RAW is an older name of the same format
-      formats: ['SIGNATURE_FORMAT_CONCAT', 'SIGNATURE_FORMAT_RAW'],
-      digest: null,
-    },
-  ],
-  ['prime256v1', { algorithm: 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256', formats: derFormat, digest: 'sha256' }],
-  ['secp256k1', { algorithm: 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_256', formats: derFormat, digest: 'sha256' }],
-  ['secp384r1', { algorithm: 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_384', formats: derFormat, digest: 'sha384' }],
-]);
+const signingSchemes: Readonly<Record<string, SigningScheme>> = {
+  ed25519: {
+    algorithm: 'SIGNING_ALGORITHM_SPEC_ED25519',
+    // RAW is an older name of the same format
+    formats: ['SIGNATURE_FORMAT_CONCAT', 'SIGNATURE_FORMAT_RAW'],
+    digest: null,
+  },
+  prime256v1: ecdsa256,
+  secp256k1: ecdsa256,
+  secp384r1: { algorithm: 'SIGNING_ALGORITHM_SPEC_EC_DSA_SHA_384', formats: derFormat, digest: 'sha384' },
+};
 
 /** Canton hashes this prefix before a key, so that hashes for different purposes never collide. */
 const signingKeyPurpose = Buffer.from([0, 0, 0, 12]);

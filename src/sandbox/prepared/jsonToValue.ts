@@ -63,45 +63,32 @@ function toSum(json: unknown, type: LfType, home: Identifier): Value['sum'] {
 }
 
 /** Converts a JSON scalar, which is a string for every type except `Bool`. */
-function scalarValue(json: unknown, type: Extract<LfType, string>): Value['sum'] {
+function scalarValue(json: unknown, type: Scalar): Value['sum'] {
   if (type === 'unit') return { oneofKind: 'unit', unit: {} };
-  if (type === 'bool') {
-    if (typeof json !== 'boolean') throw invalidValue(json, type);
-    return { oneofKind: 'bool', bool: json };
-  }
+  if (type === 'bool' && typeof json === 'boolean') return { oneofKind: 'bool', bool: json };
   if (typeof json === 'number' && (type === 'int64' || type === 'numeric')) {
     // participants respond to a number with this error
     throw requestError('LEDGER_API_INTERNAL_ERROR', `Expected ujson.Str (data: ${json})`);
   }
   if (typeof json !== 'string') throw invalidValue(json, type);
-  return textualValue(json, type);
+  if (type === 'party') return { oneofKind: 'party', party: json };
+  if (type === 'contractId') return { oneofKind: 'contractId', contractId: json };
+  if (type === 'text') return { oneofKind: 'text', text: json };
+  if (type === 'numeric') return { oneofKind: 'numeric', numeric: toDecimal(json) };
+  if (type === 'int64' && isInt64(json)) return { oneofKind: 'int64', int64: String(BigInt(json)) };
+  if (type === 'date' && formatDays(parseDays(json)) === json) return { oneofKind: 'date', date: parseDays(json) };
+  if (type === 'timestamp' && Number.isSafeInteger(parseMicros(json)))
+    return { oneofKind: 'timestamp', timestamp: String(parseMicros(json)) };
+  throw invalidValue(json, type);
 }
+
+type Scalar = Extract<LfType, string>;
+
+const isInt64 = (text: string): boolean =>
+  /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 
 function invalidValue(json: unknown, type: string) {
   return requestError('INVALID_ARGUMENT', `${JSON.stringify(json)} is not a valid ${type} value`);
-}
-
-function textualValue(json: string, type: Exclude<Extract<LfType, string>, 'unit' | 'bool'>): Value['sum'] {
-  switch (type) {
-    case 'int64':
-      if (!/^-?\d{1,19}$/.test(json) || BigInt.asIntN(64, BigInt(json)) !== BigInt(json))
-        throw invalidValue(json, type);
-      return { oneofKind: 'int64', int64: String(BigInt(json)) };
-    case 'numeric':
-      return { oneofKind: 'numeric', numeric: toDecimal(json) };
-    case 'date':
-      if (formatDays(parseDays(json)) !== json) throw invalidValue(json, type);
-      return { oneofKind: 'date', date: parseDays(json) };
-    case 'timestamp':
-      if (!Number.isSafeInteger(parseMicros(json))) throw invalidValue(json, type);
-      return { oneofKind: 'timestamp', timestamp: String(parseMicros(json)) };
-    case 'party':
-      return { oneofKind: 'party', party: json };
-    case 'contractId':
-      return { oneofKind: 'contractId', contractId: json };
-    case 'text':
-      return { oneofKind: 'text', text: json };
-  }
 }
 
 /** Formats a number with ten digits after the decimal point, like `Decimal`. */
@@ -144,17 +131,17 @@ function guessText(text: string): Value['sum'] {
 }
 
 /** Guesses the type of a JSON string. Any type other than text must convert back to the same string. */
-function guessType(text: string): Extract<LfType, string> {
+function guessType(text: string): Scalar {
   if (/^[A-Za-z0-9:\-_ ]+::1220[0-9a-f]{64}$/.test(text)) return 'party';
   if (/^00(?:[0-9a-f]{2}){32,}$/.test(text)) return 'contractId';
-  if (/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return BigInt.asIntN(64, BigInt(text)) === BigInt(text) ? 'int64' : 'text';
+  if (/^(?:0|-?[1-9]\d*)$/.test(text) && isInt64(text)) return 'int64';
   if (/^-?\d{1,28}\.\d{1,10}$/.test(text)) return 'numeric';
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) return formatDays(parseDays(text)) === text ? 'date' : 'text';
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return isTimestamp(text) ? 'timestamp' : 'text';
-  return 'text';
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && formatDays(parseDays(text)) === text) return 'date';
+  return isTimestamp(text) ? 'timestamp' : 'text';
 }
 
 function isTimestamp(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return false;
   const micros = parseMicros(text);
   return Number.isSafeInteger(micros) && formatMicros(micros) === text;
 }

@@ -1,5 +1,5 @@
 import type { Identifier } from '@canton-network/core-ledger-proto';
-import type { TemplateRef } from '../wire/WireEvent.js';
+import type { TemplateRef } from '../wire/events.js';
 
 /** A Daml type of the templates of the sandbox. Named types are declared in the module of their template. */
 export type LfType =
@@ -31,49 +31,41 @@ interface TemplateType {
 }
 
 /** The templates of the sandbox, by package name. The types of the arguments of all other templates are guessed. */
-const ownTemplates: ReadonlyMap<string, TemplateType> = new Map<string, TemplateType>([
-  [
-    'sandbox-assets:Main:Asset',
-    { fields: { owner: 'party', amount: 'numeric', tag: { optional: 'text' }, serial: 'int64' } },
-  ],
-  [
-    'sandbox-assets:Main:Offer',
-    {
-      fields: { seller: 'party', buyer: 'party', price: 'numeric', kind: { name: 'Kind', variant: { Fixed: 'unit' } } },
-      observers: ['buyer'],
+const ownTemplates: Readonly<Record<string, TemplateType>> = {
+  'sandbox-assets:Main:Asset': {
+    fields: { owner: 'party', amount: 'numeric', tag: { optional: 'text' }, serial: 'int64' },
+  },
+  'sandbox-assets:Main:Offer': {
+    fields: { seller: 'party', buyer: 'party', price: 'numeric', kind: { name: 'Kind', variant: { Fixed: 'unit' } } },
+    observers: ['buyer'],
+  },
+  'sandbox-tasks:Tasks.Model:Task': {
+    fields: { owner: 'party', title: 'text', due: 'date', steps: { list: 'int64' } },
+  },
+  'sandbox-values:Values:Sample': {
+    fields: {
+      owner: 'party',
+      active: 'bool',
+      count: 'int64',
+      amount: 'numeric',
+      note: 'text',
+      day: 'date',
+      at: 'timestamp',
+      contract: { optional: 'contractId' },
+      limits: { list: 'numeric' },
+      meta: { textMap: 'text' },
+      shares: { genMap: ['party', 'numeric'] },
+      lock: { optional: { name: 'Lock', record: { holder: 'party', reason: { optional: 'text' } } } },
+      price: { name: 'Price', variant: { Fixed: 'numeric', Market: 'unit' } },
+      colour: { name: 'Colour', enum: ['Red', 'Green', 'Blue'] },
+      nothing: 'unit',
     },
-  ],
-  [
-    'sandbox-tasks:Tasks.Model:Task',
-    { fields: { owner: 'party', title: 'text', due: 'date', steps: { list: 'int64' } } },
-  ],
-  [
-    'sandbox-values:Values:Sample',
-    {
-      fields: {
-        owner: 'party',
-        active: 'bool',
-        count: 'int64',
-        amount: 'numeric',
-        note: 'text',
-        day: 'date',
-        at: 'timestamp',
-        contract: { optional: 'contractId' },
-        limits: { list: 'numeric' },
-        meta: { textMap: 'text' },
-        shares: { genMap: ['party', 'numeric'] },
-        lock: { optional: { name: 'Lock', record: { holder: 'party', reason: { optional: 'text' } } } },
-        price: { name: 'Price', variant: { Fixed: 'numeric', Market: 'unit' } },
-        colour: { name: 'Colour', enum: ['Red', 'Green', 'Blue'] },
-        nothing: 'unit',
-      },
-    },
-  ],
-]);
+  },
+};
 
 /** Finds the type of a template. An unknown template has no declared fields. */
 export function findTemplateType({ id, packageName }: TemplateRef): TemplateType {
-  return ownTemplates.get(packageName + id.slice(id.indexOf(':'))) ?? { fields: {} };
+  return ownTemplates[packageName + id.slice(id.indexOf(':'))] ?? { fields: {} };
 }
 
 /** A choice. The sandbox has no Daml engine, so it supports only the choices of its built-in templates. */

@@ -1,7 +1,7 @@
-import { type Contract, Contracts } from '../ledger/Contracts.js';
+import type { Contract } from '../ledger/ContractHistory.js';
 import type { Ledger } from '../ledger/Ledger.js';
 import type { Participant } from '../participant/Participant.js';
-import type { WireCreatedEvent } from '../wire/WireEvent.js';
+import type { WireCreatedEvent } from '../wire/WireUpdate.js';
 
 /** The move of a contract from one synchronizer to another. Each synchronizer has its own half of it. */
 export interface Move {
@@ -30,7 +30,7 @@ export interface TrafficContext {
 /** The generated contracts, which are the only ones that generated traffic archives and reassigns. */
 export class TrafficState {
   readonly #ids = new Set<string>();
-  readonly #contracts = new Contracts();
+  readonly #active = new ContractIds();
   #inFlight: readonly Move[] = [];
   #late: readonly Move[] = [];
 
@@ -44,18 +44,18 @@ export class TrafficState {
     return this.#late;
   }
 
-  addContract(contract: Contract): void {
-    this.#ids.add(contract.created.contractId);
-    this.#contracts.add(contract);
+  addContract(contractId: string): void {
+    this.#ids.add(contractId);
+    this.#active.add(contractId);
   }
 
   removeContract(contractId: string): void {
-    this.#contracts.remove(contractId);
+    this.#active.remove(contractId);
   }
 
   /** Records that a contract leaves its source and is in flight. */
   unassign(move: Move): void {
-    this.#contracts.remove(move.created.contractId);
+    this.#active.remove(move.created.contractId);
     this.#inFlight = [...this.#inFlight, move];
   }
 
@@ -88,12 +88,11 @@ export class TrafficState {
     const late = random.chance(0.2) ? this.#late[random.below(this.#late.length)] : undefined;
     const overtaking = late && ledger.contracts.get(late.created.contractId);
     if (overtaking !== undefined) return overtaking;
-    while (this.#contracts.size > 0) {
-      const picked = this.#contracts.at(random.below(this.#contracts.size));
-      const { contractId = '' } = picked?.created ?? {};
+    while (this.#active.size > 0) {
+      const contractId = this.#active.at(random.below(this.#active.size));
       const active = ledger.contracts.get(contractId);
       if (active !== undefined) return active;
-      this.#contracts.remove(contractId);
+      this.#active.remove(contractId);
     }
     return undefined;
   }
@@ -101,9 +100,9 @@ export class TrafficState {
   /** Continues from a restored ledger, without late creations. */
   restore({ contracts }: Ledger): void {
     const { activations, reassignments } = contracts;
-    this.#contracts.clear();
-    for (const contract of activations) {
-      if (contract.endedAt === Infinity && this.#ids.has(contract.created.contractId)) this.#contracts.add(contract);
+    this.#active.clear();
+    for (const { created, endedAt } of activations) {
+      if (endedAt === Infinity && this.#ids.has(created.contractId)) this.#active.add(created.contractId);
     }
     const incomplete = reassignments.filter(({ endedAt }) => endedAt === Infinity);
     this.#inFlight = incomplete
@@ -119,6 +118,40 @@ export class TrafficState {
           ?.active.some(({ synchronizerId }) => synchronizerId === source);
         return isOnSource === true && this.#ids.has(contractId);
       });
+  }
+}
+
+/** Contract ids, with access by id and by index in constant time. */
+class ContractIds {
+  #ids: string[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  get size(): number {
+    return this.#ids.length;
+  }
+
+  at(index: number): string {
+    return this.#ids[index] ?? '';
+  }
+
+  add(contractId: string): void {
+    if (!this.#indexes.has(contractId)) this.#indexes.set(contractId, this.#ids.push(contractId) - 1);
+  }
+
+  remove(contractId: string): void {
+    const index = this.#indexes.get(contractId);
+    const last = this.#ids.at(-1);
+    if (index === undefined || last === undefined) return;
+    // the last id moves to the free index, so that no other index changes
+    this.#ids[index] = last;
+    this.#indexes.set(last, index);
+    this.#ids.pop();
+    this.#indexes.delete(contractId);
+  }
+
+  clear(): void {
+    this.#ids = [];
+    this.#indexes.clear();
   }
 }
 

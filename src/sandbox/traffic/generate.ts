@@ -1,11 +1,12 @@
-import type { LedgerEntry } from '../ledger/Ledger.js';
+import type { Contract } from '../ledger/ContractHistory.js';
+import type { AppendedUpdate } from '../ledger/append.js';
 import type { Participant } from '../participant/Participant.js';
 import { generatedParties } from '../participant/parties.js';
-import type { GenerateOptions, UpdateVariant } from '../SandboxContents.js';
-import type { WireTopologyEvent } from '../wire/WireUpdate.js';
-import { generateReassignment, generateLate } from './reassignments.js';
-import { Random, type TrafficContext, type TrafficState } from './TrafficState.js';
-import { generateHeader, generateTransaction } from './transactions.js';
+import type { GenerateOptions, UpdateVariant } from '../Sandbox.js';
+import { formatMicros, sha256 } from '../wire/values.js';
+import type { WireReassignmentEventInput, WireTopologyEvent } from '../wire/WireUpdate.js';
+import { type Move, Random, type TrafficContext, type TrafficState } from './TrafficState.js';
+import { generateContract, generateHeader, generateTransaction, transactionEntry } from './transactions.js';
 
 /**
  * Generates mixed traffic. Each update is based on the state of the ledger after the previous one. The record times are
@@ -16,7 +17,7 @@ export function* generate(
   { seed = 1, variants = mixture }: GenerateOptions,
   participant: Participant,
   state: TrafficState,
-): Generator<LedgerEntry, void> {
+): Generator<AppendedUpdate, void> {
   const { ledger, settings } = participant;
   const random = new Random(seed ^ Math.imul(ledger.end, 0x9e3779b1));
   const chosen = mixture.filter((variant) => variants.includes(variant));
@@ -64,7 +65,7 @@ const generators = {
 };
 
 /** Generates an authorization event, of any kind that the release has. */
-function generateTopology(context: TrafficContext): LedgerEntry {
+function generateTopology(context: TrafficContext): AppendedUpdate {
   const { random, participant } = context;
   const { synchronizers, profile } = participant.settings;
   const [synchronizer = '', ...otherSynchronizers] = synchronizers;
@@ -85,3 +86,113 @@ function generateTopology(context: TrafficContext): LedgerEntry {
 }
 
 const participants = [`participant1::1220${'11'.repeat(32)}`, `participant2::1220${'22'.repeat(32)}`];
+
+/**
+ * Generates one half of a reassignment. Synchronizers are not in step: usually, a contract is unassigned before it is
+ * assigned. But if the source lags, the target has the contract first, and may even archive it or move it further.
+ *
+ * @param kinds - the kinds of update that may be generated
+ */
+function generateReassignment(context: TrafficContext, kinds: readonly UpdateVariant[]): AppendedUpdate {
+  const { random, participant, state } = context;
+  const [inFlight] = state.inFlight;
+  if (inFlight !== undefined && random.chance(0.45)) return assign(context, inFlight);
+  const contract = random.chance(0.95) ? state.pickContract(random, participant.ledger) : undefined;
+  // if there is no contract to reassign, assign one that this participant has not seen before
+  if (contract === undefined)
+    return assign(context, inFlight ?? moveOfNewContract(context), kinds.includes('Transaction'));
+  const move = moveOf(contract, context);
+  return random.chance(0.4) ? assign(context, move) : unassign(context, move);
+}
+
+/**
+ * Generates the next event of a lagging synchronizer, if there is one: an unassignment, or the creation of its
+ * contract.
+ */
+function generateLate(context: TrafficContext): AppendedUpdate | undefined {
+  const { random, state } = context;
+  const sources = [...new Set(state.late.map(({ source }) => source))];
+  const source = sources[random.below(sources.length)];
+  const move = state.late.find((late) => late.source === source);
+  return move && nextLate(context, move);
+}
+
+const nextLate = (context: TrafficContext, move: Move): AppendedUpdate =>
+  move.isNew === true ? createLate(context, move) : unassign(context, move);
+
+function moveOf({ created, synchronizerId: source, reassignmentCounter }: Contract, context: TrafficContext): Move {
+  const { random, participant, offset, seed } = context;
+  const [first = '', ...others] = participant.settings.synchronizers.filter((id) => id !== source);
+  return {
+    created,
+    source,
+    target: random.pick(first, ...others),
+    reassignmentId: `00${sha256('reassignment', seed, offset)}`,
+    reassignmentCounter: reassignmentCounter + 1,
+  };
+}
+
+/** Creates the move of a contract that was created on a lagging synchronizer. */
+function moveOfNewContract(context: TrafficContext): Move {
+  const { random, participant, micros } = context;
+  const [first = '', ...others] = participant.settings.synchronizers;
+  const created = generateContract(context, 0, formatMicros(micros - 5_000_000), true);
+  const move = moveOf({ created, synchronizerId: random.pick(first, ...others), reassignmentCounter: 0 }, context);
+  return { ...move, isNew: true };
+}
+
+/**
+ * Generates the assignment of a contract that is in flight, or before its unassignment.
+ *
+ * @param isSourceSeen - whether the source will receive its half
+ */
+function assign(context: TrafficContext, move: Move, isSourceSeen = true): AppendedUpdate {
+  const { state, offset } = context;
+  const { created, source, target, reassignmentId, reassignmentCounter } = move;
+  // the late unassignments of the target come before its next assignment
+  const earlier = state.late.find((late) => late.source === target);
+  if (earlier !== undefined) return nextLate(context, earlier);
+  const createdEvent = { ...created, offset, nodeId: 0 };
+  if (state.inFlight.includes(move)) state.complete(move);
+  else if (isSourceSeen) state.overtake(move);
+  state.addContract(created.contractId);
+  const event = { source, target, reassignmentId, reassignmentCounter, createdEvent };
+  return reassignmentEntry(context, target, move, { JsAssignmentEvent: event });
+}
+
+/** Generates the unassignment of an active contract, or of a contract that is already assigned. */
+function unassign(context: TrafficContext, move: Move): AppendedUpdate {
+  const { state } = context;
+  const { created, source, target, reassignmentId, reassignmentCounter } = move;
+  if (state.late.includes(move)) state.complete(move);
+  else state.unassign(move);
+  const { contractId } = created;
+  const value = { contractId, source, target, reassignmentId, reassignmentCounter };
+  return reassignmentEntry(context, source, move, { JsUnassignedEvent: { value } });
+}
+
+const submitterOf = ({ created: { signatories } }: Move): string => signatories[0] ?? '';
+
+function reassignmentEntry(
+  context: TrafficContext,
+  synchronizerId: string,
+  move: Move,
+  event: WireReassignmentEventInput,
+): AppendedUpdate {
+  const value = {
+    ...generateHeader(context, synchronizerId),
+    commandId: `cmd-${context.offset}`,
+    events: [event],
+  };
+  return { update: { Reassignment: { value } }, submitters: [submitterOf(move)] };
+}
+
+/** Generates the creation of a contract that has already been assigned to another synchronizer. */
+function createLate(context: TrafficContext, move: Move): AppendedUpdate {
+  const { state, offset } = context;
+  const { created, source } = move;
+  state.create(move);
+  const events = [{ CreatedEvent: { ...created, offset, nodeId: 0 } }];
+  const header = generateHeader(context, source);
+  return transactionEntry(context, { ...header, effectiveAt: created.createdAt }, events, submitterOf(move));
+}

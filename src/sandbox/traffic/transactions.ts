@@ -1,77 +1,65 @@
-import type { Contract } from '../ledger/Contracts.js';
-import type { LedgerEntry } from '../ledger/Ledger.js';
+import type { Contract } from '../ledger/ContractHistory.js';
+import type { AppendedUpdate } from '../ledger/append.js';
 import type { Packages } from '../ledger/Packages.js';
 import { generatedParties } from '../participant/parties.js';
-import { consume, createdEvent, exercisedEvent } from '../wire/events.js';
+import { createdEvent } from '../wire/events.js';
 import { makeContractId, makeUpdateId } from '../wire/values.js';
-import type { WireCreatedEvent, WireEvent, WireInterfaceView } from '../wire/WireEvent.js';
+import type { WireCreatedEvent, WireEventInput, WireInterfaceView, WireTransaction } from '../wire/WireUpdate.js';
 import type { TrafficContext } from './TrafficState.js';
 
 /** Generates a transaction. */
-export function generateTransaction(context: TrafficContext): LedgerEntry {
+export function generateTransaction(context: TrafficContext): AppendedUpdate {
   const { random, participant, state } = context;
   const contract = random.chance(0.5) ? state.pickContract(random, participant.ledger) : undefined;
   const [first = '', ...others] = participant.settings.synchronizers;
   const header = generateHeader(context, contract?.synchronizerId ?? random.pick(first, ...others));
-  const { events, submitter } = generateEvents(context, contract, header);
-  return transactionEntry(context, { ...header, effectiveAt: header.recordTime }, events, submitter);
+  const { events, submitter } = generateEvents(context, contract, header.recordTime);
+  return transactionEntry(context, header, events, submitter);
 }
 
 /** Generates a transaction with the given events. */
 export function transactionEntry(
   { random, seed, offset }: TrafficContext,
-  header: ReturnType<typeof generateHeader> & { readonly effectiveAt: string },
-  events: readonly WireEvent[],
+  header: Partial<WireTransaction>,
+  events: readonly WireEventInput[],
   submitter: string,
-): LedgerEntry {
+): AppendedUpdate {
   const value = {
     ...header,
     commandId: `cmd-${offset}`,
     workflowId: random.chance(0.3) ? `workflow-${random.below(10)}` : '',
     events,
-    externalTransactionHash: null,
     paidTrafficCost: 500 + random.below(5000),
     transactionHash: makeUpdateId('transaction', seed, offset).slice(4),
   };
   return { update: { Transaction: { value } }, submitters: [submitter] };
 }
 
-interface RecordedAt {
-  readonly synchronizerId: string;
-  readonly recordTime: string;
-}
-
 interface GeneratedEvents {
-  readonly events: readonly WireEvent[];
+  readonly events: readonly WireEventInput[];
   readonly submitter: string;
 }
 
 /** Generates the events of a transaction: a choice on the given contract, or new contracts. */
-function generateEvents(
-  context: TrafficContext,
-  contract: Contract | undefined,
-  recordedAt: RecordedAt,
-): GeneratedEvents {
-  const { random, state, offset } = context;
-  const { synchronizerId, recordTime } = recordedAt;
+function generateEvents(context: TrafficContext, contract: Contract | undefined, recordTime: string): GeneratedEvents {
+  const { random, state } = context;
   if (contract === undefined) return random.chance(0.1) ? createTransient() : createContracts(1 + random.below(3));
-  const { created } = contract;
-  const [submitter = ''] = created.signatories;
-  const base = { offset, nodeId: 0, choiceArgument: {}, exerciseResult: {}, actingParties: [submitter] };
+  const { contractId, signatories } = contract.created;
+  const [submitter = ''] = signatories;
   if (random.chance(0.3)) {
-    const exercised = exercisedEvent(created, { ...base, choice: 'Touch', exerciseResult: '42' }, false);
-    return { events: [{ ExercisedEvent: exercised }], submitter };
+    const touch = { contractId, choice: 'Touch', exerciseResult: '42', consuming: false };
+    return { events: [{ ExercisedEvent: touch }], submitter };
   }
-  state.removeContract(created.contractId);
-  if (random.chance(0.5)) return { events: consume(created, { ...base, choice: 'Archive' }), submitter };
+  state.removeContract(contractId);
+  if (random.chance(0.5)) return { events: [{ ArchivedEvent: { contractId } }], submitter };
   const successor = createContract(1);
-  const transfer = { ...base, choice: 'Transfer', lastDescendantNodeId: 1, exerciseResult: successor.contractId };
+  const transfer = { contractId, choice: 'Transfer', lastDescendantNodeId: 1, exerciseResult: successor.contractId };
   const choiceArgument = { newOwner: successor.signatories[0] ?? '' };
-  return { events: [...consume(created, { ...transfer, choiceArgument }), { CreatedEvent: successor }], submitter };
+  return { events: [{ ExercisedEvent: { ...transfer, choiceArgument } }, { CreatedEvent: successor }], submitter };
 
   function createContract(nodeId: number, acsDelta = true) {
     const created = generateContract(context, nodeId, recordTime, acsDelta);
-    if (acsDelta) state.addContract({ created, synchronizerId, reassignmentCounter: 0 });
+    if (acsDelta) state.addContract(created.contractId);
     return created;
   }
 
@@ -84,17 +72,8 @@ function generateEvents(
   /** A contract that is archived in the transaction of its creation. Only the ledger-effects shape has its events. */
   function createTransient(): GeneratedEvents {
     const created = createContract(0, false);
-    const choice = {
-      offset,
-      choice: 'Archive',
-      choiceArgument: {},
-      exerciseResult: {},
-      actingParties: created.signatories,
-    };
-    return {
-      events: [{ CreatedEvent: created }, ...consume(created, { ...choice, nodeId: 1 })],
-      submitter: created.signatories[0] ?? '',
-    };
+    const { contractId, signatories } = created;
+    return { events: [{ CreatedEvent: created }, { ExercisedEvent: { contractId } }], submitter: signatories[0] ?? '' };
   }
 }
 

@@ -1,5 +1,31 @@
-import type { WireEvent, WireEventInput, WireTraceContext } from './WireEvent.js';
-import type { WireReassignment, WireReassignmentEventInput } from './WireReassignment.js';
+import type { ArchivedEvent, CreatedEvent, ExercisedEvent, InterfaceView } from '../../codecs/Event.js';
+import type { TraceContext } from '../../codecs/OffsetCheckpoint.js';
+import type { AssignedEvent, Reassignment, UnassignedEvent } from '../../codecs/Reassignment.js';
+import type { TopologyEvent, TopologyTransaction } from '../../codecs/TopologyTransaction.js';
+import type { Transaction } from '../../codecs/Transaction.js';
+
+/**
+ * An object with a single key.
+ *
+ * @inline
+ */
+type Variant<K extends string, A> = Readonly<Record<K, A>>;
+
+/**
+ * An object with a single key, whose content is in a `value`.
+ *
+ * @inline
+ */
+type Wrapped<K extends string, A> = Variant<K, { readonly value: A }>;
+
+/**
+ * The fields of a message as the ledger stores them: all are present, and those in `N` may be `null`.
+ *
+ * @inline
+ */
+type Stored<A, N extends keyof A = never> = Required<Omit<A, N | '_tag'>> & {
+  readonly [K in N]-?: Exclude<A[K], undefined> | null;
+};
 
 /**
  * An update in wire format: an object with a single key, without the `update` envelope.
@@ -7,27 +33,9 @@ import type { WireReassignment, WireReassignmentEventInput } from './WireReassig
  * @category Sandbox
  */
 export type WireUpdate =
-  | {
-      /** A transaction. */
-      readonly Transaction: {
-        /** The update. */
-        readonly value: WireTransaction;
-      };
-    }
-  | {
-      /** A reassignment. */
-      readonly Reassignment: {
-        /** The update. */
-        readonly value: WireReassignment;
-      };
-    }
-  | {
-      /** A topology transaction. */
-      readonly TopologyTransaction: {
-        /** The update. */
-        readonly value: WireTopologyTransaction;
-      };
-    };
+  | Wrapped<'Transaction', WireTransaction>
+  | Wrapped<'Reassignment', WireReassignment>
+  | Wrapped<'TopologyTransaction', WireTopologyTransaction>;
 
 /**
  * An update to append. Absent fields get default values. The offset must be greater than the ledger end.
@@ -35,174 +43,168 @@ export type WireUpdate =
  * @category Sandbox
  */
 export type WireUpdateInput =
-  | {
-      /** A transaction. */
-      readonly Transaction: {
-        /** The update. */
-        readonly value: Partial<Omit<WireTransaction, 'events'>> & {
-          /**
-           * The events.
-           *
-           * @defaultValue []
-           */
-          readonly events?: readonly WireEventInput[];
-        };
-      };
-    }
-  | {
-      /** A reassignment. */
-      readonly Reassignment: {
-        /** The update. */
-        readonly value: Partial<Omit<WireReassignment, 'events'>> & {
-          /**
-           * The events.
-           *
-           * @defaultValue []
-           */
-          readonly events?: readonly WireReassignmentEventInput[];
-        };
-      };
-    }
-  | {
-      /** A topology transaction. */
-      readonly TopologyTransaction: {
-        /** The update. */
-        readonly value: Partial<WireTopologyTransaction>;
-      };
-    };
+  | Wrapped<'Transaction', WithEvents<WireTransaction, WireEventInput>>
+  | Wrapped<'Reassignment', WithEvents<WireReassignment, WireReassignmentEventInput>>
+  | Wrapped<'TopologyTransaction', Partial<WireTopologyTransaction>>;
 
 /**
- * A transaction as the ledger stores it: with all fields, and with the events of both shapes.
+ * The fields of an update to append, by default without events.
+ *
+ * @inline
+ */
+export type WithEvents<A extends { readonly events: unknown }, E> = Partial<Omit<A, 'events'>> & {
+  readonly events?: readonly E[];
+};
+
+/**
+ * A transaction as the ledger stores it: with all fields, and with the events of both shapes. Responses omit what the
+ * request does not select.
  *
  * @category Sandbox
  */
-export interface WireTransaction {
-  /** The update id, unique on the network. */
-  readonly updateId: string;
-  /** The command id. Only responses to its submitters contain it. */
-  readonly commandId: string;
-  /** The workflow id, or `''`. */
-  readonly workflowId: string;
-  /** The ledger time. */
-  readonly effectiveAt: string;
+export interface WireTransaction extends Stored<
+  Omit<Transaction, 'events' | 'traceContext'>,
+  'externalTransactionHash' | 'paidTrafficCost' | 'transactionHash'
+> {
   /** The events, in ascending order of their node ids. */
   readonly events: readonly WireEvent[];
-  /** The offset on this ledger. */
-  readonly offset: number;
-  /** The synchronizer that sequenced the update. */
-  readonly synchronizerId: string;
   /** The trace context of the submission. */
   readonly traceContext: WireTraceContext | null;
-  /** The time of sequencing. */
-  readonly recordTime: string;
-  /** The hash that the external party signed, in hex. */
-  readonly externalTransactionHash: string | null;
-  /** The traffic cost, in bytes. Only responses to its submitters contain it. */
-  readonly paidTrafficCost: number | null;
-  /** The hash of the transaction, in hex. Responses contain it since 3.6. */
-  readonly transactionHash: string | null;
 }
 
 /**
- * A signature for the `partySignatures` of an execute request.
+ * An event of a transaction. A consuming exercise is stored next to its archive, with the same node id.
  *
  * @category Sandbox
  */
-export interface WireSignature {
-  /** The concatenation of r and s. */
-  readonly format: 'SIGNATURE_FORMAT_CONCAT';
-  /** The signature in base64. */
-  readonly signature: string;
-  /** The fingerprint of the key. */
-  readonly signedBy: string;
-  /** Always Ed25519. */
-  readonly signingAlgorithmSpec: 'SIGNING_ALGORITHM_SPEC_ED25519';
+export type WireEvent =
+  | Variant<'CreatedEvent', WireCreatedEvent>
+  | Variant<'ArchivedEvent', WireArchivedEvent>
+  | Variant<'ExercisedEvent', WireExercisedEvent>;
+
+/**
+ * An event to append. Absent fields get default values, taken from the contract if the sandbox knows it. The sandbox
+ * adds the consuming exercise of an archive, and the archive of a consuming exercise.
+ *
+ * @category Sandbox
+ */
+export type WireEventInput =
+  | Variant<'CreatedEvent', Partial<WireCreatedEvent>>
+  | Variant<'ArchivedEvent', Partial<WireArchivedEvent>>
+  | Variant<'ExercisedEvent', Partial<WireExercisedEvent>>;
+
+/**
+ * A contract was created. The ledger stores all fields; responses omit the fields that the request does not select.
+ *
+ * @category Sandbox
+ */
+export interface WireCreatedEvent extends Stored<Omit<CreatedEvent, 'interfaceViews'>> {
+  /** The interface views. A response contains only those that the request selects. */
+  readonly interfaceViews: readonly WireInterfaceView[];
 }
 
 /**
- * The error body of the JSON Ledger API. All ten keys are always present.
+ * A contract was archived. An event of the ACS-delta shape.
  *
  * @category Sandbox
  */
-export interface WireCantonError {
-  /** The error code; `'NA'` if redacted. */
-  readonly code: string;
-  /** The description of the error. */
-  readonly cause: string;
-  /** The id of the error in the server's log. */
-  readonly correlationId: string | null;
-  /** The trace id of the request. */
-  readonly traceId: string | null;
-  /** Additional details, as strings. */
-  readonly context: Readonly<Record<string, string>>;
-  /** The resources concerned, as pairs of type and id. */
-  readonly resources: readonly (readonly [string, string])[];
-  /** The error category, 1 to 14; -1 if redacted. */
-  readonly errorCategory: number;
-  /** The gRPC status code. */
-  readonly grpcCodeValue: number | null;
-  /** The retry delay of the category. */
-  readonly retryInfo: string | null;
-  /** Whether the request has definitely failed. Only errors of the JSON layer set it. */
-  readonly definiteAnswer: boolean | null;
+export type WireArchivedEvent = Stored<ArchivedEvent>;
+
+/**
+ * A choice was exercised. An event of the ledger-effects shape.
+ *
+ * @category Sandbox
+ */
+export type WireExercisedEvent = Stored<ExercisedEvent, 'interfaceId'>;
+
+/**
+ * The view of a contract through an interface.
+ *
+ * @category Sandbox
+ */
+export type WireInterfaceView = Stored<InterfaceView, 'implementationPackageId'>;
+
+/**
+ * The W3C trace context of an update.
+ *
+ * @category Sandbox
+ */
+export type WireTraceContext = Stored<TraceContext, 'traceparent' | 'tracestate'>;
+
+/**
+ * Contracts were unassigned from a synchronizer or assigned to one.
+ *
+ * @category Sandbox
+ */
+export interface WireReassignment extends Stored<Omit<Reassignment, 'events' | 'traceContext'>, 'paidTrafficCost'> {
+  /** The events. */
+  readonly events: readonly WireReassignmentEvent[];
+  /** The trace context of the submission. */
+  readonly traceContext: WireTraceContext | null;
 }
+
+/**
+ * An event of a reassignment. On the wire, only the unassignment has a `value` wrapper.
+ *
+ * @category Sandbox
+ */
+export type WireReassignmentEvent =
+  Wrapped<'JsUnassignedEvent', WireUnassignedEvent> | Variant<'JsAssignmentEvent', WireAssignedEvent>;
+
+/**
+ * An event of a reassignment to append. Absent fields get default values.
+ *
+ * @category Sandbox
+ */
+export type WireReassignmentEventInput =
+  | Wrapped<'JsUnassignedEvent', Partial<WireUnassignedEvent>>
+  | Variant<
+      'JsAssignmentEvent',
+      Partial<Omit<WireAssignedEvent, 'createdEvent'>> & { readonly createdEvent?: Partial<WireCreatedEvent> }
+    >;
+
+/**
+ * A contract was assigned to a synchronizer.
+ *
+ * @category Sandbox
+ */
+export interface WireAssignedEvent extends Stored<Omit<AssignedEvent, 'createdEvent'>> {
+  /** The contract. */
+  readonly createdEvent: WireCreatedEvent;
+}
+
+/**
+ * A contract was unassigned from a synchronizer.
+ *
+ * @category Sandbox
+ */
+export type WireUnassignedEvent = Stored<UnassignedEvent, 'assignmentExclusivity'>;
 
 /**
  * A transaction that changes the topology.
  *
  * @category Sandbox
  */
-export interface WireTopologyTransaction {
-  /** The update id, unique on the network. */
-  readonly updateId: string;
+export interface WireTopologyTransaction extends Stored<Omit<TopologyTransaction, 'events' | 'traceContext'>> {
   /** The events. */
   readonly events: readonly WireTopologyEvent[];
-  /** The offset on this ledger. */
-  readonly offset: number;
-  /** The synchronizer that sequenced the update. */
-  readonly synchronizerId: string;
   /** The trace context of the change. */
   readonly traceContext: WireTraceContext | null;
-  /** The time of sequencing. */
-  readonly recordTime: string;
 }
 
 /**
- * A change to the authorization of a participant for a party.
+ * A change to the authorization of a participant for a party. An onboarding waits for the party's contracts; it occurs
+ * since 3.5.
  *
  * @category Sandbox
  */
 export interface WireTopologyEvent {
   /** The event, as one of its kinds. */
   readonly event:
-    | {
-        /** A new authorization. */
-        readonly ParticipantAuthorizationAdded: {
-          /** The event. */
-          readonly value: WireAuthorization;
-        };
-      }
-    | {
-        /** A changed permission. */
-        readonly ParticipantAuthorizationChanged: {
-          /** The event. */
-          readonly value: WireAuthorization;
-        };
-      }
-    | {
-        /** An authorization that waits for the party's contracts. Since 3.5. */
-        readonly ParticipantAuthorizationOnboarding: {
-          /** The event. */
-          readonly value: WireAuthorization;
-        };
-      }
-    | {
-        /** The end of an authorization. */
-        readonly ParticipantAuthorizationRevoked: {
-          /** The event. */
-          readonly value: WireRevocation;
-        };
-      };
+    | Wrapped<'ParticipantAuthorizationAdded', WireAuthorization>
+    | Wrapped<'ParticipantAuthorizationChanged', WireAuthorization>
+    | Wrapped<'ParticipantAuthorizationOnboarding', WireAuthorization>
+    | Wrapped<'ParticipantAuthorizationRevoked', WireRevocation>;
 }
 
 /**
@@ -210,23 +212,11 @@ export interface WireTopologyEvent {
  *
  * @category Sandbox
  */
-export interface WireAuthorization {
-  /** The party. */
-  readonly partyId: string;
-  /** The participant. */
-  readonly participantId: string;
-  /** The permission, such as `PARTICIPANT_PERMISSION_SUBMISSION`. */
-  readonly participantPermission: string;
-}
+export type WireAuthorization = Stored<Extract<TopologyEvent, { readonly _tag: 'ParticipantAuthorizationAdded' }>>;
 
 /**
  * The end of the permission of a participant for a party.
  *
  * @category Sandbox
  */
-export interface WireRevocation {
-  /** The party. */
-  readonly partyId: string;
-  /** The participant. */
-  readonly participantId: string;
-}
+export type WireRevocation = Stored<Extract<TopologyEvent, { readonly _tag: 'ParticipantAuthorizationRevoked' }>>;

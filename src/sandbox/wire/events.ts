@@ -1,13 +1,19 @@
 import type {
-  Choice,
-  CreatedFields,
   WireArchivedEvent,
   WireCreatedEvent,
-  WireEvent,
   WireExercisedEvent,
-} from './WireEvent.js';
-import type { WireReassignment } from './WireReassignment.js';
-import type { WireTopologyTransaction, WireTransaction, WireUpdate } from './WireUpdate.js';
+  WireReassignment,
+  WireTopologyTransaction,
+  WireTransaction,
+  WireUpdate,
+} from './WireUpdate.js';
+
+/** A template or interface, by package id, with its package name. */
+export interface TemplateRef {
+  /** `<package-id>:<Module>:<Entity>` */
+  readonly id: string;
+  readonly packageName: string;
+}
 
 /** Creates the archived event that the ACS-delta shape contains instead of a consuming exercise. */
 export function archivedEvent(exercised: WireExercisedEvent): WireArchivedEvent {
@@ -15,58 +21,62 @@ export function archivedEvent(exercised: WireExercisedEvent): WireArchivedEvent 
   return { offset, nodeId, contractId, templateId, witnessParties, packageName, implementedInterfaces };
 }
 
+/** The fields of a created event from which the others are derived. */
+type CreatedFields = Partial<WireCreatedEvent> &
+  Pick<WireCreatedEvent, 'offset' | 'nodeId' | 'contractId' | 'createArgument' | 'createdAt' | 'signatories'> & {
+    readonly template: TemplateRef;
+  };
+
 /** Creates a created event. */
-export function createdEvent(fields: CreatedFields): WireCreatedEvent {
-  const { template, signatories, observers = [] } = fields;
+export function createdEvent({ template, ...fields }: CreatedFields): WireCreatedEvent {
+  const { contractId, signatories, observers = [] } = fields;
   return {
-    offset: fields.offset,
-    nodeId: fields.nodeId,
-    contractId: fields.contractId,
     templateId: template.id,
     contractKey: null,
     contractKeyHash: '',
-    createArgument: fields.createArgument,
-    createdEventBlob: Buffer.from(fields.contractId, 'hex').toString('base64'),
-    interfaceViews: fields.interfaceViews ?? [],
+    createdEventBlob: Buffer.from(contractId, 'hex').toString('base64'),
+    interfaceViews: [],
     witnessParties: observers.length === 0 ? signatories : [...new Set([...signatories, ...observers])],
-    signatories,
     observers,
-    createdAt: fields.createdAt,
     packageName: template.packageName,
     representativePackageId: template.id.slice(0, template.id.indexOf(':')),
-    acsDelta: fields.acsDelta ?? true,
+    acsDelta: true,
+    ...fields,
   };
 }
 
 /** The stakeholders of a contract: its signatories and observers. */
-export function stakeholdersOf({ signatories, observers }: WireCreatedEvent): readonly string[] {
+export function stakeholdersOf({
+  signatories,
+  observers,
+}: Pick<WireCreatedEvent, 'signatories' | 'observers'>): readonly string[] {
   return [...new Set([...signatories, ...observers])];
 }
 
-/** Creates the exercised event of a choice on a contract. */
-export function exercisedEvent(created: WireCreatedEvent, choice: Choice, consuming: boolean): WireExercisedEvent {
+/** Creates the exercised event of a choice on a contract: by default, its signatories archive it. */
+export function exercisedEvent(
+  created: WireCreatedEvent,
+  fields: Partial<WireExercisedEvent> & Pick<WireExercisedEvent, 'offset' | 'nodeId'>,
+): WireExercisedEvent {
   const { contractId, templateId, packageName, interfaceViews, acsDelta } = created;
+  const { actingParties = created.signatories, consuming = true } = fields;
   return {
-    ...choice,
+    choice: 'Archive',
+    choiceArgument: {},
+    exerciseResult: {},
+    actingParties,
     contractId,
     templateId,
     interfaceId: null,
     consuming,
-    witnessParties: [...new Set([...stakeholdersOf(created), ...choice.actingParties])],
-    lastDescendantNodeId: choice.lastDescendantNodeId ?? choice.nodeId,
+    witnessParties: [...new Set([...stakeholdersOf(created), ...actingParties])],
+    lastDescendantNodeId: fields.nodeId,
     packageName,
     implementedInterfaces: interfaceViews.map(({ interfaceId }) => interfaceId),
     // a contract that the transaction of its creation archives never becomes active
     acsDelta: consuming && acsDelta,
+    ...fields,
   };
-}
-
-/** Creates the events of a consuming choice: the archived and the exercised event, one for each transaction shape. */
-export function consume(created: WireCreatedEvent, choice: Choice): readonly WireEvent[] {
-  const exercised = exercisedEvent(created, choice, true);
-  const both = { ExercisedEvent: exercised };
-  if (!created.acsDelta) return [both];
-  return [{ ArchivedEvent: { ...archivedEvent(exercised), witnessParties: stakeholdersOf(created) } }, both];
 }
 
 /** The data about the contract's template in an event. */

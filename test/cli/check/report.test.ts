@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createReport, formatReport } from '../../../src/cli/check/report.js';
+import { createReport, formatReport } from '../../../src/cli/check/check.js';
 import { cantonError } from '../../../src/sandbox/index.js';
 import { runCli } from '../runCli.js';
 import { sandboxWith } from './runCheck.js';

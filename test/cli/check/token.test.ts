@@ -13,7 +13,7 @@ const acceptOnly = (accepted: string): SandboxOptions => ({ checkToken: (token) 
 
 describe('the check of the token', () => {
   it('reports the expiry of an accepted token, and nothing else of it', async () => {
-    const token = jwt({ sub: 'somebody', exp: nowSeconds() + 299 });
+    const token = jwt({ sub: 'somebody', aud: 'some-ledger', exp: nowSeconds() + 299 });
     const sandbox = await sandboxWith(acceptOnly(token));
     const { code, finding, printed } = await runCheck(sandbox.url, { CANTON_RX_LEDGER_TOKEN: token });
 
@@ -22,6 +22,24 @@ describe('the check of the token', () => {
     expect(finding('token')?.data).toMatchObject({ isAccepted: true, isNeeded: true });
     for (const part of token.split('.')) expect(printed).not.toContain(part);
     expect(printed).not.toContain('somebody');
+    expect(printed).not.toContain('some-ledger');
+  });
+
+  it.each([
+    ['no audience', {}],
+    ['an empty audience', { aud: [] }],
+  ])('warns of an accepted token with %s, which 3.7 refuses', async (_, claims) => {
+    const token = jwt({ ...claims, scope: 'daml_ledger_api', exp: nowSeconds() + 299 });
+    const sandbox = await sandboxWith({ ...acceptOnly(token), profile: '3.6' });
+    const { code, finding } = await runCheck(sandbox.url, { CANTON_RX_LEDGER_TOKEN: token });
+
+    expect(code).toBe(0);
+    expect(finding('token')).toMatchObject({
+      state: 'warned',
+      text: expect.stringMatching(/^accepted, expires in 4 min(?: \d+ s)?, has no audience \(aud\)$/),
+      next: 'participants from 3.7 on refuse such a token: get tokens with an audience before the upgrade',
+      data: { isAccepted: true, isNeeded: true },
+    });
   });
 
   it('reports that the participant accepts requests without a token', async () => {
@@ -107,14 +125,15 @@ describe('the advice about a refused token', () => {
   });
 
   /** The advice about a token that is refused 1100 seconds after 1970. */
-  const adviceAbout = async (token: string): Promise<string | undefined> => {
+  const adviceAbout = async (token: string, release = '3.6.1'): Promise<string | undefined> => {
     jest.spyOn(Date, 'now').mockReturnValue(1_100_000);
     const response = { status: 401, headers: {}, text: '', sentAt: 0, receivedAt: 0, tookMs: 0 };
+    const version = { ...response, status: 200, text: JSON.stringify({ version: release }) };
     const connection = { ledger: 'http://ledger.example', token: () => token };
     const finding$ = checkToken(
       { connection, parties: 'any', send: () => NEVER },
       {
-        version: { response },
+        version: { response: release === '' ? response : version },
         ledgerEnd: { response },
         prunedOffsets: { response },
         endOffset: undefined,
@@ -143,5 +162,21 @@ describe('the advice about a refused token', () => {
     ['not base64', 'a.%%%.c', notJwt],
   ])('covers a token that is %s', async (_, token, advice) => {
     expect(await adviceAbout(token)).toBe(advice);
+  });
+
+  const noAudience =
+    'it has no audience (aud), which participants from 3.7 on require: get a token with the audience of this participant';
+
+  it.each([
+    ['3.7.0', jwt({ exp: 1_200 }), noAudience],
+    ['3.10.1-rc1', jwt({ exp: 1_100 + 86_400 }), noAudience],
+    ['4.0.0', jwt({ aud: '' }), noAudience],
+    ['', jwt({ exp: 1_200 }), noAudience],
+    ['3.7.0', jwt({ exp: 1_000 }), 'it expired 1 min 40 s ago: get a new one'],
+    ['3.7.0', jwt({ exp: 1_200, aud: 'ledger' }), otherCauses],
+    ['3.7.0', jwt({ aud: ['ledger', 'other'] }), otherCauses],
+    ['3.6.1', jwt({ exp: 1_200 }), otherCauses],
+  ])('of participant %p considers the audience: %#', async (release, token, advice) => {
+    expect(await adviceAbout(token, release)).toBe(advice);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { troubleOfError } from '../../../src/cli/check/trouble.js';
+import { troubleOfError } from '../../../src/cli/check/Probe.js';
 import { ConnectionError, RequestTimeoutError } from '../../../src/errors/request.js';
 
 const failure = (code: string): ConnectionError => new ConnectionError('/v2/version', 'the connection failed', code);

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
-import { Spool } from '../../../src/cli/contracts/Spool.js';
+import { Spool } from '../../../src/cli/contracts/snapshot.js';
 
 describe('Spool', () => {
   it('returns the lines in their order, however many there are, and leaves no file', () => {

@@ -107,6 +107,18 @@ describeWithPostgres('canton-rx project', () => {
     expect(Number(row?.['t'])).toBeGreaterThan(1);
   }, 30_000);
 
+  it('keeps contracts in a schema whose name is a keyword of SQL', async () => {
+    const run = await projectAll('--schema', 'user');
+    expect(run.err.text()).toContain('read it with: SELECT * FROM "user".summary_active()');
+    expect(await activeIds('"user"')).toStrictEqual(await ledgerIds());
+    const again = project('--schema', 'user');
+    await until(() => again.err.text().includes('resuming from there'));
+    const other = project('--schema', 'user');
+    await until(() => other.err.text().includes('waiting: another process writes the schema user'));
+    await Promise.all([stop(again), stop(other)]);
+    expect(await sql('SELECT "user".latest_offset()::int AS o')).toEqual([{ o: world.sandbox.ledgerEnd }]);
+  });
+
   it('has the contracts and the exercises that the arguments select, in a schema of its own', async () => {
     const [alice = ''] = world.sandbox.parties;
     const selection = ['--template', '#sandbox-tasks:Tasks.Model:Task', '--party', alice];
@@ -163,6 +175,8 @@ describeWithPostgres('canton-rx project', () => {
     const run = project('--log-every', '1');
     await caughtUp(run);
     world.sandbox.fault({ kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') }, { times: 3 });
+    // more than the pending request can have
+    world.sandbox.generate(250);
     await until(() =>
       run.err
         .text()
@@ -173,13 +187,13 @@ describeWithPostgres('canton-rx project', () => {
     const { host } = new URL(world.sandbox.url);
     await until(() => run.err.text().includes(`\ncanton-rx: ${host} responds again\n`));
     await server.crash();
-    world.sandbox.generate(5);
+    world.sandbox.generate(250);
     try {
       await until(() => run.err.text().includes('\ncanton-rx: retrying: the database fails ('));
     } finally {
       await server.start();
     }
-    world.sandbox.generate(5);
+    world.sandbox.generate(250);
     const end = world.sandbox.ledgerEnd;
     await until(async () => Number((await sql('SELECT contracts.latest_offset() AS o'))[0]?.['o']) >= end - 3);
     await until(() => run.err.text().includes('\ncanton-rx: the database works again\n'));
@@ -193,6 +207,9 @@ describeWithPostgres('canton-rx project', () => {
     await world.restart({ port: Number(new URL(world.sandbox.url).port) }, 50);
     const lines = `canton-rx: the ledger was reset: it ends before offset \\d+ of the schema; loading all contracts again\n`;
     await until(() => new RegExp(`${lines}(?:.*\n)*caught up at offset \\d+;`).test(run.err.text()));
+    expect(run.err.text()).toMatch(
+      /\ncanton-rx: \d+ contracts, 0 exercises and \d+ updates are removed from the schema contracts\n/,
+    );
 
     expect(await stop(run)).toBe(0);
     expect(await activeIds()).toStrictEqual(await ledgerIds());
@@ -203,6 +220,29 @@ describeWithPostgres('canton-rx project', () => {
     // without the line breaks
     return { code, text: run.err.text().replaceAll(/\n {10,}/g, ' ') };
   };
+
+  it('removes nothing and ends after a reset of the ledger, with --on-replaced fail', async () => {
+    const run = project('--on-replaced', 'fail');
+    await caughtUp(run);
+    const ids = await activeIds();
+    const { sandbox } = world;
+    const end = sandbox.ledgerEnd;
+    await sandbox.restart({
+      participantId: 'other::1220ab',
+      whileDown: () => {
+        sandbox.restore(0);
+        while (sandbox.ledgerEnd <= end + 100) sandbox.generate(100, { seed: 77 });
+      },
+    });
+    const { code, text } = await failure(run);
+
+    expect(code).toBe(6);
+    expect(text).toContain('has updates that the ledger no longer has');
+    expect(await activeIds()).toStrictEqual(ids);
+    const wrong = await failure(project('--on-replaced', 'stop'));
+    expect(wrong.code).toBe(2);
+    expect(wrong.text).toContain('--on-replaced must be one of reload, fail');
+  }, 60_000);
 
   it('refuses the contracts of another query', async () => {
     await projectAll();
@@ -257,7 +297,7 @@ describeWithPostgres('canton-rx project', () => {
     const { code, text } = await failure(project());
 
     expect(code).toBe(6);
-    expect(text).toContain('CREATE SCHEMA contracts AUTHORIZATION');
+    expect(text).toContain('CREATE SCHEMA "contracts" AUTHORIZATION');
   });
 
   it.each([

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatReplayProgress } from '../../../src/cli/replay/progress.js';
+import type { Samples } from '../../../src/cli/progress.js';
+import { formatReplayProgress, type ReplayProgress } from '../../../src/cli/replay/writeRange.js';
 
 describe('the status line of replay', () => {
   const paint = (_: unknown, text: string): string => text;
   const pace = { hasCaughtUp: false };
-  const samples = [
+  const samples: Samples<ReplayProgress> = [
     { at: 0, cursor: 100, updates: 50 },
     { at: 2_000, cursor: 600, updates: 250 },
   ];
@@ -22,7 +23,9 @@ describe('the status line of replay', () => {
       /retrying: ECONNRESET$/,
     );
     expect(formatReplayProgress(samples, span, { hasCaughtUp: true }, paint)).toMatch(/waiting for new updates$/);
-    expect(formatReplayProgress(samples.slice(1), span, pace, paint)).toMatch(/0\/s {2}· {2}connecting$/);
-    expect(formatReplayProgress([], { from: 7, to: 7 }, pace, paint)).toMatch(/^█{20} 100%/);
+    expect(formatReplayProgress([samples[0]], span, pace, paint)).toMatch(/0\/s {2}· {2}connecting$/);
+    expect(formatReplayProgress([{ at: 0, cursor: 7, updates: 0 }], { from: 7, to: 7 }, pace, paint)).toMatch(
+      /^█{20} 100%/,
+    );
   });
 });

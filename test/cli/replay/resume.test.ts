@@ -55,6 +55,21 @@ describe('resuming a replay', () => {
     expect(content()).toBe(whole);
   });
 
+  it('adds nothing of another ledger with the same participant to the file', async () => {
+    await world.restart({}, 40);
+    await run();
+    markIncomplete();
+    truncateSync(file(), content().indexOf('\n', size() / 2) + 1);
+    const before = content();
+    world.sandbox.restore(0);
+    world.sandbox.generate(2_000, { seed: 77 });
+    const { code, err } = await run();
+
+    expect(code).toBe(1);
+    expect(err).toContain('another ledger');
+    expect(content()).toBe(before);
+  });
+
   it('is possible after Ctrl-C, which leaves complete lines and is not a success', async () => {
     world.sandbox.fault({ kind: 'hang' }, { path: /flats/, after: 1, times: 50 });
     const { code, err, signals } = start('--to', String(world.sandbox.ledgerEnd + 1_000));

@@ -7,6 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { finalize, lastValueFrom } from 'rxjs';
 import { openLineFile } from '../../../src/cli/replay/lineFile.js';
 import { writeRange } from '../../../src/cli/replay/writeRange.js';
+import { openSession } from '../../../src/cli/Session.js';
 import { acsDelta, createLedger, type Ledger } from '../../../src/index.js';
 import { sandboxes } from '../../helpers/localServers.js';
 import { until } from '../../helpers/time.js';
@@ -48,13 +49,25 @@ describe('writeRange with a disk slower than the ledger', () => {
     }) as FileHandle;
     const target = {
       path,
-      address: '127.0.0.1:9',
       manifest: { version: 1, from: 0, to: end, selection: '' },
       opened: { ...opened, handle: slow },
     } as const;
-    const selection = { format: acsDelta({ parties: 'any' }), variants: [], synchronizers: [] };
-    const world = { stderr: capture().output, signals: new EventEmitter(), env: {} };
-    const ended = await lastValueFrom(writeRange(ledger, target, selection, world));
+    const selection = {
+      parties: 'any',
+      templates: [],
+      format: acsDelta({ parties: 'any' }),
+      variants: [],
+      synchronizers: [],
+    } as const;
+    const world = {
+      argv: [],
+      stdout: capture().output,
+      stderr: capture().output,
+      signals: new EventEmitter(),
+      env: {},
+    };
+    const session = await lastValueFrom(openSession({ ledger: sandbox.url, token: undefined }, world));
+    const ended = await lastValueFrom(writeRange({ ...session, ledger }, target, selection));
 
     const content = readFileSync(path, 'utf8');
     rmSync(folder, { recursive: true });
@@ -67,7 +80,7 @@ describe('writeRange with a disk slower than the ledger', () => {
     expect(firstLine + waiting).toBeGreaterThanOrEqual(2 ** 20);
     expect(Math.max(...writes)).toBeLessThan(2 ** 20 + 2 ** 16);
     expect(ended).toMatchObject({
-      kind: 'complete',
+      outcome: { kind: 'done' },
       manifest: { complete: { updates: parseLines(content).length, bytes: content.length } },
     });
   });

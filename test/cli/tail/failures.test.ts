@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { cantonError } from '../../../src/sandbox/index.js';
+import { updateValue } from '../../../src/sandbox/wire/events.js';
 import { until } from '../../helpers/time.js';
 import { cliWorld } from '../cliWorld.js';
 import { parseLines, runCli } from '../runCli.js';
@@ -22,6 +23,29 @@ describe('a failure of the ledger in tail', () => {
     expect(run.err.text()).toMatch(/^canton-rx: 127\.0\.0\.1:\d+ answered 403/);
     expect(run.err.text().endsWith(`\nresume with --from ${String(last)}\n`)).toBe(true);
     expect(run.err.text()).not.toMatch(/^ +at /m);
+  });
+
+  it('is another ledger at the address: nothing of it is printed, and no offset to resume from', async () => {
+    const { sandbox } = world;
+    const run = runCli(['tail', '--ledger', sandbox.url, '--variant', 'Transaction']);
+    await run.out.lines(100);
+    const end = sandbox.ledgerEnd;
+    await sandbox.restart({
+      participantId: 'other::1220ab',
+      downMs: 1_100,
+      whileDown: () => {
+        sandbox.restore(0);
+        while (sandbox.ledgerEnd <= end + 100) sandbox.generate(100, { seed: 77 });
+      },
+    });
+
+    expect(await run.code).toBe(1);
+    const printed = parseLines(run.out.text()).map(({ updateId }) => updateId);
+    const ids = new Set<unknown>(sandbox.updates.map((update) => updateValue(update).updateId));
+    expect(printed.filter((id) => ids.has(id))).toEqual([]);
+    expect(run.err.text()).toContain('This is another ledger: ');
+    expect(run.err.text()).toContain('→ its offsets have another meaning now: start with --from 0 or --from end\n');
+    expect(run.err.text()).not.toContain('resume with');
   });
 
   it('is an update that cannot be printed: the offset to resume from is before it', async () => {
@@ -161,7 +185,8 @@ describe('a failure of the ledger in tail', () => {
         { kind: 'status', status: 503, body: cantonError('SERVICE_NOT_RUNNING') },
         { path: /updates/, times: 2 },
       );
-      world.startTraffic();
+      // more than the pending request can have
+      world.sandbox.generate(250);
       await until(() => run.err.text().endsWith(`${notice}canton-rx: ${host} responds again\n`));
       expect(run.err.text().split('(SERVICE_NOT_RUNNING)')).toHaveLength(2);
       run.signals.emit('SIGTERM');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { UsageError } from '../../../src/cli/arguments.js';
-import { loadTransport } from '../../../src/cli/tail/loadTransport.js';
+import { loadTransport } from '../../../src/cli/Session.js';
 
 describe('loadTransport', () => {
   it('requires the package ws, or the WebSockets of Node.js', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, of, Subject, throwError } from 'rxjs';
 import type { Sample } from '../../../src/cli/progress.js';
-import { formatTailProgress, type TailProgress, trackLedgerEnd } from '../../../src/cli/tail/progress.js';
+import { formatTailProgress, type TailProgress, trackLedgerEnd } from '../../../src/cli/tail.js';
 import type { Paint } from '../../../src/cli/terminal.js';
 import { startSandbox } from '../../../src/sandbox/index.js';
 import { marbles } from '../../helpers/time.js';
@@ -53,7 +53,8 @@ describe('the status line of tail', () => {
       '12 / –  ·  –/s  ·  retrying: ECONNREFUSED',
     ],
   ])('%s', (_, recent, end, state, expected) => {
-    const samples = recent.map((one) => ({ ...one, end }));
+    const [first = sample(0, undefined, 0), ...others] = recent.map((one) => ({ ...one, end }));
+    const samples = [{ ...first, end }, ...others] as const;
 
     expect(formatTailProgress(samples, state, undefined, withoutColours)).toBe(expected);
     expect(formatTailProgress(samples, state, undefined, visibleColours)).toMatch(
@@ -62,7 +63,10 @@ describe('the status line of tail', () => {
   });
 
   it('has the end of a bounded range', () => {
-    const samples = [sample(0, 12, 5), sample(500, 14, 6)].map((one) => ({ ...one, end: 40 }));
+    const samples = [
+      { ...sample(0, 12, 5), end: 40 },
+      { ...sample(500, 14, 6), end: 40 },
+    ] as const;
 
     expect(formatTailProgress(samples, pace, 20, withoutColours)).toBe('14 / 20  ·  2/s  ·  catching up');
     expect(formatTailProgress(samples, pace, 20, visibleColours)).toMatch(

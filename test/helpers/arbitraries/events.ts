@@ -2,22 +2,14 @@ import fc from 'fast-check';
 import type {
   ArchivedEvent,
   CreatedEvent,
-  Event,
+  TransactionEvent,
   ExercisedEvent,
   InterfaceView,
-  ProtoAny,
   UnknownEvent,
   ViewStatus,
 } from '../../../src/codecs/Event.js';
 import type { AssignedEvent, ReassignmentEvent, UnassignedEvent } from '../../../src/codecs/Reassignment.js';
-import type {
-  ParticipantAuthorizationAdded,
-  ParticipantAuthorizationChanged,
-  ParticipantAuthorizationOnboarding,
-  ParticipantAuthorizationRevoked,
-  TopologyEvent,
-  UnknownTopologyEvent,
-} from '../../../src/codecs/TopologyTransaction.js';
+import type { TopologyEvent } from '../../../src/codecs/TopologyTransaction.js';
 import { extraFieldsArbitrary, jsonArbitrary, messageOf, presentJsonArbitrary } from './messages.js';
 import {
   base64Arbitrary,
@@ -33,6 +25,14 @@ import {
   timestampArbitrary,
   updateIdArbitrary,
 } from './scalars.js';
+import type {
+  ProtoAny,
+  ParticipantAuthorizationAdded,
+  ParticipantAuthorizationChanged,
+  ParticipantAuthorizationOnboarding,
+  ParticipantAuthorizationRevoked,
+  UnknownTopologyEvent,
+} from '../wireTypes.js';
 
 const protoAnyArbitrary = messageOf<ProtoAny>(
   {},
@@ -141,7 +141,7 @@ export const unknownEventArbitrary: fc.Arbitrary<UnknownEvent> = fc
   .tuple(unknownVariantArbitrary, unknownContentArbitrary)
   .map(([variant, { offset, value }]) => ({ _tag: 'UnknownEvent', variant, offset, value }));
 
-export const eventArbitrary: fc.Arbitrary<Event> = fc.oneof(
+export const eventArbitrary: fc.Arbitrary<TransactionEvent> = fc.oneof(
   createdEventArbitrary,
   archivedEventArbitrary,
   exercisedEventArbitrary,

@@ -1,22 +1,18 @@
 import fc from 'fast-check';
+import type { Filters, TransactionFilter } from '../../../src/codecs/Filters.js';
+import type { EventFormat, TransactionFormat, UpdateFormat } from '../../../src/codecs/UpdateFormat.js';
+import type { UpdatesRange, UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
+import { requestOf } from './messages.js';
+import { offsetArbitrary, partiesArbitrary, partyArbitrary, templateIdArbitrary } from './scalars.js';
 import type {
-  Filters,
   IdentifierFilter,
   InterfaceFilter,
   TemplateFilter,
-  TransactionFilter,
   WildcardFilter,
-} from '../../../src/codecs/Filters.js';
-import type {
-  EventFormat,
   ParticipantAuthorizationFormat,
   TopologyFormat,
-  TransactionFormat,
-  UpdateFormat,
-} from '../../../src/codecs/UpdateFormat.js';
-import type { UpdatesRange, UpdatesRequest, UpdatesSelection } from '../../../src/codecs/UpdatesRequest.js';
-import { requestOf } from './messages.js';
-import { offsetArbitrary, partiesArbitrary, partyArbitrary, templateIdArbitrary } from './scalars.js';
+  UpdatesSelection,
+} from '../wireTypes.js';
 
 export const identifierFilterArbitrary: fc.Arbitrary<IdentifierFilter> = fc.oneof(
   fc.constant({ Empty: {} }),

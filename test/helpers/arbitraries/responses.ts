@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CostEstimation, PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
+import type { PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
 import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
 import type {
   LedgerEnd,
@@ -30,6 +30,7 @@ import {
   transactionHashArbitrary,
   updateIdArbitrary,
 } from './scalars.js';
+import type { CostEstimation } from '../wireTypes.js';
 
 export const traceContextArbitrary: fc.Arbitrary<TraceContext> = messageOf<TraceContext>(
   {},

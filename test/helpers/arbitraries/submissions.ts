@@ -7,12 +7,7 @@ import type {
   Signature,
 } from '../../../src/codecs/ExecuteRequest.js';
 import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
-import type {
-  DisclosedContract,
-  PrefetchContractKey,
-  PrepareRequest,
-  TrafficEstimation,
-} from '../../../src/codecs/PrepareRequest.js';
+import type { DisclosedContract, PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
 import { transactionFormatArbitrary } from './formats.js';
 import { jsonArbitrary, requestOf } from './messages.js';
 import {
@@ -29,6 +24,7 @@ import {
   timestampArbitrary,
   userIdArbitrary,
 } from './scalars.js';
+import type { PrefetchContractKey, TrafficEstimation } from '../wireTypes.js';
 
 export const durationArbitrary: fc.Arbitrary<Duration> = requestOf<Duration>(
   { seconds: fc.maxSafeNat() },
@@ -117,9 +113,9 @@ export const disclosedContractArbitrary: fc.Arbitrary<DisclosedContract> = reque
   { templateId: templateIdArbitrary, synchronizerId: synchronizerIdArbitrary },
 );
 
-const prefetchContractKeyArbitrary: fc.Arbitrary<PrefetchContractKey> = fc.record(
+const prefetchContractKeyArbitrary: fc.Arbitrary<PrefetchContractKey> = requestOf<PrefetchContractKey>(
   { templateId: templateIdArbitrary, contractKey: jsonArbitrary },
-  { noNullPrototype: true },
+  { limit: fc.integer({ min: 1, max: 2 ** 31 - 1 }) },
 );
 
 export const prepareRequestArbitrary: fc.Arbitrary<PrepareRequest> = requestOf<PrepareRequest>(

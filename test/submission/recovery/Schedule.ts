@@ -15,6 +15,8 @@ export interface Schedule extends SubmissionPlan {
   /** `null` sends once. */
   readonly withinMs: number | null;
   readonly period: DeduplicationPeriod;
+  /** Whether the caller passes the hash of the transaction. */
+  readonly knowsHash: boolean;
   /** Whether the provider returns another token each time; `null` for no token. */
   readonly hasFreshTokens: boolean | null;
   /** How long the provider takes for each token; the last value applies to all further ones. */
@@ -49,6 +51,7 @@ const unreceivedFault: fc.Arbitrary<SubmissionFault> = fc.oneof(
     how: fc.constantFrom<ImmediateError>(...keysOf(immediateErrors)),
   }),
   fc.constant({ kind: 'contention' as const }),
+  fc.constant({ kind: 'elsewhere' as const }),
 );
 const heldFault: fc.Arbitrary<SubmissionFault> = fc.record({
   kind: fc.constant('held' as const),
@@ -82,6 +85,8 @@ const common = {
     'silent' as const,
     'slow' as const,
   ),
+  completions: fc.constantFrom('served' as const, 'gone' as const),
+  knowsHash: fc.boolean(),
   disconnected: fc.option(fc.record({ fromMs: between(0, 20_000), forMs: between(1, 30_000) }), { nil: null, freq: 1 }),
   isForged: fc.constant(false),
   expiresAtMs: fc.constant(null),
@@ -144,6 +149,8 @@ export const calm: Schedule = {
   down: null,
   byOffset: 'served',
   ledgerEnd: 'served',
+  completions: 'gone',
+  knowsHash: false,
   disconnected: null,
   isForged: false,
   expiresAtMs: null,

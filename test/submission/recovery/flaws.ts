@@ -1,4 +1,4 @@
-import { isLedgerError, isTransient, isUnauthorizedError, type LedgerError } from '../../../src/index.js';
+import { isLedgerError, isTransient, type LedgerError } from '../../../src/index.js';
 import type { ObservedSubscription, Outcome } from './play.js';
 import type { Schedule } from './Schedule.js';
 
@@ -50,18 +50,22 @@ function findContradictions(
   }
   const calmMs = startedAt + endedAt - Math.max(startedAt, participant.faultUntil);
   // refused tokens end the reading of a committed transaction, though a feed retries after them
-  const mayEndEarly = !isTransient(error.lastError) || isUnauthorizedError(error.lastError);
+  const mayEndEarly = !isTransient(error.lastError) || isLedgerError(error.lastError, 'UnauthorizedError');
   const isEarly = schedule.withinMs !== null && endedAt < schedule.withinMs && !mayEndEarly;
   return [
     ...(isEarly ? [`gives up at ${endedAt}`] : []),
     ...(error.completionOffset === undefined || error.completionOffset === committed?.offset
       ? []
       : [`reports offset ${error.completionOffset}, committed at ${committed?.offset ?? 'nothing'}`]),
-    ...(schedule.withinMs !== null && calmMs >= healthyMs && isReadable(schedule)
+    ...(schedule.withinMs !== null && calmMs >= healthyMs && canBeDecided(schedule)
       ? [`unknown after ${calmMs} ms without faults`]
       : []),
   ];
 }
+
+/** A refusal after a lost response decides nothing, because another participant may have committed the submission. */
+const canBeDecided = (schedule: Schedule): boolean =>
+  isReadable(schedule) && !schedule.isForged && schedule.expiresAtMs === null;
 
 /** A transaction can be read without one of the endpoints, but not without both. */
 const isReadable = ({ byOffset, ledgerEnd, requestTimeoutMs }: Schedule): boolean =>

@@ -5,7 +5,7 @@ import { isLedgerError } from '../../../src/errors/LedgerError.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { observe, type Observed } from '../../helpers/observe.js';
 import { scriptedService } from '../../helpers/scripted.js';
-import { VirtualParticipant } from '../../helpers/virtualSubmission.js';
+import { submittedHash, VirtualParticipant } from '../../helpers/virtualSubmission.js';
 import { randomFrom } from '../../suites/campaign/runs.js';
 import { signedRequest } from '../support.js';
 import type { Schedule } from './Schedule.js';
@@ -54,7 +54,10 @@ export function play(schedule: Schedule): Outcome {
       client.diagnostics$.subscribe();
       const transaction$ = client.executeAndWaitForTransaction(
         { ...signedRequest, deduplicationPeriod: period },
-        { recover: withinMs === null ? false : { withinMs } },
+        {
+          recover: withinMs === null ? false : { withinMs },
+          ...(schedule.knowsHash && { transactionHash: submittedHash.toString('base64') }),
+        },
       );
       // not with a timer of RxJS, which would itself count as left
       const at = (ms: number, work: () => void): void => {

@@ -30,14 +30,14 @@ const apps: readonly {
     name: 'a ledger',
     imports: "import { createLedger } from 'canton-rx';",
     value: "createLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 30_100,
+    budget: 40_300,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
     name: 'a ledger that only reads',
     imports: "import { createLedgerReader } from 'canton-rx';",
     value: "createLedgerReader({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 25_300,
+    budget: 28_900,
     codecs: ['CreatedEvent'],
   },
   {
@@ -45,7 +45,7 @@ const apps: readonly {
     imports: "import { injectLedger, provideLedger } from 'canton-rx/angular';",
     value: 'injectLedger()',
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 31_600,
+    budget: 41_400,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -58,7 +58,7 @@ const apps: readonly {
       () => undefined,
     )`,
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 39_200,
+    budget: 49_200,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -66,7 +66,7 @@ const apps: readonly {
     imports: "import { injectContracts, provideLedger } from 'canton-rx/angular';",
     value: "injectContracts({ parties: 'any' }).value()",
     providers: "provideLedger({ baseUrl: 'http://127.0.0.1:1' })",
-    budget: 45_500,
+    budget: 55_000,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {
@@ -75,7 +75,7 @@ const apps: readonly {
       import { injectLedger, provideLedger, withAngularHttp } from 'canton-rx/angular';`,
     value: 'injectLedger()',
     providers: "provideHttpClient(withFetch()), provideLedger({ baseUrl: 'http://127.0.0.1:1' }, withAngularHttp())",
-    budget: 39_250,
+    budget: 49_200,
     codecs: ['PrepareRequest', 'CreatedEvent'],
   },
   {

@@ -97,6 +97,12 @@ interface ContractsPageRequest {
   readonly pageToken?: string;
 }
 
+/** The response to a submission: the first transaction. */
+const submitted = JSON.stringify({
+  transaction: (JSON.parse(pageOf(1, 1).toString()) as [{ update: { Transaction: { value: object } } }])[0].update
+    .Transaction.value,
+});
+
 function answer(url: string, body: string, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   if (pathname === '/v2/state/ledger-end') {
@@ -106,6 +112,10 @@ function answer(url: string, body: string, response: ServerResponse): void {
   if (pathname === '/v2/parties/participant-id') {
     isAtStart = kind === 'change';
     send(response, JSON.stringify({ participantId: 'bench::1220ab' }));
+    return;
+  }
+  if (pathname === '/v2/commands/submit-and-wait-for-transaction') {
+    send(response, submitted);
     return;
   }
   if (pathname === '/v2/state/active-contracts-page') {

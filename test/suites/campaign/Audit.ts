@@ -46,8 +46,17 @@ export class Audit {
   /** The cursors since the last answer, and how much was to be emitted by then. */
   private passed: readonly { readonly cursor: number; readonly count: number }[] = [];
   private held: readonly Cover[] = [];
+  /** The covers that the cursor has passed. */
+  private taken: readonly Cover[] = [];
   private shortPages: readonly ShortPage[] = [];
   private readonly open = new Set<ServiceRequest>();
+  /** After an outage, a feed proves that the ledger is the same before it emits what was delivered. */
+  private isProving = false;
+  /** Whether a proof was requested and has not succeeded yet. */
+  private isProofOpen = false;
+  /** Whether a proof was ever requested. */
+  private hasProven = false;
+  private isOver = false;
 
   constructor(
     private readonly ledger: VirtualLedger,
@@ -57,8 +66,22 @@ export class Audit {
     this.cursor = feed.isDownward ? feed.bound + 1 : feed.begin;
   }
 
+  /** Another ledger takes the place of this one: nothing that follows is audited. */
+  stop(): void {
+    this.settle();
+    this.isOver = true;
+  }
+
   /** A request has arrived at the service. */
   requestSent(request: ServiceRequest): void {
+    if (this.isOver) return;
+    if (this.isRepetition(request)) this.readAgain(request);
+    if (this.isProof(request)) {
+      this.isProving = true;
+      this.isProofOpen = true;
+      this.hasProven = true;
+      return;
+    }
     const { maxOpen } = this.feed;
     const completed = this.shortPages.find((page) => this.isRestOf(request, page));
     if (completed !== undefined) completed.state = request;
@@ -70,7 +93,9 @@ export class Audit {
     const rests = this.shortPages.filter(({ state }) => typeof state === 'object').length;
     const pages = [...this.open].filter(isPage).length - rests + this.shortPages.length;
     const held = this.held.filter(({ isRest }) => isRest !== true).length;
-    if (pages + held > maxOpen) this.violations.push(`${pages} pages are requested and ${held} held`);
+    // while a page waits for its proof, the model has already passed it
+    if (pages + held > maxOpen && !this.hasProven)
+      this.violations.push(`${pages} pages are requested and ${held} held`);
   }
 
   /** The feed requests a token; the returned function must be called when the provider is done. */
@@ -86,9 +111,14 @@ export class Audit {
 
   /** An answer has reached the client. */
   delivered(request: ServiceRequest, reply: Reply): void {
+    if (this.isOver) return;
+    if (this.isProof(request)) {
+      this.proofDelivered(request, reply);
+      return;
+    }
     this.settle();
     this.check();
-    this.passed = [];
+    if (!this.isProving) this.passed = [];
     this.open.delete(request);
     const forced = forcedEnd(request, reply);
     const cover = this.coverOf(request, reply, forced);
@@ -120,6 +150,7 @@ export class Audit {
 
   /** The last event has no further effect: a short page whose rest was not requested stands alone. */
   settle(): void {
+    if (this.isOver) return;
     for (const page of this.shortPages) if (page.state === 'open') this.take(page, page.since.ms);
     // the feed may emit a short page in its turn before it has its rest
     while (this.feed.emitted() > this.expected.length) {
@@ -129,24 +160,39 @@ export class Audit {
     }
   }
 
-  /** The cursors that a feed may report while it processes an answer. */
-  cursors(): readonly number[] {
+  /** The cursors that a feed may report while it processes an answer, among them the reported one if it may be. */
+  cursors(reported: number): readonly number[] {
     this.settle();
     const here = { cursor: this.cursor, count: this.expected.length };
     const emitted = this.feed.emitted();
-    return [...this.passed, here].filter(({ count }) => count === emitted).map(({ cursor }) => cursor);
+    const exact = [...this.passed, here].filter(({ count }) => count === emitted).map(({ cursor }) => cursor);
+    // after an outage, what was delivered ahead may be read again, up to another ledger end
+    const isReadAgain = this.hasProven && reported < this.cursor;
+    return isReadAgain && reported >= (this.expected[emitted - 1]?.offset ?? 0) ? [...exact, reported] : exact;
   }
 
   /** Everything that must be emitted has been, and no more. */
   check(): void {
+    if (this.isOver) return;
     const emitted = this.feed.emitted();
+    // how long what was delivered waits for a proof is not modelled
+    if (this.hasProven && emitted < this.expected.length) return;
+    this.isProving = this.isProofOpen;
     if (emitted !== this.expected.length && this.violations.length === 0)
       this.violations.push(`${emitted} updates are emitted at ${this.feed.age()}, not ${this.expected.length}`);
   }
 
   /** The answer to a request forces the feed to end, if it is its turn. */
   mustEnd(forced: ForcedEnd, request?: ServiceRequest): void {
+    // a feed continues without the ID of the participant
+    if (request?.path.endsWith('/participant-id') === true) return;
+    if (request !== undefined && this.isProof(request)) this.dropUnproven();
     if (request === undefined || this.isInTurn(request)) this.end ??= { ...forced, atMs: this.feed.age() };
+  }
+
+  /** The feed has ended with an error: it may have had no time to prove what was delivered last. */
+  failed(): void {
+    if (this.hasProven) this.dropUnproven();
   }
 
   /** The caller has chosen where to continue. */
@@ -156,8 +202,63 @@ export class Audit {
     this.cursor = offset;
   }
 
+  /** Whether a request is for what was delivered before, or for the ID of the participant. */
+  private isProof(request: ServiceRequest): boolean {
+    if (request.path.endsWith('/participant-id')) return true;
+    if (!isPage(request) || !isBounded(request)) return false;
+    const begin = Number(request.body['beginExclusive']);
+    if (this.feed.isDownward) return begin >= this.cursor - 1;
+    const bound = boundOf(request);
+    const ahead = [...this.held.map((cover) => ({ cover, bound: cover.reached })), ...this.shortPages];
+    return (
+      bound <= this.cursor ||
+      // a page that was requested before an outage is looked up, or read again
+      ahead.some((page) => page.cover.begin <= begin && begin < page.cover.reached && bound <= page.bound)
+    );
+  }
+
+  /** Whether a request repeats one that was answered ahead of its turn, before an outage. */
+  private isRepetition(request: ServiceRequest): boolean {
+    if (!isPage(request) || !isBounded(request) || this.feed.isDownward) return false;
+    const begin = Number(request.body['beginExclusive']);
+    const isLookUp = Number(request.query['limit']) <= 2 && this.ledger.between(begin, begin + 1).length > 0;
+    if (isLookUp || begin < (this.expected[this.feed.emitted() - 1]?.offset ?? 0)) return false;
+    const delivered = [...this.taken, ...this.held, ...this.shortPages.map(({ cover }) => cover)];
+    return delivered.some((cover) => cover.begin === begin && (cover.reached > begin || cover.bad !== undefined));
+  }
+
+  /** What was delivered of a range is dropped, and so is the end that it forced. What was delivered after it is held. */
+  private readAgain(request: ServiceRequest): void {
+    const begin = Number(request.body['beginExclusive']);
+    const bound = boundOf(request);
+    this.hasProven = true;
+    // a page before the range may still be emitted
+    const kept = this.expected.findIndex(({ offset }) => offset > begin);
+    if (kept >= 0) this.expected.splice(kept);
+    this.end = undefined;
+    this.cursor = begin;
+    this.held = [...this.taken, ...this.held].filter((cover) => cover.begin >= bound).sort((a, b) => a.begin - b.begin);
+    this.shortPages = this.shortPages.filter(({ cover }) => cover.begin < begin || cover.begin >= bound);
+    this.taken = [];
+  }
+
+  /** An answer without the proof is not the end, but an error may be. */
+  private proofDelivered(request: ServiceRequest, reply: Reply): void {
+    const forced = forcedEnd(request, reply);
+    // an update that is pruned cannot be proven
+    this.isProofOpen = forced?.isGap !== true && (reply instanceof Error || reply.status !== 200);
+    // what was delivered takes effect only now
+    if (this.end !== undefined && !this.isProofOpen) this.end = { ...this.end, atMs: this.feed.age() };
+    if (isPage(request) && forced !== undefined && forced.isGap !== true) this.mustEnd(forced, request);
+  }
+
+  /** What was delivered and not proven is not emitted if the proof fails. */
+  private dropUnproven(): void {
+    this.expected.splice(this.feed.emitted());
+  }
+
   private isInTurn(request: ServiceRequest): boolean {
-    if (!isPage(request) || isDownward(request) || this.feed.maxOpen === 1) return true;
+    if (!isPage(request) || isDownward(request) || this.feed.maxOpen === 1 || this.isProof(request)) return true;
     return request.body['beginExclusive'] === this.cursor;
   }
 
@@ -208,6 +309,7 @@ export class Audit {
 
   private forget(): void {
     this.held = [];
+    this.taken = [];
     this.shortPages = [];
   }
 
@@ -216,6 +318,7 @@ export class Audit {
       const [next, ...others] = this.held;
       if (next === undefined || next.begin > this.cursor || this.end !== undefined) return;
       this.held = others;
+      this.taken = [...this.taken, next];
       this.passed = [...this.passed, { cursor: this.cursor, count: this.expected.length }];
       if (next.reached > this.cursor) this.advancedAt.push(ms);
       this.expect(

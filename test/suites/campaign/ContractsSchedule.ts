@@ -20,10 +20,17 @@ export type Incident = { readonly atMs: number } & (
 
 /** How the releases serve snapshots and updates. */
 export const releases = {
-  '3.4': { pages: 'gone', hasTokens: false, earlyCheckpointMs: undefined, flats: 'served' },
-  '3.5.5': { pages: 'gone', hasTokens: true, earlyCheckpointMs: 500, flats: 'served' },
-  '3.5.10': { pages: 'served', hasTokens: true, earlyCheckpointMs: 500, flats: 'served' },
-  '3.6': { pages: 'served', hasTokens: true, earlyCheckpointMs: 500, flats: 'disabled' },
+  '3.4': {
+    pages: 'gone',
+    hasTokens: false,
+    earlyCheckpointMs: undefined,
+    flats: 'served',
+    mustAskForIncomplete: false,
+  },
+  '3.5.5': { pages: 'gone', hasTokens: true, earlyCheckpointMs: 500, flats: 'served', mustAskForIncomplete: false },
+  '3.5.10': { pages: 'served', hasTokens: true, earlyCheckpointMs: 500, flats: 'served', mustAskForIncomplete: false },
+  '3.6': { pages: 'served', hasTokens: true, earlyCheckpointMs: 500, flats: 'disabled', mustAskForIncomplete: false },
+  '3.7': { pages: 'served', hasTokens: true, earlyCheckpointMs: 500, flats: 'gone', mustAskForIncomplete: true },
 } as const satisfies Readonly<Record<string, VirtualContractsOptions>>;
 
 /** A history of contracts, and what happens while a client follows it. */
@@ -56,7 +63,7 @@ export const incidentsEndMs = 60_000;
 
 const atMs = fc.oneof(fc.nat(100), fc.nat(incidentsEndMs));
 const percent = fc.nat(100);
-const release = fc.constantFrom(...(['3.4', '3.5.5', '3.5.10', '3.6'] as const));
+const release = fc.constantFrom(...(['3.4', '3.5.5', '3.5.10', '3.6', '3.7'] as const));
 
 const fault = fc.constantFrom<RequestFault>(
   'cut',

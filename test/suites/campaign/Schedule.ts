@@ -46,8 +46,25 @@ export type Change =
   | { readonly kind: 'upgrade'; readonly atMs: number; readonly rollingMs: number; readonly to: ProfileName }
   /** Up to a share of the ledger, in thousandths. */
   | { readonly kind: 'prune'; readonly atMs: number; readonly share: number }
-  /** By so many offsets; the ledger may grow to its former length again. */
-  | { readonly kind: 'restore'; readonly atMs: number; readonly back: number; readonly growsAfterMs: number | null };
+  /** By so many offsets. */
+  | { readonly kind: 'restore'; readonly atMs: number; readonly back: number }
+  | Replacement;
+
+/** Another ledger appears at the address after `downMs`. */
+export interface Replacement {
+  readonly kind: 'replace';
+  readonly atMs: number;
+  readonly downMs: number;
+  /** What the ledger has of the first one, in thousandths: a backup. */
+  readonly shared: number;
+  /** The updates after that. */
+  readonly growth: readonly Growth[];
+  readonly isOtherParticipant: boolean;
+}
+
+/** The last replacement of a schedule. */
+export const replacementIn = ({ changes }: Schedule): Replacement | undefined =>
+  changes.findLast((change) => change.kind === 'replace');
 
 /** A fault, and which requests it affects: one, or all within some time. */
 export interface FaultRule {
@@ -134,9 +151,15 @@ export function lastEventMs({ ledger, known, changes, faults, lag, token }: Sche
   const windows = [lag, token?.trouble, ...faults.map(({ when }) => ('fromMs' in when ? when : null))];
   return Math.max(
     growth,
-    ...changes.map((change) => change.atMs + ('rollingMs' in change ? change.rollingMs : 4_000)),
+    ...changes.map((change) => change.atMs + durationOf(change)),
     ...windows.map((window) => (window ? window.fromMs + window.forMs : 0)),
   );
+}
+
+function durationOf(change: Change): number {
+  if (change.kind === 'upgrade') return change.rollingMs;
+  // a ledger that ends before the cursor is recognized after a grace period
+  return change.kind === 'replace' ? change.downMs + 20_000 : 4_000;
 }
 
 /** Whether a new token is valid for as long as an answer takes. Otherwise a feed receives nothing, and retries. */

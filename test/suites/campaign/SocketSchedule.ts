@@ -10,7 +10,7 @@ export type OperatorAction =
   | { readonly kind: 'generate'; readonly count: number }
   | { readonly kind: 'advance'; readonly offsets: number }
   | { readonly kind: 'restart'; readonly downMs: number; readonly maxListElements: number }
-  | { readonly kind: 'profile'; readonly profile: '3.4' | '3.5' | '3.6' };
+  | { readonly kind: 'profile'; readonly profile: '3.4' | '3.5' | '3.6' | '3.7' };
 
 /** A ledger, how a feed reads it, and what happens meanwhile. */
 export interface SocketSchedule {
@@ -18,7 +18,7 @@ export interface SocketSchedule {
   readonly known: number;
   /** The percentage of the known updates that an earlier feed has received. */
   readonly seenBefore: number;
-  readonly profile: '3.4' | '3.5' | '3.6';
+  readonly profile: '3.4' | '3.5' | '3.6' | '3.7';
   readonly interfaceOnly: boolean;
   readonly transport: 'http' | 'websocket';
   readonly maxListElements: number;
@@ -88,7 +88,7 @@ const requestFault: fc.Arbitrary<RequestFault> = fc.oneof(
   }),
 );
 
-const profile = fc.constantFrom('3.4' as const, '3.5' as const, '3.6' as const);
+const profile = fc.constantFrom('3.4' as const, '3.5' as const, '3.6' as const, '3.7' as const);
 const maxListElements = fc.integer({ min: 1, max: 60 });
 
 const action: fc.Arbitrary<OperatorAction> = fc.oneof(

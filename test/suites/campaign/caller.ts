@@ -9,7 +9,7 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import type { Gap } from '../../../src/feed/UpdatesOptions.js';
+import type { Gap } from '../../../src/feed/LedgerFeed.js';
 import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
 import type { VirtualLedger } from '../../helpers/virtualLedger.js';
 import { type ForcedEnd, keyOf } from './requests.js';

@@ -8,13 +8,14 @@ import type { Sandbox, WireUpdate } from '../../../src/sandbox/index.js';
 import { updateValue } from '../../../src/sandbox/wire/events.js';
 import type { ContractState } from '../../helpers/contractHistory.js';
 import { useProcessTime } from '../../helpers/time.js';
+import { listPath } from '../../helpers/virtualContracts.js';
 import { secretsIn } from '../security/secretsIn.js';
 import { ContractsAudit, type States, type Truth } from './ContractsAudit.js';
 import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
 import { socketSchedule, type SocketSchedule } from './SocketSchedule.js';
 import { socketWorld, watchFeed } from './socketWorld.js';
 
-const { numRuns, seed } = campaignRuns(5, 200);
+const { numRuns, seed, isMany } = campaignRuns(5, 200);
 const counts = new Map<string, number>();
 afterAll(() => {
   process.stdout.write(`campaign: contracts over sockets ${formatCounts(counts)}\n`);
@@ -107,8 +108,7 @@ async function play({ schedule, maxSnapshotPageSize, resumes }: ContractsOverSoc
     for (const change of seen.updates) audit.add(change);
     expect(audit.flaws).toEqual([]);
     expect(secretsIn([seen.error, seen.events], ['TOKEN-SECRET'])).toEqual([]);
-    if (isLedgerError(seen.error) && isBeforeTokens(schedule)) expect(seen.error._tag).toBe('SnapshotLimitError');
-    else expect(seen.error).toBeUndefined();
+    if (!isExpected(seen.error, schedule, sandbox)) expect(seen.error).toBeUndefined();
     increase(counts, isLedgerError(seen.error) ? seen.error._tag : 'complete');
     increase(counts, 'changes', audit.changes);
     for (const reason of audit.resets) increase(counts, `reset by ${reason}`);
@@ -121,11 +121,22 @@ async function play({ schedule, maxSnapshotPageSize, resumes }: ContractsOverSoc
 const hasCaughtUp = (changes: readonly ContractChange[]): boolean =>
   changes.findLast(({ _tag }) => _tag === 'CaughtUp' || _tag === 'FellBehind')?._tag === 'CaughtUp';
 
-/** Whether only a part of the contracts may be listed at some time, because a release before 3.5 is asked over HTTP. */
-const isBeforeTokens = ({ profile, transport, actions, prunes }: SocketSchedule): boolean =>
-  prunes === true &&
-  transport === 'http' &&
-  (profile === '3.4' || actions.some(({ action }) => action.kind === 'profile' && action.profile === '3.4'));
+/**
+ * Whether the contracts cannot be read, because a release before 3.5 is asked over HTTP: there are more than it sends at
+ * once, or all of them were requested twice, which takes too long on a busy machine.
+ */
+const isExpected = (error: unknown, schedule: SocketSchedule, { updates, requests }: Sandbox): boolean => {
+  const { profile, transport, actions, maxListElements } = schedule;
+  const changes = actions.map(({ action }) => action);
+  const isOld = [profile, ...changes.map((change) => change.kind === 'profile' && change.profile)].includes('3.4');
+  if (transport !== 'http' || !isOld || !isLedgerError(error, 'SnapshotLimitError')) return false;
+  const limits = [
+    maxListElements,
+    ...changes.map((change) => (change.kind === 'restart' ? change.maxListElements : Infinity)),
+  ];
+  const wholeLists = requests.filter(({ path, query }) => path === listPath && Number(query['limit']) > 10_000);
+  return statesAt(updates, error.activeAtOffset).size > Math.min(...limits) || wholeLists.length > 1;
+};
 
 // retry budgets count processor time, not the waits of a busy machine
 beforeEach(() => {
@@ -135,6 +146,7 @@ beforeEach(() => {
 describe('over real sockets, the contracts after each change', () => {
   it('are exactly those of the ledger, through every fault of the service and of the connections', async () => {
     await checkInLanes(fc.asyncProperty(contractsOverSockets, play), { runs: numRuns, seed, lanes: 16 });
-    expect(counts.get('complete')).toBeGreaterThan(0);
+    if (isMany) expect(counts.get('complete')).toBeGreaterThan(numRuns / 4);
+    if (isMany) expect(counts.get('changes')).toBeGreaterThan(numRuns);
   }, 1_800_000);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { delay, map, NEVER, type Observable, of, timer } from 'rxjs';
-import { AnswerTooLargeError } from '../../../src/errors/request.js';
+import { ResponseTooLargeError } from '../../../src/errors/request.js';
 import type { Reply, ServiceRequest } from '../../helpers/scripted.js';
 import type { Entry, VirtualLedger, VirtualOptions } from '../../helpers/virtualLedger.js';
 import { errorReply, invalid, ok } from '../../helpers/wire.js';
@@ -57,7 +57,7 @@ export function applyFault(
       return honest$.pipe(map((reply) => cutAt(reply, fault.at)));
     case 'huge':
       return mayAnswer('413 list', request, true)
-        ? timer(1).pipe(map(() => new AnswerTooLargeError(request.path, 1)))
+        ? timer(1).pipe(map(() => new ResponseTooLargeError(request.path, 1)))
         : undefined;
     case 'never':
       return NEVER;

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Update } from '../../../src/codecs/Update.js';
+import { LedgerResetError } from '../../../src/errors/feed.js';
+import type { Entry } from '../../helpers/virtualLedger.js';
 import { findDiagnosticFlaws } from './diagnosticFlaws.js';
 import type { Outcome } from './play.js';
-import { deafSocketMs, hasUsableTokens, lastEventMs, outlastsPolls, type Schedule } from './Schedule.js';
+import { deafSocketMs, hasUsableTokens, lastEventMs, outlastsPolls, replacementIn, type Schedule } from './Schedule.js';
 
 /** What is wrong with an outcome by the rules of every schedule; empty where nothing is. */
 export const findFlaws = (outcome: Outcome): readonly string[] => [
@@ -79,6 +81,61 @@ export function findMissing(outcome: Outcome): readonly string[] {
   return updates === all ? [] : [`${updates} of ${all} updates were emitted`];
 }
 
+/**
+ * What is wrong where another ledger took the place of the first: nothing of it may follow what only the first one had,
+ * and the feed must say so. Where it has all that the feed had received, it must be taken for the same.
+ */
+export function findReplacementFlaws(outcome: Outcome): readonly string[] {
+  const { seen, ledger, growing, schedule, begin, bound } = outcome;
+  const replacement = replacementIn(schedule);
+  if (growing.replaced === undefined || replacement === undefined) return ['the ledger is not replaced'];
+  const { first, sharedEnd } = growing.replaced;
+  const emitted = withoutCheckpoints(seen.values);
+  const mustNotice = isReplacementVisible(outcome);
+  const { error, completed, endedAt = Infinity } = seen;
+  const isReset = hasFacts(error, { _tag: 'LedgerResetError' });
+  if (error !== undefined && !isReset) return [`ends with ${describeError(error)}`];
+  const isSame = reachedBy(outcome) <= sharedEnd && !replacement.isOtherParticipant;
+  if (isReset && isSame) return [`takes the same ledger for another: ${describeError(error)}`];
+  const updatesOf = (entries: readonly Entry[]): readonly Update[] =>
+    entries.filter(({ offset }) => offset > begin && offset <= bound).flatMap((entry) => growing.updateOf(entry) ?? []);
+  const findForeign = (expected: readonly Update[]): Update | undefined =>
+    emitted.find((update, i) => !isDeepStrictEqual(update, expected[i]));
+  const second = updatesOf(ledger.between(begin, bound));
+  if (!mustNotice && !isSame) {
+    // without an update in the rest, a feed cannot know what the other ledger has there
+    if (outcome.audit.cursor > sharedEnd) return [];
+    const foreign = findForeign(updatesOf(first)) && findForeign(second);
+    return foreign === undefined ? [] : [`${describeUpdate(foreign)} is of neither ledger`];
+  }
+  const expected = isSame ? second : updatesOf(first);
+  const wrong = findForeign(expected);
+  if (wrong !== undefined) return [`${describeUpdate(wrong)} is not of the ledger`];
+  if (isSame) return emitted.length === expected.length ? [] : [`${emitted.length} of ${expected.length} updates`];
+  return isReset || (completed && endedAt <= replacement.atMs) ? [] : ['does not notice another ledger'];
+}
+
+/** The last offset that the feed has received of the first ledger in order. It may not have emitted that of its last page. */
+function reachedBy({ seen, audit, log, schedule }: Outcome): number {
+  const { error } = seen;
+  if (!(error instanceof LedgerResetError)) return audit.cursor;
+  const replacedAt = replacementIn(schedule)?.atMs ?? Infinity;
+  const received = log.flatMap((entry) =>
+    'event' in entry && entry.event._tag === 'PageReceived' && entry.event.at <= replacedAt
+      ? [entry.event.last ?? 0]
+      : [],
+  );
+  return Math.max(audit.cursor, Math.min(error.cursor, Math.max(...received)));
+}
+
+/** Whether the feed has received an update with an ID that only the first ledger had. */
+export const isReplacementVisible = ({ seen, growing, emittedBefore, begin }: Outcome): boolean => {
+  const last = withoutCheckpoints(seen.values)
+    .slice(0, emittedBefore())
+    .findLast((update) => 'updateId' in update);
+  return (last?.offset ?? begin) > Math.max(begin, growing.replaced?.sharedEnd ?? Infinity);
+};
+
 /** The most requests in a time, and how many more are allowed for each answer that had something new. */
 interface RateLimit {
   readonly ms: number;
@@ -96,7 +153,8 @@ interface RateLimit {
  */
 const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] => [
   { ms: 1_000, requests: 25, perNews: 4, fromMs: 0 },
-  { ms: 10_000, requests: 60, perNews: 4, fromMs: 0 },
+  // a proof is sent with a second token, too
+  { ms: 10_000, requests: schedule.token === null ? 60 : 80, perNews: 4, fromMs: 0 },
   {
     ms: 10_000,
     requests: (schedule.bound === null ? 14 : 24) * requestsPerToken(schedule),
@@ -105,10 +163,13 @@ const rateLimits = (schedule: Schedule, quietMs: number): readonly RateLimit[] =
   },
 ];
 
-/** A request may be sent with a second token. Polls whose tokens always expire are also retried at the highest rate. */
+/**
+ * A request may be sent with a second token. Polls whose tokens always expire are also retried at the highest rate, and
+ * after each of these outages the feed proves that the ledger is the same.
+ */
 const requestsPerToken = (schedule: Schedule): number => {
   if (schedule.token === null) return 1;
-  return outlastsPolls(schedule) ? 2 : 4;
+  return outlastsPolls(schedule) ? 2 : 6;
 };
 
 /**

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { asyncScheduler, timer } from 'rxjs';
+import { timer } from 'rxjs';
 import { type Update, UpdateElement } from '../../../src/codecs/Update.js';
 import {
   reassignmentArbitrary,
@@ -8,16 +8,19 @@ import {
   unknownUpdateArbitrary,
 } from '../../helpers/arbitraries/index.js';
 import type { Entry, VirtualLedger, VirtualOptions } from '../../helpers/virtualLedger.js';
-import type { Change, Growth, ProfileName, Schedule } from './Schedule.js';
+import type { Change, Growth, ProfileName, Replacement, Schedule } from './Schedule.js';
 
 /** Applies the growth and the changes of a schedule to a ledger, and knows the update of each of its entries. */
 export class GrowingLedger {
   private readonly updates = new WeakMap<object, Update>();
   private isFrozen = false;
+  /** The updates of the ledger before a replacement, and those that the other ledger has, too; absent before. */
+  replaced: { readonly first: readonly Entry[]; readonly sharedEnd: number } | undefined;
 
   constructor(
     private readonly ledger: VirtualLedger,
     private readonly schedule: Schedule,
+    private readonly beforeReplacement: () => void,
   ) {
     schedule.ledger.slice(0, schedule.known).forEach(this.grow);
   }
@@ -47,10 +50,28 @@ export class GrowingLedger {
       this.ledger.end = offset;
       return;
     }
-    const { element, update } = sampleAt(sample, offset);
-    this.updates.set(element, update);
-    this.ledger.append(offset, element);
+    this.ledger.append(offset, this.elementAt(sample, offset));
   };
+
+  private elementAt(sample: number, offset: number): object {
+    const { element, update } = sampleAt(sample, offset, this.replaced !== undefined);
+    this.updates.set(element, update);
+    return element;
+  }
+
+  private replace({ shared, growth, isOtherParticipant }: Replacement): void {
+    const { ledger } = this;
+    this.beforeReplacement();
+    const sharedEnd = Math.floor((ledger.end * shared) / 1_000);
+    this.replaced = { first: ledger.between(0, ledger.end), sharedEnd };
+    const entries = [...ledger.between(0, sharedEnd)];
+    let end = sharedEnd;
+    for (const { gap, sample } of growth) {
+      end += gap;
+      if (sample !== null) entries.push({ offset: end, element: this.elementAt(sample, end) });
+    }
+    ledger.replace(entries, end, isOtherParticipant ? 'second::1220' : undefined);
+  }
 
   private apply(change: Change): void {
     const { ledger } = this;
@@ -62,17 +83,14 @@ export class GrowingLedger {
       case 'prune':
         ledger.pruned = Math.max(ledger.pruned, Math.floor((ledger.end * change.share) / 1_000));
         return;
-      case 'restore': {
-        const { end } = ledger;
-        ledger.restore(Math.max(ledger.pruned, end - change.back));
-        // planned growth would hide the reset
+      case 'restore':
+        ledger.restore(Math.max(ledger.pruned, ledger.end - change.back));
+        // with growth, it would be another ledger
         this.isFrozen = true;
-        if (change.growsAfterMs !== null)
-          asyncScheduler.schedule(() => {
-            this.grow({ gap: Math.max(1, end + 1 - ledger.end), sample: 7, afterMs: 0 });
-          }, change.growsAfterMs);
         return;
-      }
+      case 'replace':
+        this.replace(change);
+        return;
       case 'upgrade':
         return;
     }
@@ -121,11 +139,12 @@ const samples: readonly Update[] = [
 /** The number of different updates. */
 export const poolSize = samples.length;
 
-/** A sample at an offset. */
-function sampleAt(number: number, offset: number): Sample {
+/** A sample at an offset, of the first ledger or of another one. */
+function sampleAt(number: number, offset: number, isOther: boolean): Sample {
   const sample = samples[number % poolSize];
   if (sample === undefined) throw new RangeError('no such sample');
-  const update = moveTo(sample, offset);
+  const moved = moveTo(sample, offset);
+  const update = isOther && 'updateId' in moved ? { ...moved, updateId: `other ${offset}` } : moved;
   const element = UpdateElement.encode(update);
   if (typeof element !== 'object' || element === null) throw new TypeError('not an element');
   return { element, update };

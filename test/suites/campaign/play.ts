@@ -1,4 +1,18 @@
-import { asyncScheduler, delay, finalize, map, type Observable, of, take, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  delay,
+  finalize,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  take,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Update } from '../../../src/codecs/Update.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
@@ -21,7 +35,7 @@ import { applyFault, findFault } from './faults.js';
 import { GrowingLedger, replicaAt } from './growingLedger.js';
 import { findRequestFlaws } from './requests.js';
 import { increase, randomFrom } from './runs.js';
-import { deafSocketMs, lastEventMs, type Schedule } from './Schedule.js';
+import { deafSocketMs, lastEventMs, replacementIn, type Schedule } from './Schedule.js';
 import { pollFor, socketSigns } from './socketFaults.js';
 
 /** What was emitted or reported; with a diagnostic, the cursors that the model allows at that time. */
@@ -36,6 +50,9 @@ export interface Outcome {
   readonly seen: Observed<Update>;
   readonly audit: Audit;
   readonly ledger: VirtualLedger;
+  readonly growing: GrowingLedger;
+  /** How much was emitted when another ledger took the place of the first. */
+  readonly emittedBefore: () => number;
   readonly begin: number;
   /** `Infinity` for a feed without an end. */
   readonly bound: number;
@@ -100,12 +117,17 @@ class Run {
   private readonly service = scriptedService((request, n) => this.answer(request, n));
   private readonly sockets = scriptedSockets((request, n) => this.connect(request, n));
   private emitted = 0;
+  private emittedBefore = 0;
 
   constructor(private readonly schedule: Schedule) {
     const { isDownward, latencyMs, maxListElements, parallelRanges, token } = schedule;
     this.maxOpen = parallelRanges ?? 16;
-    this.ledger = new VirtualLedger({ latencyMs, maxListElements });
-    const growing = new GrowingLedger(this.ledger, schedule);
+    const participantId = schedule.profile === 'interface' ? undefined : 'first::1220';
+    this.ledger = new VirtualLedger({ latencyMs, maxListElements, participantId });
+    const growing = new GrowingLedger(this.ledger, schedule, () => {
+      this.audit.stop();
+      this.emittedBefore = this.emitted;
+    });
     const begin = Math.floor((this.ledger.end * schedule.begin) / 1_000);
     const bound = schedule.bound === null ? Infinity : Math.max(begin, schedule.bound);
     this.audit = new Audit(this.ledger, growing.updateOf, {
@@ -125,13 +147,16 @@ class Run {
     const seen = observe(this.feed(begin, bound));
     growing.start();
     const { audit, ledger, log, requestTimes, gaps, violations, faultCounts } = this;
-    this.outcome = { schedule, seen, audit, ledger, begin, bound, log, requestTimes, gaps, violations, faultCounts };
+    const emittedBefore = (): number => this.emittedBefore;
+    const played = { schedule, seen, audit, ledger, growing, emittedBefore, begin, bound };
+    this.outcome = { ...played, log, requestTimes, gaps, violations, faultCounts };
   }
 
   /** Ends the feed and checks what is left. */
   end(): void {
     this.audit.settle();
     this.audit.check();
+    if (this.outcome.seen.error !== undefined) this.audit.failed();
     this.violations.push(...this.audit.violations);
     this.outcome.seen.subscription.unsubscribe();
     if (this.service.open + this.sockets.open > 0) this.violations.push('a request is left open');
@@ -155,7 +180,7 @@ class Run {
     });
     client.diagnostics$.subscribe((event) => {
       const hasCursor = event._tag === 'CaughtUp' || event._tag === 'FellBehind';
-      this.log.push({ event, cursors: hasCursor ? this.audit.cursors() : [] });
+      this.log.push({ event, cursors: hasCursor ? this.audit.cursors(event.cursor) : [] });
     });
     const range =
       bound === Infinity
@@ -170,7 +195,7 @@ class Run {
     );
   }
 
-  private options(): UpdatesOptions & { readonly onInvalid?: 'fail' } {
+  private options(): UpdatesOptions & { readonly onUndecodable?: 'fail' } {
     const { socketFaults, maxPageSize, idleTimeoutMs, parallelRanges, onGap } = this.schedule;
     return {
       transport: socketFaults === null ? 'http' : socketTransport(this.sockets.port),
@@ -198,7 +223,8 @@ class Run {
     const replica = replicaAt(schedule, this.age(), n);
     // answers arrive in another order than their requests
     ledger.reconfigure({ ...replica, latencyMs: schedule.latencyMs + ((n * 7_919) % (1 + schedule.spreadMs)) });
-    return (this.faultyAnswer(request, n, replica) ?? this.honestAnswer(request)).pipe(
+    const answer$ = this.faultyAnswer(request, n, replica) ?? this.honestAnswer(request);
+    return (this.isDown() ? this.down$ : merge(this.down$, answer$)).pipe(
       take(1),
       tap((reply) => {
         audit.delivered(request, reply);
@@ -208,6 +234,18 @@ class Run {
         audit.requestClosed(request);
       }),
     );
+  }
+
+  /** Emits when the service stops because another ledger takes its place, also for answers that are late. */
+  private readonly down$ = defer(() => {
+    const replacement = replacementIn(this.schedule);
+    if (replacement === undefined || this.age() >= replacement.atMs + replacement.downMs) return NEVER;
+    return timer(Math.max(0, replacement.atMs - this.age())).pipe(map(() => new Error('down')));
+  });
+
+  private isDown(): boolean {
+    const { atMs = Infinity, downMs = 0 } = replacementIn(this.schedule) ?? {};
+    return this.age() >= atMs && this.age() < atMs + downMs;
   }
 
   private honestAnswer(request: ServiceRequest): Observable<Reply> {
@@ -240,12 +278,13 @@ class Run {
     const fault = isQuiet ? undefined : schedule.socketFaults?.find(({ socket }) => socket === n)?.fault;
     if (fault !== undefined) increase(this.faultCounts, `socket ${fault.kind}`);
     const token = request.headers['authorization']?.replace('Bearer ', '');
-    return socketSigns(request, fault, {
+    const signs$ = socketSigns(request, fault, {
       ledger,
       refusal: () => this.tokens?.refusalOf({ ...pollFor(request, 0), token }),
       delivered: (poll, reply) => {
         audit.delivered(poll, reply);
       },
     });
+    return this.isDown() ? throwError(() => new Error('down')) : signs$;
   }
 }

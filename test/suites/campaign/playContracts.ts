@@ -3,12 +3,12 @@ import { asyncScheduler, map, NEVER, type Observable, of, takeUntil, tap, timer 
 import { TestScheduler } from 'rxjs/testing';
 import { contractChanges } from '../../../src/contracts/contractChanges.js';
 import type { Diagnostic } from '../../../src/diagnostics/Diagnostic.js';
-import type { Transport } from '../../../src/feed/Transport.js';
+import type { Transport } from '../../../src/feed/LedgerFeed.js';
 import { socketTransport } from '../../../src/ws/socketTransport.js';
 import { contractsAt, entriesAt, type HistoryUpdate } from '../../helpers/contractHistory.js';
 import { type Observed, observe } from '../../helpers/observe.js';
 import { type Reply, scriptedSockets } from '../../helpers/scripted.js';
-import { contractsWorld } from '../../helpers/virtualContracts.js';
+import { contractsWorld, listPath } from '../../helpers/virtualContracts.js';
 import { errorBody, errorReply, ok } from '../../helpers/wire.js';
 import { marbles } from '../../contracts/joinSupport.js';
 import { ContractsAudit, type States, type Truth } from './ContractsAudit.js';
@@ -29,7 +29,8 @@ export interface ContractsOutcome {
   readonly diagnostics: readonly Diagnostic[];
   /** The end of the ledger. */
   readonly end: number;
-  readonly isPruned: boolean;
+  /** How many lists without a limit were not answered in time. */
+  readonly slowLists: number;
   readonly requests: number;
   /** The requests that were open when everything was over. */
   readonly open: number;
@@ -44,6 +45,7 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
   let tokens = 0;
   let committed = 0;
   let isRestored = false;
+  let slowLists = 0;
   const { participant, service, client } = contractsWorld({
     ...releases[schedule.release],
     latencyMs: schedule.latencyMs,
@@ -52,10 +54,12 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
       retry: { baseDelayMs: 100, maxDelayMs: 5_000, giveUpAfterMs: 36_000_000 },
       token: () => `token-${(tokens += 1)}`,
     },
-    fault: (_, count) => {
+    fault: ({ path, query }, count) => {
       if (asyncScheduler.now() > incidentsEndMs) return undefined;
-      const due = schedule.faults.find(({ after }) => after === count);
-      return due && replies[due.fault]();
+      const fault = schedule.faults.find(({ after }) => after === count)?.fault;
+      const isWholeList = path === listPath && Number(query['limit']) > 10_000;
+      if (isWholeList && (fault === 'hang' || fault === 'slow503')) slowLists += 1;
+      return fault && replies[fault]();
     },
   });
   const { ledger } = participant;
@@ -140,9 +144,9 @@ export function playContracts(schedule: ContractsSchedule): ContractsOutcome {
     );
   });
   if (seen === undefined) throw new Error('nothing was played');
-  const { end, pruned } = ledger;
+  const { end } = ledger;
   const requests = service.requests.length;
-  return { schedule, audit, seen, diagnostics, end, isPruned: pruned > 0, requests, open: service.open };
+  return { schedule, audit, seen, diagnostics, end, slowLists, requests, open: service.open };
 }
 
 function truthOf(history: readonly HistoryUpdate[]): Truth {

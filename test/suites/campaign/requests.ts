@@ -26,12 +26,16 @@ export function findRequestFlaws(request: ServiceRequest, isFeedDownward: boolea
     [!isBounded(request) && !isPositiveInteger(idleMs), `an idle timeout of ${String(idleMs)}`],
     [isBounded(request) && Number(endInclusive) <= Number(beginExclusive), 'an empty range'],
     [![beginExclusive, endInclusive ?? 0].every(Number.isSafeInteger), 'an invalid offset'],
-    [body['descendingOrder'] !== isFeedDownward, 'the wrong order'],
+    // after an outage, a feed in descending order requests the last update alone
+    [body['descendingOrder'] !== isFeedDownward && !isForLastUpdate(request), 'the wrong order'],
     [path === '/v2/updates' && 'filter' in body, 'a filter, which 3.6 does not accept'],
     ['filter' in body === 'updateFormat' in body, 'both a filter and a format, or neither'],
   ];
   return flaws.flatMap(([isFlaw, text]) => (isFlaw ? [text] : []));
 }
+
+const isForLastUpdate = ({ query, body }: ServiceRequest): boolean =>
+  query['limit'] === '2' && Number(body['endInclusive']) === Number(body['beginExclusive']) + 1;
 
 const isPositiveInteger = (text: string | undefined): boolean => /^[1-9]\d*$/.test(text ?? '');
 

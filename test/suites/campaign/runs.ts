@@ -1,6 +1,7 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import { effort } from '../../helpers/effort.js';
+import { isReplacementVisible } from './flaws.js';
 import type { Outcome } from './play.js';
 
 /** Environment variables that choose another number of schedules, or repeat the schedules of one seed. */
@@ -11,18 +12,23 @@ export interface Runs {
   readonly seed: number;
   readonly numRuns: number;
   /** Whether there are so many that every kind of fault and of end must have occurred. */
-  readonly isFull: boolean;
+  readonly isMany: boolean;
+  /** Whether a failure is reported as it is: to reduce one takes up to an hour, so only a chosen seed is worth it. */
+  readonly endOnFailure: boolean;
 }
+
+/** The part of a campaign that CI plays, each time with another seed. `npm run campaign` plays all of it. */
+const shareInCi = 0.25;
 
 /**
  * The number of schedules and their seed. The seed is printed, so that a failure can be repeated:
  * `CANTON_RX_CAMPAIGN_SEED=… npm run campaign`.
  */
 export function campaignRuns(sample: number, full: number): Runs {
-  const numRuns = chosenRuns === undefined ? effort(sample, full) : Number(chosenRuns);
+  const numRuns = chosenRuns === undefined ? effort(sample, full, Math.ceil(full * shareInCi)) : Number(chosenRuns);
   const seed = chosenSeed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(chosenSeed);
   process.stdout.write(`campaign: ${numRuns} schedules of seed ${seed}\n`);
-  return { seed, numRuns, isFull: numRuns >= full };
+  return { seed, numRuns, isMany: numRuns >= full * shareInCi, endOnFailure: chosenSeed === undefined };
 }
 
 /** Checks a property in several lanes at once, each with a seed of its own that follows from the first. */
@@ -47,12 +53,14 @@ export class Tally {
   private readonly ends = new Map<string, number>();
   private readonly startedAt = Date.now();
 
-  add({ seen, requestTimes, faultCounts, gaps, schedule }: Outcome): void {
+  add(outcome: Outcome): void {
+    const { seen, requestTimes, faultCounts, gaps, schedule } = outcome;
     this.schedules += 1;
     this.requests += requestTimes.length;
     this.updates += seen.values.filter(({ _tag }) => _tag !== 'OffsetCheckpoint').length;
     for (const [name, count] of faultCounts) increase(this.faults, name, count);
     for (const { kind } of schedule.changes) increase(this.faults, kind);
+    if (isReplacementVisible(outcome)) increase(this.ends, 'replacements to notice');
     if (schedule.lag !== null) increase(this.faults, 'lag');
     if (gaps.length > 0) increase(this.ends, 'gaps', gaps.length);
     const failure = seen.error instanceof Error ? seen.error.name : 'unsubscribed';

@@ -7,6 +7,7 @@ import type {
   GapChoice,
   Growth,
   ProfileName,
+  Replacement,
   Schedule,
   SocketFault,
   SocketFaultRule,
@@ -149,16 +150,30 @@ export const prunedSchedule = scheduleWith({ faults: few, onGap: gapChoice, toke
   ),
 );
 
-/** The participant is restored from an older backup, and may grow again within the grace period. */
+/** The participant is restored from an older backup. */
 export const restoredSchedule = scheduleWith({ ...calm, onGap: gapChoice, bound: fc.constant(null) }, () =>
   fc.tuple(
     fc.record({
       kind: fc.constant('restore' as const),
       atMs: between(0, 30_000),
       back: fc.oneof(between(1, 50), between(1, 5_000)),
-      growsAfterMs: fc.oneof(fc.constant(null), between(0, 4_000)),
     }),
   ),
+);
+
+/** While a feed catches up, a request is always open. On a quiet ledger, there is up to a second between two polls. */
+const replacement: fc.Arbitrary<Replacement> = fc.record({
+  kind: fc.constant('replace' as const),
+  atMs: fc.oneof(between(0, 200), between(0, 2_000), between(0, 30_000)),
+  downMs: between(1_000, 20_000),
+  shared: fc.oneof(fc.constant(0), between(0, 1_000)),
+  growth: fc.array(growth, { maxLength: 100, size: 'max' }),
+  isOtherParticipant: fc.boolean(),
+});
+
+/** After some restarts, another ledger is at the address: of another participant, or of the same one from a backup. */
+export const replacedSchedule = scheduleWith({ faults: few, token: fc.constant(null) }, () =>
+  fc.tuple(fc.array(restart, { maxLength: 2 }), replacement).map((changes) => changes.flat()),
 );
 
 /** The service is down for less or for more than the feed's retry budget. */

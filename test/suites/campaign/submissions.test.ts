@@ -10,7 +10,7 @@ import { secretsIn } from '../security/secretsIn.js';
 import { campaignRuns, checkInLanes, formatCounts, increase } from './runs.js';
 import { useProcessTime } from '../../helpers/time.js';
 
-const { numRuns, seed } = campaignRuns(16, 120);
+const { numRuns, seed, isMany } = campaignRuns(16, 120);
 const path = /executeAndWaitForTransaction$/;
 const isDefinite = (end: unknown): boolean => isLedgerError(end) && end._tag !== 'OutcomeUnknownError';
 
@@ -108,8 +108,9 @@ async function play({ faults, seconds, subscriptions, recovers, isForged }: Sche
     for (const end of ends) {
       if (!isLedgerError(end)) expect(end).toMatchObject({ updateId: committed[0]?.updateId, events: [{}] });
       if (recovers)
-        expect(isLedgerError(end) ? end._tag : 'Transaction').toBe(
-          isForged ? 'SubmissionRejectedError' : 'Transaction',
+        // after an attempt of unknown outcome, the refusal of a forged signature proves nothing
+        expect(isForged ? ['SubmissionRejectedError', 'OutcomeUnknownError'] : ['Transaction']).toContain(
+          isLedgerError(end) ? end._tag : 'Transaction',
         );
     }
     return ends.map((end) => (isLedgerError(end) ? end._tag : 'Transaction'));
@@ -131,6 +132,8 @@ describe('over real sockets, a submission', () => {
     });
     await checkInLanes(property, { runs: numRuns, seed, lanes: 8 });
     process.stdout.write(`campaign: submissions end with ${formatCounts(counts)}\n`);
-    expect(counts.get('Transaction')).toBeGreaterThan(0);
+    // far from what is usual: a third to a half are transactions
+    for (const end of isMany ? ['Transaction', 'SubmissionRejectedError', 'OutcomeUnknownError'] : [])
+      expect(counts.get(end) ?? 0).toBeGreaterThan(numRuns / 40);
   }, 600_000);
 });

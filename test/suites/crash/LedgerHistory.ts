@@ -1,6 +1,5 @@
 import { updateValue } from '../../../src/sandbox/wire/events.js';
-import type { WireCreatedEvent, WireExercisedEvent } from '../../../src/sandbox/wire/WireEvent.js';
-import type { WireUpdate } from '../../../src/sandbox/wire/WireUpdate.js';
+import type { WireCreatedEvent, WireExercisedEvent, WireUpdate } from '../../../src/sandbox/index.js';
 import { LedgerStates } from './LedgerStates.js';
 
 /** Offsets of which a table knows no updates: those after the first, up to and with the second. */

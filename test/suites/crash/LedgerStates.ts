@@ -1,7 +1,5 @@
 import { updateValue } from '../../../src/sandbox/wire/events.js';
-import type { WireCreatedEvent, WireEvent } from '../../../src/sandbox/wire/WireEvent.js';
-import type { WireReassignmentEvent } from '../../../src/sandbox/wire/WireReassignment.js';
-import type { WireUpdate } from '../../../src/sandbox/wire/WireUpdate.js';
+import type { WireCreatedEvent, WireEvent, WireReassignmentEvent, WireUpdate } from '../../../src/sandbox/index.js';
 import type { ContractState } from './children/rows.js';
 
 /**

@@ -12,6 +12,7 @@ import {
   timeout,
   timer,
 } from 'rxjs';
+import { effort } from '../../helpers/effort.js';
 import { randomFrom } from '../campaign/runs.js';
 import type { Child } from './Child.js';
 
@@ -133,13 +134,13 @@ export interface Parameters {
 }
 
 /**
- * How many processes are killed, over how many updates, and the seed. Environment variables override them:
+ * How many processes are killed (fewer in CI), over how many updates, and the seed. Environment variables override them:
  * `CANTON_RX_CRASH_KILLS=500 npm run crash`. The seed determines the traffic, the faults and the moments, but the progress of a
  * process by then depends on the machine.
  */
-export function parameters(defaultKills: number): Parameters {
+export function parameters(allKills: number, killsInCi: number): Parameters {
   const chosen = {
-    kills: kills === undefined ? defaultKills : Number(kills),
+    kills: kills === undefined ? effort(allKills, allKills, killsInCi) : Number(kills),
     updates: updates === undefined ? 20_000 : Number(updates),
     seed: seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(seed),
   };

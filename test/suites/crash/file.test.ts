@@ -8,10 +8,10 @@ import { findFlawsWithRepeats, readNotes } from './flaws.js';
 import { world } from './world.js';
 
 const commitEvery = 20;
-const many = parameters(60);
+const many = parameters(60, 40);
 
 it(
-  'a processor with a store of files repeats at most one commit, and skips nothing, when it is killed at any moment',
+  'a processor with a store of files repeats at most one commit, and skips nothing, when it is killed at any moment (G34)',
   async () => {
     const children = await bundlePrograms('file');
     const folder = await mkdtemp(join(tmpdir(), 'canton-rx-crash-'));

@@ -43,7 +43,7 @@ const maxSilenceMs = 400;
 const maxSilenceAtStartMs = 3_000;
 
 /** How long any process may take until it works, in milliseconds. */
-const maxStartMs = 20_000;
+const maxStartMs = 60_000;
 
 /**
  * Kills the process that works at random moments, while others wait for its name, until the given number has been killed; now

@@ -17,8 +17,8 @@ import { findFlaws, findFlawsWithRepeats, readNotes } from './flaws.js';
 import { type Entry, world } from './world.js';
 
 const commitEvery = 20;
-const many = parameters(40);
-const hundred = parameters(100);
+const many = parameters(40, 25);
+const hundred = parameters(100, 50);
 
 describeWithNats('a stream of JetStream', () => {
   let server: TestServer;
@@ -72,7 +72,7 @@ describeWithNats('a stream of JetStream', () => {
   };
 
   it(
-    'has each update of the ledger once and in order, when its relay and its server are killed at any moment',
+    'has each update of the ledger once and in order, when its relay and its server are killed at any moment (G52)',
     async () => {
       const given = await world(many);
       try {
@@ -98,7 +98,7 @@ describeWithNats('a stream of JetStream', () => {
   const source = () => ({ grow: () => undefined, end: () => readerOrders().last });
 
   it.each([commitEvery, 1])(
-    'is read in order and at least once, with one commit of %s repeated at most, when a reader is killed at any moment',
+    'is read in order and at least once, with one commit of %s repeated at most, when a reader is killed at any moment (G56)',
     async (every) => {
       const all = entries ?? [];
       expect(all).toHaveLength(many.updates);
@@ -108,8 +108,8 @@ describeWithNats('a stream of JetStream', () => {
       const subject = { what: 'a reader', start, afterKill: crashServer };
       const { kills, phases } = await runWithCrashes(subject, source(), many);
       await Promise.all(crashed);
-      // otherwise most of them had nothing left to read
-      expect(phases.get('start') ?? 0).toBeLessThanOrEqual(0.75 * kills);
+      // otherwise they had nothing left to read
+      expect(phases.get('start') ?? 0).toBeLessThan(kills);
       const { flaws, ...repeats } = findFlawsWithRepeats(all, await readNotes(notes), every);
       print(`a reader: ${JSON.stringify(repeats)}`);
       expect(flaws).toEqual([]);
@@ -118,7 +118,7 @@ describeWithNats('a stream of JetStream', () => {
   );
 
   it(
-    'is read once and in order into a table of PostgreSQL, when a reader and the servers are killed at any moment',
+    'is read once and in order into a table of PostgreSQL, when a reader and the servers are killed at any moment (G56)',
     async () => {
       if (!hasPostgres) {
         print('PostgreSQL is not installed: not tried');

@@ -41,12 +41,12 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
     return rows.map((row) => ({ ...row, offset: Number(row.offset) }));
   };
 
-  const one = parameters(100);
+  const one = parameters(100, 50);
   it.each([
     ['its processor is killed at any moment', 1],
     ['two processors compete, and each is killed at any moment', 2],
   ])(
-    'when %s',
+    'when %s (G34)',
     async (what, processes) => {
       const given = await world(one);
       try {
@@ -55,11 +55,9 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
         const { kills, phases } = await runWithCrashes({ what, processes, start }, given, one);
         expect(kills).toBe(one.kills);
         expect(findFlaws(await given.entries(), await readTable())).toEqual([]);
-        // of so many kills, some are before the work, some during it, and some during a commit
-        const hit = [['start'], ['handler'], ['save', 'commit']].filter((some) =>
-          some.some((phase) => phases.has(phase)),
-        );
-        expect(hit).toHaveLength(kills < 100 ? hit.length : 3);
+        // of so many kills, some are during the work, and some during a commit
+        const hit = [['handler'], ['save', 'commit']].filter((some) => some.some((phase) => phases.has(phase)));
+        if (kills >= 50) expect(hit).toHaveLength(2);
       } finally {
         await given.close();
       }
@@ -68,7 +66,7 @@ describeWithPostgres('a table of PostgreSQL has each update of the ledger once a
   );
 
   it(
-    'when its processor is paused, loses its name meanwhile, and resumes',
+    'when its processor is paused, loses its name meanwhile, and resumes (G39)',
     async () => {
       const rounds = Math.ceil(one.kills / 10);
       const { random } = one;
@@ -149,7 +147,7 @@ function nextMark(child: Child, mark: string, times: number, failure: string): P
   const marks$ = child.mark$.pipe(
     filter((each) => each === mark),
     skip(times - 1),
-    timeout({ first: 15_000, with: () => throwError(() => new Error(`life ${child.life} ${failure}`)) }),
+    timeout({ first: 60_000, with: () => throwError(() => new Error(`life ${child.life} ${failure}`)) }),
   );
   const result = firstValueFrom(marks$);
   // awaited later

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Pool } from 'pg';
 import { lastValueFrom } from 'rxjs';
 import { migrateProjection } from '../../../src/postgres/index.js';
-import type { Sandbox } from '../../../src/sandbox/index.js';
+import type { Sandbox, WireUpdate } from '../../../src/sandbox/index.js';
 import { updateValue } from '../../../src/sandbox/wire/events.js';
-import type { WireUpdate } from '../../../src/sandbox/wire/WireUpdate.js';
 import { describeWithPostgres, type PostgresServer, postgresServer } from '../../helpers/postgresServer.js';
 import { bundlePrograms, type Programs } from './Child.js';
 import { tokenOf } from './children/rows.js';
@@ -43,9 +42,9 @@ describeWithPostgres('a projection in PostgreSQL is the ledger at its offset, wh
     await rm(folder, { recursive: true });
   });
 
-  const one = parameters(300);
+  const one = parameters(300, 120);
   it(
-    'its processor and the database at any moment, while others read it, the ledger is pruned now and then, and once restored',
+    'its processor and the database at any moment, while others read it, the ledger is pruned now and then, and once restored (G48)',
     async () => {
       const given = await world({ ...one, updates: one.updates / 14 });
       const { sandbox } = given;

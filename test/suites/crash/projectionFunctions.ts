@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
-import type { WireCreatedEvent, WireExercisedEvent } from '../../../src/sandbox/wire/WireEvent.js';
+import type { WireCreatedEvent, WireExercisedEvent } from '../../../src/sandbox/index.js';
 import { canonical, type ContractState, tokenOf } from './children/rows.js';
 import { creationsOf, type Gap, type HistoryEntry, historyOf } from './LedgerHistory.js';
 import { LedgerStates } from './LedgerStates.js';
@@ -206,7 +206,7 @@ async function checkMaintenance(checked: Checked): Promise<void> {
   const { history, end, ledger } = checked;
   const archivals = history.filter(({ disappeared }) => disappeared.length > 0);
   const middle = archivals[Math.floor(archivals.length / 2)]?.offset ?? end;
-  await read(checked, "SELECT create_index_for_contract('by_owner', 'Main:Asset', '(payload ->> ''owner'')')");
+  await read(checked, "SELECT create_index_for_contract('by_owner', 'Main:Asset', '{owner}')");
   await read(checked, 'SELECT prune_archived_to_offset($1)', [middle]);
   const archived = await read(checked, "SELECT archived_at_offset FROM archives('')");
   expect(archived.every((row) => Number(row['archived_at_offset']) > middle)).toBe(true);

@@ -68,6 +68,7 @@ describe('examples', () => {
     const printed = await run(file);
     const expected = [...code.matchAll(/\/\/ => (.*)$/gm)].map(([, text]) => text);
     if (expected.length > 0) expect(printed.trim().split('\n')).toEqual(expected);
+    else if (!code.includes('console.')) expect(printed).toBe('');
   });
 
   it.concurrent.each(endless)('$name runs until it is stopped', async ({ file }) => {

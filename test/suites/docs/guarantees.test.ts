@@ -1,20 +1,42 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const guide = readFileSync(join(root, 'docs', 'guarantees.md'), 'utf8');
-const paths = [...new Set([...guide.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path))];
 
-/** The names that a file name with `*` matches in its folder. */
-const matches = (path: string): readonly string[] => {
-  const [start = '', end = ''] = basename(path).split('*');
-  return readdirSync(join(root, dirname(path))).filter((name) => name.startsWith(start) && name.endsWith(end));
-};
+/** The rows of the tables: an id, what happens, what the library does, and the files of the tests. */
+const rows = readFileSync(join(root, 'docs', 'guarantees.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, id = '', ...cells] = line.split('|').map((cell) => cell.trim());
+    return /^G\d+$/.test(id)
+      ? [{ id, files: [...(cells.at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, file]) => file) }]
+      : [];
+  });
 
-describe('a test that the guarantees name', () => {
-  it.each(paths)('exists: %s', (path) => {
-    if (path.includes('*')) expect(matches(path)).not.toEqual([]);
-    else expect(existsSync(join(root, path))).toBe(true);
+/** The ids in the names of the tests, with their files. */
+const ids = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .flatMap((file) =>
+    Array.from(readFileSync(join(root, 'test', file), 'utf8').matchAll(/\((G\d+)\)['"`],?/g), ([, id]) => ({
+      id,
+      file: `test/${file}`,
+    })),
+  );
+
+describe('the ids of the guarantees', () => {
+  it('are numbered', () => {
+    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.map(({ id }) => id)).toEqual(rows.map((_, index) => `G${index + 1}`));
+  });
+
+  it.each(rows)('$id is in the name of a test in each file that its row lists', ({ id, files }) => {
+    expect(files).not.toEqual([]);
+    expect([...new Set(ids.filter((found) => found.id === id).map(({ file }) => file))].sort()).toEqual(files.sort());
+  });
+
+  it('are all in the guide', () => {
+    const known = new Set(rows.map(({ id }) => id));
+    expect(ids.filter(({ id = '' }) => !known.has(id))).toEqual([]);
   });
 });

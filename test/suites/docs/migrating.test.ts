@@ -31,9 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => apps.remove());
 
-/** Starts the ledger of a side, with the tasks of the guide. */
-async function startLedger(side: Side): Promise<{ ledger: GuideLedger; party: string }> {
-  const api = side === 'now' ? await currentApi(key.publicKey) : await formerApi(alice);
+/** Whether a file submits for a party with its own key. */
+const isSigned = (name: string): boolean =>
+  guide.some(({ file, code }) => file === name && code.includes(`from './signer'`));
+
+/** Starts the ledger of a side for a program, with the tasks of the guide. */
+async function startLedger(side: Side, main: string): Promise<{ ledger: GuideLedger; party: string }> {
+  const now = () => currentApi(isSigned(main) ? key.publicKey : undefined);
+  const api = side === 'now' ? await now() : await formerApi(alice);
   api.create('Write');
   api.create('Read');
   return { ledger: api, party: 'party' in api ? api.party : alice };
@@ -75,7 +80,7 @@ const start = (file: string): ChildProcess =>
 
 /** Runs a file of a side against a ledger where a task comes and goes as soon as the program shows the first two. */
 async function run(side: Side, main: string): Promise<readonly string[]> {
-  const { ledger, party } = await startLedger(side);
+  const { ledger, party } = await startLedger(side, main);
   try {
     const child = start(await apps.bundle(side, await filesOf(side, ledger, party), main));
     let task: string | undefined;
@@ -90,7 +95,7 @@ async function run(side: Side, main: string): Promise<readonly string[]> {
 
 describe('the migration guide', () => {
   it.each(sides)('compiles, as it was %s', async (side) => {
-    const { ledger, party } = await startLedger(side);
+    const { ledger, party } = await startLedger(side, 'main.tsx');
     await apps.bundle(side, await filesOf(side, ledger, party), 'main.tsx');
     await ledger.close();
     expect(apps.check(side, blocksOf(side))).toEqual([]);

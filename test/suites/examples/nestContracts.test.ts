@@ -5,7 +5,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it } from '@jest/globals';
-import type { Sandbox } from '../../../src/sandbox/index.js';
+import { cantonError, type Sandbox } from '../../../src/sandbox/index.js';
 import { sandboxes } from '../../helpers/localServers.js';
 import { describeWithPostgres } from '../../helpers/postgresServer.js';
 import { freePort } from '../../helpers/servers.js';
@@ -76,11 +76,24 @@ const readPages = async (one: Service, query: string, first: Page): Promise<read
 
 const idsOf = (contracts: Iterable<Answered>): readonly string[] => [...contracts].map(({ contractId }) => contractId);
 
+const submitPath = '/v2/commands/submit-and-wait-for-transaction';
+
 interface Given {
   readonly sandbox: Sandbox;
   readonly database: Database;
   readonly one: Service;
   readonly party: string;
+}
+
+/** A service on a ledger that signs for its party. */
+async function givenHosted(settings: Readonly<Record<string, string>> = {}): Promise<Given> {
+  const sandbox = await newSandbox();
+  const party = sandbox.hostedParty('desk');
+  const database = await newDatabase();
+  const environment = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
+  const one = await start({ ...environment, ...settings });
+  await becomes(one, '/ready', 200);
+  return { sandbox, database, one, party };
 }
 
 /** A service with a key on a ledger with traffic. */
@@ -282,6 +295,45 @@ describeWithPostgres('a submission', () => {
     const asset = { amount: '1.0' };
     expect(await post(one, '/contracts/assets', asset, {})).toMatchObject({ status: 400 });
     expect(await post(one, '/contracts/assets', asset)).toMatchObject({ status: 501 });
+  });
+
+  it('of a hosted party is committed once, also by another process after its answers were lost', async () => {
+    const { one, sandbox, database, party } = await givenHosted({ SUBMIT_WITHIN_MS: '1' });
+    sandbox.fault({ kind: 'reset', when: 'after' }, { path: submitPath, times: 3 });
+    const asset = { amount: '1.0', tag: 'once' };
+    const headers = { 'idempotency-key': 'order-4711' };
+    const first = await post(one, '/contracts/assets', asset, headers);
+    expect(first).toMatchObject({ status: 503, body: { error: 'OutcomeUnknownError', wasCommitted: 'unknown' } });
+    expect(first.body).toMatchObject({ next: expect.stringContaining('the same Idempotency-Key') });
+    await one.kill('SIGKILL');
+    const settings = { LEDGER_URL: sandbox.url, DATABASE_URL: database.url, PARTY: party, LEDGER_USER: 'service' };
+    const other = await start(settings);
+    await becomes(other, '/ready', 200);
+    const second = await post(other, '/contracts/assets', asset, headers);
+    expect(second).toMatchObject({ status: 201, body: { contract: { payload: { owner: party, tag: 'once' } } } });
+    expect(await post(other, '/contracts/assets', asset, headers)).toEqual(second);
+    const contractId = (second.body as Submitted).contract?.contractId;
+    expect(await post(other, `/contracts/${String(contractId)}/archive`)).toMatchObject({ status: 200 });
+    expect(sandbox.updates).toHaveLength(2);
+  });
+
+  it('of a hosted party says what the client can do after a refusal, and the command id can be used again', async () => {
+    const { one, sandbox } = await givenHosted();
+    const asset = { amount: '1.0' };
+    const headers = { 'idempotency-key': 'order-4711' };
+    const refusals = [
+      ['LOCAL_VERDICT_INACTIVE_CONTRACTS', 409],
+      ['DAML_FAILURE', 422],
+      ['SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT', 503],
+    ] as const;
+    for (const [code, status] of refusals) {
+      sandbox.fault({ kind: 'status', status: 400, body: cantonError(code) }, { path: submitPath });
+      const refused = await post(one, '/contracts/assets', asset, headers);
+      const body = { error: 'SubmissionRejectedError', code, wasCommitted: false, next: expect.any(String) };
+      expect(refused).toMatchObject({ status, body });
+    }
+    expect(await post(one, '/contracts/assets', asset, headers)).toMatchObject({ status: 201 });
+    expect(sandbox.updates).toHaveLength(1);
   });
 
   it('is possible with the ledger, the database and the key of the example', async () => {

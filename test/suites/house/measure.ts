@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { createRequire } from 'node:module';
 import ts from 'typescript';
+
+const require = createRequire(import.meta.url);
 
 /** A source file, with its lines, its exported names and the names that it imports from other files. */
 export interface SourceFile {
@@ -38,7 +41,7 @@ export const readSources = (folder: string): readonly SourceFile[] =>
 
 /** Whether a file is a public list or a program. */
 export const isEntry = ({ path }: SourceFile): boolean =>
-  basename(path) === 'index.ts' || ['cli/main.ts', 'cli/demo.ts', 'ws/browser.ts'].includes(path);
+  basename(path) === 'index.ts' || ['cli/main.ts', 'ws/browser.ts'].includes(path);
 
 /** Exports that no other file imports, without those of entries. */
 export function exportsWithoutImporter(files: readonly SourceFile[]): readonly string[] {
@@ -54,8 +57,41 @@ export function exportsWithoutImporter(files: readonly SourceFile[]): readonly s
 export const filesWithOneImporter = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path }) => {
     const importers = files.filter(({ imports }) => imports.some((imported) => imported.path === path));
-    return importers.length === 1 ? [path] : [];
+    return importers.length === 1 && importers.every((importer) => !isEntry(importer)) ? [path] : [];
   });
+
+/** The groups of files that import each other, types included. */
+export function circles(files: readonly SourceFile[]): readonly (readonly string[])[] {
+  const importsOfPath = new Map(files.map(({ path, imports }) => [path, new Set(imports.map((each) => each.path))]));
+  const reach = (path: string, seen = new Set<string>()): ReadonlySet<string> => {
+    for (const next of importsOfPath.get(path) ?? []) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      reach(next, seen);
+    }
+    return seen;
+  };
+  const reached = new Map(files.map(({ path }) => [path, reach(path)]));
+  const isCircular = (a: string, b: string): boolean =>
+    reached.get(a)?.has(b) === true && reached.get(b)?.has(a) === true;
+  const circular = files.map(({ path }) => path).filter((path) => isCircular(path, path));
+  return circular
+    .map((path) => circular.filter((other) => isCircular(path, other)))
+    .filter(([first], index) => first === circular[index]);
+}
+
+/** The names that an entry exports. */
+export const publicNames = (files: readonly SourceFile[], entry: string): readonly string[] => {
+  const found = files.find(({ path }) => path === entry);
+  return found === undefined ? [] : [...new Set(found.imports.map(({ name }) => name))];
+};
+
+/** The names that every browser program has without an import. */
+export function browserGlobals(): ReadonlySet<string> {
+  const libraries = dirname(require.resolve('typescript'));
+  const text = readFileSync(join(libraries, 'lib.dom.d.ts'), 'utf8');
+  return new Set([...text.matchAll(/^(?:interface|declare var) (\w+)/gm)].flatMap(([, name]) => name ?? []));
+}
 
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sandboxes } from '../../helpers/localServers.js';
 import { describeWithPostgres, postgresServer, type PostgresServer } from '../../helpers/postgresServer.js';
 import { root } from './project.js';
 import { until } from '../../helpers/time.js';
 
 const sh = promisify(execFile);
+const newSandbox = sandboxes();
 const bin = join(root, 'dist', 'cli', 'main.js');
 const bash = (script: string, url = ''): Promise<{ stdout: string; stderr: string }> =>
   sh('bash', ['-o', 'pipefail', '-c', script], { env: { ...process.env, BIN: bin, LEDGER: url } });
@@ -69,7 +71,7 @@ describe('canton-rx tail', () => {
 
   it('prints the offset to resume from on Ctrl-C', async () => {
     const child = spawn('node', [bin, 'tail', '--ledger', url]);
-    child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), 300));
+    child.stdout.once('data', () => child.kill('SIGINT'));
     const { code, stdout, stderr } = await ended(child);
     expect(code).toBe(0);
     const last = /"offset":(\d+)/.exec(stdout.at(-1) ?? '')?.[1] ?? '';
@@ -77,9 +79,12 @@ describe('canton-rx tail', () => {
   });
 
   it('prints the offset to resume from on SIGTERM, before the first update, too', async () => {
-    const child = spawn('node', [bin, 'tail', '--from', 'end', '--ledger', url]);
-    setTimeout(() => child.kill('SIGTERM'), 2_000);
-    const { code, stderr } = await ended(child);
+    const ledger = await newSandbox();
+    const child = spawn('node', [bin, 'tail', '--from', 'end', '--ledger', ledger.url]);
+    const isOver = ended(child);
+    await until(() => ledger.requests.some(({ path }) => path.includes('/updates')));
+    child.kill('SIGTERM');
+    const { code, stderr } = await isOver;
     expect(code).toBe(0);
     expect(stderr.at(-1)).toMatch(/^(?:resume with --from \d+|stopped)$/);
   });
@@ -116,7 +121,7 @@ describe('canton-rx contracts', () => {
 
   it('ends with 0 on Ctrl-C while it follows', async () => {
     const child = spawn('node', [bin, 'contracts', '--follow', '--ledger', url]);
-    child.stdout.once('data', () => setTimeout(() => child.kill('SIGINT'), 300));
+    child.stdout.once('data', () => child.kill('SIGINT'));
     const { code, stdout, stderr } = await ended(child);
     expect(code).toBe(0);
     expect(stdout[0]).toMatch(/^\{"_tag":"Reset","reason":"start",/);
@@ -187,7 +192,11 @@ describe('a cold start', () => {
   it.each([['--version'], ['--help'], ['tail', '--help'], ['project', '--help'], ['help', 'demo']])(
     'loads two files for %s %s, and nothing of the library or of its packages',
     async (...args) => {
-      expect([...(await loadedBy(...args))].sort()).toEqual(['dist/cli/help.js', 'dist/cli/main.js']);
+      expect([...(await loadedBy(...args))].sort()).toEqual([
+        'dist/cli/help.js',
+        'dist/cli/helpTexts.js',
+        'dist/cli/main.js',
+      ]);
     },
   );
 
@@ -195,7 +204,7 @@ describe('a cold start', () => {
     const loaded = await loadedBy();
     expect(loaded).toContain('dist/cli/run.js');
     expect(loaded.filter((file) => /^dist\/(?!cli|cjs|errors|codecs)/.test(file))).toEqual([]);
-    expect(loaded.filter((file) => file.startsWith('dist/cli/'))).toHaveLength(5);
+    expect(loaded.filter((file) => file.startsWith('dist/cli/'))).toHaveLength(6);
   });
 });
 
@@ -230,7 +239,7 @@ describe('canton-rx check', () => {
 
 describe('the demo', () => {
   it('shows updates with two submissions among them, and ends by itself', async () => {
-    const { stdout } = await bash('node "$(dirname "$BIN")/demo.js"');
+    const { stdout } = await bash('node "$BIN" demo');
     expect(stdout.match(/^✓ .*matched/gm)).toHaveLength(2);
     expect(stdout).not.toContain('\u001b');
   });

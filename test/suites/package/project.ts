@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { promisify } from 'node:util';
 
 const exec = promisify(execFile);
@@ -31,19 +32,26 @@ const lockedVersion = async (name: string): Promise<string> => {
   return `${name}@${version}`;
 };
 
+/** Packs the built library as it is published, unless `CANTON_RX_TARBALL` has it already. Returns the file. */
+async function packInto(folder: string): Promise<string> {
+  const packed = process.env['CANTON_RX_TARBALL'];
+  if (packed !== undefined) return packed;
+  const { stdout } = await exec('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+  });
+  return join(folder, stdout.trim());
+}
+
 /**
- * Packs the built library as it is published, and installs it into an empty project with the dependencies of this
- * repository's lock, so that sizes do not depend on the day.
+ * Installs the packed library into an empty project with the dependencies of this repository's lock, so that sizes do not
+ * depend on the day.
  */
 export async function project(): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'canton-rx-'));
-  const { stdout } = await exec('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: root,
-  });
-  const tarball = /"filename": "([^"]+\.tgz)"/.exec(stdout)?.[1] ?? '';
+  const tarball = await packInto(folder);
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true }));
   const dependencies = await Promise.all(['rxjs', 'ky', 'io-ts', 'fp-ts', 'tslib'].map(lockedVersion));
-  await exec('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, ...dependencies], {
+  await exec('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...dependencies], {
     cwd: folder,
   });
   return {

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
-import { filter, firstValueFrom, lastValueFrom, merge, takeUntil, timeout, timer, toArray } from 'rxjs';
+import { endWith, filter, firstValueFrom, lastValueFrom, map, merge, timeout, timer, toArray } from 'rxjs';
 import { activeContracts, contractChanges, type ContractEntry, liveContracts } from '../../../src/contracts/index.js';
 import { acsDelta } from '../../../src/codecs/formats.js';
 import type { Update } from '../../../src/codecs/Update.js';
@@ -51,7 +51,8 @@ async function range(): Promise<{ readonly begin: number; readonly end: number }
     const caughtUp$ = ledger.diagnostics$.pipe(filter(({ _tag }) => _tag === 'CaughtUp'));
     const feed$ = ledger.updates({ beginExclusive: end, updateFormat }).pipe(filter(() => false));
     await firstValueFrom(merge(caughtUp$, feed$).pipe(timeout(20_000)));
-    await lastValueFrom(feed$.pipe(takeUntil(timer(15_000))), { defaultValue: undefined });
+    const end$ = timer(15_000).pipe(map(() => 'is open'));
+    expect(await firstValueFrom(merge(end$, feed$.pipe(endWith('has completed'))))).toBe('is open');
   });
 
   it('has active contracts that are the same, however they are read', async () => {

@@ -8,6 +8,7 @@ import { undiciPort } from '../../../src/undici/index.js';
 import { runCli } from '../../cli/runCli.js';
 import { effort } from '../../helpers/effort.js';
 import { httpServer, type HttpServer } from '../../helpers/localServers.js';
+import { until } from '../../helpers/time.js';
 import { faults } from './failingService.js';
 import { allSecrets, callLedger, type Emissions, payload, sent } from './secrets.js';
 import { secretsIn } from './secretsIn.js';
@@ -15,6 +16,8 @@ import { secretsIn } from './secretsIn.js';
 let server: HttpServer;
 /** The text of all requests that the service received. */
 let received = '';
+/** How many requests came from `canton-rx tail`. */
+let fromTail = 0;
 /** The text of all its answers. */
 let answered = '';
 
@@ -22,7 +25,8 @@ let answered = '';
 beforeAll(async () => {
   server = await httpServer((request, response, body) => {
     received += `${request.headers.authorization ?? ''} ${String(request.headers['x-api-key'])} ${body}\n`;
-    const [, where, index] = (request.url ?? '').split('/');
+    const [, where, index, client] = (request.url ?? '').split('/');
+    if (client === 'tail') fromTail += 1;
     if (where === 'pages' && request.url?.endsWith('/v2/state/ledger-end') === true) {
       response.end('{"offset":100}');
       return;
@@ -45,12 +49,12 @@ const findLeaks = ({ errors, events, values }: Emissions): readonly string[] => 
 ];
 
 const isInvalid = (u: unknown): boolean =>
-  typeof u === 'object' && u !== null && '_tag' in u && u._tag === 'InvalidUpdate';
+  typeof u === 'object' && u !== null && '_tag' in u && u._tag === 'UndecodedUpdate';
 
 const undici = undiciPort();
 
 /** The sample has most statuses and most ways to quote a request, and one that breaks the connection. */
-const step = effort(13, 1);
+const step = effort(13, 1, 5);
 const names = [...faults.keys()].map((name, index) => ({ name, index })).filter(({ index }) => index % step === 0);
 
 async function check(index: number, options: Pick<LedgerOptions, 'port'> = {}): Promise<void> {
@@ -137,9 +141,11 @@ describe('canton-rx tail', () => {
     'writes no secret to stderr: $name',
     async ({ index }) => {
       for (const where of ['all', 'pages']) {
-        const run = runCli(['tail', '--ledger', `${server.url}/${where}/${index}`, '--to', '100'], {
+        const before = fromTail;
+        const run = runCli(['tail', '--ledger', `${server.url}/${where}/${index}/tail`, '--to', '100'], {
           env: { CANTON_RX_LEDGER_TOKEN: sent.token },
         });
+        await until(() => fromTail > before);
         const timer = setTimeout(() => run.signals.emit('SIGINT'), 100);
         await run.code;
         clearTimeout(timer);

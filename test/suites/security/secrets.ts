@@ -84,7 +84,7 @@ export async function callLedger(options: LedgerOptions, methods: 'all' | 'updat
   await lastValueFrom(
     forkJoin([
       collect(ledger.updates(request).pipe(take(3))),
-      collect(ledger.updates(request, { onInvalid: 'emit' }).pipe(take(3))),
+      collect(ledger.updates(request, { onUndecodable: 'emit' }).pipe(take(3))),
       ...(methods === 'updates'
         ? []
         : [

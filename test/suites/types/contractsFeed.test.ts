@@ -8,6 +8,8 @@ import { contractsFeed } from '../../../src/process/contractsFeed.js';
 import type { ContractsPosition, ContractsWork, ResetBatch } from '../../../src/process/ContractsWork.js';
 import { type Feed, type Handler, processFeed, type TransactionalStore } from '../../../src/process/index.js';
 
+/** Types, which `npm run typecheck` proves: Jest does not check them. */
+
 declare const ledger: LedgerReader;
 declare const iou: ContractType<{ readonly amount: string }>;
 declare const offer: ContractType<{ readonly price: number }>;

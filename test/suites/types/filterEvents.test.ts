@@ -3,17 +3,19 @@ import { expectTypeOf } from 'expect-type';
 import * as t from 'io-ts';
 import { EMPTY, filter, map, mergeMap, type Observable, pipe } from 'rxjs';
 import { contractType } from '../../../src/codecs/ContractType.js';
-import type { ArchivedEvent, CreatedEvent, Event, ExercisedEvent } from '../../../src/codecs/Event.js';
+import type { ArchivedEvent, CreatedEvent, TransactionEvent, ExercisedEvent } from '../../../src/codecs/Event.js';
 import type { OffsetCheckpoint } from '../../../src/codecs/OffsetCheckpoint.js';
 import type { AssignedEvent, ReassignmentEvent } from '../../../src/codecs/Reassignment.js';
 import type { UnknownUpdate, Update } from '../../../src/codecs/Update.js';
-import type { InvalidUpdate } from '../../../src/feed/UpdatesOptions.js';
+import type { UndecodedUpdate } from '../../../src/feed/Page.js';
 import type { AssignedEventOf, CreatedEventOf, UndecodedEvent } from '../../../src/operators/ContractEvent.js';
 import { type FilteredUpdate, filterEvents } from '../../../src/operators/filterEvents.js';
 import { ofEvent } from '../../../src/operators/ofEvent.js';
 import { ofTemplate } from '../../../src/operators/ofTemplate.js';
 import { ofVariant } from '../../../src/operators/ofVariant.js';
 import { type EventOf, toEvents } from '../../../src/operators/toEvents.js';
+
+/** Types, which `npm run typecheck` proves: Jest does not check them. */
 
 const Iou = contractType('#finance:Main:Iou', t.type({ owner: t.string }));
 const updates$: Observable<Update> = EMPTY;
@@ -88,20 +90,20 @@ describe('filterEvents', () => {
     >();
     const exercised$ = updates$.pipe(filterEvents(filter((event) => event._tag === 'ExercisedEvent')));
     expectTypeOf(exercised$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<ExercisedEvent>>();
-    expectTypeOf(some$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<Event>>();
+    expectTypeOf(some$.pipe(ofVariant('Transaction'), toEach())).toEqualTypeOf<Observable<TransactionEvent>>();
     expectTypeOf(some$.pipe(ofVariant('Reassignment'), toEach())).toEqualTypeOf<Observable<ReassignmentEvent>>();
   });
 
   it('accepts invalid updates, and passes them with their type', () => {
-    const withInvalid$: Observable<Update | InvalidUpdate> = EMPTY;
+    const withInvalid$: Observable<Update | UndecodedUpdate> = EMPTY;
     const created$ = withInvalid$.pipe(filterEvents(ofEvent('CreatedEvent')));
-    expectTypeOf(created$).toEqualTypeOf<Observable<FilteredUpdate<Update | InvalidUpdate, CreatedEvent>>>();
-    expectTypeOf(created$.pipe(ofVariant('InvalidUpdate'))).toEqualTypeOf<Observable<InvalidUpdate>>();
+    expectTypeOf(created$).toEqualTypeOf<Observable<FilteredUpdate<Update | UndecodedUpdate, CreatedEvent>>>();
+    expectTypeOf(created$.pipe(ofVariant('UndecodedUpdate'))).toEqualTypeOf<Observable<UndecodedUpdate>>();
   });
 
   it('accepts only updates', () => {
     expectTypeOf(some$.pipe(toEvents())).toExtend<Observable<EventOf<Update>>>();
-    const events$: Observable<Event> = EMPTY;
+    const events$: Observable<TransactionEvent> = EMPTY;
     // @ts-expect-error -- events are not updates
     void events$.pipe(filterEvents(ofEvent('CreatedEvent')));
     // @ts-expect-error -- no such kind

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import type { PoolClient } from 'pg';
-import type { Observable } from 'rxjs';
+import { type Observable, of } from 'rxjs';
 import type { Ledger, LedgerReader, UpdatesRequest } from '../../../src/index.js';
 import {
   type BatchHandler,
@@ -16,6 +16,8 @@ import {
   updatesFeed,
   type Work,
 } from '../../../src/process/index.js';
+
+/** Types, which `npm run typecheck` proves: Jest does not check them. */
 
 declare const ledger: Ledger;
 declare const reader: LedgerReader;
@@ -50,7 +52,7 @@ export const compiles = (): void => {
 
   expectTypeOf(updatesFeed(ledger, request)).toEqualTypeOf<Feed>();
   expectTypeOf(updatesFeed(reader, request, { maxPageSize: 10, onGap: 'fail' })).toEqualTypeOf<Feed>();
-  expectTypeOf(processFeed(feed, () => 1)).toEqualTypeOf<Observable<Committed>>();
+  expectTypeOf(processFeed(feed, () => undefined)).toEqualTypeOf<Observable<Committed>>();
 
   const any: Handler = () => undefined;
   const anyBatch: BatchHandler = () => undefined;
@@ -62,6 +64,25 @@ export const compiles = (): void => {
   void processFeed(feed, inPostgres, options);
   void processFeed(feed, anyBatch, batchOptions);
 
+  // @ts-expect-error -- a store needs the name of the cursor
+  void processFeed(feed, any, { store: plain });
+  // @ts-expect-error -- a batch processor's store, too
+  void processFeed(feed, anyBatch, { store: plain, batch: { size: 10, withinMs: 0 } });
+  // @ts-expect-error -- and a name needs a store
+  void processFeed(feed, any, { name });
+
+  void processFeed(feed, () => Promise.resolve(1));
+  void processFeed(feed, () => of(1));
+  void processFeed(feed, async function* () {
+    yield await Promise.resolve(1);
+  });
+  void processFeed(feed, (update) => (update.offset > 1 ? Promise.resolve() : undefined));
+  // @ts-expect-error -- a number is not awaited
+  void processFeed(feed, () => 1);
+  // @ts-expect-error -- nor is what happens after a timer
+  void processFeed(feed, () => setTimeout(() => undefined, 1));
+  // @ts-expect-error -- nor are several Promises
+  void processFeed(feed, (updates) => updates.map(() => Promise.resolve()), { batch: { size: 1, withinMs: 0 } });
   // @ts-expect-error -- without a store there are no transactions
   void processFeed(feed, inPostgres);
   // @ts-expect-error -- this store has no transactions
@@ -69,9 +90,9 @@ export const compiles = (): void => {
   // @ts-expect-error -- a batch has its own commits
   void processFeed(feed, anyBatch, { batch: { size: 10, withinMs: 0 }, commitEvery: { updates: 1 } });
   // @ts-expect-error -- onPoison decides about updates that do not decode
-  void processFeed(feed, any, { onInvalid: 'emit' });
+  void processFeed(feed, any, { onUndecodable: 'emit' });
   // @ts-expect-error -- nor can the feed
-  void updatesFeed(ledger, request, { onInvalid: 'emit' });
+  void updatesFeed(ledger, request, { onUndecodable: 'emit' });
   // @ts-expect-error -- a processor reads one page at a time
   void updatesFeed(ledger, request, { parallelRanges: 2 });
   // @ts-expect-error -- the size of pages is an option of the feed

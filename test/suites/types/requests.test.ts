@@ -2,9 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { NEVER } from 'rxjs';
 import type { TransactionFilter } from '../../../src/codecs/Filters.js';
 import { acsDelta } from '../../../src/codecs/formats.js';
-import { UpdatesRequest, type UpdatesSelection } from '../../../src/codecs/UpdatesRequest.js';
+import { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
+import type { UpdatesSelection } from '../../helpers/wireTypes.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
 import { updatesFeed } from '../../../src/process/updatesFeed.js';
+
+/** Types, which `npm run typecheck` proves: Jest does not check them. */
 
 const ledger = createLedger({ baseUrl: 'http://ledger.example', port: () => NEVER });
 const updateFormat = acsDelta({ parties: 'any' });
@@ -30,7 +33,7 @@ describe('a request for updates', () => {
     // @ts-expect-error -- undefined is no update format
     compiles(() => ledger.updates({ beginExclusive: 0, updateFormat: undefined }));
     // @ts-expect-error -- also with options
-    compiles(() => ledger.updates({ beginExclusive: 0 }, { onInvalid: 'emit' }));
+    compiles(() => ledger.updates({ beginExclusive: 0 }, { onUndecodable: 'emit' }));
   });
 
   it('requires an update format or a filter for a feed to process', () => {

@@ -4,6 +4,8 @@ import type { TransactionFilter } from '../../../src/codecs/Filters.js';
 import type { UpdateFormat } from '../../../src/codecs/UpdateFormat.js';
 import { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
 
+/** Types, which `npm run typecheck` proves: Jest does not check them. */
+
 const updateFormat: UpdateFormat = { includeReassignments: { filtersForAnyParty: {} } };
 const filter: TransactionFilter = { filtersForAnyParty: {} };
 

@@ -12,20 +12,27 @@ import type {
 import type { Duration, MinLedgerTime } from '../../../src/codecs/MinLedgerTime.js';
 import type {
   EventFormat,
-  TopologyFormat,
   TransactionFormat,
   TransactionShape,
   UpdateFormat,
 } from '../../../src/codecs/UpdateFormat.js';
-import type { Filters, IdentifierFilter } from '../../../src/codecs/Filters.js';
+import type { Filters } from '../../../src/codecs/Filters.js';
 import type { HashingSchemeVersion } from '../../../src/codecs/scalars.js';
 import type { JsCantonError } from '../../../src/codecs/JsCantonError.js';
 import type { OffsetCheckpoint, TraceContext } from '../../../src/codecs/OffsetCheckpoint.js';
-import type { PrefetchContractKey, PrepareRequest, TrafficEstimation } from '../../../src/codecs/PrepareRequest.js';
+import type { PrepareRequest } from '../../../src/codecs/PrepareRequest.js';
 import type { PreparedSubmission } from '../../../src/codecs/PreparedSubmission.js';
 import type { Transaction } from '../../../src/codecs/Transaction.js';
 import type { UnassignedEvent } from '../../../src/codecs/Reassignment.js';
 import type { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
+import type {
+  TopologyFormat,
+  IdentifierFilter,
+  PrefetchContractKey,
+  TrafficEstimation,
+} from '../../helpers/wireTypes.js';
+
+/** Types, which `npm run typecheck` proves: Jest does not check them. */
 
 type S34 = v3_4.components['schemas'];
 type S35 = v3_5.components['schemas'];

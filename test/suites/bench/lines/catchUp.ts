@@ -54,13 +54,12 @@ export const throughput: Line = {
     return withServer({ kind: 'tx', count, step: 1, roundTripMs: 0 }, async ({ url }) => {
       const load = { ...plainLoad, url, count };
       const options = { parallelRanges: 1 };
-      const { bare, feed, serial, undici, undiciSerial, bareUndici, naive } = await sideBySide(sets, {
+      const { bare, feed, serial, undici, undiciSerial, naive } = await sideBySide(sets, {
         bare: { variant: 'bareFetch', load },
         feed: { variant: 'feed', load },
         serial: { variant: 'feed', load: { ...load, options } },
         undici: { variant: 'feed', load: { ...load, port: 'undici' } },
         undiciSerial: { variant: 'feed', load: { ...load, port: 'undici', options } },
-        bareUndici: { variant: 'bareUndici', load },
         naive: { variant: 'naiveFetch', load },
       });
       const rate = (median(bare.map(({ cost }) => 1_000 / cost)) * 1_000).toFixed(0);
@@ -89,11 +88,6 @@ export const throughput: Line = {
           figure: 'one page after the other, over undici / the same loop',
           ratios: speedRatios(undiciSerial, bare),
           goal: { atLeast: 1 },
-        },
-        {
-          id: 'throughput-undici-bare',
-          figure: "the feed over undici / a loop over undici's request",
-          ratios: speedRatios(undici, bareUndici),
         },
         {
           id: 'throughput-naive',

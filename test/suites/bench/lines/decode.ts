@@ -7,29 +7,22 @@ export const decode: Line = {
   id: 'decode',
   about: 'decoding a page',
   measure: async ({ sets, scale }) => {
-    const job = (variant: VariantName, kind: 'mix' | 'tx', count: number): Job => ({
+    const job = (variant: VariantName, count: number): Job => ({
       variant,
-      load: { ...plainLoad, kind, count: count * scale },
+      load: { ...plainLoad, kind: 'mix', count: count * scale },
     });
     const outcomes = await sideBySide(sets, {
-      parse: job('parse', 'mix', 160_000),
-      decode: job('decode', 'mix', 160_000),
-      naive: job('decodeNaive', 'mix', 80_000),
-      parseTx: job('parse', 'tx', 160_000),
-      decodeTx: job('decode', 'tx', 160_000),
+      parse: job('parse', 160_000),
+      decode: job('decode', 160_000),
+      naive: job('decodeNaive', 80_000),
     });
-    const { parse, parseTx } = outcomes;
+    const { parse } = outcomes;
     return [
       {
         id: 'decode',
         figure: 'parse and decode a page of a mix / JSON.parse',
         ratios: costRatios(outcomes.decode, parse),
         goal: { atMost: 1.15 },
-      },
-      {
-        id: 'decode-tx',
-        figure: 'the same for transactions',
-        ratios: costRatios(outcomes.decodeTx, parseTx),
       },
       {
         id: 'decode-naive',

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { type Outcome, plainLoad } from '../Load.js';
 import { run } from '../processes.js';
 import { type Line, median } from '../report.js';
-import type { VariantName } from '../variant.js';
 import { withServer } from '../withServer.js';
 
 const perSecond = 5;
@@ -78,36 +77,25 @@ export const steady: Line = {
           goal: { atMost: 1.1 },
           note: `after 100 000: ${((heaps[0]?.['firstHeap'] ?? NaN) / 2 ** 20).toFixed(1)} MiB`,
         },
-        {
-          id: 'heap-settled',
-          figure: `heap after ${count / 1e6} million / after ${count / 5e6} million`,
-          ratios: heaps.map(({ settledHeap = NaN }) => settledHeap),
-        },
       ];
     });
   },
 };
 
-/** Measures processor time, so both variants may wait at the same time. */
-const measureIdle = (variant: VariantName): Promise<{ readonly percent: number; readonly requests: number }> =>
-  withServer({ kind: 'tx', count: 0, step: 1, roundTripMs: 1 }, async ({ url, served }) => {
-    const { cost: percent } = await run({ variant, load: { ...plainLoad, url, count: 100 } });
-    return { percent, requests: (await served()).requests };
-  });
-
 export const idle: Line = {
   id: 'idle',
   about: 'feeds where nothing happens',
-  measure: async () => {
-    const [feeds, polls] = await Promise.all([measureIdle('idleFeeds'), measureIdle('idlePolls')]);
-    return [
-      {
-        id: 'idle',
-        figure: '100 feeds where nothing happens, percent of a processor',
-        ratios: [feeds.percent],
-        goal: { atMost: 2 },
-        note: `${feeds.requests} requests; bare long polls ${polls.percent.toFixed(2)} %, ${polls.requests} requests`,
-      },
-    ];
-  },
+  measure: () =>
+    withServer({ kind: 'tx', count: 0, step: 1, roundTripMs: 1 }, async ({ url, served }) => {
+      const { cost } = await run({ variant: 'idleFeeds', load: { ...plainLoad, url, count: 100 } });
+      return [
+        {
+          id: 'idle',
+          figure: '100 feeds where nothing happens, percent of a processor',
+          ratios: [cost],
+          goal: { atMost: 2 },
+          note: `${(await served()).requests} requests`,
+        },
+      ];
+    }),
 };

@@ -12,6 +12,7 @@ import { nats } from './nats.js';
 import { postgres, processing } from './process.js';
 import { projection } from './projection.js';
 import { snapshot } from './snapshot.js';
+import { submit } from './submit.js';
 
 interface Compared {
   readonly peer: Peer;
@@ -80,6 +81,7 @@ export const lines: readonly Line[] = [
   idle,
   operators,
   startup,
+  submit,
   processing,
   postgres,
   projection,

@@ -1,8 +1,9 @@
+import { hasNats } from '../../../helpers/natsProcess.js';
 import { plainLoad } from '../Load.js';
 import { type Job, run, sideBySide, speedRatios } from '../processes.js';
 import { type Line, median } from '../report.js';
 import type { VariantName } from '../variant.js';
-import { hasNats, withNats } from '../withNats.js';
+import { withNats } from '../withServers.js';
 import { withServer } from '../withServer.js';
 
 /** A relay and the readers of its stream, over loops that publish and fetch with the packages of NATS alone. */
@@ -11,15 +12,7 @@ export const nats: Line = {
   about: 'a relay, and the readers of its stream',
   measure: ({ sets, scale }) => {
     const count = 50_000 * scale;
-    if (!hasNats())
-      return Promise.resolve([
-        {
-          id: 'nats',
-          figure: 'a relay, and the readers of its stream',
-          ratios: [],
-          note: 'nats-server is not installed',
-        },
-      ]);
+    if (!hasNats) throw new Error('nats-server is not installed');
     return withServer({ kind: 'tx', count, step: 1, roundTripMs: 0 }, ({ url }) =>
       withNats(async (natsUrl) => {
         const job = (variant: VariantName): Job => ({ variant, load: { ...plainLoad, url, natsUrl, count } });

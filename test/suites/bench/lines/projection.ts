@@ -2,7 +2,7 @@ import { type Outcome, plainLoad } from '../Load.js';
 import { type Job, sideBySide, speedRatios } from '../processes.js';
 import { type Line, median } from '../report.js';
 import type { VariantName } from '../variant.js';
-import { withPostgres } from '../withPostgres.js';
+import { withPostgres } from '../../../helpers/postgresProcess.js';
 import { withServer } from '../withServer.js';
 
 /** A projection of contracts into PostgreSQL, its snapshot over a loop that inserts the same rows, and its changes over plain batches. */

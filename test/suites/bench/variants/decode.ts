@@ -1,3 +1,4 @@
+import { UpdateElement } from '../../../../src/codecs/Update.js';
 import { toPage } from '../../../../src/feed/Page.js';
 import { type Load, type Outcome, stopwatch } from '../Load.js';
 import { origin, pagesOf } from '../ledgerText.js';
@@ -31,7 +32,14 @@ export const parse = (load: Load): Promise<Outcome> => parseRead(load, (json) =>
 export const decode = (load: Load): Promise<Outcome> =>
   parseRead(load, (json, first) => {
     const range = { beginExclusive: first - 1, endInclusive: first + 1_000 };
-    const page = toPage({ path: '/v2/updates/flats', json, range, limit: 200, onInvalid: 'fail' });
+    const page = toPage({
+      form: { field: 'update', codec: UpdateElement },
+      path: '/v2/updates/flats',
+      json,
+      range,
+      limit: 200,
+      onUndecodable: 'fail',
+    });
     if (page.failure !== undefined) throw page.failure;
     return page.updates;
   });

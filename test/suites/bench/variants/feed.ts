@@ -85,7 +85,6 @@ export function longFeed({ url, count, step, options }: Load): Promise<Outcome> 
   let seen = 0;
   let startedAt = performance.now();
   let firstHeap = NaN;
-  let laterHeap = NaN;
   let lastHeap = NaN;
   const feed$ = createLedger({ baseUrl: url }).updates(
     { beginExclusive: origin, endInclusive: origin + count * step, updateFormat: acsDelta({ parties: 'any' }) },
@@ -96,8 +95,6 @@ export function longFeed({ url, count, step, options }: Load): Promise<Outcome> 
     if (seen % per !== 0) return;
     windows[seen / per - 1] = performance.now() - startedAt;
     if (seen === 100_000) firstHeap = heap();
-    // the engine has compiled the code by then
-    if (seen === count / 5) laterHeap = heap();
     // not at the end, where the feed has released its pages
     if (seen === count - per) lastHeap = heap();
     startedAt = performance.now();
@@ -112,7 +109,7 @@ export function longFeed({ url, count, step, options }: Load): Promise<Outcome> 
         const last = median([...windows.subarray(-tenth)]);
         resolve({
           cost: last / first,
-          figures: { heap: lastHeap / firstHeap, settledHeap: lastHeap / laterHeap, firstHeap },
+          figures: { heap: lastHeap / firstHeap, firstHeap },
         });
       },
     });

@@ -1,4 +1,5 @@
 import { filter, from, type Observable } from 'rxjs';
+import { UpdateElement } from '../../../../src/codecs/Update.js';
 import { toPage } from '../../../../src/feed/Page.js';
 import { ofVariant, onSynchronizer, type Transaction, type Update } from '../../../../src/index.js';
 import { type Load, type Outcome, stopwatch } from '../Load.js';
@@ -13,8 +14,15 @@ function decodedUpdates(): readonly Update[] {
   return Array.from({ length: pages }, (_, i) => {
     const json: unknown = JSON.parse(textOf(1 + i * perPage, perPage).toString());
     const range = { beginExclusive: origin + i * perPage };
-    const page = toPage({ path: '', json, range, limit: perPage, onInvalid: 'fail' });
-    return page.updates.filter((update) => update._tag !== 'InvalidUpdate');
+    const page = toPage({
+      form: { field: 'update', codec: UpdateElement },
+      path: '',
+      json,
+      range,
+      limit: perPage,
+      onUndecodable: 'fail',
+    });
+    return page.updates.filter((update) => update._tag !== 'UndecodedUpdate');
   }).flat();
 }
 

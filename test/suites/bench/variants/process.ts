@@ -9,6 +9,7 @@ import { postgresStore } from '../../../../src/postgres/index.js';
 import {
   type CheckpointStore,
   type Feed,
+  type HandlerResult,
   memoryStore,
   processFeed,
   updatesFeed,
@@ -38,9 +39,9 @@ async function measure({ count }: Load, run: (watch: Stopwatch) => Promise<unkno
 }
 
 /** `processFeed` with a handler that counts, and returns something. */
-const processWith = (load: Load, store: CheckpointStore, result: () => unknown): Promise<Outcome> =>
+const processWith = (load: Load, store: CheckpointStore, result: () => HandlerResult): Promise<Outcome> =>
   measure(load, async (watch) => {
-    const count = (): unknown => {
+    const count = (): HandlerResult => {
       watch.add(1);
       return result();
     };

@@ -1,10 +1,10 @@
 import { Pool, type PoolClient } from 'pg';
 import { filter, firstValueFrom, lastValueFrom } from 'rxjs';
 import { acsDelta, type CreatedEvent } from '../../../../src/index.js';
-import { contractColumns } from '../../../../src/postgres/projection/columns.js';
-import { copyRows } from '../../../../src/postgres/projection/copyRows.js';
+import { copyRows } from '../../../../src/postgres/projection/loadContracts.js';
+import { contractColumns } from '../../../../src/postgres/projection/tables.js';
 import { contractsProjection, migrateProjection, postgresStore } from '../../../../src/postgres/index.js';
-import { contractsFeed, type ContractsWork, processFeed } from '../../../../src/process/index.js';
+import { contractsFeed, type ContractsWork, type HandlerResult, processFeed } from '../../../../src/process/index.js';
 import { type Load, type Outcome, stopwatch } from '../Load.js';
 import { origin } from '../ledgerText.js';
 import { ledgerOf } from './feed.js';
@@ -38,7 +38,7 @@ export const loadProjection = (load: Load): Promise<Outcome> =>
     const project = contractsProjection({ pool, query });
     const startedAt = performance.now();
     let writingSince = NaN;
-    const handler = (work: ContractsWork, tx: PoolClient): unknown => {
+    const handler = (work: ContractsWork, tx: PoolClient): HandlerResult => {
       if (work._tag === 'ResetBatch' && work.isFirst) writingSince = performance.now();
       return project(work, tx);
     };

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acsDelta } from '../../../../src/index.js';
-import { clock, type Load, type Outcome, idleShare, stopwatch } from '../Load.js';
+import { clock, type Load, type Outcome, stopwatch } from '../Load.js';
 import { origin } from '../ledgerText.js';
 import { naivePage } from '../naiveCodec.js';
 import { withFolder } from './process.js';
@@ -79,19 +79,6 @@ export const bareToFile = (load: Load): Promise<Outcome> =>
     return outcome;
   });
 
-/** The same with undici's request in place of fetch. */
-export async function bareUndici(load: Load): Promise<Outcome> {
-  const { request } = await import('undici');
-  return readPages(load, async (range) => {
-    const { body } = await request(`${load.url}/v2/updates/flats?limit=200`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...range, updateFormat }),
-    });
-    return JSON.parse(await body.text()) as unknown;
-  });
-}
-
 /** The same with a decoder in usual io-ts style. */
 export const naiveFetch = (load: Load): Promise<Outcome> => bareRead(load, naivePage);
 
@@ -106,18 +93,6 @@ export async function livePoll({ url, count }: Load): Promise<Outcome> {
     beginExclusive = lastOffset(page);
   }
   return { cost: NaN, arrivedAt };
-}
-
-/** Long polls with fetch, each repeated when it returns empty. */
-export async function idlePolls({ url, count }: Load): Promise<Outcome> {
-  let isOver = false;
-  const poll = async (): Promise<void> => {
-    while (!isOver) await query(url, 'limit=1&stream_idle_timeout_ms=5000', { beginExclusive: origin });
-  };
-  for (let i = 0; i < count; i += 1) void poll();
-  const cost = await idleShare();
-  isOver = true;
-  return { cost };
 }
 
 /** The vendor's client. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ const root = join(import.meta.dirname, '..', '..', '..', '..');
 const example = join(root, 'docs', 'examples', 'angular');
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** An installed and built explorer, for work on these tests. */
-export const builtFolder = process.env['CANTON_RX_EXPLORER'];
+/** A folder with the examples, installed and built already, and the output of that. */
+const examples = process.env['CANTON_RX_EXAMPLES'];
 
 /** The explorer's settings at its start. */
 interface ExplorerSettings {
@@ -40,7 +40,7 @@ export function useExplorer(): void {
   newSandbox = sandboxes();
 
   beforeAll(async () => {
-    ({ folder, output } = builtFolder === undefined ? await install() : { folder: builtFolder, output: '' });
+    ({ folder, output } = examples === undefined ? await install() : await findInstalled(examples));
     const args = [
       '--no-sandbox',
       '--disable-gpu',
@@ -62,7 +62,7 @@ export function useExplorer(): void {
 
   afterAll(async () => {
     await browser?.close();
-    if (builtFolder === undefined) await rm(folder, { recursive: true, force: true });
+    if (examples === undefined) await rm(folder, { recursive: true, force: true });
   });
 }
 
@@ -76,6 +76,11 @@ async function install(): Promise<{ readonly folder: string; readonly output: st
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, 'angular', target], { cwd: root });
   return { folder: target, output: stdout + stderr };
 }
+
+const findInstalled = async (folder: string) => ({
+  folder: join(folder, 'angular'),
+  output: await readFile(join(folder, 'angular.log'), 'utf8'),
+});
 
 /** Starts a sandbox, and an explorer for it. */
 export async function start(

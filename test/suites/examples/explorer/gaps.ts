@@ -1,6 +1,8 @@
-import { describe, expect } from '@jest/globals';
+import { describe } from '@jest/globals';
 import { itInChromium } from '../../../helpers/browser.js';
-import { caughtUp, expectShown, offsetsOf, open, row, start } from './explorer.js';
+import { eventually } from '../../../helpers/time.js';
+import { asset, contractRow, openContracts } from './contractsPage.js';
+import { caughtUp, expectShown, offsetsOf, open, row, start, waitForStatus } from './explorer.js';
 
 /** Tests of what the explorer shows of a ledger that was restored or pruned, or that has an invalid update. */
 export function describeGaps(): void {
@@ -15,7 +17,7 @@ export function describeGaps(): void {
       sandbox.restore(40);
       sandbox.generate(120, { seed: 9 });
       await page.goto(url);
-      await page.getByRole('alert').getByText('not the ledger that it was').waitFor();
+      await page.getByRole('alert').getByText('Another ledger has taken the place').waitFor();
       await expectShown(page, offsetsOf(sandbox));
     });
 
@@ -35,10 +37,49 @@ export function describeGaps(): void {
       sandbox.restore(40);
       sandbox.generate(120, { seed: 9 });
       await page.getByRole('button', { name: 'Resume' }).click();
-      await page.getByRole('alert').getByText('not the ledger that it was').waitFor();
+      await page.getByRole('alert').getByText('Another ledger has taken the place').waitFor();
       await row(page, sandbox.ledgerEnd).waitFor();
       await page.getByRole('button', { name: 'Newest' }).waitFor({ state: 'detached' });
-      expect(await page.getByRole('option', { name: 'frank' }).count()).toBe(0);
+      await eventually(() => page.getByRole('option', { name: 'frank' }).count(), 0);
+      await expectShown(page, offsetsOf(sandbox));
+    });
+
+    itInChromium('shows on both pages that another ledger has taken the place of the first', async () => {
+      const { sandbox, url } = await start();
+      sandbox.generate(40);
+      const first = asset(sandbox);
+      const page = await openContracts(url);
+      await contractRow(page, first).waitFor();
+      sandbox.restore(0);
+      const second = asset(sandbox);
+      await page.getByRole('alert').getByText('Another ledger has taken the place').waitFor();
+      await contractRow(page, second).waitFor();
+      await eventually(() => page.locator('app-contract-cells').count(), 1);
+      await page.getByRole('link', { name: 'Updates' }).click();
+      await page.getByRole('alert').getByText('Another ledger has taken the place').waitFor();
+      await expectShown(page, offsetsOf(sandbox));
+      await page.getByRole('button', { name: 'Dismiss' }).click();
+      await page.getByRole('link', { name: 'Contracts' }).click();
+      await contractRow(page, second).waitFor();
+      await eventually(() => page.getByText('Another ledger has taken the place').count(), 0);
+    });
+
+    itInChromium('keeps no update of a ledger that was replaced while the feed was paused', async () => {
+      const { sandbox, url } = await start();
+      sandbox.generate(40);
+      const page = await open(url);
+      await caughtUp(page);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('link', { name: 'Contracts' }).click();
+      await waitForStatus(page, 'Live');
+      sandbox.restore(0);
+      const second = asset(sandbox);
+      await page.getByRole('alert').getByText('Another ledger has taken the place').waitFor();
+      await contractRow(page, second).waitFor();
+      await page.getByRole('link', { name: 'Updates' }).click();
+      await page.getByRole('alert').getByText('Another ledger has taken the place').waitFor();
+      await expectShown(page, []);
+      await page.getByRole('button', { name: 'Resume' }).click();
       await expectShown(page, offsetsOf(sandbox));
     });
 

@@ -63,11 +63,35 @@ export function describeSubmissions(): void {
       await outcome(page, 'committed');
       await eventually(
         () => stepsOf(page),
-        ['Prepared', 'Verified', 'Signed', 'Sent', 'Unclear', 'Asked again', `Committed at ${sandbox.ledgerEnd}.`],
+        ['Prepared', 'Verified', 'Signed', 'Sent', 'Unclear', 'Asked again', 'Committed at 1, by an earlier attempt.'],
       );
       await page.getByRole('button', { name: 'Lose the next answer' }).waitFor();
       expect(sandbox.updates).toHaveLength(1);
-      await expectShown(page, [sandbox.ledgerEnd]);
+      await expectShown(page, [1]);
+    });
+
+    itInChromium('of a hosted party finds out that a lost answer was a commit, and shows contention', async () => {
+      const { sandbox, url } = await start();
+      const page = await open(url);
+      await caughtUp(page);
+      await page.getByRole('button', { name: 'Submit…' }).click();
+      await page.getByRole('combobox', { name: /^Key/ }).selectOption('None');
+      await page.getByRole('button', { name: 'Use the party' }).click();
+      await page.getByRole('button', { name: 'Lose the next answer' }).click();
+      await page.getByRole('button', { name: 'Will lose the next answer' }).waitFor();
+      const send = page.getByRole('button', { name: 'Submit', exact: true });
+      await send.click();
+      await outcome(page, 'committed');
+      await eventually(() => stepsOf(page), ['Handed over', 'Committed at 1, by an earlier attempt.']);
+      expect(sandbox.updates).toHaveLength(1);
+      await page.getByRole('button', { name: 'Lose the next answer' }).waitFor();
+
+      const body = cantonError('LOCAL_VERDICT_INACTIVE_CONTRACTS');
+      sandbox.fault({ kind: 'status', status: 404, body }, { path: /submit-and-wait-for-transaction$/ });
+      await send.click();
+      await outcome(page, 'rejected');
+      await page.getByText('Another transaction uses its contract, or has archived it.').waitFor();
+      expect(sandbox.updates).toHaveLength(1);
     });
 
     itInChromium('says why a submission was rejected', async () => {

@@ -13,8 +13,8 @@ import { type Service, startService } from './service.js';
 const exec = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
-/** A folder in which the example is installed and built already. */
-const installed = process.env['CANTON_RX_NEST_FOLDER'];
+/** A folder with the examples, installed and built already. */
+const examples = process.env['CANTON_RX_EXAMPLES'];
 
 /** What must not be in any log, metric or span: the tokens of the service, and that of a client. */
 export const canary = 'canary-7f3a';
@@ -44,7 +44,7 @@ export function nestExample(): Example {
   let databases = 0;
   const services: Service[] = [];
   const pools: Pool[] = [];
-  const installedAt = (): string => installed ?? join(folder, 'service');
+  const installedAt = (): string => (examples === undefined ? join(folder, 'service') : join(examples, 'nest'));
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'canton-rx-nest-'));
@@ -52,7 +52,7 @@ export function nestExample(): Example {
     await chmod(folder, 0o755);
     const install = join(root, 'docs', 'examples', 'install.mjs');
     const env = { ...process.env, npm_config_prefer_offline: 'true' };
-    if (installed === undefined) await exec(process.execPath, [install, 'nest', installedAt()], { cwd: root, env });
+    if (examples === undefined) await exec(process.execPath, [install, 'nest', installedAt()], { cwd: root, env });
     await writeFile(join(folder, 'token'), `${canary}-1\n`);
     if (hasPostgres) server = await postgresServer();
   }, 400_000);

@@ -74,7 +74,8 @@ export function killParameters(defaults: { kills: number; updates: number }) {
     seed: seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(seed),
   };
   process.stdout.write(`nest: ${chosen.kills} ends over ${chosen.updates} updates, seed ${chosen.seed}\n`);
-  return { ...chosen, random: randomFrom(chosen.seed), timeoutMs: 60_000 + chosen.kills * 5_000 };
+  // two seconds for each end alone on a machine, five times as long beside other suites; then two waits of a minute
+  return { ...chosen, random: randomFrom(chosen.seed), timeoutMs: 120_000 + chosen.kills * 10_000 };
 }
 
 /** How services ended on SIGTERM. */

@@ -18,9 +18,14 @@ export const Environment = z.object({
   /** The bearer token, if it does not expire while the service runs. */
   LEDGER_TOKEN: unlessEmpty(z.string()),
   LEDGER_TIMEOUT_MS: ms(30_000),
-  /** The party that the service submits for, and its Ed25519 key: a file, PKCS #8 in PEM. Without them it only reads. */
+  /** The party that the service submits for. Without it, the service only reads. */
   PARTY: unlessEmpty(z.string()),
+  /** Its Ed25519 key: a file, PKCS #8 in PEM. Without it, the participant hosts the party and signs for it. */
   PARTY_KEY_FILE: unlessEmpty(z.string()),
+  /** The user that submits for a hosted party. Required by a participant without authentication. */
+  LEDGER_USER: unlessEmpty(z.string()),
+  /** How long a submission may take to determine its outcome after a lost response. */
+  SUBMIT_WITHIN_MS: ms(20_000),
   /** The parties whose contracts are kept, separated by commas; by default all parties of the participant. */
   PARTIES: unlessEmpty(
     z.string().transform((text) =>

@@ -32,9 +32,11 @@ export function levelOf(event: Diagnostic): 'debug' | 'info' | 'warn' | 'error' 
     case 'UpdateSkipped':
     case 'UpdateParked':
     case 'NameLost':
+    case 'LedgerUnproven':
     case 'SubmissionUnclear':
       return 'warn';
     case 'GapFound':
+    case 'RowsReplaced':
     case 'SubmissionFailed':
       return 'error';
     case 'FeedEnded':

@@ -1,6 +1,6 @@
 import { Injectable, type MessageEvent, type OnModuleDestroy } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
-import { isLedgerError, isPrunedError, type Update } from 'canton-rx';
+import { isLedgerError, type Update } from 'canton-rx';
 import type { Response } from 'express';
 import { catchError, concatMap, defer, interval, map, merge, of, repeat, Subject, takeUntil, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -64,6 +64,6 @@ const messageOf = (update: Update): MessageEvent => ({ id: String(update.offset)
 /** The last message. The client reconnects by itself, but if the ledger is pruned it has to start at another offset. */
 function failure(error: unknown, id: string): MessageEvent {
   const reason = isLedgerError(error) ? error._tag : 'Error';
-  const data = isPrunedError(error) ? { reason, earliestOffset: error.earliestOffset } : { reason };
+  const data = isLedgerError(error, 'PrunedError') ? { reason, earliestOffset: error.earliestOffset } : { reason };
   return { id, type: 'failure', data, retry: 1_000 };
 }

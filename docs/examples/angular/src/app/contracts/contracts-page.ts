@@ -1,6 +1,7 @@
 import { Component, DestroyRef, inject, viewChild } from '@angular/core';
 import { isTyping } from '../shell/is-typing';
 import type { FocusablePage } from '../shell/pages';
+import { AnotherLedger } from '../status/another-ledger';
 import { ContractFilterBar } from './contract-filter-bar';
 import { ContractList } from './contract-list';
 import { ContractTable } from './contract-table';
@@ -12,9 +13,10 @@ import { TemplateRail } from './template-rail';
 /** The active contracts of the ledger, as they are now. */
 @Component({
   selector: 'app-contracts-page',
-  imports: [ContractFilterBar, ContractTable, ContractsStrip, StaleNotice, TemplateRail],
+  imports: [AnotherLedger, ContractFilterBar, ContractTable, ContractsStrip, StaleNotice, TemplateRail],
   template: `
     <app-contracts-strip />
+    <app-another-ledger />
     <app-contract-filter-bar (left)="enterTable()" />
     <app-stale-notice />
     <div class="body">

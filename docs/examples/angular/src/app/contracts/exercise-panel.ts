@@ -1,13 +1,14 @@
 import { Component, computed, inject, input, signal } from '@angular/core';
 import type { AnyContract } from 'canton-rx/contracts';
 import { Identities } from '../submit/identities';
+import { submitText } from '../submit/identity';
 import { IdentityForm } from '../submit/identity-form';
 import { notTwice } from '../submit/not-twice';
 import { RunView } from '../submit/run-view';
 import { Submissions } from '../submit/submissions';
 import { head, shortId } from '../updates/names';
 
-/** Exercises a choice of a contract, with a key of this browser. */
+/** Exercises a choice of a contract, for a party of this browser. */
 @Component({
   selector: 'app-exercise-panel',
   imports: [IdentityForm, RunView],
@@ -53,7 +54,7 @@ import { head, shortId } from '../updates/names';
           <p class="warning">{{ text }}</p>
         }
         <button type="submit" class="primary" [disabled]="problem() !== ''" (click)="notTwice($event)">
-          Prepare, verify, sign and submit
+          {{ submitText(identity) }}
         </button>
       </form>
     }
@@ -73,6 +74,7 @@ export class ExercisePanel {
   protected readonly head = head;
   protected readonly entity = computed(() => this.contract().templateId.replace(/^.*:/, ''));
   protected readonly notTwice = notTwice;
+  protected readonly submitText = submitText;
   protected readonly choice = signal('Archive');
   protected readonly argument = signal('{}');
   readonly #parsed = computed(() => parse(this.argument()));

@@ -1,13 +1,4 @@
-import {
-  isLedgerError,
-  isOrderError,
-  isPrunedError,
-  isTransient,
-  type Ledger,
-  ledgerEffects,
-  type Update,
-  type UpdateFormat,
-} from 'canton-rx';
+import { isLedgerError, isTransient, type Ledger, ledgerEffects, type Update, type UpdateFormat } from 'canton-rx';
 import {
   catchError,
   concat,
@@ -86,7 +77,7 @@ const forward = (ledger: Ledger, range: Range): Observable<Step> =>
   ledger.updates(range).pipe(
     filter(isEvent),
     catchError((error: unknown) => {
-      const earliest = isPrunedError(error) ? error.earliestOffset : undefined;
+      const earliest = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
       if (earliest === undefined || earliest <= range.beginExclusive) throw error;
       const rest$ = earliest < range.endInclusive ? forward(ledger, { ...range, beginExclusive: earliest }) : EMPTY;
       return concat(of(prunedUpTo(earliest)), rest$);
@@ -101,8 +92,9 @@ const backward = (ledger: Ledger, endInclusive: number, updateFormat: UpdateForm
     return ledger.updates(request, { maxPageSize: 500 }).pipe(
       filter(isEvent),
       catchError((error: unknown): Observable<Step> => {
-        if (isOrderError(error)) return of({ gap: 'Its earlier events can be read from Canton 3.5 on.' });
-        const earliest = isPrunedError(error) ? error.earliestOffset : undefined;
+        if (isLedgerError(error, 'OrderError'))
+          return of({ gap: 'Its earlier events can be read from Canton 3.5 on.' });
+        const earliest = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
         if (earliest === undefined || earliest <= floor) throw error;
         return concat(of(prunedUpTo(earliest)), backward(ledger, endInclusive, updateFormat, earliest));
       }),

@@ -1,5 +1,5 @@
 import { Component, inject, input, output } from '@angular/core';
-import { isPrunedError } from 'canton-rx';
+import { isLedgerError } from 'canton-rx';
 import { Troubles } from '../status/troubles';
 import { reasonOf } from './reason-of';
 
@@ -30,6 +30,6 @@ export class Reading {
   /** Emits when it is to be read again. */
   readonly again = output();
   protected readonly isDown = inject(Troubles).isDown;
-  protected readonly isGone = isPrunedError;
+  protected readonly isGone = (error: Error): boolean => isLedgerError(error, 'PrunedError');
   protected readonly reasonOf = reasonOf;
 }

@@ -1,8 +1,8 @@
-import type { Event as LedgerEvent, ReassignmentEvent, TopologyEvent, Update } from 'canton-rx';
+import type { ReassignmentEvent, TopologyEvent, TransactionEvent, Update } from 'canton-rx';
 import { factsOf } from '../updates/facts-of';
 import type { Effect } from '../updates/row';
 
-type AnyEvent = LedgerEvent | ReassignmentEvent | TopologyEvent;
+type AnyEvent = TransactionEvent | ReassignmentEvent | TopologyEvent;
 
 /** An event, as the panels show it. */
 export interface ShownEvent {

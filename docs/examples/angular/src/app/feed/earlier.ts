@@ -1,5 +1,5 @@
 import { computed, effect, inject, Injectable, signal, untracked } from '@angular/core';
-import { isOrderError, isPrunedError } from 'canton-rx';
+import { isLedgerError } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { catchError, filter, finalize, map, take, throwError, toArray, type Observable, type Subscription } from 'rxjs';
 import { CONNECTION } from '../connection/connection';
@@ -72,7 +72,7 @@ export class Earlier {
       toArray(),
       map((rows) => rows.reverse()),
       catchError((error: unknown) => {
-        const earliest = isPrunedError(error) ? error.earliestOffset : undefined;
+        const earliest = isLedgerError(error, 'PrunedError') ? error.earliestOffset : undefined;
         if (earliest === undefined || earliest <= this.#floor || earliest >= endInclusive)
           return throwError(() => error);
         this.#floor = earliest;
@@ -83,6 +83,6 @@ export class Earlier {
 }
 
 function troubleOf(error: unknown): string {
-  if (isOrderError(error)) return 'A ledger before Canton 3.5 cannot be read backward.';
+  if (isLedgerError(error, 'OrderError')) return 'A ledger before Canton 3.5 cannot be read backward.';
   return error instanceof Error ? error.name : String(error);
 }

@@ -1,6 +1,6 @@
 import { computed, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed, toObservable } from '@angular/core/rxjs-interop';
-import { isCursorError, isLedgerError, isLedgerResetError, isTransient, type Gap } from 'canton-rx';
+import { isLedgerError, isTransient, type Gap } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { processFeed, toStatus, updatesFeed, type ProcessStatus } from 'canton-rx/process';
 import {
@@ -8,6 +8,7 @@ import {
   concatMap,
   defer,
   EMPTY,
+  filter,
   finalize,
   of,
   retry,
@@ -41,7 +42,9 @@ export class Feed {
   readonly failure = signal<Error | undefined>(undefined);
   /** Why the end of the ledger cannot be read, where the feed is to begin at it. */
   readonly beginTrouble = signal<Error | undefined>(undefined);
-  /** A notice for the user: a ledger was reset, or updates were pruned. */
+  /** Whether another ledger has taken the place of the one that was shown, until the user has read that. */
+  readonly isAnotherLedger = signal(false);
+  /** A notice for the user: updates were pruned, or one cannot be read. */
   readonly notice = signal('');
   /** The offset at which the table of this tab started. Updates up to it can be read backward. */
   readonly beganAt = signal<number | undefined>(undefined);
@@ -56,6 +59,16 @@ export class Feed {
         takeUntilDestroyed(),
       )
       .subscribe((status) => this.status.set(status));
+    // the view of the contracts may find another ledger, too; a running feed finds it by itself
+    this.#ledger.diagnostics$
+      .pipe(
+        filter((event) => event._tag === 'GapFound' && isLedgerError(event.cause, 'LedgerResetError')),
+        takeUntilDestroyed(),
+      )
+      .subscribe(() => {
+        if (this.isRunning()) this.isAnotherLedger.set(true);
+        else this.#beginAnew();
+      });
   }
 
   tryAgain(): void {
@@ -106,22 +119,26 @@ export class Feed {
 
   /** Continues after a gap with a notice, since the page keeps no state that the pruned updates would change. */
   readonly #onGap = ({ cursor, error }: Gap): Observable<number> => {
-    if (isLedgerResetError(error) || error.earliestOffset === undefined) return EMPTY;
+    if (isLedgerError(error, 'LedgerResetError') || error.earliestOffset === undefined) return EMPTY;
     this.notice.set(`Updates ${cursor + 1} to ${error.earliestOffset} have been pruned.`);
     return of(error.earliestOffset);
   };
 
   #recovered(error: unknown): Observable<ProcessStatus> {
-    if (isLedgerResetError(error) || isCursorError(error)) {
-      // another ledger at the same address: it never had the updates in the table
-      this.notice.set('This is not the ledger that it was: the display began anew.');
-      this.#place.forget();
-      this.#list.clear();
-      this.#view.release();
-      this.beganAt.set(undefined);
+    if (isLedgerError(error, 'LedgerResetError') || isLedgerError(error, 'CursorError')) {
+      this.#beginAnew();
       return defer(() => this.#follow());
     }
     this.failure.set(error instanceof Error ? error : new Error(String(error)));
     return EMPTY;
+  }
+
+  /** Clears the table: another ledger at the same address never had its updates. */
+  #beginAnew(): void {
+    this.isAnotherLedger.set(true);
+    this.#place.forget();
+    this.#list.clear();
+    this.#view.release();
+    this.beganAt.set(undefined);
   }
 }

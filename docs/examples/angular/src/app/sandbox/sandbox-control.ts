@@ -12,6 +12,12 @@ export class SandboxControl {
     await send('party', { hint, publicKey });
   }
 
+  /** Hosts a party that the sandbox signs for. Returns its id. */
+  async hostParty(hint: string): Promise<string> {
+    const answer = await send('hosted-party', { hint });
+    return (answer as { readonly party: string }).party;
+  }
+
   async loseNextAnswer(): Promise<void> {
     await send('lose-answer', {});
     this.willLose.set(true);

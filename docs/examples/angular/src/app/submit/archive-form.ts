@@ -6,7 +6,7 @@ import { reasonOf } from '../detail/reason-of';
 import { Troubles } from '../status/troubles';
 import { head, templateName } from '../updates/names';
 import { activeContracts } from './active-contracts';
-import type { Identity } from './identity';
+import { submitText, type Identity } from './identity';
 import { notTwice } from './not-twice';
 import { Submissions } from './submissions';
 
@@ -30,7 +30,7 @@ import { Submissions } from './submissions';
         </select>
       </label>
       <button type="submit" class="primary" (click)="notTwice($event)" [disabled]="contracts().length === 0">
-        Prepare, verify, sign and submit
+        {{ submitText(identity()) }}
       </button>
     </form>
   `,
@@ -42,6 +42,7 @@ export class ArchiveForm {
   readonly #ledger = injectLedger();
   readonly #submissions = inject(Submissions);
   protected readonly notTwice = notTwice;
+  protected readonly submitText = submitText;
   protected readonly head = head;
   protected readonly templateName = templateName;
   readonly #troubles = inject(Troubles);

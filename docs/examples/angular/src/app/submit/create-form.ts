@@ -1,5 +1,5 @@
 import { Component, computed, inject, input, linkedSignal, signal } from '@angular/core';
-import type { Identity } from './identity';
+import { submitText, type Identity } from './identity';
 import { notTwice } from './not-twice';
 import { Submissions } from './submissions';
 
@@ -19,7 +19,7 @@ import { Submissions } from './submissions';
       @if (problem(); as text) {
         <p class="problem" role="alert">{{ text }}</p>
       }
-      <button type="submit" class="primary" (click)="notTwice($event)">Prepare, verify, sign and submit</button>
+      <button type="submit" class="primary" (click)="notTwice($event)">{{ submitText(identity()) }}</button>
     </form>
   `,
   styleUrl: '../shell/form.css',
@@ -28,6 +28,7 @@ export class CreateForm {
   readonly identity = input.required<Identity>();
   readonly #submissions = inject(Submissions);
   protected readonly notTwice = notTwice;
+  protected readonly submitText = submitText;
   protected readonly problem = signal('');
   readonly #party = computed(() => this.identity().party);
   protected readonly templateId = signal('#sandbox-assets:Main:Asset');

@@ -41,6 +41,16 @@ export class Identities {
   async make(hint: string, algorithm: Algorithm): Promise<void> {
     const identity = await makeIdentity(hint, algorithm);
     await this.host(identity);
+    await this.#add(identity);
+  }
+
+  /** Adds a party that the participant hosts and signs for: a name of the sandbox, or a party of any other participant. */
+  async addHosted(name: string): Promise<void> {
+    const party = this.#connection.isSandbox ? await this.#control.hostParty(name) : name;
+    await this.#add({ party, hint: name });
+  }
+
+  async #add(identity: Identity): Promise<void> {
     await keyBox.add(identity);
     await this.#read();
     this.#tabs.postMessage('another');
@@ -56,6 +66,8 @@ export class Identities {
 
   /** Hosts the parties again, which a restarted sandbox does not know. */
   async host(identity: Identity): Promise<void> {
-    if (this.#connection.isSandbox) await this.#control.host(identity.hint, await publicKeyOf(identity));
+    if (!this.#connection.isSandbox) return;
+    if (identity.key === undefined) await this.#control.hostParty(identity.hint);
+    else await this.#control.host(identity.hint, await publicKeyOf(identity));
   }
 }

@@ -19,10 +19,14 @@ export class IdentityForm {
   protected readonly isBusy = signal(false);
   protected readonly problem = signal('');
   protected readonly algorithms: readonly Algorithm[] = ['Ed25519', 'P-256'];
+  protected readonly isHosted = signal(false);
   protected readonly isNew = computed(() => this.isAdding() || this.identities.current() === undefined);
   /** The public key, which must be hosted with the tools of the participant where this is no sandbox. */
   protected readonly publicKey = resource({
-    params: () => this.identities.current(),
+    params: () => {
+      const identity = this.identities.current();
+      return identity?.key === undefined ? undefined : identity;
+    },
     loader: ({ params }) => publicKeyOf(params),
   });
 
@@ -31,7 +35,8 @@ export class IdentityForm {
     this.isBusy.set(true);
     this.problem.set('');
     try {
-      await this.identities.make(hint, algorithm === 'P-256' ? 'P-256' : 'Ed25519');
+      if (this.isHosted()) await this.identities.addHosted(hint);
+      else await this.identities.make(hint, algorithm === 'P-256' ? 'P-256' : 'Ed25519');
       this.isAdding.set(false);
     } catch (error) {
       this.problem.set(error instanceof Error ? error.message : String(error));

@@ -3,6 +3,15 @@ import type { Step } from './run';
 
 const awaited = 'Waiting for the outcome…';
 
+/** The step of a submission that the participant signs. The diagnostics of its attempts do not have its command id. */
+export const handedOver: Step = {
+  label: 'Handed over',
+  note: 'the participant signs',
+  next: awaited,
+  isTrouble: false,
+  afterMs: 0,
+};
+
 /** The step of a submission that a diagnostic reports. The outcome is reported by the submission itself. */
 export function stepOf(event: Diagnostic, startedAt: number): Step | undefined {
   const step = (label: string, note: string, next: string, isTrouble = false): Step => ({

@@ -1,15 +1,15 @@
 import { DestroyRef, inject, Injectable, signal } from '@angular/core';
 import { takeUntilDestroyed } from '@angular/core/rxjs-interop';
-import { webCryptoSigner, type Command, type Diagnostic, type Transaction } from 'canton-rx';
+import { webCryptoSigner, type Command, type Diagnostic, type SubmittedTransaction } from 'canton-rx';
 import { injectLedger } from 'canton-rx/angular';
 import { concatMap, defer, filter, finalize, forkJoin, fromEvent, type Observable } from 'rxjs';
 import { SandboxControl } from '../sandbox/sandbox-control';
-import { numeral } from '../shell/numbers';
-import type { Identity } from './identity';
+import { CONNECTION } from '../connection/connection';
+import type { HostedIdentity, Identity, SigningIdentity } from './identity';
 import { Identities } from './identities';
-import { outcomeOf } from './outcome-of';
+import { committed, outcomeOf } from './outcome-of';
 import type { Outcome, Run } from './run';
-import { stepOf } from './step-of';
+import { handedOver, stepOf } from './step-of';
 
 /** The submissions of this page, the newest first. They continue when their panel is closed. */
 @Injectable()
@@ -17,6 +17,7 @@ export class Submissions {
   readonly #ledger = injectLedger();
   readonly #identities = inject(Identities);
   readonly #control = inject(SandboxControl);
+  readonly #connection = inject(CONNECTION);
   readonly #destroyed = inject(DestroyRef);
   readonly runs = signal<readonly Run[]>([]);
 
@@ -33,21 +34,25 @@ export class Submissions {
   submit(title: string, command: Command, identity: Identity): void {
     const commandId = `explorer-${crypto.randomUUID()}`;
     const startedAt = Date.now();
-    this.runs.update((runs) => [{ commandId, title, startedAt, steps: [] }, ...runs].slice(0, 20));
+    const steps = identity.key === undefined ? [handedOver] : [];
+    this.runs.update((runs) => [{ commandId, title, startedAt, steps }, ...runs].slice(0, 20));
     const told = this.#tell(commandId, startedAt);
-    this.#submitted(commandId, command, identity)
+    const submitted$ =
+      identity.key === undefined
+        ? this.#submitHosted(commandId, command, identity)
+        : this.#submitSigned(commandId, command, identity);
+    submitted$
       .pipe(
         finalize(() => told.unsubscribe()),
         takeUntilDestroyed(this.#destroyed),
       )
       .subscribe({
-        next: ({ offset }) =>
-          this.#end(commandId, { kind: 'committed', text: `Committed at ${numeral(offset)}.`, offset }),
+        next: (transaction) => this.#end(commandId, committed(transaction)),
         error: (error: unknown) => this.#end(commandId, outcomeOf(error)),
       });
   }
 
-  #submitted(commandId: string, command: Command, identity: Identity): Observable<Transaction> {
+  #submitSigned(commandId: string, command: Command, identity: SigningIdentity): Observable<SubmittedTransaction> {
     // loaded with the first submission: with its protobuf messages the verifier has half a megabyte
     const verifier$ = defer(() => import('canton-rx/verify'));
     return forkJoin([verifier$, defer(() => this.#hosted(identity))]).pipe(
@@ -56,6 +61,18 @@ export class Submissions {
           verify: preparedTransactionVerifier(),
         }),
       ),
+    );
+  }
+
+  #submitHosted(commandId: string, command: Command, identity: HostedIdentity): Observable<SubmittedTransaction> {
+    // a participant without authentication requires a user, and any other knows that of the token
+    const userId = this.#connection.isSandbox ? 'explorer' : undefined;
+    return defer(() => this.#hosted(identity)).pipe(
+      concatMap(({ party }) =>
+        this.#ledger.submitAndWaitForTransaction({ commandId, userId, actAs: [party], commands: [command] }),
+      ),
+      // this submission was the next
+      finalize(() => this.#control.willLose.set(false)),
     );
   }
 

@@ -1,4 +1,4 @@
-import type { Event, ReassignmentEvent, TopologyEvent } from 'canton-rx';
+import type { ReassignmentEvent, TopologyEvent, TransactionEvent } from 'canton-rx';
 import type { Effect } from './row';
 import { shortId, templateName } from './names';
 
@@ -13,7 +13,7 @@ export interface Facts {
   readonly parties: readonly string[];
 }
 
-export function factsOf(event: Event | ReassignmentEvent | TopologyEvent): Facts {
+export function factsOf(event: TransactionEvent | ReassignmentEvent | TopologyEvent): Facts {
   switch (event._tag) {
     case 'CreatedEvent':
       return { ...contract(event), kind: 'created', label: entity(event.templateId), parties: stakeholders(event) };

@@ -1,6 +1,7 @@
 import { Component, viewChild } from '@angular/core';
 import { isTyping } from '../shell/is-typing';
 import type { FocusablePage } from '../shell/pages';
+import { AnotherLedger } from '../status/another-ledger';
 import { StatusStrip } from '../status/status-strip';
 import { FilterBar } from './filter-bar';
 import { UpdateTable } from './update-table';
@@ -8,9 +9,10 @@ import { UpdateTable } from './update-table';
 /** The updates of the ledger: the state of the feed, the filters and the table. */
 @Component({
   selector: 'app-updates-page',
-  imports: [FilterBar, StatusStrip, UpdateTable],
+  imports: [AnotherLedger, FilterBar, StatusStrip, UpdateTable],
   template: `
     <app-status-strip />
+    <app-another-ledger />
     <app-filter-bar (left)="enterTable()" />
     <app-update-table />
   `,

@@ -1,0 +1,197 @@
+import {
+  catchError,
+  concat,
+  defer,
+  concatMap,
+  EMPTY,
+  fromEvent,
+  ignoreElements,
+  merge,
+  type Observable,
+  of,
+} from 'rxjs';
+import { take, takeUntil, tap, throwError, timer } from 'rxjs';
+import { type CursorError, isLedgerError } from '../../index.js';
+import { parseOptions, readInteger, readOneOf, UsageError } from '../arguments.js';
+import { findings, formatFindings } from '../check/Finding.js';
+import { connectionOptions, readConnection } from '../Connection.js';
+import { reportEnd } from '../failure.js';
+import { checkParties, checkTemplates, UnknownPartyError } from '../names.js';
+import { type Outcome, settle } from '../output.js';
+import { type Sample, showProgress } from '../progress.js';
+import { nameOptions, readNames } from '../Selection.js';
+import { firstAnswer, openSession, type Session } from '../Session.js';
+import { columnsOf, paintFor } from '../terminal.js';
+import { escapeText } from '../text.js';
+import { interruptions, type World } from '../World.js';
+import { DatabaseError, prepareDatabase, withPool } from './database.js';
+import { type DatabaseTrouble, explainDatabaseError } from '../../postgres/databaseErrors.js';
+import { formatProjectProgress, metricsLine, type ProjectProgress } from './progress.js';
+import { runProjection } from './runProjection.js';
+
+/** `canton-rx project`; emits the exit code, once. */
+export function projectCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readProjectOptions(args, world.env);
+  return openSession(options, world).pipe(concatMap((session) => project(options, session)));
+}
+
+/** The ledger, the contracts and the database. Times are in milliseconds. */
+type ProjectOptions = ReturnType<typeof readProjectOptions>;
+
+function readProjectOptions(args: readonly string[], env: World['env']) {
+  const values = parseOptions(args, {
+    ...connectionOptions,
+    ...nameOptions,
+    database: { type: 'string' },
+    schema: { type: 'string' },
+    exercises: { type: 'boolean' },
+    'keep-archived': { type: 'string' },
+    'on-replaced': { type: 'string' },
+    'log-every': { type: 'string' },
+  });
+  const days = values['keep-archived'];
+  const { schema = 'contracts', exercises = false } = values;
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
+    throw new UsageError(`--schema must be lower-case letters, digits and underscores, got '${schema}'`);
+  return {
+    ...readConnection(values, env),
+    ...readDatabase(values.database, env['CANTON_RX_DATABASE_URL']),
+    schema,
+    ...readNames(values),
+    includeExercises: exercises,
+    keepArchivedMs: days === undefined ? Infinity : readInteger('keep-archived', days, 0, 36_500) * 86_400_000,
+    onReplaced: readOneOf('on-replaced', values['on-replaced'] ?? 'reload', ['reload', 'fail']),
+    logEveryMs: readInteger('log-every', values['log-every'], 30, 86_400) * 1_000,
+  };
+}
+
+/** The URL of a database. The messages do not repeat it: it may have a password. */
+function readDatabase(
+  argument: string | undefined,
+  variable = '',
+): { readonly database: string; readonly isPasswordVisible: boolean } {
+  const database = argument ?? variable;
+  if (database === '') throw new UsageError('no database: use --database URL or set CANTON_RX_DATABASE_URL');
+  const url = URL.canParse(database) ? new URL(database) : undefined;
+  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:')
+    throw new UsageError('--database must be a URL such as postgres://user@127.0.0.1:5432/database');
+  // the package pg also takes a password as a parameter
+  const hasPassword = url.password !== '' || (url.searchParams.get('password') ?? '') !== '';
+  return { database, isPasswordVisible: argument !== undefined && hasPassword };
+}
+
+/** Runs a projection until a signal arrives or it fails; then emits the exit code, once. */
+const project = (options: ProjectOptions, session: Session): Observable<number> =>
+  defer(() => {
+    const { ledger, status, world } = session;
+    const { stderr, signals, env } = world;
+    const progress: ProjectProgress = { stage: 'starting', received: 0, loaded: 0, isLoading: false };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const say = (line: string): void => {
+      status.clear();
+      stderr.write(`${line}\n`);
+    };
+    if (options.isPasswordVisible) say(`${paintFor(stderr, env)('yellow', '!')} ${passwordWarning}`);
+    const projected$ = withPool(options.database, (pool) =>
+      concat(
+        // the connections of a preparation need no clean end: it is one transaction
+        concat(
+          prepareDatabase(pool, options.schema),
+          firstAnswer(session).pipe(ignoreElements()),
+          checkParties(session, options.parties),
+          // a mistyped template must not become the selection of the schema
+          checkTemplates(session, options),
+        ).pipe(
+          catchError((error: unknown) => (isMissing(error) ? EMPTY : throwError(() => error))),
+          takeUntil(fromEvent(signal, 'abort')),
+        ),
+        defer(() => (signal.aborted ? EMPTY : runProjection(session, pool, options, { progress, signal, say }))),
+      ),
+    );
+    const abort$ = interruptions(signals).pipe(
+      take(1),
+      tap(() => {
+        controller.abort();
+      }),
+    );
+    const shown$ = status.isVisible
+      ? showProgress(ledger, status, { read: () => progress, format: formatProjectProgress })
+      : logMetrics(progress, options.logEveryMs, say);
+    return merge(settle(projected$), merge(abort$, shown$).pipe(ignoreElements())).pipe(
+      take(1),
+      concatMap((outcome) => finish(outcome, progress, options, session)),
+    );
+  });
+
+const passwordWarning = 'other users of this machine can see a password in --database: use CANTON_RX_DATABASE_URL';
+
+/** A service may not serve its ledger end. */
+const isMissing = (error: unknown): boolean =>
+  isLedgerError(error, 'ApiError') && error.status === 404 && error.code === undefined;
+
+/** Prints a line of metrics every so often. */
+function logMetrics(progress: ProjectProgress, everyMs: number, say: (line: string) => void): Observable<unknown> {
+  let before: Sample<ProjectProgress> | undefined;
+  const ticks$ = everyMs === 0 ? EMPTY : timer(everyMs, everyMs);
+  return ticks$.pipe(
+    tap(() => {
+      const now = { ...progress, at: Date.now() };
+      say(metricsLine(before, now));
+      before = now;
+    }),
+  );
+}
+
+/** The exit code for a database that cannot be used. */
+const databaseCode = 6;
+
+/** Reports the end on stderr and emits the exit code. */
+function finish(
+  outcome: Outcome,
+  { status }: ProjectProgress,
+  options: ProjectOptions,
+  session: Session,
+): Observable<number> {
+  const { stderr, env } = session.world;
+  const { offset = 0 } = status ?? {};
+  const resume = offset === 0 ? '' : `the same command continues after offset ${offset}\n`;
+  const problem = outcome.kind === 'failed' ? databaseProblem(outcome.error, options.schema) : undefined;
+  if (problem === undefined) {
+    const texts = { done: `stopped\n${resume}`, interrupted: '', interruptedCode: 0 };
+    return reportEnd(outcome, texts, { ...options, resume, isExplained: true }, session);
+  }
+  const { label, trouble } = problem;
+  const finding = findings('database', label).failed({ kind: 'other', ...trouble, text: escapeText(trouble.text) });
+  session.status.clear();
+  stderr.write(`${formatFindings([finding], columnsOf(stderr, 100), paintFor(stderr, env)).join('\n')}\n${resume}`);
+  return of(databaseCode);
+}
+
+/** What is wrong with the database; `undefined` for an error of the ledger, which may have the same codes. */
+function databaseProblem(
+  error: unknown,
+  schema: string,
+): { readonly label: string; readonly trouble: DatabaseTrouble } | undefined {
+  if (error instanceof DatabaseError) return error;
+  if (isLedgerError(error, 'CursorError')) return { label: 'database', trouble: cursorTrouble(error, schema) };
+  const isOfLedger =
+    error instanceof UnknownPartyError || (isLedgerError(error) && !isLedgerError(error, 'StoreError', 'HandlerError'));
+  const trouble = isOfLedger ? undefined : explainDatabaseError(error, schema);
+  return trouble && { label: 'database', trouble };
+}
+
+/** What to do about a saved offset that does not belong to this ledger and these contracts. */
+function cursorTrouble({ reason }: CursorError, schema: string): DatabaseTrouble {
+  const texts = {
+    selection: `the schema ${schema} has other contracts: it was written with other --party, --template or --exercises`,
+    participant: `the schema ${schema} has the contracts of another participant`,
+    ledger: `the schema ${schema} has updates that the ledger no longer has: it was restored from a backup, or is another one`,
+    conflict: `another process writes the schema ${schema}`,
+    unreadable: `the offset in the schema ${schema} cannot be read: a later version of canton-rx may have written it`,
+  } as const;
+  return {
+    text: texts[reason],
+    next: `choose another schema with --schema, or begin again after DROP SCHEMA "${schema}" CASCADE`,
+  };
+}

@@ -1,0 +1,212 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  exhaustMap,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { isLedgerError, type Ledger, type Update } from '../index.js';
+import type { LastUpdate } from '../process/index.js';
+import { formOptions, parseOptions, readForm, readInteger, readOffset, UsageError } from './arguments.js';
+import { connectionOptions, readConnection } from './Connection.js';
+import { reportEnd } from './failure.js';
+import { checkParties, warnOfSynchronizers } from './names.js';
+import { runToEnd, withBackpressure } from './output.js';
+import { prettyRows } from './pretty.js';
+import { joinParts, type Pace, rateOf, rateText, type Samples, showSession, troubleText } from './progress.js';
+import { readSelection, select, selectionOptions } from './Selection.js';
+import { firstAnswer, openSession, type Session } from './Session.js';
+import { columnsOf, type Paint, paintFor } from './terminal.js';
+import { escapeJsonLine, groupDigits, toJsonLine } from './text.js';
+import type { World } from './World.js';
+
+/** `canton-rx tail`; emits the exit code, once. */
+export function tailCommand(args: readonly string[], world: World): Observable<number> {
+  const options = readTailOptions(args, world);
+  return openSession(options, world).pipe(concatMap((session) => tail(options, session)));
+}
+
+/** The ledger, the updates and their form. */
+type TailOptions = ReturnType<typeof readTailOptions>;
+
+function readTailOptions(args: readonly string[], { env, stdout }: World) {
+  const values = parseOptions(args, {
+    ...connectionOptions,
+    ...selectionOptions,
+    ...formOptions,
+    from: { type: 'string' },
+    to: { type: 'string' },
+  });
+  const from = readOffset('from', values.from ?? '0');
+  const to = values.to === undefined ? undefined : readInteger('to', values.to, 0);
+  if (to !== undefined && from !== 'end' && to < from) throw new UsageError(`--to ${to} is before --from ${from}`);
+  if (values.websocket === true && to !== undefined) throw new UsageError('--websocket excludes --to');
+  // exclusive, and inclusive; without a `to` the feed has no end
+  return { ...readConnection(values, env), ...readSelection(values), ...readForm(values, stdout), from, to };
+}
+
+/**
+ * How far a tail has read. Only the functions of the tail change it.
+ *
+ * @internal
+ */
+export interface TailProgress {
+  /** The offset of the last update that was read, and printed unless left out; absent until the start offset is known. */
+  cursor: number | undefined;
+  /** How many updates were read. */
+  count: number;
+  /** The ledger end; absent until it is known, and while the service does not report it. */
+  end: number | undefined;
+}
+
+/** Prints updates until the feed ends, a signal arrives or stdout closes; then emits the exit code, once. */
+const tail = (options: TailOptions, session: Session): Observable<number> =>
+  defer(() => {
+    const progress: TailProgress = { cursor: undefined, count: 0, end: undefined };
+    const shown$ = merge(
+      session.status.isVisible ? trackLedgerEnd(session.ledger, progress) : EMPTY,
+      showSession(session, {
+        read: () => progress,
+        format: (samples, pace, paint) => formatTailProgress(samples, pace, options.to, paint),
+      }),
+    );
+    return runToEnd(session.world, printUpdates(session, options, progress), shown$).pipe(
+      concatMap((outcome) => {
+        const resume = progress.cursor === undefined ? '' : `resume with --from ${progress.cursor}\n`;
+        const gap = {
+          pruned: (earliest: number) => `--from ${earliest} continues without them`,
+          reset: 'its offsets have another meaning now: start with --from 0 or --from end',
+        };
+        const texts = { done: '', interrupted: resume || 'stopped\n', interruptedCode: 0 };
+        return reportEnd(outcome, texts, { ...options, gap, resume, isExplained: false }, session);
+      }),
+    );
+  });
+
+/** Prints the updates that the options select; completes when all are printed. */
+function printUpdates(session: Session, options: TailOptions, progress: TailProgress): Observable<never> {
+  const { ledger, status, world } = session;
+  const { stdout } = world;
+  const { to: endInclusive, format: updateFormat } = options;
+  const formatRow = rowFormat(options, world);
+  let row = '';
+  let lastUpdate: LastUpdate | undefined;
+  const updatesAfter = (beginExclusive: number): Observable<Update> =>
+    ledger.updates(
+      { beginExclusive, updateFormat, ...(endInclusive !== undefined && { endInclusive }) },
+      { lastUpdate },
+    );
+  const print = (): void => {
+    // rows and the status line may share a terminal
+    if (stdout.isTTY === true) status.clear();
+    stdout.write(row);
+  };
+  return startOffset(session, options).pipe(
+    concatMap((start) =>
+      concat(
+        checkParties(session, options.parties),
+        warnOfSynchronizers(session, options.synchronizers),
+        defer(() => {
+          progress.cursor = start;
+          return withBackpressure(stdout, () =>
+            defer(() => updatesAfter(progress.cursor ?? start)).pipe(
+              // for updates that are left out, too
+              tap((update) => {
+                // before the cursor moves: an update that cannot be formatted must not be skipped
+                row = formatRow(update);
+                progress.cursor = update.offset;
+                if ('updateId' in update) lastUpdate = update;
+                progress.count += 1;
+              }),
+              select(options),
+              tap(print),
+            ),
+          );
+        }),
+      ),
+    ),
+    ignoreElements(),
+  );
+}
+
+/**
+ * Where to start. Waits for the ledger end in any case, so that a mistyped URL fails at once. An error of the ledger itself
+ * is left to the feed, which may work without the ledger end.
+ */
+const startOffset = (session: Session, { from, to = Infinity }: TailOptions): Observable<number> =>
+  firstAnswer(session).pipe(
+    map((end) => {
+      if (from !== 'end') {
+        if (end < from) throw new Error(`the ledger ends at offset ${end}, before --from ${from}`);
+        return from;
+      }
+      if (end > to) throw new Error(`the ledger already ends at ${end}, after --to ${to}`);
+      return end;
+    }),
+    catchError((error: unknown) =>
+      from !== 'end' && isLedgerError(error, 'ApiError') ? of(from) : throwError(() => error),
+    ),
+  );
+
+/** The format of updates: rows for people, JSON for programs, or JSON that is safe for a terminal. */
+function rowFormat({ isPretty }: TailOptions, { stdout, env }: World): (update: Update) => string {
+  if (isPretty) return prettyRows(() => columnsOf(stdout, 120), paintFor(stdout, env));
+  return stdout.isTTY === true ? (update) => escapeJsonLine(toJsonLine(update)) : toJsonLine;
+}
+
+/**
+ * Formats the status line: `12 345 / 67 890  ·  1 200/s  ·  catching up`.
+ *
+ * @param to - the end of the range, if it has one
+ *
+ * @internal
+ */
+export function formatTailProgress(
+  samples: Samples<TailProgress>,
+  pace: Pace,
+  to: number | undefined,
+  paint: Paint,
+): string {
+  const { cursor, end } = samples.at(-1) ?? samples[0];
+  const rate = rateOf(samples, ({ count }) => count);
+  const target = end === undefined ? undefined : Math.max(cursor ?? 0, Math.min(end, to ?? end));
+  const state = troubleText(pace.trouble, paint) || stateText(pace, rate, cursor, paint);
+  return joinParts(`${groupDigits(cursor)} / ${groupDigits(target)}`, rateText(rate, paint), state);
+}
+
+function stateText(
+  { hasCaughtUp, isPushed }: Pace,
+  rate: number | undefined,
+  cursor: number | undefined,
+  paint: Paint,
+): string {
+  if (cursor === undefined) return paint('dim', 'connecting');
+  if (hasCaughtUp) return paint('green', isPushed === true ? 'caught up, by WebSocket' : 'caught up');
+  // no update up to the end matches, or the ledger is slow
+  return rate === 0 ? paint('dim', 'waiting') : paint('yellow', 'catching up');
+}
+
+const pollIntervalMs = 2_000;
+
+/**
+ * Keeps the ledger end in the progress up to date while subscribed.
+ *
+ * @internal
+ */
+export const trackLedgerEnd = (ledger: Pick<Ledger, 'ledgerEnd'>, progress: TailProgress): Observable<never> =>
+  timer(0, pollIntervalMs).pipe(
+    exhaustMap(() => ledger.ledgerEnd().pipe(catchError(() => of(undefined)))),
+    tap((end) => {
+      progress.end = end;
+    }),
+    ignoreElements(),
+  );

@@ -1,0 +1,252 @@
+import type * as t from 'io-ts';
+import type { DeduplicationPeriod } from './ExecuteRequest.js';
+import type { Duration } from './MinLedgerTime.js';
+import { Codec, fail, atKey, invalid, isRecord, readerOf } from './internal/Codec.js';
+import { TextValues } from './JsCantonError.js';
+import { json, lenient, nullable, optional, repeated, tag, text, texts } from './internal/field.js';
+import { envelope, message } from './internal/message.js';
+import { oneOf, oneOfKeys, unknownWithOffset } from './internal/variant.js';
+import { OffsetCheckpoint, SynchronizerTime, TraceContext } from './OffsetCheckpoint.js';
+import { Int64, Offset, type Party } from './scalars.js';
+
+/**
+ * The status of a command, as gRPC reports it.
+ *
+ * @inline
+ */
+interface Status {
+  /** The gRPC code; 0 for a success. */
+  readonly code: Int64;
+  /** The explanation. */
+  readonly message: string;
+  /** Details of an error, undecoded. */
+  readonly details: readonly unknown[];
+}
+
+const Status = message<Status>('Status', {
+  code: lenient(Int64, 0),
+  message: lenient(text, ''),
+  details: repeated(json),
+});
+
+/**
+ * What every completion has.
+ *
+ * @inline
+ */
+interface CompletionFields {
+  /** The variant. */
+  readonly _tag: 'Completion';
+  /** The command id that the submitter chose. */
+  readonly commandId: string;
+  /** The user that submitted. */
+  readonly userId: string;
+  /** The parties that acted, without those that the request does not name. Their order has no meaning. */
+  readonly actAs: readonly Party[];
+  /** Identifies the attempt. */
+  readonly submissionId?: string;
+  /** The id of the committed update; absent after a rejection. */
+  readonly updateId?: string;
+  /** The period that the participant has searched for the same change; absent for a reassignment. */
+  readonly deduplicationPeriod?: DeduplicationPeriod;
+  /** The trace context of the submission. */
+  readonly traceContext?: TraceContext;
+  /** The position on this participant's ledger: that of the update, if there is one. */
+  readonly offset: Offset;
+  /** The synchronizer of the submission, and the record time. */
+  readonly synchronizerTime: SynchronizerTime;
+  /** The traffic cost of the confirmation request, in bytes, also of a rejected one. Since 3.4.12. */
+  readonly paidTrafficCost?: Int64;
+  /** The hash that an external party signed, in base64. Since 3.6. */
+  readonly transactionHash?: string;
+  /** The status on the wire. A rejection has its content as `code`, `errorCategory`, `reason` and `context`. */
+  readonly status?: Status;
+}
+
+/**
+ * Why a command was rejected.
+ *
+ * @inline
+ */
+interface Rejection {
+  /** The attempt has committed nothing. */
+  readonly outcome: 'rejected';
+  /** The ledger's error code, such as `LOCAL_VERDICT_LOCKED_CONTRACTS`. `NA` if the ledger withholds it. */
+  readonly code: string;
+  /** The ledger's error category, 1 to 14. -1 if the ledger withholds it. */
+  readonly errorCategory: Int64;
+  /** The ledger's explanation. */
+  readonly reason: string;
+  /** The details that the ledger gives. */
+  readonly context: Readonly<Record<string, string>>;
+}
+
+/**
+ * The end of an attempt to execute commands, by its `outcome`:
+ *
+ * - `committed`: a transaction was committed.
+ * - `reassigned`: a reassignment was committed. A participant reassigns contracts automatically if a transaction needs
+ *   them on one synchronizer: then the completion has the command id of that transaction, which is still open.
+ * - `rejected`: the attempt has committed nothing. An earlier attempt of the same change may have.
+ *
+ * A change can have several completions, because rejected commands may be sent again. A command that is refused before
+ * the participant has registered it has none.
+ *
+ * @category Completions
+ */
+export type Completion = CompletionFields &
+  (
+    | {
+        /** What was committed. */
+        readonly outcome: 'committed' | 'reassigned';
+        /** The id of the update. */
+        readonly updateId: string;
+      }
+    | Rejection
+  );
+
+/** A field that is empty on the wire if it is absent. */
+const filled: t.Type<string | undefined, unknown> = /* @__PURE__ */ emptyAs(
+  /* @__PURE__ */ optional(text),
+  (u) => u === '',
+);
+
+/** A request's period is closed, and would refuse what a newer ledger adds. */
+const period: t.Type<DeduplicationPeriod | undefined, unknown> = /* @__PURE__ */ emptyAs(
+  /* @__PURE__ */ optional(
+    /* @__PURE__ */ oneOfKeys<DeduplicationPeriod>('DeduplicationPeriod', {
+      DeduplicationDuration: message('DeduplicationDuration', {
+        value: message<Duration>('Duration', { seconds: Int64, nanos: nullable(Int64), unknownFields: optional(json) }),
+      }),
+      DeduplicationOffset: message('DeduplicationOffset', { value: Offset }),
+      Empty: message('Empty', {}),
+    }),
+  ),
+  (u) => isRecord(u) && 'Empty' in u,
+);
+
+/** Decodes an empty value like an absent one. */
+function emptyAs<A>(
+  codec: t.Type<A | undefined, unknown>,
+  isEmpty: (u: unknown) => boolean,
+): t.Type<A | undefined, unknown> {
+  const read = readerOf(codec);
+  return new Codec<A | undefined>(
+    codec.name,
+    (u): u is A | undefined => codec.is(u),
+    (u, sink) => (isEmpty(u) ? undefined : read(u, sink)),
+    (a) => codec.encode(a),
+  );
+}
+
+/** A field that follows from others, and is not on the wire. */
+const derived: t.Type<unknown, unknown> = /* @__PURE__ */ new Codec<unknown>(
+  'derived',
+  (u): u is unknown => u !== invalid,
+  () => undefined,
+  () => undefined,
+);
+
+const fields = message<CompletionFields>('Completion', {
+  _tag: tag('Completion'),
+  commandId: text,
+  userId: text,
+  actAs: texts,
+  submissionId: filled,
+  updateId: filled,
+  deduplicationPeriod: period,
+  traceContext: optional(TraceContext),
+  offset: Offset,
+  synchronizerTime: SynchronizerTime,
+  paidTrafficCost: optional(Int64),
+  transactionHash: filled,
+  status: optional(Status),
+  outcome: derived,
+  code: derived,
+  errorCategory: derived,
+  reason: derived,
+  context: derived,
+});
+
+const readFields = readerOf(fields);
+
+/**
+ * Codec of `Completion`.
+ *
+ * @category Completions
+ */
+export const Completion: t.Type<Completion, unknown> = new Codec<Completion>(
+  'Completion',
+  (u): u is Completion => fields.is(u) && 'outcome' in u && (u.outcome === 'rejected' || u.updateId !== undefined),
+  (u, sink) => {
+    const decoded = readFields(u, sink);
+    if (decoded === invalid) return invalid;
+    const { status, updateId, deduplicationPeriod } = decoded;
+    if (status !== undefined && status.code !== 0) return { ...decoded, ...rejectionOf(status) };
+    if (updateId === undefined) return fail(updateId, atKey(sink, 'updateId', text, updateId), 'an update id');
+    // a transaction always has a period, and a reassignment never
+    return { ...decoded, updateId, outcome: deduplicationPeriod === undefined ? 'reassigned' : 'committed' };
+  },
+  (a) => fields.encode(a),
+);
+
+/** Reads `CODE(category,trace): text`, and the details. */
+function rejectionOf({ message, details }: Status): Rejection {
+  const [, code, category, explanation] = /^([A-Z][A-Z0-9_]*)\((-?\d+),[^)]*\): (.*)$/s.exec(message) ?? [];
+  const [info] = details.flatMap((detail) => {
+    const decoded = Detail.decode(detail);
+    return decoded._tag === 'Right' ? [decoded.right.valueDecoded] : [];
+  });
+  return {
+    outcome: 'rejected',
+    code: code ?? info?.reason ?? 'NA',
+    errorCategory: Number(category ?? info?.metadata['category']) || -1,
+    reason: explanation ?? message,
+    context: info?.metadata ?? {},
+  };
+}
+
+/** A detail with the code of the error. Others name the trace and the resources. */
+const Detail = message<{ readonly valueDecoded: ErrorInfo }>('Detail', {
+  valueDecoded: message<ErrorInfo>('ErrorInfo', { reason: text, metadata: lenient(TextValues, {}) }),
+});
+
+interface ErrorInfo {
+  readonly reason: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/**
+ * An element of a variant that this version does not know, undecoded. Feeds emit it, so a newer ledger does not end
+ * them.
+ *
+ * @category Completions
+ */
+export interface UnknownCompletion {
+  /** The variant. */
+  readonly _tag: 'UnknownCompletion';
+  /** The wire name of the variant. */
+  readonly variant: string;
+  /** The position on this participant's ledger. */
+  readonly offset: Offset;
+  /** The content, undecoded. */
+  readonly value: unknown;
+}
+
+/**
+ * An element of the feed of completions: a union, discriminated by `_tag`. A checkpoint means that all completions up to
+ * its offset were sent.
+ *
+ * @category Completions
+ */
+export type CompletionResponse = Completion | OffsetCheckpoint | UnknownCompletion;
+
+/** Codec of an element in a response with completions, `{"completionResponse": {...}}`. */
+export const CompletionElement: t.Type<CompletionResponse, unknown> = envelope(
+  'completionResponse',
+  oneOf<Completion | OffsetCheckpoint, UnknownCompletion>(
+    'CompletionResponse',
+    { Completion: envelope('value', Completion), OffsetCheckpoint: envelope('value', OffsetCheckpoint) },
+    unknownWithOffset('UnknownCompletion'),
+  ),
+);

@@ -1,0 +1,66 @@
+/** Why there is no response, in a few words, and what to do about it. */
+interface ConnectionTrouble {
+  readonly text: string;
+  readonly next: string;
+  /** Whether a server answers that is not a participant. */
+  readonly isForeign?: boolean;
+}
+
+/** Explains the code of a `ConnectionError`; `undefined` for an unknown one. */
+export function connectionTrouble(code: string | undefined): ConnectionTrouble | undefined {
+  if (code === undefined) return withoutCode;
+  if (code.startsWith('HPE_')) return noHttp;
+  return known[code] ?? (code.startsWith('ERR_SSL') ? noTls : undefined);
+}
+
+const withoutCode: ConnectionTrouble = {
+  text: 'the connection failed',
+  next: 'check host and port; fetch refuses some ports, such as 6000',
+};
+
+const noHttp: ConnectionTrouble = {
+  isForeign: true,
+  text: 'the server does not speak HTTP/1.1',
+  next: 'this may be the gRPC port: the JSON Ledger API has a separate port',
+};
+
+const noTls: ConnectionTrouble = { text: 'the server does not speak TLS', next: 'try http:// instead of https://' };
+
+const closed: ConnectionTrouble = {
+  text: 'the connection was closed without a response',
+  next: 'this may be https or the gRPC port: the JSON Ledger API speaks HTTP/1.1 on a separate port',
+};
+
+const checkNetwork = 'check the network, a VPN, the routes';
+
+const addAuthority = 'add its authority with NODE_EXTRA_CA_CERTS=FILE, or contact the operator of the ledger';
+
+const unknownAuthority: ConnectionTrouble = {
+  text: 'the authority of the certificate is unknown',
+  next: addAuthority,
+};
+
+/** By the codes of the system, of TLS and of fetch. */
+const known: Readonly<Partial<Record<string, ConnectionTrouble>>> = {
+  ECONNREFUSED: {
+    text: 'connection refused: nothing listens on this port',
+    next: 'check that the participant is running, that its http-ledger-api is enabled, and that this is its port',
+  },
+  ENOTFOUND: { text: 'the host name does not resolve', next: 'check the spelling of the host name, and DNS' },
+  EAI_AGAIN: { text: 'DNS does not answer', next: 'check the network and the DNS of this machine' },
+  EHOSTUNREACH: { text: 'no route to the host', next: checkNetwork },
+  ENETUNREACH: { text: 'no route to the network', next: checkNetwork },
+  ETIMEDOUT: { text: 'no connection in time', next: 'check the port, and firewalls' },
+  ECONNRESET: closed,
+  UND_ERR_SOCKET: closed,
+  EPROTO: noTls,
+  CERT_HAS_EXPIRED: { text: 'the certificate has expired', next: 'contact the operator of the ledger' },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'the certificate is self-signed', next: addAuthority },
+  SELF_SIGNED_CERT_IN_CHAIN: { text: 'the authority of the certificate is not trusted', next: addAuthority },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    text: 'the certificate is for another host name',
+    next: 'use the host name in the certificate',
+  },
+};

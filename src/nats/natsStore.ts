@@ -1,0 +1,211 @@
+import { nuid } from '@nats-io/nats-core';
+import * as t from 'io-ts';
+import {
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  exhaustMap,
+  filter,
+  finalize,
+  ignoreElements,
+  interval,
+  merge,
+  Observable,
+  of,
+  repeat,
+  switchMap,
+  take,
+} from 'rxjs';
+import { optional, text } from '../codecs/internal/field.js';
+import { message } from '../codecs/internal/message.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { CursorError, StoreError, type StoreOperation } from '../errors/process.js';
+import type { CheckpointStore } from '../process/CheckpointStore.js';
+import { holdName } from '../process/memoryStore.js';
+import { callStore, type CursorBucket, type StoredRecord, type StoreServer } from './CursorBucket.js';
+
+/**
+ * Returns a store that keeps the cursors of readers in a bucket. Its lock elects one of the replicas that share a name:
+ * the record has the ID of the replica that holds it. The holder writes it every third of `ackWaitMs`; another replica
+ * takes it if it has not been written for `ackWaitMs`. A write replaces only the record that its writer knows, so a
+ * holder that lost the name without noticing cannot move the cursor.
+ */
+export function natsStore(
+  server: StoreServer,
+  bucket: CursorBucket,
+  ackWaitMs: number,
+): Required<Pick<CheckpointStore, 'hold' | 'load' | 'save'>> {
+  // the same for all runs of this store, of which one at a time gets as far as the server
+  const holder = nuid.next();
+  const leases = new Map<string, Lease>();
+  const withLease = <A>(operation: StoreOperation, name: string, work: (lease: Lease) => Promise<A>): Promise<A> =>
+    callStore(server, operation, name, () => {
+      const lease = leases.get(name);
+      return lease === undefined ? Promise.reject(lost(name)) : work(lease);
+    });
+  /** Renews the record. A failure other than the loss is left to the next renewal, and to the next save. */
+  const renewals = (lease: Lease): Observable<never> =>
+    interval(ackWaitMs / 3).pipe(
+      exhaustMap(() =>
+        defer(() => lease.write(lease.cursor)).pipe(
+          catchError((error: unknown) => {
+            if (isLedgerError(error)) throw error;
+            return EMPTY;
+          }),
+        ),
+      ),
+      ignoreElements(),
+    );
+  const holdLease = (name: string, lease: Lease): Observable<unknown> => {
+    leases.set(name, lease);
+    return merge(of(true), renewals(lease)).pipe(
+      finalize(() => {
+        leases.delete(name);
+        lease.release();
+      }),
+    );
+  };
+  return {
+    load: (name) => withLease('load', name, (lease) => Promise.resolve(lease.cursor())),
+    save: (name, cursor) => withLease('save', name, (lease) => lease.write(() => cursor)),
+    hold: (name) =>
+      holdName(leases, name).pipe(
+        switchMap(() => acquire(server, bucket, { name, holder, ackWaitMs })),
+        switchMap((lease) => holdLease(name, lease)),
+      ),
+  };
+}
+
+/** The record of a reader. */
+interface ReaderRecord {
+  /** The ID of the replica that holds the name. */
+  readonly holder?: string | undefined;
+  /** The cursor of the processor; absent before the first commit. */
+  readonly cursor?: unknown;
+}
+
+const ReaderRecord = message<ReaderRecord>('ReaderRecord', { holder: optional(text), cursor: optional(t.unknown) });
+
+/** Decodes the record of a reader; that of a new one is empty. */
+function recordOf(name: string, stored: StoredRecord | undefined): ReaderRecord {
+  const result = ReaderRecord.decode(stored?.record ?? {});
+  if (result._tag === 'Right') return result.right;
+  throw new CursorError('unreadable', name, 'the record was not written by this library');
+}
+
+const keyOf = (name: string): string => `reader.${name}`;
+
+/** The longest delay before a replica checks the record again, in milliseconds. */
+const maxPollMs = 1_000;
+
+/** What a replica waits for. */
+interface Wanted {
+  readonly name: string;
+  readonly holder: string;
+  readonly ackWaitMs: number;
+}
+
+/** Waits until no other replica holds a name, and takes it. */
+const acquire = (server: StoreServer, bucket: CursorBucket, { name, holder, ackWaitMs }: Wanted): Observable<Lease> =>
+  defer(() => {
+    let seen: { readonly revision: number | undefined; readonly at: number; readonly since: number } | undefined;
+    const isFree = (stored: StoredRecord | undefined): boolean => {
+      const at = performance.now();
+      // while the server was unavailable, or this process was suspended, the holder could not write either
+      const isSeenInTime = seen !== undefined && at - seen.at < ackWaitMs / 2;
+      const isSame = isSeenInTime && seen?.revision === stored?.revision;
+      seen = { revision: stored?.revision, at, since: isSame ? (seen?.since ?? at) : at };
+      const { holder: other } = recordOf(name, stored);
+      // the response to an earlier attempt of this replica may have been lost
+      return other === undefined || other === holder || at - seen.since >= ackWaitMs;
+    };
+    const takeRecord = async (stored: StoredRecord | undefined): Promise<Lease | undefined> => {
+      const { cursor } = recordOf(name, stored);
+      const revision = await bucket.put(keyOf(name), { holder, cursor }, stored?.revision ?? 0);
+      return revision === undefined ? undefined : openLease(bucket, name, { holder, cursor, revision });
+    };
+    return defer(() => callStore(server, 'hold', name, () => bucket.get(keyOf(name)))).pipe(
+      repeat({ delay: Math.min(maxPollMs, ackWaitMs / 3) }),
+      filter(isFree),
+      concatMap((stored) => releasedIfUnused(callStore(server, 'hold', name, () => takeRecord(stored)))),
+      filter((lease) => lease !== undefined),
+      take(1),
+    );
+  });
+
+/** Emits a lease. Releases it if the subscriber has gone before the response. */
+const releasedIfUnused = (taken: Promise<Lease | undefined>): Observable<Lease | undefined> =>
+  new Observable((subscriber) => {
+    taken.then(
+      (lease) => {
+        if (subscriber.closed) lease?.release();
+        subscriber.next(lease);
+        subscriber.complete();
+      },
+      (error: unknown) => {
+        subscriber.error(error);
+      },
+    );
+  });
+
+/** A name that is held. */
+interface Lease {
+  /** The cursor that was written last. */
+  readonly cursor: () => unknown;
+  /** Writes a cursor after the previous writes. Fails with a `StoreError` if the name is lost. */
+  readonly write: (cursor: () => unknown) => Promise<unknown>;
+  /** Passes the name to the next replica. */
+  readonly release: () => void;
+}
+
+/** A record as its holder knows it. */
+interface HeldRecord {
+  readonly holder: string;
+  readonly cursor: unknown;
+  readonly revision: number;
+}
+
+function openLease(bucket: CursorBucket, name: string, acquired: HeldRecord): Lease {
+  const key = keyOf(name);
+  const { holder } = acquired;
+  let known = acquired;
+  // one write at a time: each requires the revision of the previous one
+  let running = 0;
+  let previous: Promise<unknown> = Promise.resolve();
+  const put = async (cursor: unknown): Promise<void> => {
+    let revision = await bucket.put(key, { holder, cursor }, known.revision);
+    if (revision === undefined) {
+      // the response to an earlier write of this holder may have been lost
+      const stored = await bucket.get(key);
+      if (stored === undefined || recordOf(name, stored).holder !== holder) throw lost(name);
+      revision = await bucket.put(key, { holder, cursor }, stored.revision);
+    }
+    // an earlier write of this holder came in between: the next attempt detects it
+    if (revision === undefined) throw new Error('the record has changed');
+    known = { holder, cursor, revision };
+  };
+  const inTurn = (work: () => unknown): Promise<unknown> => {
+    running += 1;
+    const result = previous.then(work).finally(() => {
+      running -= 1;
+    });
+    previous = result.catch(() => undefined);
+    return result;
+  };
+  const release = (): void => {
+    bucket.send(key, { cursor: known.cursor }, known.revision);
+  };
+  return {
+    cursor: () => known.cursor,
+    // the cursor is read when it is written: renewing the record must not undo a save that was still running
+    write: (cursor) => inTurn(() => put(cursor())),
+    release: () => {
+      // at once if possible: the connection may be closed next
+      if (running === 0) release();
+      else void inTurn(release).catch(() => undefined);
+    },
+  };
+}
+
+const lost = (name: string): StoreError => new StoreError('hold', name, 'another processor holds the name now');

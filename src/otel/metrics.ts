@@ -1,0 +1,164 @@
+import type { Attributes, BatchObservableResult, ObservableGauge } from '@opentelemetry/api';
+import type { SynchronizerTime } from '../codecs/OffsetCheckpoint.js';
+import type { Offset, Timestamp } from '../codecs/scalars.js';
+import type { Diagnostic } from '../diagnostics/Diagnostic.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { type Recorder, safely } from './Recorder.js';
+
+/** Counts a diagnostic of a feed, a processor or a submission that has the attributes `attributes`. */
+export function countDiagnostic(recorder: Recorder, attributes: Attributes, diagnostic: Diagnostic): void {
+  const { errorType, measure } = recorder;
+  switch (diagnostic._tag) {
+    case 'RetryScheduled':
+    case 'SubmissionUnclear':
+    case 'SocketClosed':
+    case 'GapFound':
+    case 'HandlerFailed':
+    case 'UpdateSkipped':
+    case 'UpdateParked':
+      measure(counterOf[diagnostic._tag], 1, { ...attributes, 'error.type': errorType(diagnostic.cause) });
+      // the error of a handler belongs to the program, regardless of its type
+      if (diagnostic._tag !== 'HandlerFailed') countUndecodable(recorder, attributes, diagnostic.cause);
+      break;
+    case 'FeedEnded':
+      if (diagnostic.how !== 'failed') break;
+      measure('feed.failures', 1, { ...attributes, 'error.type': errorType(diagnostic.error) });
+      countUndecodable(recorder, attributes, diagnostic.error);
+      break;
+    case 'PageLimitLearned':
+      // the limit belongs to the ledger, regardless of which feed reports it
+      measure('page_limit', diagnostic.pageLimit, {});
+      break;
+    default:
+  }
+}
+
+/** The counters of diagnostics that have a cause. */
+const counterOf = {
+  RetryScheduled: 'retries',
+  SubmissionUnclear: 'retries',
+  SocketClosed: 'sockets.closed',
+  GapFound: 'gaps',
+  HandlerFailed: 'handler.failures',
+  UpdateSkipped: 'updates.skipped',
+  UpdateParked: 'updates.parked',
+} as const;
+
+/** Counts a failure that is a `DecodeError`, or an unknown outcome whose last error was one. */
+export function countUndecodable({ measure }: Recorder, attributes: Attributes, error: unknown): void {
+  const cause = isLedgerError(error, 'OutcomeUnknownError') ? error.lastError : error;
+  if (isLedgerError(cause, 'DecodeError')) measure('decode.failures', 1, attributes);
+}
+
+/** The progress of a feed that has no end. */
+export interface Follower {
+  /** The name of its processor, if it has one. */
+  readonly attributes: Attributes;
+  cursor: Offset | undefined;
+  /** The newest record time of each synchronizer. */
+  readonly recordTimes: Map<string, Timestamp>;
+}
+
+/** Updates the newest record times of a feed, which emits the times of each synchronizer in order. */
+export function updateRecordTimes(
+  { recordTimes }: Follower,
+  times: readonly SynchronizerTime[],
+  { synchronizerLabel }: Recorder,
+): void {
+  for (const { synchronizerId, recordTime } of times) recordTimes.set(synchronizerLabel(synchronizerId), recordTime);
+}
+
+/** The gauges of the lag. */
+interface Gauges {
+  readonly offsets: ObservableGauge;
+  readonly recordTime: ObservableGauge;
+}
+
+/** A value of a gauge. */
+interface Lag {
+  readonly gauge: keyof Gauges;
+  readonly attributes: Attributes;
+  readonly value: number;
+}
+
+/**
+ * The subscribed feeds of one ledger that have no end. Their lag is observed only while there are any, because a meter
+ * retains its callbacks.
+ */
+export class Followers {
+  /** The last known ledger end. */
+  ledgerEnd: Offset | undefined;
+  readonly #all = new Set<Follower>();
+  /** Those that could not be counted yet, because there was no meter. */
+  readonly #uncounted = new Set<Follower>();
+  #observed: ReadonlyMap<string, Lag> = new Map();
+  #stop: (() => void) | undefined;
+
+  constructor(private readonly recorder: Recorder) {}
+
+  add(follower: Follower): void {
+    this.#all.add(follower);
+    this.#uncounted.add(follower);
+    this.count();
+  }
+
+  /** Counts the feeds that are not counted yet, and observes their lag, if there is a meter now. */
+  count(): void {
+    if (this.#uncounted.size === 0 || this.recorder.meter() === undefined) return;
+    for (const { attributes } of this.#uncounted) this.recorder.measure('feeds.active', 1, attributes);
+    this.#uncounted.clear();
+    this.#stop ??= safely(() => this.#start());
+  }
+
+  remove(follower: Follower): void {
+    if (this.#all.delete(follower) && !this.#uncounted.delete(follower))
+      this.recorder.measure('feeds.active', -1, follower.attributes);
+  }
+
+  /** Observes the lag whenever the meter is read; returns the function that stops it. */
+  #start(): (() => void) | undefined {
+    const meter = this.recorder.meter();
+    const gauge = (name: string, unit: string, description: string): ObservableGauge | undefined =>
+      meter?.createObservableGauge(`canton_rx.lag.${name}`, { unit, description });
+    const offsets = gauge('offsets', '{offset}', 'Offsets between the slowest feed and the last known ledger end');
+    const recordTime = gauge('record_time', 's', 'Age of the newest record time of a synchronizer in the slowest feed');
+    if (offsets === undefined || recordTime === undefined) return undefined;
+    const observe = (result: BatchObservableResult): void => {
+      this.#observe(result, { offsets, recordTime });
+    };
+    meter?.addBatchObservableCallback(observe, [offsets, recordTime]);
+    return () => meter?.removeBatchObservableCallback(observe, [offsets, recordTime]);
+  }
+
+  /** Observes the lag, and zero once after the last feed has ended: a meter exports the last value of a gauge. */
+  #observe(result: BatchObservableResult, gauges: Gauges): void {
+    const lags = this.#lags();
+    safely(() => {
+      for (const [key, { gauge, attributes, value }] of new Map([...this.#observed, ...lags]))
+        result.observe(gauges[gauge], lags.has(key) ? value : 0, { ...this.recorder.ledger, ...attributes });
+    });
+    this.#observed = lags;
+    // a callback must not be removed while the meter iterates over its callbacks
+    queueMicrotask(() => {
+      if (this.#all.size > 0) return;
+      safely(() => this.#stop?.());
+      this.#stop = undefined;
+    });
+  }
+
+  /** Returns the lag of the slowest of the feeds that have the same attributes. */
+  #lags(): ReadonlyMap<string, Lag> {
+    const lags = new Map<string, Lag>();
+    const note = (gauge: keyof Gauges, attributes: Attributes, value: number): void => {
+      const key = `${gauge} ${JSON.stringify(attributes)}`;
+      // a feed may be ahead of the last known ledger end, and a clock may be slow
+      lags.set(key, { gauge, attributes, value: Math.max(0, value, lags.get(key)?.value ?? 0) });
+    };
+    for (const { attributes, cursor, recordTimes } of this.#all) {
+      if (cursor !== undefined && this.ledgerEnd !== undefined) note('offsets', attributes, this.ledgerEnd - cursor);
+      for (const [id, time] of recordTimes)
+        note('recordTime', { ...attributes, 'canton.synchronizer.id': id }, (Date.now() - Date.parse(time)) / 1_000);
+    }
+    return lags;
+  }
+}

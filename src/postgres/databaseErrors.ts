@@ -1,0 +1,137 @@
+import { quotable } from '../errors/internal/message.js';
+
+/** Whether a rule of the database is violated: `integrity_constraint_violation`, or errors of PL/pgSQL. */
+export const isRuleViolation = (error: unknown): boolean => /^(23|P0)/.test(sqlStateOf(error) ?? '');
+
+/** Whether the database requires the transaction to be repeated: `serialization_failure`, `deadlock_detected`. */
+export const mustRepeat = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
+
+/**
+ * Whether an earlier statement of the transaction failed and the handler ignored the failure:
+ * `in_failed_sql_transaction`.
+ */
+export const isFailedTransaction = (error: unknown): boolean => sqlStateOf(error) === '25P02';
+
+/** Why a database cannot be used, and the next step. Contains no secret and no value of a row. */
+export interface DatabaseTrouble {
+  readonly text: string;
+  readonly next?: string;
+}
+
+/** Returns why a database cannot be used; `undefined` for an error that has another cause. */
+export function explainDatabaseError(error: unknown, schema: string): DatabaseTrouble | undefined {
+  for (const cause of causesOf(error)) {
+    const trouble = explain(cause, schema);
+    if (trouble !== undefined) return trouble;
+  }
+  return undefined;
+}
+
+/** An error, structurally: those of the system may be of another realm. */
+interface Cause {
+  readonly message?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+/** An error and its causes: stores, handlers and their libraries wrap those of the database. */
+function* causesOf(error: unknown): Generator<Cause, void> {
+  let current = error;
+  for (let depth = 0; depth < 10 && isCause(current); depth += 1) {
+    yield current;
+    // Node.js tries all addresses of a host name
+    if (Array.isArray(current.errors)) yield* current.errors.filter(isCause);
+    current = current.cause;
+  }
+}
+
+const isCause = (u: unknown): u is Cause => typeof u === 'object' && u !== null;
+
+const codeOf = ({ code }: Cause): string => (typeof code === 'string' ? code : '');
+
+const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
+
+/** Returns the SQLSTATE of an error or of its causes. */
+function sqlStateOf(error: unknown): string | undefined {
+  for (const cause of causesOf(error)) if (isSqlState(codeOf(cause))) return codeOf(cause);
+  return undefined;
+}
+
+function explain(error: Cause, schema: string): DatabaseTrouble | undefined {
+  const code = codeOf(error);
+  const message = typeof error.message === 'string' ? error.message : '';
+  if (code === 'ENOENT' && 'path' in error && 'syscall' in error && error.syscall === 'open')
+    return {
+      text: `there is no file ${quotable(String(error.path), [])}`,
+      next: 'check sslrootcert, sslcert and sslkey',
+    };
+  const trouble = byCode(schema)[code] ?? byMessage.find(([pattern]) => pattern.test(message))?.[1];
+  if (trouble !== undefined) return trouble;
+  // the message names tables and columns; values are in the details of the error
+  return isSqlState(code) && 'severity' in error
+    ? { text: `the database refuses a statement (${code}): ${quotable(message, []).slice(0, 200)}` }
+    : undefined;
+}
+
+const checkPassword = 'check user and password: they are in the URL, in $PGPASSWORD or in ~/.pgpass';
+
+const certificate: DatabaseTrouble = {
+  text: 'the certificate of the database is not trusted',
+  next: 'add its authority with NODE_EXTRA_CA_CERTS=FILE or ?sslrootcert=FILE, or contact the operator of the database',
+};
+
+/** By the codes of the system and the SQLSTATEs of PostgreSQL. */
+const byCode = (schema: string): Readonly<Partial<Record<string, DatabaseTrouble>>> => ({
+  ECONNREFUSED: {
+    text: 'connection refused: nothing listens on this port',
+    next: 'check that PostgreSQL is running, and host and port of the URL',
+  },
+  ENOTFOUND: { text: 'the host name does not resolve', next: 'check the spelling of the host name, and DNS' },
+  EAI_AGAIN: { text: 'DNS does not answer', next: 'check the network and the DNS of this machine' },
+  EHOSTUNREACH: { text: 'no route to the host', next: 'check the network, a VPN, the routes' },
+  ENETUNREACH: { text: 'no route to the network', next: 'check the network, a VPN, the routes' },
+  ETIMEDOUT: { text: 'no connection in time', next: 'check the port, and firewalls' },
+  ENOENT: { text: 'there is no socket of PostgreSQL', next: 'check that PostgreSQL is running on this machine' },
+  DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
+  SELF_SIGNED_CERT_IN_CHAIN: certificate,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
+  '28P01': { text: 'the password is refused', next: checkPassword },
+  '28000': {
+    text: 'the server does not admit this user from here',
+    next: 'check the user, and pg_hba.conf; the server may require TLS: ?sslmode=require',
+  },
+  '3D000': { text: 'the database does not exist', next: 'create it with createdb, or check the end of the URL' },
+  '42501': {
+    text: `the user lacks rights in the schema ${schema}, or to create it`,
+    next: `let the owner of the database run: CREATE SCHEMA "${schema}" AUTHORIZATION the_user; or choose another schema`,
+  },
+  '25006': { text: 'the database is read-only', next: 'it may be a standby: use the address of the primary' },
+  '53300': { text: 'the database has too many connections', next: 'raise max_connections, or end other clients' },
+  '57P03': { text: 'the database is starting or stopping', next: 'try again in a moment' },
+  '42P07': { text: `the schema ${schema} has other tables of the same names`, next: 'choose another schema' },
+});
+
+/** By the messages of the package `pg`, which have no codes. */
+const byMessage: readonly (readonly [RegExp, DatabaseTrouble])[] = [
+  [/password must be a (?:non-empty )?string/, { text: 'the database requires a password', next: checkPassword }],
+  [
+    /connection timeout|timeout (?:expired|exceeded)/,
+    {
+      text: 'the server does not answer in time',
+      next: 'check that this is the port of PostgreSQL; a firewall may drop the packets',
+    },
+  ],
+  [
+    /does not support SSL/,
+    { text: 'the server has no TLS', next: 'leave out sslmode in the URL, or enable TLS on the server' },
+  ],
+  [
+    /Connection terminated|ECONNRESET|unexpected|Unknown authenticationOk/i,
+    {
+      text: 'the connection was closed',
+      next: 'check that this is the port of PostgreSQL, and its log for the reason',
+    },
+  ],
+];

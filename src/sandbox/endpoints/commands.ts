@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import * as t from 'io-ts';
+import type { Command } from '../../codecs/Command.js';
+import { CommandsRequest } from '../../codecs/CommandsRequest.js';
+import { json, nullable } from '../../codecs/internal/field.js';
+import { LedgerString, type Opt } from '../../codecs/scalars.js';
+import { TransactionFormat } from '../../codecs/UpdateFormat.js';
+import { RequestError, requestError } from '../errors.js';
+import { type Answer, jsonAnswer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
+import { checkFilters, checkTemplates } from '../ledger/Packages.js';
+import { visibleTransaction } from '../ledger/visible.js';
+import type { Settings } from '../participant/Settings.js';
+import { decode, decodeBody, parseBody, readDuration, readMinLedgerTime } from '../requests/decode.js';
+import { selectParties, selectTransactions } from '../requests/selections.js';
+import { interpret, typeCommands } from '../submission/interpret.js';
+import { findInput, readDisclosed, route } from '../submission/route.js';
+import type { DeduplicationPeriod } from '../submission/Submission.js';
+import { checkVerdict, type Outcome, submit } from '../submission/submit.js';
+import type { WireTransaction } from '../wire/WireUpdate.js';
+
+/** `POST /v2/commands/submit-and-wait` */
+export const submitAndWait = (call: Call): Promise<Answer> =>
+  submitCommands(readCommands(parseBody(call.body)), call, (outcome) =>
+    answerOutcome(outcome, ({ updateId, offset }) => jsonAnswer({ updateId, completionOffset: offset })),
+  );
+
+const TransactionBody = t.type({ commands: json, transactionFormat: nullable(TransactionFormat) });
+
+/** `POST /v2/commands/submit-and-wait-for-transaction`: reads the transaction after its commit, which can fail. */
+export function submitAndWaitForTransaction(call: Call): Promise<Answer> {
+  const { participant, body } = call;
+  const { commands, transactionFormat } = decodeBody(TransactionBody, body);
+  const request = readCommands(commands);
+  const format = transactionFormat && selectTransactions(transactionFormat, participant.settings.profile);
+  const selection = format ?? selectParties([...request.actAs, ...(request.readAs ?? [])]);
+  return submitCommands(request, call, (outcome) =>
+    answerOutcome(outcome, (committed) => {
+      checkFilters(participant.ledger.packages, selection.events);
+      return jsonAnswer({ transaction: visibleTransaction(committed, selection, participant) });
+    }),
+  );
+}
+
+/** `POST /v2/commands/async/submit`: after the registration, only the completion reports a rejection. */
+export const submitAsync = (call: Call): Promise<Answer> =>
+  submitCommands(readCommands(parseBody(call.body)), call, (outcome) =>
+    'lost' in outcome ? outcome.lost : jsonAnswer({}),
+  );
+
+/** The response for an outcome. */
+export function answerOutcome(outcome: Outcome, answer: (committed: WireTransaction) => Answer): Answer {
+  if ('lost' in outcome) return outcome.lost;
+  if ('rejected' in outcome) throw outcome.rejected;
+  return answer(outcome.committed);
+}
+
+type Commands = ReturnType<typeof readCommands>;
+
+/** The fields that a request must have, or that only the wire has. */
+const Ids = t.type({ commandId: LedgerString, submissionId: nullable(LedgerString) });
+
+function readCommands(body: unknown) {
+  const { commandId, submissionId } = decode(Ids, body);
+  return { ...decode(CommandsRequest, body), commandId, submissionId: submissionId ?? randomUUID() };
+}
+
+/** Interprets, routes and submits commands, in the participant's order of checks. */
+function submitCommands(request: Commands, call: Call, answer: (outcome: Outcome) => Answer): Promise<Answer> {
+  const { participant, trace, body } = call;
+  const { commandId, submissionId, actAs, workflowId } = request;
+  const { settings } = participant;
+  const { packages } = participant.ledger;
+  return withSubmissionId(submissionId, () => {
+    checkTemplates(packages, request.commands.map(templateOf));
+    const userId = readUser(request.userId, settings);
+    const minLedgerTime = readMinimum(request);
+    const period = readPeriod(request.deduplicationPeriod, settings);
+    const ids = { commandId, userId, submissionId, actAs, trace, size: body.length };
+    const routed = withCommands(request, () => {
+      const disclosed = readDisclosed(request, participant);
+      const findContract = (contractId: string) => findInput(contractId, disclosed, participant);
+      const context = { actAs, packages, findContract };
+      const { effects, inputs } = interpret(typeCommands(request.commands, packages), context);
+      const prescribed = request.synchronizerId ?? '';
+      return { effects, synchronizerId: route({ ...ids, inputs, disclosed, synchronizerId: prescribed }, participant) };
+    });
+    const submission = { ...ids, ...routed, workflowId: workflowId ?? '', period, minLedgerTime };
+    return answer(submit(submission, call, checkVerdict));
+  });
+}
+
+/** Adds the submission id to the errors of a submission. */
+export async function withSubmissionId(submissionId: string, work: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RequestError) || typeof error.body === 'string') throw error;
+    throw new RequestError(error.status, { ...error.body, correlationId: submissionId });
+  }
+}
+
+/** Adds the commands to the errors of interpretation and routing. The errors after them lack this text. */
+function withCommands<A>({ commandId, submissionId, actAs }: Commands, work: () => A): A {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof RequestError) || typeof error.body === 'string') throw error;
+    const commands = `{submissionId: '${submissionId}', actAs: [${actAs.join(', ')}], commandId: '${commandId}'}`;
+    throw new RequestError(error.status, { ...error.body, context: { ...error.body.context, commands } });
+  }
+}
+
+function templateOf(command: Command): string {
+  if ('CreateCommand' in command) return command.CreateCommand.templateId;
+  if ('ExerciseCommand' in command) return command.ExerciseCommand.templateId;
+  if ('CreateAndExerciseCommand' in command) return command.CreateAndExerciseCommand.templateId;
+  return command.ExerciseByKeyCommand.templateId;
+}
+
+/** The user of all tokens: the sandbox does not read tokens, and accepts any user with them. */
+const tokenUser = 'ledger-api-user';
+
+/** Returns the user of a request. Without a check of tokens, a request must name it. */
+export function readUser(userId: Opt<string>, { checkToken }: Settings): string {
+  if (userId) return userId;
+  if (checkToken !== undefined) return tokenUser;
+  throw requestError('INVALID_TOKEN', 'The submitted request is missing a user-id');
+}
+
+function readMinimum({ minLedgerTimeAbs, minLedgerTimeRel, tapsMaxPasses }: Commands): number | undefined {
+  if (minLedgerTimeAbs && minLedgerTimeRel)
+    throw requestError('INVALID_ARGUMENT', 'min_ledger_time_abs cannot be specified along with min_ledger_time_rel');
+  if ((tapsMaxPasses ?? 1) <= 0) throw requestError('INVALID_ARGUMENT', 'taps_max_passes must be positive');
+  if (minLedgerTimeAbs) return readMinLedgerTime({ time: { MinLedgerTimeAbs: { value: minLedgerTimeAbs } } });
+  if (minLedgerTimeRel) return readMinLedgerTime({ time: { MinLedgerTimeRel: { value: minLedgerTimeRel } } });
+  return undefined;
+}
+
+function readPeriod(period: CommandsRequest['deduplicationPeriod'], settings: Settings): DeduplicationPeriod {
+  if (!period || 'Empty' in period) return { ms: settings.defaultDeduplicationMs, isDefault: true };
+  if ('DeduplicationOffset' in period) return { afterOffset: period.DeduplicationOffset.value };
+  return { ms: readDuration(period.DeduplicationDuration.value), isDefault: false };
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import * as t from 'io-ts';
+import { list, nullable, text } from '../../codecs/internal/field.js';
+import { message } from '../../codecs/internal/message.js';
+import { oneOfKeys } from '../../codecs/internal/variant.js';
+import { LedgerString, Party, UserId } from '../../codecs/scalars.js';
+import { EventFormat } from '../../codecs/UpdateFormat.js';
+import { requestError } from '../errors.js';
+import { type Answer, jsonAnswer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
+import type { Ledger } from '../ledger/Ledger.js';
+import { checkFilters } from '../ledger/Packages.js';
+import { EventView, visibleReassignment } from '../ledger/visible.js';
+import { decodeBody } from '../requests/decode.js';
+import { selectEvents } from '../requests/selections.js';
+import { reassign } from '../submission/route.js';
+import { stakeholdersOf } from '../wire/events.js';
+import type { WireReassignment, WireReassignmentEventInput } from '../wire/WireUpdate.js';
+import { readUser, withSubmissionId } from './commands.js';
+
+interface Unassign {
+  readonly contractId: string;
+  readonly source: string;
+  readonly target: string;
+}
+
+interface Assign {
+  readonly reassignmentId: string;
+  readonly source: string;
+  readonly target: string;
+}
+
+type Move =
+  { readonly UnassignCommand: { readonly value: Unassign } } | { readonly AssignCommand: { readonly value: Assign } };
+
+const route = { source: text, target: text };
+
+const Move = oneOfKeys<Move>('ReassignmentCommand', {
+  UnassignCommand: message<{ readonly value: Unassign }>('UnassignCommand', {
+    value: message<Unassign>('UnassignCommand', { contractId: text, ...route }),
+  }),
+  AssignCommand: message<{ readonly value: Assign }>('AssignCommand', {
+    value: message<Assign>('AssignCommand', { reassignmentId: text, ...route }),
+  }),
+});
+
+const ReassignBody = t.type({
+  reassignmentCommands: t.type({
+    commandId: LedgerString,
+    submitter: Party,
+    commands: list(t.type({ command: Move }), 1),
+    userId: nullable(UserId),
+    submissionId: nullable(LedgerString),
+    workflowId: nullable(LedgerString),
+  }),
+  eventFormat: nullable(EventFormat),
+});
+
+/** `POST /v2/commands/submit-and-wait-for-reassignment`: without an event format, the reassignment has no events. */
+export function submitAndWaitForReassignment(call: Call): Promise<Answer> {
+  return submitReassignment(call, (committed, eventFormat) => {
+    const { participant } = call;
+    if (!eventFormat) return jsonAnswer({ reassignment: { ...committed, events: [] } });
+    const events = selectEvents(eventFormat, participant.settings.profile);
+    checkFilters(participant.ledger.packages, events);
+    return jsonAnswer({ reassignment: visibleReassignment(committed, new EventView(events, participant)) });
+  });
+}
+
+/** `POST /v2/commands/async/submit-reassignment` */
+export const submitReassignmentAsync = (call: Call): Promise<Answer> => submitReassignment(call, () => jsonAnswer({}));
+
+type AnswerReassignment = (committed: WireReassignment, format: t.TypeOf<typeof ReassignBody>['eventFormat']) => Answer;
+
+/** Commits a reassignment at once. Participants check neither whether it is a duplicate nor whether it is in flight. */
+function submitReassignment({ participant, body, trace }: Call, answer: AnswerReassignment): Promise<Answer> {
+  const { reassignmentCommands, eventFormat } = decodeBody(ReassignBody, body);
+  const { commandId, submitter, commands } = reassignmentCommands;
+  const submissionId = reassignmentCommands.submissionId ?? randomUUID();
+  return withSubmissionId(submissionId, () => {
+    const { ledger, settings, hosted } = participant;
+    const userId = readUser(reassignmentCommands.userId, settings);
+    if (!hosted.isLocal(submitter))
+      throw requestError('SUBMITTERS_NOT_ACTIVE', `This participant cannot submit for ${submitter}`);
+    const moves = commands.map(({ command }) => command);
+    const events = moves.map((move) => eventOf(move, submitter, ledger));
+    const [first] = moves;
+    const unassignment = first && 'UnassignCommand' in first ? first.UnassignCommand.value.source : undefined;
+    const synchronizerId = unassignment ?? (first && 'AssignCommand' in first ? first.AssignCommand.value.target : '');
+    const ids = { commandId, userId, submissionId, actAs: [submitter], trace };
+    const workflowId = reassignmentCommands.workflowId ?? '';
+    return answer(
+      reassign(events, synchronizerId, { ...ids, workflowId, size: body.length }, participant),
+      eventFormat,
+    );
+  });
+}
+
+/** The event of a command, if its contract is at the start of the move. */
+function eventOf(move: Move, submitter: string, { contracts }: Ledger): WireReassignmentEventInput {
+  if ('AssignCommand' in move) {
+    const { reassignmentId, source, target } = move.AssignCommand.value;
+    const begun = contracts.reassignments.find(
+      ({ half }) => 'unassigned' in half && half.unassigned.reassignmentId === reassignmentId,
+    );
+    if (begun === undefined || !('unassigned' in begun.half) || begun.half.unassigned.target !== target)
+      throw requestError('REASSIGNMENT_VALIDATION_FAILED', `Reassignment ${reassignmentId} is unknown`);
+    if (begun.endedAt !== Infinity)
+      throw requestError('ASSIGNMENT_ALREADY_COMPLETED', `Reassignment ${reassignmentId} is already completed`);
+    const { reassignmentCounter } = begun;
+    const createdEvent = { contractId: begun.half.unassigned.contractId };
+    return { JsAssignmentEvent: { source, target, reassignmentId, reassignmentCounter, submitter, createdEvent } };
+  }
+  const { contractId, source, target } = move.UnassignCommand.value;
+  if (source === target)
+    throw requestError('INVALID_ARGUMENT', `Cannot unassign contract ${contractId}: source and target are the same`);
+  const contract = contracts.get(contractId);
+  if (contract?.synchronizerId !== source)
+    throw requestError('UNASSIGNMENT_ACTIVENESS_CHECK_FAILED', `Contract ${contractId} is not active on ${source}`);
+  if (!stakeholdersOf(contract.created).includes(submitter))
+    throw requestError('REASSIGNMENT_VALIDATION_FAILED', `${submitter} is not a stakeholder of ${contractId}`);
+  return { JsUnassignedEvent: { value: { contractId, source, target, submitter } } };
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from '../../codecs/Command.js';
+import { isRecord } from '../../codecs/internal/Codec.js';
+import { requestError } from '../errors.js';
+import type { Contract } from '../ledger/ContractHistory.js';
+import type { Packages } from '../ledger/Packages.js';
+import { valueToJson } from '../prepared/decodePrepared.js';
+import { recordValue } from '../prepared/jsonToValue.js';
+import { type Fields, findChoiceType, findTemplateType, parseIdentifier } from '../prepared/types.js';
+import { stakeholdersOf, type TemplateRef } from '../wire/events.js';
+import { sha256 } from '../wire/values.js';
+import type { WireCreatedEvent } from '../wire/WireUpdate.js';
+import type { Creation, Effect, Exercised } from './Submission.js';
+
+/**
+ * Checks the arguments of commands against their templates, and brings them into the form of responses: for example,
+ * absent optional fields are `null`. The arguments of templates that are not built in only need to be records.
+ */
+export const typeCommands = (commands: readonly Command[], packages: Packages): readonly Command[] =>
+  commands.map((command): Command => {
+    if ('ExerciseByKeyCommand' in command) return command;
+    if ('CreateCommand' in command) return { CreateCommand: typePayload(command.CreateCommand, packages) };
+    if ('ExerciseCommand' in command) return { ExerciseCommand: typeArgument(command.ExerciseCommand, packages) };
+    const typed = typePayload(command.CreateAndExerciseCommand, packages);
+    return { CreateAndExerciseCommand: typeArgument(typed, packages) };
+  });
+
+type Create = Extract<Command, { readonly CreateCommand: unknown }>['CreateCommand'];
+
+function typePayload<C extends Create>(command: C, packages: Packages): C {
+  const template = packages.resolve(command.templateId);
+  const createArguments = typeRecord(command.createArguments, findTemplateType(template).fields, template);
+  return { ...command, createArguments };
+}
+
+type Exercise = Omit<Extract<Command, { readonly ExerciseCommand: unknown }>['ExerciseCommand'], 'contractId'>;
+
+function typeArgument<C extends Exercise>(command: C, packages: Packages): C {
+  const template = packages.resolve(command.templateId);
+  const type = findChoiceType(template, command.choice);
+  if (type === undefined) throw unknownChoice(command.choice, template.id);
+  return { ...command, choiceArgument: typeRecord(command.choiceArgument, type.fields, template) };
+}
+
+/** Checks a record, with all declared fields and no others if there are any. */
+function typeRecord(json: unknown, fields: Fields, template: TemplateRef): unknown {
+  const value = valueToJson(recordValue(json, fields, parseIdentifier(template.id)));
+  const declared = Object.keys(fields);
+  if (declared.length === 0 || !isRecord(value)) return value;
+  const missing = declared.find((label) => !Object.hasOwn(value, label));
+  if (missing !== undefined) throw preprocessingError(`Missing non-optional field "${missing}"`, template);
+  const unknown = Object.keys(value).find((label) => !Object.hasOwn(fields, label));
+  if (unknown !== undefined) throw preprocessingError(`Unexpected field "${unknown}"`, template);
+  return value;
+}
+
+const preprocessingError = (reason: string, { id }: TemplateRef) =>
+  requestError('COMMAND_PREPROCESSING_FAILED', `${reason} in a record of ${id}`);
+
+/** What commands do, and the contracts that they use. */
+interface Interpretation {
+  readonly effects: readonly Effect[];
+  readonly inputs: readonly Contract[];
+}
+
+/** The ledger as the acting parties see it. */
+interface InterpretationContext {
+  readonly actAs: readonly string[];
+  readonly packages: Packages;
+  /** Finds the contract with an id. */
+  readonly findContract: (contractId: string) => Contract | undefined;
+}
+
+/** Interprets the commands of a submission. Rejects commands that a participant's interpretation rejects. */
+export function interpret(commands: readonly Command[], context: InterpretationContext): Interpretation {
+  const inputs = new Map<string, Contract>();
+  const consumed = new Set<string>();
+  const exercise = (contract: ContractFields, command: Exercise): Exercised => {
+    const { contractId } = contract;
+    if (consumed.has(contractId)) throw contractError('CONTRACT_NOT_ACTIVE', 'Contract is not active', contractId);
+    const effect = exerciseOf(contract, command, context.actAs);
+    if (effect.isConsuming) consumed.add(contractId);
+    return effect;
+  };
+  const effects = commands.flatMap((command): readonly Effect[] => {
+    if ('CreateCommand' in command) return [creationOf(command.CreateCommand, context)];
+    if ('CreateAndExerciseCommand' in command) {
+      const creation = creationOf(command.CreateAndExerciseCommand, context);
+      const { id: templateId, packageName } = creation.template;
+      return [creation, exercise({ ...creation, templateId, packageName }, command.CreateAndExerciseCommand)];
+    }
+    if ('ExerciseByKeyCommand' in command)
+      throw requestError('COMMAND_PREPROCESSING_FAILED', 'The sandbox does not support contract keys');
+    const { contractId, templateId } = command.ExerciseCommand;
+    const input = context.findContract(contractId);
+    if (input === undefined)
+      throw contractError('CONTRACT_NOT_FOUND', 'Contract could not be found with id', contractId);
+    if (!context.packages.matches(templateId, input.created.templateId)) {
+      throw requestError('WRONGLY_TYPED_CONTRACT', `Contract ${contractId} is of template ${input.created.templateId}`);
+    }
+    inputs.set(contractId, input);
+    return [exercise(input.created, command.ExerciseCommand)];
+  });
+  return { effects, inputs: [...inputs.values()] };
+}
+
+const contractError = (code: string, cause: string, contractId: string) =>
+  requestError(code, `${cause} ${contractId}`, { resources: [['ErrorResource(CONTRACT_ID)', contractId]] });
+
+/** What a choice needs to know of its contract, which may be of the same transaction. */
+type ContractFields = Pick<
+  WireCreatedEvent,
+  'contractId' | 'templateId' | 'packageName' | 'createArgument' | 'signatories' | 'observers'
+>;
+
+function exerciseOf(
+  contract: ContractFields,
+  { choice, choiceArgument }: Exercise,
+  actAs: readonly string[],
+): Exercised {
+  const { contractId, templateId, packageName } = contract;
+  const type = findChoiceType({ id: templateId, packageName }, choice);
+  if (type === undefined) throw unknownChoice(choice, templateId);
+  if (!isController(contract, choice, actAs)) {
+    const cause = `${actAs.join(', ')} does not control ${choice} of contract ${contractId}`;
+    throw requestError('DAML_AUTHORIZATION_ERROR', cause);
+  }
+  const creation = choice === 'Transfer' ? successorOf(contract, choiceArgument) : undefined;
+  const result = { unit: {}, int64: '42', contractId: creation?.contractId }[type.result];
+  const { isConsuming } = type;
+  return { kind: 'exercise', contractId, choice, choiceArgument, isConsuming, result, creation };
+}
+
+/** The error of a choice that a template does not have. */
+const unknownChoice = (choice: string, templateId: string) =>
+  requestError(
+    'COMMAND_PREPROCESSING_FAILED',
+    `The sandbox has no choice ${choice} of ${templateId}: all templates have Archive, and its own templates with an owner have Touch and Transfer`,
+  );
+
+/** Whether parties may exercise a choice together: all signatories for `Archive`, any stakeholder for other choices. */
+export function isController(
+  contract: Pick<WireCreatedEvent, 'signatories' | 'observers'>,
+  choice: string,
+  actAs: readonly string[],
+): boolean {
+  if (choice === 'Archive') return contract.signatories.every((party) => actAs.includes(party));
+  return stakeholdersOf(contract).some((party) => actAs.includes(party));
+}
+
+/** Creates a contract. If several parties act, the party that the template names signs alone. */
+function creationOf({ templateId, createArguments }: Create, { actAs, packages }: InterpretationContext): Creation {
+  const template = packages.resolve(templateId);
+  const { fields, observers = [] } = findTemplateType(template);
+  const partyAt = (label: string): readonly string[] => {
+    const value = isRecord(createArguments) ? createArguments[label] : undefined;
+    return typeof value === 'string' ? [value] : [];
+  };
+  const named = ['owner', 'seller'].filter((label) => label in fields).flatMap(partyAt);
+  const signatory = named.find((party) => actAs.includes(party));
+  return {
+    kind: 'create',
+    contractId: newContractId(),
+    template,
+    createArgument: createArguments,
+    signatories: signatory === undefined ? [...new Set(actAs)] : [signatory],
+    observers: observers.flatMap(partyAt),
+  };
+}
+
+/**
+ * Returns the contract with another owner as its observer. The signatories stay the same, because they have authorized
+ * it.
+ */
+function successorOf(contract: ContractFields, choiceArgument: unknown): Creation {
+  const { templateId, packageName, signatories, createArgument } = contract;
+  const newOwner = isRecord(choiceArgument) ? choiceArgument['newOwner'] : undefined;
+  return {
+    kind: 'create',
+    contractId: newContractId(),
+    template: { id: templateId, packageName },
+    createArgument: { ...Object(createArgument), owner: newOwner } as unknown,
+    signatories,
+    observers: typeof newOwner === 'string' ? [newOwner] : [],
+  };
+}
+
+/** A contract id without the suffix that the commit adds. */
+const newContractId = (): string => `00${sha256('contract', randomUUID())}`;

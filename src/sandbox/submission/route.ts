@@ -1,0 +1,128 @@
+import type { CommandsRequest } from '../../codecs/CommandsRequest.js';
+import { type RequestError, requestError } from '../errors.js';
+import { completeUpdates } from '../ledger/append.js';
+import type { Contract } from '../ledger/ContractHistory.js';
+import type { Participant } from '../participant/Participant.js';
+import { updateValue } from '../wire/events.js';
+import { parseMicros, trafficCost } from '../wire/values.js';
+import type { WireReassignment, WireReassignmentEventInput } from '../wire/WireUpdate.js';
+import type { SubmissionIds } from './Submission.js';
+
+/** The contracts that a request discloses, by id. They are used as disclosed, even if they are archived. */
+type Disclosed = ReadonlyMap<string, Contract>;
+
+/** Reads the disclosed contracts of a request. The sandbox finds a contract by its blob, so it must know it. */
+export function readDisclosed(request: CommandsRequest, { ledger }: Participant): Disclosed {
+  const { contracts, packages } = ledger;
+  const disclosed = new Map<string, Contract>();
+  const synchronizers = new Set<string>();
+  for (const { createdEventBlob, contractId, templateId, synchronizerId } of request.disclosedContracts ?? []) {
+    const known = contracts.activations.findLast(({ created }) => created.createdEventBlob === createdEventBlob);
+    if (createdEventBlob === '' || known === undefined)
+      throw requestError('INVALID_DISCLOSED_CONTRACT', 'The sandbox does not know the disclosed contract');
+    const { created } = known;
+    const isSameTemplate = !templateId || packages.matches(templateId, created.templateId);
+    if ((contractId !== '' && contractId !== created.contractId) || !isSameTemplate)
+      throw requestError('INVALID_DISCLOSED_CONTRACT', `The disclosed contract is ${created.contractId}`);
+    if (synchronizerId) synchronizers.add(synchronizerId);
+    disclosed.set(created.contractId, contracts.get(created.contractId) ?? known);
+  }
+  const prescribed = request.synchronizerId ?? '';
+  if (synchronizers.size > 1)
+    throw requestError(
+      'DISCLOSED_CONTRACTS_SYNCHRONIZER_ID_MISMATCH',
+      'The disclosed contracts differ in synchronizer',
+    );
+  if (prescribed !== '' && synchronizers.size > 0 && !synchronizers.has(prescribed))
+    throw requestError('PRESCRIBED_SYNCHRONIZER_ID_MISMATCH', 'The disclosed contracts are on another synchronizer');
+  return disclosed;
+}
+
+/**
+ * Finds a contract as interpretation does: among the disclosed ones, then among the active ones. For a while, the index
+ * still has archived contracts.
+ */
+export function findInput(contractId: string, disclosed: Disclosed, { ledger, settings }: Participant) {
+  const found = disclosed.get(contractId) ?? ledger.contracts.get(contractId);
+  if (found !== undefined || settings.archiveLagMs === 0) return found;
+  const archived = ledger.contracts.activations.findLast(({ created }) => created.contractId === contractId);
+  const archive = archived && ledger.at(archived.endedAt);
+  const since = archive === undefined ? Infinity : Date.now() - parseMicros(updateValue(archive).recordTime) / 1000;
+  return since < settings.archiveLagMs ? archived : undefined;
+}
+
+/** A submission that has been interpreted, but not routed. */
+interface Unrouted extends SubmissionIds {
+  readonly inputs: readonly Contract[];
+  readonly disclosed: Disclosed;
+  /** The prescribed synchronizer; `''` for any. */
+  readonly synchronizerId: string;
+  readonly size: number;
+}
+
+/** Chooses the synchronizer of a submission. If configured, reassigns the contracts that are on others. */
+export function route(submission: Unrouted, participant: Participant): string {
+  const { inputs, disclosed, actAs, synchronizerId: prescribed } = submission;
+  const { ledger, hosted, settings } = participant;
+  const foreign = actAs.filter((party) => !hosted.isLocal(party));
+  if (foreign.length > 0) {
+    const cause = `This participant cannot submit for ${foreign.join(', ')}`;
+    throw requestError('NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT', cause);
+  }
+  const archived = inputs.map(({ created }) => created.contractId).filter((id) => !ledger.contracts.get(id));
+  const stale = archived.filter((id) => !disclosed.has(id));
+  if (stale.length > 0) {
+    const cause = `The following contracts have been archived: List(${stale.join(', ')})`;
+    throw requestError('UNKNOWN_CONTRACT_SYNCHRONIZERS', cause);
+  }
+  if (prescribed !== '' && !settings.synchronizers.includes(prescribed))
+    throw prescribedError(`This participant is not connected to ${prescribed}`);
+  const target = prescribed === '' ? mostFrequent(inputs) : prescribed;
+  if (target === undefined) return settings.synchronizers[0] ?? '';
+  const elsewhere = inputs.filter(({ synchronizerId }) => synchronizerId !== target);
+  if (elsewhere.length > 0 && !settings.automaticReassignments) {
+    if (prescribed !== '') throw prescribedError('The contracts are on another synchronizer');
+    throw requestError('NO_COMMON_SYNCHRONIZER', 'The contracts are on different synchronizers');
+  }
+  for (const { created, synchronizerId: source } of elsewhere) {
+    const { contractId } = created;
+    if (archived.includes(contractId)) continue;
+    const route = { source, target };
+    reassign([{ JsUnassignedEvent: { value: { contractId, ...route } } }], source, submission, participant);
+    reassign([{ JsAssignmentEvent: { createdEvent: { contractId }, ...route } }], target, submission, participant);
+  }
+  return target;
+}
+
+const prescribedError = (cause: string): RequestError => requestError('INVALID_PRESCRIBED_SYNCHRONIZER_ID', cause);
+
+/** The synchronizer with the most contracts. */
+function mostFrequent(inputs: readonly Contract[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { synchronizerId } of inputs) counts.set(synchronizerId, (counts.get(synchronizerId) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+/** Commits one half of a reassignment, and writes its completion, which has the ids of the submission. */
+export function reassign(
+  events: readonly WireReassignmentEventInput[],
+  synchronizerId: string,
+  submission: SubmissionIds & { readonly size: number; readonly workflowId?: string },
+  participant: Participant,
+): WireReassignment {
+  const { commandId, workflowId = '', trace, size } = submission;
+  const [actAs = ''] = submission.actAs;
+  const { ledger, completions } = participant;
+  const paidTrafficCost = trafficCost(size);
+  const recordTime = ledger.recordTimes.now(synchronizerId);
+  const header = { commandId, workflowId, synchronizerId, recordTime, traceContext: trace.context, paidTrafficCost };
+  const input = { Reassignment: { value: { ...header, events } } };
+  const [entry] = completeUpdates([{ update: input, submitters: [actAs] }], participant);
+  if (entry === undefined || !('Reassignment' in entry.update)) throw new Error('a reassignment stays one');
+  const { value } = entry.update.Reassignment;
+  const { offset, updateId: outcome } = value;
+  const ids = { ...submission, actAs: [actAs] };
+  completions.add({ submission: ids, outcome, offset, synchronizerId, recordTime, paidTrafficCost });
+  ledger.commit([entry]);
+  return value;
+}

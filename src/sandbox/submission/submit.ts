@@ -1,0 +1,216 @@
+import { RequestError, requestError } from '../errors.js';
+import type { FaultCommitLate } from '../Fault.js';
+import type { Answer } from '../http/Answer.js';
+import type { Call } from '../http/Call.js';
+import { completeTransaction } from '../ledger/append.js';
+import type { Ledger } from '../ledger/Ledger.js';
+import type { Participant } from '../participant/Participant.js';
+import type { Settings } from '../participant/Settings.js';
+import { formatMicros, makeUpdateId, parseMicros, sha256, trafficCost } from '../wire/values.js';
+import type { WireCreatedEvent, WireEventInput, WireTransaction } from '../wire/WireUpdate.js';
+import { changeIdOf, type Creation, type Effect, reportedOffset, type Submission } from './Submission.js';
+
+/** The outcome of a submission. Only the first two have written a completion. */
+export type Outcome =
+  | { readonly committed: WireTransaction }
+  | { readonly rejected: RequestError }
+  /** The client gets this response, and the submission continues. */
+  | { readonly lost: Answer };
+
+/** What a submission needs of its request. */
+type SubmissionCall = Pick<Call, 'participant' | 'fault' | 'timeoutAnswer'>;
+
+/** Rejects a submission that confirming participants would reject. */
+type CheckVerdict<S> = (submission: S, participant: Participant) => void;
+
+/**
+ * Registers an interpreted submission and commits or rejects it, immediately or with the delay of its fault.
+ *
+ * @throws RequestError if the same change is in flight; then there is no completion
+ */
+export function submit<S extends Submission>(submission: S, call: SubmissionCall, check: CheckVerdict<S>): Outcome {
+  const { fault, participant } = call;
+  if (fault?.kind !== 'commitLate' || fault.before !== 'registration') return register(submission, call, check);
+  participant.pending.hold(fault.ms, () => {
+    try {
+      register(submission, { ...call, fault: undefined }, check);
+    } catch {
+      // not registered; the client already has its response
+    }
+  });
+  return lost(fault, call);
+}
+
+function register<S extends Submission>(submission: S, call: SubmissionCall, check: CheckVerdict<S>): Outcome {
+  const { fault, participant } = call;
+  const { pending } = participant;
+  const changeId = changeIdOf(submission);
+  const earlier = pending.find(changeId);
+  if (earlier !== undefined) throw inFlight(earlier, changeId);
+  const rejected = rejectionOf(() => {
+    participant.completions.checkDuplicate(submission, participant);
+    if (fault?.kind === 'reject') throw requestError(fault.code, fault.cause ?? 'The sandbox rejects this submission');
+    check(submission, participant);
+  });
+  if (rejected !== undefined) return reject(rejected, submission, participant);
+  if (fault?.kind !== 'commitLate') return { committed: commit(submission, participant) };
+  pending.add(changeId, submission, fault.ms, () => {
+    const lateRejection = rejectionOf(() => {
+      check(submission, participant);
+    });
+    if (lateRejection === undefined) commit(submission, participant);
+    else reject(lateRejection, submission, participant);
+  });
+  return lost(fault, call);
+}
+
+function inFlight({ submissionId, synchronizerId }: Submission, changeId: string): RequestError {
+  const existing = { existingSubmissionId: submissionId, existingSubmissionSynchronizerId: synchronizerId };
+  return requestError('SUBMISSION_ALREADY_IN_FLIGHT', 'The submission is already in-flight', {
+    context: { ...existing, changeId },
+  });
+}
+
+const lost = ({ how }: FaultCommitLate, { timeoutAnswer }: SubmissionCall): Outcome => ({
+  lost: { ...timeoutAnswer, lost: how === 'reset' },
+});
+
+/** Returns the error with which the checks reject a submission. */
+function rejectionOf(check: () => void): RequestError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequestError) return error;
+    throw error;
+  }
+}
+
+/** Writes the completion of a rejected submission. It takes an offset, at which there is no update. */
+function reject(error: RequestError, submission: Submission, participant: Participant): Outcome {
+  if (typeof error.body === 'string') throw error;
+  const { ledger, completions } = participant;
+  const { synchronizerId, size } = submission;
+  const { code, context } = error.body;
+  const isDuplicate = code === 'DUPLICATE_COMMAND';
+  const isSent = !isDuplicate && code !== 'INVALID_DEDUPLICATION_PERIOD';
+  const earlierOffset = Number(context['completion_offset'] ?? 1) - 1;
+  completions.add({
+    submission,
+    outcome: error.body,
+    offset: ledger.end + 1,
+    deduplicationOffset: isDuplicate ? earlierOffset : reportedOffset(submission.period),
+    synchronizerId,
+    recordTime: ledger.recordTimes.now(synchronizerId),
+    paidTrafficCost: isSent ? trafficCost(size) : 0,
+  });
+  ledger.advance(1);
+  return { rejected: error };
+}
+
+/** Commits a checked submission as the next update of the ledger, and writes its completion. */
+function commit(submission: Submission, participant: Participant): WireTransaction {
+  const { commandId, workflowId, actAs, synchronizerId, effects, trace, size, minLedgerTime = 0 } = submission;
+  const { ledger, completions } = participant;
+  const offset = ledger.end + 1;
+  const recordTime = ledger.recordTimes.now(synchronizerId);
+  const signedHash = submission.hash?.toString('hex');
+  const hash = signedHash ?? sha256(changeIdOf(submission), submission.submissionId, ledger.commits);
+  const paidTrafficCost = trafficCost(size);
+  const fields = {
+    updateId: makeUpdateId(hash, offset),
+    commandId,
+    workflowId,
+    effectiveAt: formatMicros(Math.max(parseMicros(recordTime), minLedgerTime)),
+    events: eventsOf(effects, actAs, offset),
+    offset,
+    synchronizerId,
+    traceContext: trace.context,
+    recordTime,
+    externalTransactionHash: signedHash ?? null,
+    paidTrafficCost,
+    transactionHash: hash,
+  };
+  const transaction = completeTransaction(fields, participant);
+  completions.add({
+    submission,
+    outcome: transaction.updateId,
+    offset,
+    deduplicationOffset: reportedOffset(submission.period),
+    synchronizerId,
+    recordTime,
+    paidTrafficCost,
+    hash: Buffer.from(hash, 'hex').toString('base64'),
+  });
+  ledger.commit([{ update: { Transaction: { value: transaction } }, submitters: actAs }]);
+  return transaction;
+}
+
+/** The events of a committed submission, in the order of their node ids. */
+function eventsOf(effects: readonly Effect[], actAs: readonly string[], offset: number): readonly WireEventInput[] {
+  const created = new Set(effects.flatMap((effect) => (effect.kind === 'create' ? effect.contractId : [])));
+  const consumed = new Set(
+    effects.flatMap((effect) => (effect.kind === 'exercise' && effect.isConsuming ? effect.contractId : [])),
+  );
+  const events: WireEventInput[] = [];
+  for (const effect of effects) {
+    if (effect.kind === 'create') {
+      // a contract that the same transaction archives is never active
+      events.push({ CreatedEvent: { ...createdFields(effect, offset), acsDelta: !consumed.has(effect.contractId) } });
+      continue;
+    }
+    const { choice, choiceArgument, isConsuming: consuming, creation } = effect;
+    const contractId = created.has(effect.contractId) ? withSuffix(effect.contractId, offset) : effect.contractId;
+    const successor = creation && createdFields(creation, offset);
+    const exerciseResult = successor?.contractId ?? effect.result;
+    const lastDescendantNodeId = events.length + (successor === undefined ? 0 : 1);
+    const exercise = { contractId, choice, choiceArgument, consuming, actingParties: actAs };
+    events.push({ ExercisedEvent: { ...exercise, exerciseResult, lastDescendantNodeId } });
+    if (successor !== undefined) events.push({ CreatedEvent: successor });
+  }
+  return events;
+}
+
+function createdFields(creation: Creation, offset: number): Partial<WireCreatedEvent> {
+  const { contractId, template, createArgument, signatories, observers } = creation;
+  return {
+    contractId: withSuffix(contractId, offset),
+    templateId: template.id,
+    packageName: template.packageName,
+    createArgument,
+    signatories,
+    observers,
+  };
+}
+
+/** A synchronizer adds the suffix to the contract id of an interpreted transaction. */
+const withSuffix = (contractId: string, offset: number): string =>
+  `${contractId}ca1112${sha256('suffix', contractId, offset)}`;
+
+/** Rejects submissions of hosted parties that the confirming participants would reject at the time of the commit. */
+export function checkVerdict(submission: Submission, { ledger, settings }: Participant): void {
+  checkLedgerTime(submission, settings);
+  checkInputs(submission, ledger);
+}
+
+/** Rejects a ledger time that is too far ahead of the clock. */
+export function checkLedgerTime({ minLedgerTime = 0 }: Submission, settings: Settings): void {
+  if (minLedgerTime - Date.now() * 1000 <= settings.ledgerTimeToleranceMs * 1000) return;
+  const cause = `The ledger time ${formatMicros(minLedgerTime)} is too far from the record time`;
+  throw requestError('LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND', cause);
+}
+
+/** Rejects a submission that uses a contract which is not active on the synchronizer. */
+export function checkInputs({ effects, synchronizerId }: Submission, { contracts }: Ledger): void {
+  const created = new Set(effects.flatMap((effect) => (effect.kind === 'create' ? effect.contractId : [])));
+  const inactive = effects.find(
+    (effect) =>
+      effect.kind === 'exercise' &&
+      !created.has(effect.contractId) &&
+      contracts.get(effect.contractId)?.synchronizerId !== synchronizerId,
+  );
+  if (inactive === undefined) return;
+  throw requestError('LOCAL_VERDICT_INACTIVE_CONTRACTS', 'Rejected transaction is referring to inactive contracts', {
+    resources: [['ErrorResource(CONTRACT_ID)', inactive.contractId]],
+  });
+}

@@ -1,0 +1,74 @@
+import { asyncScheduler } from 'rxjs';
+import type { CommandsRequest } from '../codecs/CommandsRequest.js';
+import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
+import type { DisclosedContract } from '../codecs/PrepareRequest.js';
+import type { Submission } from '../errors/submission.js';
+import { extendDeduplication, randomUuid, timeoutsPerAttempt } from './Execution.js';
+import type { LedgerStart } from './LedgerStart.js';
+import type { Committed } from './readCommitted.js';
+
+/** The data that all attempts to submit the commands of one subscription share. */
+export interface CommandSubmission extends Committed {
+  /** The validated request. */
+  readonly request: CommandsRequest;
+  readonly commandId: string;
+  readonly submission: Omit<Submission, 'attempts'>;
+  readonly start: LedgerStart;
+  /** Whether another subscription may commit the change, or has since this one began. */
+  readonly mayBeCommittedElsewhere: () => boolean;
+}
+
+/** What differs between the attempts. */
+interface Attempt {
+  /** The number of the attempt, from 1. */
+  readonly number: number;
+  /** Whether an earlier attempt may have been committed. */
+  readonly isResent: boolean;
+  /** Contracts that an earlier attempt may have archived. Without them, the participant would not get to the duplicate. */
+  readonly disclosed: readonly DisclosedContract[];
+}
+
+/**
+ * Creates the body of an attempt. All attempts have the same command id and a deduplication period that covers the first
+ * one. Each has its own submission id. The participant's default period is never used: it can be as short as 30 seconds.
+ */
+export function commandsBody(submission: CommandSubmission, { number, isResent, disclosed }: Attempt): object {
+  const { commandId } = submission;
+  const { transactionFormat, disclosedContracts, ...request } = submission.request;
+  const known = disclosedContracts ?? [];
+  const added = disclosed.filter(({ contractId }) => known.every((contract) => contract.contractId !== contractId));
+  return {
+    commands: {
+      ...request,
+      commandId,
+      submissionId: number === 1 ? submission.submission.submissionId : randomUuid(),
+      deduplicationPeriod: deduplicationPeriod(submission, number > 1 || isResent),
+      disclosedContracts: [...known, ...added],
+    },
+    ...(usesFormat(submission.request, isResent) && { transactionFormat }),
+  };
+}
+
+/**
+ * Whether an attempt requests the caller's format. If it has names that the participant does not know, the error is the same
+ * before and after the commit, so that a resent attempt could never be decided.
+ */
+export const usesFormat = (request: CommandsRequest, isResent: boolean): boolean =>
+  request.transactionFormat != null && !(isResent && hasNames(request));
+
+/** Whether the format of the transaction has names of templates, interfaces or packages. */
+export const hasNames = ({ transactionFormat }: CommandsRequest): boolean =>
+  /"(TemplateFilter|InterfaceFilter)"/.test(JSON.stringify(transactionFormat ?? {}));
+
+/** The caller's period, extended to the start of the change; by default since that start. */
+function deduplicationPeriod(
+  { request, start, submission, service }: CommandSubmission,
+  isLater: boolean,
+): DeduplicationPeriod {
+  const { deduplicationPeriod: period } = request;
+  const { since } = start;
+  if (period == null || 'Empty' in period) return { DeduplicationOffset: { value: since } };
+  const sinceFirstMs = Math.max(0, asyncScheduler.now() - submission.sentAt);
+  const elapsedMs = isLater ? sinceFirstMs + timeoutsPerAttempt * service.link.requestTimeoutMs : 0;
+  return extendDeduplication(period, { elapsedMs, since });
+}

@@ -1,0 +1,82 @@
+import {
+  catchError,
+  defer,
+  forkJoin,
+  ignoreElements,
+  map,
+  type Observable,
+  shareReplay,
+  takeUntil,
+  throwIfEmpty,
+  timer,
+} from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import { LedgerResetError } from '../errors/feed.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { isTransient } from '../errors/verdict.js';
+import { ledgerEnd } from '../feed/ledgerEnd.js';
+import { readParticipantId } from '../feed/proveLedger.js';
+import type { Service } from '../feed/Service.js';
+
+/** A point of a ledger before all attempts to submit a change. Attempts that were committed have a later offset. */
+export interface LedgerStart {
+  readonly since: Offset;
+  /** The participant to which the offset belongs, if it is known. */
+  readonly participantId?: string | undefined;
+}
+
+/** How long to wait for the start, in milliseconds. It must not delay a submission for long. */
+const startTimeoutMs = 5_000;
+
+/**
+ * The start of all changes that a ledger submits. It is read once, and again after an attempt whose outcome was unknown,
+ * because another ledger may have taken the place of the first.
+ */
+export class LedgerStarts {
+  #shared$: Observable<LedgerStart> | undefined;
+
+  constructor(private readonly service: Service) {}
+
+  /** The start of a new change. Without a ledger end, it is the beginning of the ledger. */
+  readonly start$: Observable<LedgerStart> = defer(() => (this.#shared$ ??= this.#read())).pipe(
+    catchError(() => [{ since: 0 }]),
+  );
+
+  /** Reads the start again for the next change. */
+  forget(): void {
+    this.#shared$ = undefined;
+  }
+
+  /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
+  #read(): Observable<LedgerStart> {
+    return readStart(this.service).pipe(
+      takeUntil(timer(startTimeoutMs)),
+      throwIfEmpty(),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+  }
+}
+
+const readStart = (service: Service): Observable<LedgerStart> =>
+  forkJoin({ since: ledgerEnd(service.link), participantId: readParticipantId(service) });
+
+/**
+ * Completes if the ledger is still the one of a start. A deduplication period that begins at an offset of another ledger
+ * does not protect. Fails with a `LedgerResetError` if the ledger ends before the start, or belongs to another participant.
+ */
+export const proveStart = (service: Service, { since, participantId }: LedgerStart): Observable<never> =>
+  readStart(service).pipe(
+    map((now) => {
+      if (now.since < since) throw new LedgerResetError(since, now.since);
+      const isOther =
+        participantId !== undefined && now.participantId !== undefined && now.participantId !== participantId;
+      if (isOther)
+        throw new LedgerResetError(since, undefined, `the participant is ${now.participantId}, not ${participantId}`);
+    }),
+    ignoreElements(),
+    catchError((error: unknown) => {
+      // a gateway may block the paths
+      if (isLedgerError(error, 'ApiError') && !isTransient(error)) return [];
+      throw error;
+    }),
+  );

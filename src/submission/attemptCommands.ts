@@ -1,0 +1,210 @@
+import {
+  asyncScheduler,
+  catchError,
+  concat,
+  concatMap,
+  defaultIfEmpty,
+  defer,
+  map,
+  type Observable,
+  timer,
+} from 'rxjs';
+import type { DisclosedContract } from '../codecs/PrepareRequest.js';
+import { Offset } from '../codecs/scalars.js';
+import { ExecuteResponse, type SubmittedTransaction } from '../codecs/Transaction.js';
+import { isLedgerError, type LedgerError, OutcomeUnknownError } from '../errors/LedgerError.js';
+import { rejectionReason } from '../errors/rejection.js';
+import { NotSentError, type Submission, SubmissionRejectedError } from '../errors/submission.js';
+import { isTransient } from '../errors/verdict.js';
+import { decodeWith, exchange } from '../http/exchange.js';
+import { clampTimer, type RetryBudget, retryAfterOf, timeoutWith } from '../http/retry.js';
+import { timeLeftMs } from './attempt.js';
+import { commandsBody, type CommandSubmission, hasNames, usesFormat } from './CommandSubmission.js';
+import { type AttemptOutcome, decideAttempt } from './decideAttempt.js';
+import { proveStart } from './LedgerStart.js';
+import { readCommitted, readDuplicate, readTransaction } from './readCommitted.js';
+import { settle } from './settle.js';
+import { readUsedContracts } from './usedContracts.js';
+
+/** The state of the attempts of one subscription. */
+interface CommandAttempts {
+  /** The number of attempts so far. */
+  readonly sent: number;
+  /** Whether one of them, or an attempt before this subscription, may have been committed. */
+  readonly isOpen: boolean;
+  /** How many of them met contracts that another transaction had locked. */
+  readonly locked: number;
+  /** The remaining time for further attempts. It counts the failed attempts. */
+  readonly budget: RetryBudget;
+}
+
+/**
+ * Sends the commands, and repeats them until their outcome is known or the time is used up. An attempt that may have been
+ * committed is followed by the same change: every answer but a refusal before its registration decides on both.
+ */
+export const attemptCommands = (
+  submission: CommandSubmission,
+  attempts: CommandAttempts,
+): Observable<SubmittedTransaction> =>
+  defer(() => {
+    const startedAt = asyncScheduler.now();
+    const isResent = isOpen(submission, attempts);
+    const withinMs = isResent ? timeLeftMs(attempts) : Infinity;
+    const disclosed$ = isResent ? discloseUsed(submission) : defer(() => [[]]);
+    return disclosed$.pipe(
+      concatMap((disclosed) => send(submission, { number: attempts.sent + 1, isResent, disclosed }, withinMs)),
+      catchError((error: unknown) => {
+        // the time starts at the first failure
+        const tookMs = attempts.sent > 0 ? asyncScheduler.now() - startedAt : 0;
+        const budget = attempts.budget.spend(tookMs, Infinity);
+        return retryOrEnd(submission, { ...attempts, sent: attempts.sent + 1, budget }, error);
+      }),
+    );
+  });
+
+const isOpen = (submission: CommandSubmission, attempts: CommandAttempts): boolean =>
+  attempts.isOpen || submission.mayBeCommittedElsewhere();
+
+/** Proves that the ledger is the same, and discloses the contracts that an earlier attempt may have archived. */
+const discloseUsed = ({ service, start, request }: CommandSubmission): Observable<readonly DisclosedContract[]> =>
+  concat(
+    proveStart(service, start),
+    readUsedContracts(service, request).pipe(
+      map((contracts) => contracts.flatMap(({ disclosed }) => (disclosed === undefined ? [] : [disclosed]))),
+    ),
+  );
+
+const path = '/v2/commands/submit-and-wait-for-transaction';
+
+function send(
+  submission: CommandSubmission,
+  attempt: { readonly number: number; readonly isResent: boolean; readonly disclosed: readonly DisclosedContract[] },
+  withinMs: number,
+): Observable<SubmittedTransaction> {
+  const { service, request } = submission;
+  const { link } = service;
+  const { submissionId } = submission.submission;
+  link.report(() => ({ _tag: 'SubmissionSent', submissionId, attempt: attempt.number }));
+  const call = {
+    method: 'POST',
+    path,
+    isSubmission: true,
+    makeBody: () => commandsBody(submission, attempt),
+    timeoutMs: Math.min(link.requestTimeoutMs, withinMs),
+  } as const;
+  const transaction$ = exchange(link, call, decodeWith(path, ExecuteResponse));
+  if (request.transactionFormat == null || usesFormat(request, attempt.isResent)) return transaction$;
+  const named = { ...submission.submission, attempts: attempt.number };
+  return transaction$.pipe(concatMap(({ offset }) => readTransaction(submission, named, offset, withinMs)));
+}
+
+/** Ends if the outcome is known or the time is used up. Otherwise, determines it or sends the commands again. */
+function retryOrEnd(
+  submission: CommandSubmission,
+  attempts: CommandAttempts,
+  error: unknown,
+): Observable<SubmittedTransaction> {
+  if (!isLedgerError(error) || isLedgerError(error, 'InvalidRequestError', 'OutcomeUnknownError')) throw error;
+  const { start } = submission;
+  const named = { ...submission.submission, attempts: attempts.sent };
+  if (isLedgerError(error, 'LedgerResetError')) throw new OutcomeUnknownError(named, error);
+  const outcome = decideAttempt(error, !isOpen(submission, attempts) && hasNames(submission.request));
+  if (isLedgerError(error, 'ApiError') && outcome === 'committed')
+    return readDuplicate(submission, named, error, timeLeftMs(attempts));
+  // a registered attempt proves that no earlier one was committed or in flight
+  const isOwnOpen = outcome !== 'rejected' && (attempts.isOpen || isUndecided(outcome));
+  const next = { ...attempts, isOpen: isOwnOpen, locked: attempts.locked + (isLocked(error) ? 1 : 0) };
+  const mayBeCommitted = isOpen(submission, next);
+  const earliest = outcome === 'pruned' ? earliestOffset(error) : undefined;
+  // nothing was sent before, so any offset is before it
+  if (earliest !== undefined && attempts.sent === 1 && !mayBeCommitted)
+    return attemptCommands({ ...submission, start: { ...start, since: earliest } }, next);
+  if (!isRepeated(error, outcome, { mayBeCommitted, locked: next.locked })) {
+    if (!mayBeCommitted) throw toRefusal(error, named);
+    return settleWithin(submission, named, error, timeLeftMs(attempts));
+  }
+  const { budget } = attempts;
+  if (budget.leftMs <= 0) throw mayBeCommitted ? new OutcomeUnknownError(named, error) : toRefusal(error, named);
+  const delayMs = budget.nextDelayMs(Math.max(retryAfterOf(error) ?? 0, minDelayMs(error)));
+  const { submissionId } = named;
+  submission.service.link.report(() => ({
+    _tag: 'SubmissionUnclear',
+    submissionId,
+    attempts: attempts.sent,
+    cause: error,
+    delayMs,
+  }));
+  return timer(clampTimer(delayMs)).pipe(
+    concatMap(() => attemptCommands(submission, { ...next, budget: budget.countFailure(delayMs) })),
+  );
+}
+
+const isUndecided = (outcome: AttemptOutcome): boolean => outcome === 'unknown' || outcome === 'inFlight';
+
+/** How often commands that met locked contracts are sent again as they are. After that, the contracts are being used up. */
+const maxLocked = 3;
+
+/** Whether to send the same commands again after a delay. */
+function isRepeated(
+  error: LedgerError,
+  outcome: AttemptOutcome,
+  { mayBeCommitted, locked }: { readonly mayBeCommitted: boolean; readonly locked: number },
+): boolean {
+  if (isUndecided(outcome)) return true;
+  if (outcome === 'pruned') return false;
+  // a client that could not send the commands, or had no valid token, may be able to later
+  if (!isLedgerError(error, 'ApiError')) return mayBeCommitted;
+  if (isLocked(error)) return locked <= maxLocked;
+  return rejectionReason(error) !== 'traffic' && (isTransient(error) || repeatedCodes.test(error.code ?? ''));
+}
+
+/** Codes that do not look transient: the same commands get other times and another mediator message. */
+const repeatedCodes =
+  /^(LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND|SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR|MEDIATOR_INVALID_MESSAGE)$/;
+
+const isLocked = (error: LedgerError): boolean =>
+  isLedgerError(error, 'ApiError') && rejectionReason(error) === 'contention';
+
+/** The minimum delay after a refusal because of load, in milliseconds. */
+const minDelayMs = (error: LedgerError): number =>
+  isLedgerError(error, 'ApiError') && rejectionReason(error) === 'backPressure' ? 1_000 : 0;
+
+/** The smallest offset that a deduplication period may have, according to a participant that is pruned. */
+function earliestOffset(error: LedgerError): Offset | undefined {
+  const earliest = isLedgerError(error, 'ApiError') ? Number(error.context['earliest_offset']) : undefined;
+  return Offset.is(earliest) ? earliest : undefined;
+}
+
+/** The error of commands that were not committed and will not be. */
+function toRefusal(error: LedgerError, submission: Submission): LedgerError {
+  if (isLedgerError(error, 'ApiError')) return new SubmissionRejectedError(error, submission);
+  if (isLedgerError(error, 'ConnectionError', 'TokenError'))
+    return new NotSentError(error.reason, submission, 'code' in error ? error.code : undefined);
+  return error;
+}
+
+/** Determines whether an earlier attempt was committed, after a refusal that does not say. */
+const settleWithin = (
+  submission: CommandSubmission,
+  named: Submission,
+  refusal: LedgerError,
+  withinMs: number,
+): Observable<SubmittedTransaction> => {
+  const endsAt = asyncScheduler.now() + withinMs;
+  return settle(submission, withinMs).pipe(
+    defaultIfEmpty(undefined),
+    timeoutWith(withinMs, () => new OutcomeUnknownError(named, refusal)),
+    catchError((error: unknown) => {
+      throw isLedgerError(error) && error._tag !== 'OutcomeUnknownError'
+        ? new OutcomeUnknownError(named, error)
+        : error;
+    }),
+    concatMap((offset) => {
+      if (offset === undefined) throw toRefusal(refusal, named);
+      return readCommitted(submission, named, offset, Math.max(minReadMs, endsAt - asyncScheduler.now()));
+    }),
+  );
+};
+
+/** The minimum time for reading a transaction, in milliseconds. */
+const minReadMs = 5_000;

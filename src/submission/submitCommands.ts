@@ -1,0 +1,167 @@
+import { asyncScheduler, concatMap, defer, type Observable, tap } from 'rxjs';
+import { CommandsRequest } from '../codecs/CommandsRequest.js';
+import { Offset } from '../codecs/scalars.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { InvalidRequestError } from '../errors/request.js';
+import type { Service } from '../feed/Service.js';
+import { validateRequest } from '../http/exchange.js';
+import { RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
+import { reportOutcome } from './attempt.js';
+import { attemptCommands } from './attemptCommands.js';
+import { type ExecuteOptions, maxRetryDelayMs, recoveryTimeMs } from './execute.js';
+import { randomUuid } from './Execution.js';
+import { type LedgerStart, LedgerStarts } from './LedgerStart.js';
+
+/**
+ * Options for submitting commands of hosted parties.
+ *
+ * @category Submission
+ */
+export interface CommandsOptions extends Pick<ExecuteOptions, 'recover'> {
+  /**
+   * The ledger end before the first attempt, if an earlier process may have sent the same change: `submission.since` of its
+   * `OutcomeUnknownError`, or `ledgerEnd()` that it stored before. The change is then found, and not repeated. The request must
+   * have the same `commandId`, `actAs` and `userId` as then. Default: this process is the first to send the change.
+   */
+  readonly since?: Offset;
+}
+
+/** The default time to determine an outcome, in milliseconds: the ledger itself may take more than 2 minutes to decide. */
+const recoverWithinMs = 240_000;
+
+/** Returns the function that submits commands of hosted parties to a participant, and determines their outcome. */
+export function commandSubmitter(
+  service: Service,
+  ledgerRetry: RetryPolicy | undefined,
+): (request: CommandsRequest, options?: CommandsOptions) => Observable<SubmittedTransaction> {
+  const starts = new LedgerStarts(service);
+  const policy = retryPolicy(ledgerRetry);
+  return (request, { since, recover = { withinMs: recoverWithinMs } } = {}) => {
+    if (since !== undefined && !Offset.is(since)) throw new TypeError('since must be an offset');
+    const maxDelayMs = Math.min(policy.maxDelayMs, maxRetryDelayMs);
+    const retry = { ...policy, maxDelayMs, giveUpAfterMs: recoveryTimeMs({ recover }) };
+    const changes = new Changes(request.commandId ?? undefined, since);
+    return defer(() => {
+      const validated = validateCommands(request, since);
+      const change = changes.take();
+      const submissionId = randomUuid();
+      let state: 'waiting' | 'sending' | 'ended' = 'waiting';
+      const leave = (mayBeCommitted: boolean): void => {
+        if (state === 'sending') change.end(mayBeCommitted);
+        if (state !== 'ended') changes.putBack(change);
+        state = 'ended';
+      };
+      return defer(() => (change.start === undefined ? starts.start$ : [change.start])).pipe(
+        concatMap((read) => {
+          const start = change.begin(read);
+          state = 'sending';
+          const { commandId, sentAt } = change;
+          const { userId, actAs } = validated;
+          return attemptCommands(
+            {
+              service,
+              request: validated,
+              commandId,
+              submission: { submissionId, commandId, userId: userId ?? '', actAs, sentAt, since: start.since },
+              start,
+              retry,
+              mayBeCommittedElsewhere: change.watchOthers(),
+            },
+            { sent: 0, isOpen: change.mayBeCommitted, locked: 0, budget: new RetryBudget(retry) },
+          );
+        }),
+        tap({
+          next: () => {
+            state = 'ended';
+            change.end(true);
+          },
+          unsubscribe: () => {
+            leave(true);
+          },
+          error: (error: unknown) => {
+            if (!isLedgerError(error, 'SubmissionRejectedError')) starts.forget();
+            leave(!isLedgerError(error) || isLedgerError(error, 'OutcomeUnknownError'));
+          },
+        }),
+        reportOutcome(service.link, submissionId),
+      );
+    });
+  };
+}
+
+function validateCommands(request: CommandsRequest, since: Offset | undefined): CommandsRequest {
+  const validated = validateRequest(CommandsRequest, request);
+  if (validated.minLedgerTimeAbs != null && validated.minLedgerTimeRel != null)
+    throw new InvalidRequestError([{ path: 'minLedgerTimeRel', expected: 'not together with minLedgerTimeAbs' }]);
+  if (since !== undefined && validated.commandId == null)
+    throw new InvalidRequestError([
+      { path: 'commandId', expected: 'that of the first attempt, because since is given' },
+    ]);
+  return validated;
+}
+
+/** What the subscriptions of one change share. */
+class Change {
+  /** Absent until the change is first sent. */
+  start: LedgerStart | undefined;
+  /** When the change was first sent, in milliseconds. */
+  sentAt = 0;
+  /** The number of subscriptions that send it. */
+  #active = 0;
+  /** The number of subscriptions that ended, and may have committed it. */
+  #left = 0;
+
+  /** @param mayBeCommitted - whether a subscription that has ended, or an earlier process, may have committed it */
+  constructor(
+    readonly commandId: string,
+    public mayBeCommitted = false,
+  ) {}
+
+  /** Records that a subscription sends the change. Returns the start that all subscriptions share. */
+  begin(start: LedgerStart): LedgerStart {
+    if (this.start === undefined) this.sentAt = asyncScheduler.now();
+    this.start ??= start;
+    this.#active += 1;
+    return this.start;
+  }
+
+  /** Returns whether another subscription may commit the change, or may have done so after this call. */
+  watchOthers(): () => boolean {
+    const left = this.#left;
+    return () => this.#active > 1 || this.#left > left;
+  }
+
+  /** Records that a subscription ends. If it knows that nothing was committed, that includes those that ended before. */
+  end(mayBeCommitted: boolean): void {
+    this.#active -= 1;
+    this.mayBeCommitted = mayBeCommitted;
+    if (mayBeCommitted) this.#left += 1;
+  }
+}
+
+/** The changes of one Observable: a single one for a given command id, otherwise one for each subscription. */
+class Changes {
+  readonly #named: Change | undefined;
+  /** Changes of random command ids that no subscription sends, and that may be committed. The next subscription takes one. */
+  #open: readonly Change[] = [];
+
+  constructor(commandId: string | undefined, since: Offset | undefined) {
+    if (commandId === undefined) return;
+    this.#named = new Change(commandId, since !== undefined);
+    if (since !== undefined) this.#named.start = { since };
+  }
+
+  /** The change for a new subscription. */
+  take(): Change {
+    if (this.#named !== undefined) return this.#named;
+    const [change = new Change(randomUuid()), ...others] = this.#open;
+    this.#open = others;
+    return change;
+  }
+
+  /** A subscription ends without a transaction: the next one continues the change if it may be committed. */
+  putBack(change: Change): void {
+    if (change.mayBeCommitted && change !== this.#named) this.#open = [...this.#open, change];
+  }
+}

@@ -1,0 +1,240 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  concat,
+  concatMap,
+  defer,
+  finalize,
+  firstValueFrom,
+  lastValueFrom,
+  NEVER,
+  type Observable,
+  of,
+  Subject,
+  switchMap,
+  take,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { handleParked, memoryStore } from '../../src/process/index.js';
+import type { CheckpointStore } from '../../src/process/CheckpointStore.js';
+import type { Cursor } from '../../src/process/Cursor.js';
+import type { Work } from '../../src/process/ProcessOptions.js';
+import { observe } from '../helpers/observe.js';
+import { marbles, until as eventually } from '../helpers/time.js';
+import { upTo } from '../helpers/world.js';
+import { mockPlatform, name, PlainStore, processWorld, until } from './support.js';
+
+mockPlatform();
+
+/** A handler that takes some milliseconds, and counts how many of its calls run at the same time. */
+function countingHandler(durationMs: number): {
+  readonly handled: number[];
+  readonly most: () => number;
+  readonly handle: (work: Work) => Observable<unknown>;
+} {
+  const handled: number[] = [];
+  let running = 0;
+  let most = 0;
+  return {
+    handled,
+    most: () => most,
+    handle: ({ offset }) =>
+      defer(() => {
+        running += 1;
+        most = Math.max(most, running);
+        return timer(durationMs);
+      }).pipe(
+        tap(() => handled.push(offset)),
+        finalize(() => {
+          running -= 1;
+        }),
+      ),
+  };
+}
+
+/** A store that adds the offset of each cursor that it saves to a list. */
+const recordSaves = (store: CheckpointStore, saved: number[]): CheckpointStore => ({
+  load: (key) => store.load(key),
+  save: (key, cursor) =>
+    concat(
+      defer(() => store.save(key, cursor)),
+      defer(() => {
+        saved.push(cursor.offset);
+        return of(true);
+      }),
+    ),
+});
+
+describe.each([
+  ['memoryStore', () => memoryStore()],
+  ['a store with load and save only', () => new PlainStore(undefined, 20)],
+])('two runs of one name with %s', (_, open) => {
+  it('work one after the other, and the second one continues where the first one stopped (G37)', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(10);
+      const store = open();
+      const { handled, most, handle } = countingHandler(100);
+      const process$ = process(handle, { store, name, commitEvery: { updates: 2 } });
+      const first = observe(process$.pipe(until(450)));
+      const second = observe(process$.pipe(until(5_000)));
+      flush();
+      expect(most()).toBe(1);
+      expect(handled).toEqual(upTo(10));
+      expect(first.values.at(-1)?.offset).toBeLessThan(10);
+      expect(second.values.at(-1)).toMatchObject({ offset: 10 });
+    });
+  });
+
+  it('that are switched work one after the other, and no save moves the cursor back', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(30);
+      const saved: number[] = [];
+      const store = recordSaves(open(), saved);
+      const { handled, most, handle } = countingHandler(70);
+      observe(
+        timer(0, 333).pipe(
+          take(6),
+          switchMap(() => process(handle, { store, name })),
+          until(10_000),
+        ),
+      );
+      flush();
+      expect(most()).toBe(1);
+      expect(handled).toEqual(upTo(30));
+      expect(saved).toEqual(saved.toSorted((a, b) => a - b));
+    });
+  });
+
+  it('wait for each other although one is stopped while it waits', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(4);
+      const store = open();
+      const { handled, most, handle } = countingHandler(300);
+      const process$ = process(handle, { store, name });
+      observe(process$.pipe(until(500)));
+      const stopped = observe(process$.pipe(until(100)));
+      observe(process$.pipe(until(10_000)));
+      flush();
+      expect(stopped).toMatchObject({ values: [], endedAt: 100 });
+      expect(most()).toBe(1);
+      expect(handled).toEqual(upTo(4));
+    });
+  });
+
+  it('that ends with an error, too', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(3);
+      const store = open();
+      const failing = observe(
+        process(() => timer(50).pipe(concatMap(() => throwError(() => new Error('mine')))), {
+          store,
+          name,
+          handlerRetry: { giveUpAfterMs: 0 },
+        }),
+      );
+      const { handled, handle } = countingHandler(10);
+      observe(process(handle, { store, name }).pipe(until(1_000)));
+      flush();
+      expect(failing.error).toMatchObject({ _tag: 'HandlerError' });
+      expect(handled).toEqual(upTo(3));
+    });
+  });
+});
+
+describe('runs', () => {
+  it('of different names, or with different stores, do not wait', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(2);
+      const store = memoryStore();
+      const runs = [
+        process(() => timer(50), { store, name: 'a' }),
+        process(() => timer(50), { store, name: 'b' }),
+        process(() => timer(50), { store: memoryStore(), name: 'a' }),
+      ].map((run$) => observe(run$.pipe(until(1_000))));
+      flush();
+      for (const { values } of runs) expect(values.at(-1)).toMatchObject({ offset: 2 });
+    });
+  });
+
+  it('do not wait for handleParked', async () => {
+    const store = memoryStore();
+    await expect(
+      firstValueFrom(
+        handleParked(store, name, () => undefined),
+        { defaultValue: 'none' },
+      ),
+    ).resolves.toBe('none');
+  });
+});
+
+describe('a run that is abandoned after stopWithinMs', () => {
+  const saveOf = (store: CheckpointStore, cursor: Cursor): unknown => store.save(name, cursor);
+
+  it.each(['a Promise', 'an async iterable'])('holds its name until %s of its handler has ended', async (kind) => {
+    const { process } = processWorld(2);
+    const store = memoryStore();
+    const gate$ = new Subject<void>();
+    const calls: string[] = [];
+    const handle = async ({ offset }: Work): Promise<void> => {
+      calls.push(`first ${offset}`);
+      await firstValueFrom(gate$);
+      calls.push(`first ${offset} ended`);
+    };
+    const iterate = async function* (work: Work): AsyncGenerator {
+      yield work;
+      await handle(work);
+    };
+    const slow = process(kind === 'a Promise' ? handle : iterate, { store, name, stopWithinMs: 0 }).subscribe();
+    await eventually(() => calls.length === 1);
+    slow.unsubscribe();
+    const next = process(({ offset }) => void calls.push(`second ${offset}`), { store, name }).subscribe();
+    // a run that does not wait has handled everything by then
+    await lastValueFrom(process(() => timer(20), {}, { endInclusive: 2 }));
+    expect(calls).toEqual(['first 1']);
+    gate$.next();
+    await eventually(() => calls.length === 4);
+    next.unsubscribe();
+    expect(calls).toEqual(['first 1', 'first 1 ended', 'second 1', 'second 2']);
+  });
+
+  it('holds its name until a Promise of its store has settled, for storeTimeoutMs at most', async () => {
+    const { process } = processWorld(2);
+    const memory = memoryStore();
+    const gate$ = new Subject<void>();
+    const saved: number[] = [];
+    let isSlow = true;
+    const store: CheckpointStore = {
+      load: (key) => memory.load(key),
+      save: async (_, cursor) => {
+        if (cursor.offset > 0 && isSlow) {
+          isSlow = false;
+          await firstValueFrom(gate$);
+        }
+        saveOf(memory, cursor);
+        saved.push(cursor.offset);
+      },
+    };
+    const first = process(() => undefined, { store, name, stopWithinMs: 0 }, { endInclusive: 1 }).subscribe();
+    await eventually(() => !isSlow);
+    first.unsubscribe();
+    const second = process(() => undefined, { store, name }).subscribe();
+    await lastValueFrom(process(() => timer(20), {}, { endInclusive: 2 }));
+    expect(saved).toEqual([0]);
+    gate$.next();
+    await eventually(() => saved.at(-1) === 2);
+    second.unsubscribe();
+    expect(saved).toEqual([0, 1, 2]);
+  });
+
+  it('does not hold its name for a save that never ends', () => {
+    marbles(({ flush }) => {
+      const { process } = processWorld(2);
+      const store = new PlainStore((call, n) => (call === 'save' && n === 2 ? NEVER : undefined));
+      observe(process(() => undefined, { store, name, stopWithinMs: 100 }).pipe(until(500)));
+      const second = observe(process(() => undefined, { store, name }).pipe(until(2_000)));
+      flush();
+      expect(second.values.at(-1)).toMatchObject({ offset: 2 });
+    });
+  });
+});
