@@ -52,6 +52,11 @@ interface JoinRequest {
    * are.
    */
   readonly isSame?: ((contracts: Iterable<AnyContract>) => boolean) | undefined;
+  /**
+   * Emits whether the ledger is still that of the caller's contracts, after an outage while they are read again.
+   * Default: nothing shows it.
+   */
+  readonly isSameLedger$?: Observable<boolean> | undefined;
   /** The reason of the first `Reset`. */
   readonly reason?: Reset['reason'] | undefined;
   /** The participant to which the offset belongs. Default: the one that serves the first snapshot. */
@@ -65,7 +70,7 @@ interface JoinRequest {
  */
 export const join = (
   source: ContractsSource,
-  { query, resumeFrom, notBefore, isSame = () => true, reason = 'start', participantId }: JoinRequest,
+  { query, resumeFrom, notBefore, isSame = () => true, isSameLedger$, reason = 'start', participantId }: JoinRequest,
   ready$?: Observable<unknown>,
 ): Observable<JoinStep<AnyContract>> =>
   defer(() => {
@@ -75,6 +80,7 @@ export const join = (
       offset: resumeFrom ?? notBefore,
       reason: resumeFrom === undefined ? reason : undefined,
       isSame,
+      isSameLedger$,
       participantId,
       contracts: undefined,
       gap: undefined,
@@ -95,6 +101,7 @@ interface Progress {
   /** The reason of the next `Reset`; `undefined` if the caller has the contracts at the offset. */
   reason: Reset['reason'] | undefined;
   readonly isSame: NonNullable<JoinRequest['isSame']>;
+  readonly isSameLedger$: JoinRequest['isSameLedger$'];
   /** The participant of the contracts, if it is known before they are read; `undefined` after a reset of the ledger. */
   participantId: string | undefined;
   /** The contracts at the offset; `undefined` before they are read for the first time. */
@@ -118,10 +125,12 @@ function readFrom(
   ready$: Observable<unknown> | undefined,
 ): Observable<JoinStep<AnyContract>> {
   const eventFormat = eventFormatOf(query);
-  const { offset: previous = 0, reason, contracts: outdated, delayMs } = progress;
+  const { offset: previous = 0, reason, contracts: outdated, delayMs, isSameLedger$ } = progress;
   const at =
     reason === undefined ? { activeAtOffset: previous } : { notBefore: reason === 'ledgerReset' ? 0 : previous };
-  const contracts$ = readContracts(source, query, eventFormat, at);
+  // contracts that are not the first ones are of the same ledger, or replace those of another one
+  const isProven = progress.offset === undefined || reason === 'ledgerReset';
+  const contracts$ = readContracts(source, query, eventFormat, { ...at, ...(!isProven && { isSameLedger$ }) });
   const followed$ = (delayMs === 0 ? contracts$ : timer(delayMs).pipe(concatMap(() => contracts$))).pipe(
     concatMap(({ fold, offset }) => {
       if (reason === undefined && !progress.isSame(fold.contracts))

@@ -1,7 +1,8 @@
-import { defer, mergeMap, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, map, mergeMap, type Observable, of, throwError } from 'rxjs';
 import type { ContractEntry } from '../codecs/ContractEntry.js';
 import type { Offset } from '../codecs/scalars.js';
 import type { EventFormat } from '../codecs/UpdateFormat.js';
+import type { Report } from '../diagnostics/Diagnostic.js';
 import { DecodeError, LedgerResetError } from '../errors/feed.js';
 import { isLedgerError } from '../errors/LedgerError.js';
 import { retryTransient } from '../http/retry.js';
@@ -19,14 +20,50 @@ interface LoadedContracts {
 }
 
 /** Where to read contracts: at an offset, or at a ledger end that is not before an offset. */
-type Moment = Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'>;
+interface Moment extends Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'> {
+  /** Emits whether the ledger is the one that is expected. Default: any ledger is. */
+  readonly isSameLedger$?: Observable<boolean> | undefined;
+}
 
-/** Reads the contracts of a query, and emits them when they are complete. */
-export function readContracts(
+/**
+ * Reads the contracts of a query, and emits them when they are complete. After an outage, another ledger may have taken
+ * the place of the first: fails with a `LedgerResetError` if it is not the one that is expected.
+ */
+export const readContracts = (
   source: ContractsSource,
   query: ContractQuery & ContractPolicies,
   eventFormat: EventFormat,
-  at: Moment,
+  { isSameLedger$, ...at }: Moment,
+): Observable<LoadedContracts> =>
+  defer(() => {
+    let hasFailed = false;
+    const report: Report = (body) => {
+      const diagnostic = body();
+      hasFailed ||= diagnostic._tag === 'RetryScheduled' || diagnostic._tag === 'SnapshotRestarted';
+      source.report(() => diagnostic);
+    };
+    if (isSameLedger$ === undefined) return readOnce(source, query, eventFormat, at);
+    const proven$ = defer(() => (hasFailed ? isSameLedger$ : of(true))).pipe(
+      map((isIt) => {
+        if (!isIt) throw new LedgerResetError(at.activeAtOffset ?? at.notBefore ?? 0, undefined, difference);
+      }),
+    );
+    return readOnce({ ...source, report }, query, eventFormat, at).pipe(
+      catchError((error: unknown) => {
+        if (!isLedgerError(error, 'PrunedError')) throw error;
+        return proven$.pipe(concatMap(() => throwError(() => error)));
+      }),
+      concatMap((contracts) => proven$.pipe(map(() => contracts))),
+    );
+  });
+
+const difference = 'it does not have the last update, or the participant has another id';
+
+function readOnce(
+  source: ContractsSource,
+  query: ContractQuery & ContractPolicies,
+  eventFormat: EventFormat,
+  at: Pick<SnapshotRequest, 'activeAtOffset' | 'notBefore'>,
 ): Observable<LoadedContracts> {
   const makeFold = (): ContractsFold<AnyContract> => new ContractsFold(maker(source, query));
   const { activeAtOffset, notBefore = 0 } = at;

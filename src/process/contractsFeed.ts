@@ -1,4 +1,4 @@
-import { concatMap, defer, map, of } from 'rxjs';
+import { concatMap, defer, map, type Observable, of } from 'rxjs';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { AnyContract, ContractOf, ContractTypes } from '../contracts/Contract.js';
 import {
@@ -23,6 +23,7 @@ import {
   pagesOf,
   resumeOffset,
 } from './ContractsWork.js';
+import type { LastUpdate } from './Cursor.js';
 import type { Feed, FeedReader } from './Feed.js';
 import { hasUpdate, ledgerFeed, ledgerIdentity } from './updatesFeed.js';
 
@@ -143,6 +144,9 @@ function openReader(
 ): FeedReader<ContractsWork, ContractsPosition> {
   const { service, report, retry, updates } = source;
   const feed = createLedgerFeed(service, request, updates, retry, report);
+  const identity$ = ledgerIdentity(feed);
+  // updates that change no contract are not recorded
+  const hasLastUpdate = (update: LastUpdate): Observable<boolean> => hasUpdate(feed, update, update.offset);
   return {
     report,
     path: service.updatesPath,
@@ -150,21 +154,28 @@ function openReader(
     start$: of(nothingLoaded()),
     ...(query.onGap !== 'fail' && { restart: nothingLoaded('ledgerReset') }),
     // different from that of an updates feed, whose cursors belong to no contracts
-    identity$: ledgerIdentity(feed).pipe(
+    identity$: identity$.pipe(
       map(({ selection, ...identity }) => ({ ...identity, selection: `contracts:${selection}` })),
     ),
     position: ContractsPosition,
     compare: compareContracts,
-    // updates that change no contract are not recorded
-    hasUpdate: (update) => hasUpdate(feed, update, update.offset),
+    hasUpdate: hasLastUpdate,
     pages: (after, ready$) =>
       defer(() => {
         let reached = after;
-        const { digest } = after;
+        const { digest, participantId } = after;
+        const isSameLedger$ = identity$.pipe(
+          concatMap((identity) => {
+            const { lastUpdate } = reached;
+            if ((identity.participantId ?? participantId) !== (participantId ?? identity.participantId)) return [false];
+            return lastUpdate ? hasLastUpdate(lastUpdate) : [true];
+          }),
+        );
         const request = {
           query,
           resumeFrom: resumeOffset(after),
-          participantId: after.participantId,
+          isSameLedger$,
+          participantId,
           // a store may return null for an absent field
           notBefore: after.notBefore ?? undefined,
           reason: after.reason ?? undefined,

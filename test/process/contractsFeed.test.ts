@@ -478,6 +478,60 @@ describe('a processor of contracts whose ledger was replaced', () => {
     expect(positionIn(store.cursor)).toEqual({ offset: 4 });
   });
 
+  it.each([
+    ['by a restored one', 'participant1::1220ab', 0, 0],
+    ['by that of another participant', 'other::1220ab', 0, 0],
+    ['by that of another participant, which is pruned', 'other::1220ab', 0, 9],
+    ['by that of another participant, after pruning', 'other::1220ab', 8, 0],
+  ])('%s while it reads the contracts after a restart, gets all contracts again', (_, participantId, pruned, then) => {
+    const store = storeAt7();
+    const table = contractsTable();
+    marbles(({ flush }) => {
+      // the first request is refused if the ledger is pruned
+      let requests = pruned === 0 ? 1 : 2;
+      const world = contractsWorld({
+        fault: ({ path }) => {
+          if (path !== '/v2/state/active-contracts') return undefined;
+          requests -= 1;
+          if (requests !== 0) return undefined;
+          world.restore(0);
+          world.ledger.pruned = then;
+          world.ledger.reconfigure({ participantId });
+          replaced(world);
+          return of(errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1)));
+        },
+      });
+      five(world);
+      world.commit(7, ['g']);
+      world.commit(8, ['h']);
+      world.ledger.pruned = pruned;
+      observe(processFeed(world.contractsFeed(), table.handle, { store, name }).pipe(until(60_000)));
+      flush();
+    });
+    expect(table.works).toEqual(['ledgerReset@9[x y z w]']);
+  });
+
+  it('goes on if the ledger is the same after an outage while it reads the contracts after a restart', () => {
+    const { store } = run(five);
+    const table = contractsTable();
+    marbles(({ flush }) => {
+      let hasFailed = false;
+      const world = contractsWorld({
+        fault: ({ path }) => {
+          if (path !== '/v2/state/active-contracts' || hasFailed) return undefined;
+          hasFailed = true;
+          return of(errorReply(503, errorBody('SERVER_IS_SHUTTING_DOWN', 1)));
+        },
+      });
+      five(world);
+      world.commit(7, ['g']);
+      const resumed = new PlainStore().withRecord(store.cursor);
+      observe(processFeed(world.contractsFeed(), table.handle, { store: resumed, name }).pipe(until(60_000)));
+      flush();
+    });
+    expect(table.works).toEqual(['@7+g']);
+  });
+
   it('by that of another participant is refused with a CursorError', () => {
     const { works, error } = run(five, { store: storeAt6(), participantId: 'other::1220ab' });
     expect(works).toEqual([]);
