@@ -2,6 +2,7 @@ import { asyncScheduler } from 'rxjs';
 import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { DeduplicationPeriod } from '../codecs/ExecuteRequest.js';
 import type { DisclosedContract } from '../codecs/PrepareRequest.js';
+import type { Offset } from '../codecs/scalars.js';
 import type { Submission } from '../errors/submission.js';
 import { extendDeduplication, randomUuid, timeoutsPerAttempt } from './Execution.js';
 import type { LedgerStart } from './LedgerStart.js';
@@ -16,6 +17,8 @@ export interface CommandSubmission extends Committed {
   readonly start: LedgerStart;
   /** Whether another subscription may commit the change, or has since this one began. */
   readonly mayBeCommittedElsewhere: () => boolean;
+  /** Returns the same with a later start, because the participant has pruned the present one. */
+  readonly beginAt: (since: Offset) => CommandSubmission;
 }
 
 /** What differs between the attempts. */
@@ -60,14 +63,18 @@ export const usesFormat = (request: CommandsRequest, isResent: boolean): boolean
 export const hasNames = ({ transactionFormat }: CommandsRequest): boolean =>
   /"(TemplateFilter|InterfaceFilter)"/.test(JSON.stringify(transactionFormat ?? {}));
 
-/** The caller's period, extended to the start of the change; by default since that start. */
+/**
+ * The caller's period, extended to the start of the change; by default since that start. If the caller names the start, no
+ * duration is needed to reach it.
+ */
 function deduplicationPeriod(
   { request, start, submission, service }: CommandSubmission,
   isLater: boolean,
 ): DeduplicationPeriod {
   const { deduplicationPeriod: period } = request;
-  const { since } = start;
-  if (period == null || 'Empty' in period) return { DeduplicationOffset: { value: since } };
+  const { since, isGiven = false } = start;
+  if (period == null || 'Empty' in period || (isGiven && 'DeduplicationDuration' in period))
+    return { DeduplicationOffset: { value: since } };
   const sinceFirstMs = Math.max(0, asyncScheduler.now() - submission.sentAt);
   const elapsedMs = isLater ? sinceFirstMs + timeoutsPerAttempt * service.link.requestTimeoutMs : 0;
   return extendDeduplication(period, { elapsedMs, since });

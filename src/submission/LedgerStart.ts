@@ -5,8 +5,10 @@ import {
   ignoreElements,
   map,
   type Observable,
+  of,
   shareReplay,
   takeUntil,
+  tap,
   throwIfEmpty,
   timer,
 } from 'rxjs';
@@ -23,6 +25,8 @@ export interface LedgerStart {
   readonly since: Offset;
   /** The participant to which the offset belongs, if it is known. */
   readonly participantId?: string | undefined;
+  /** Whether the caller names it. */
+  readonly isGiven?: boolean;
 }
 
 /** How long to wait for the start, in milliseconds. It must not delay a submission for long. */
@@ -30,10 +34,12 @@ const startTimeoutMs = 5_000;
 
 /**
  * The start of all changes that a ledger submits. It is read once, and again after an attempt whose outcome was unknown,
- * because another ledger may have taken the place of the first.
+ * because another ledger may have taken the place of the first. If it is still the same, its start is kept, so that a
+ * change that is submitted again is found.
  */
 export class LedgerStarts {
   #shared$: Observable<LedgerStart> | undefined;
+  #last: LedgerStart | undefined;
 
   constructor(private readonly service: Service) {}
 
@@ -47,15 +53,29 @@ export class LedgerStarts {
     this.#shared$ = undefined;
   }
 
+  /** Begins later, because the participant has pruned the start. */
+  prunedTo(since: Offset): void {
+    if (this.#last === undefined || this.#last.since >= since) return;
+    this.#last = { ...this.#last, since };
+    if (this.#shared$ !== undefined) this.#shared$ = of(this.#last);
+  }
+
   /** Reads the start once for all changes that need it meanwhile or later, unless that fails. */
   #read(): Observable<LedgerStart> {
     return readStart(this.service).pipe(
+      map((now) => (this.#last !== undefined && isSameLedger(this.#last, now) ? this.#last : now)),
+      tap((start) => {
+        this.#last = start;
+      }),
       takeUntil(timer(startTimeoutMs)),
       throwIfEmpty(),
       shareReplay({ bufferSize: 1, refCount: true }),
     );
   }
 }
+
+const isSameLedger = (last: LedgerStart, now: LedgerStart): boolean =>
+  now.since >= last.since && now.participantId === last.participantId;
 
 const readStart = (service: Service): Observable<LedgerStart> =>
   forkJoin({ since: ledgerEnd(service.link), participantId: readParticipantId(service) });

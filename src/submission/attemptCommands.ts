@@ -32,8 +32,8 @@ interface CommandAttempts {
   readonly sent: number;
   /** Whether one of them, or an attempt before this subscription, may have been committed. */
   readonly isOpen: boolean;
-  /** How many of them met contracts that another transaction had locked. */
-  readonly locked: number;
+  /** How many of them were refused for a reason that is only repeated a few times. */
+  readonly limited: number;
   /** The remaining time for further attempts. It counts the failed attempts. */
   readonly budget: RetryBudget;
 }
@@ -113,18 +113,21 @@ function retryOrEnd(
     return readDuplicate(submission, named, error, timeLeftMs(attempts));
   // a registered attempt proves that no earlier one was committed or in flight
   const isOwnOpen = outcome !== 'rejected' && (attempts.isOpen || isUndecided(outcome));
-  const next = { ...attempts, isOpen: isOwnOpen, locked: attempts.locked + (isLocked(error) ? 1 : 0) };
+  const next = { ...attempts, isOpen: isOwnOpen, limited: attempts.limited + (isLimited(error) ? 1 : 0) };
   const mayBeCommitted = isOpen(submission, next);
   const earliest = outcome === 'pruned' ? earliestOffset(error) : undefined;
-  // nothing was sent before, so any offset is before it
-  if (earliest !== undefined && attempts.sent === 1 && !mayBeCommitted)
-    return attemptCommands({ ...submission, start: { ...start, since: earliest } }, next);
-  if (!isRepeated(error, outcome, { mayBeCommitted, locked: next.locked })) {
+  // nothing that was sent before was or will be committed, so any offset is before it
+  if (earliest !== undefined && earliest > start.since && !mayBeCommitted)
+    return attemptCommands(submission.beginAt(earliest), next);
+  const { budget } = attempts;
+  const isAnswered = !isRepeated(error, outcome, { mayBeCommitted, limited: next.limited });
+  if (isAnswered || budget.leftMs <= 0) {
     if (!mayBeCommitted) throw toRefusal(error, named);
+    // a participant that refuses to answer may still show what it has committed
+    const canSettle = isLedgerError(error, 'ApiError') && submission.retry.giveUpAfterMs > 0;
+    if (!isAnswered && !canSettle) throw new OutcomeUnknownError(named, error);
     return settleWithin(submission, named, error, timeLeftMs(attempts));
   }
-  const { budget } = attempts;
-  if (budget.leftMs <= 0) throw mayBeCommitted ? new OutcomeUnknownError(named, error) : toRefusal(error, named);
   const delayMs = budget.nextDelayMs(Math.max(retryAfterOf(error) ?? 0, minDelayMs(error)));
   const { submissionId } = named;
   submission.service.link.report(() => ({
@@ -141,29 +144,34 @@ function retryOrEnd(
 
 const isUndecided = (outcome: AttemptOutcome): boolean => outcome === 'unknown' || outcome === 'inFlight';
 
-/** How often commands that met locked contracts are sent again as they are. After that, the contracts are being used up. */
-const maxLocked = 3;
-
 /** Whether to send the same commands again after a delay. */
 function isRepeated(
   error: LedgerError,
   outcome: AttemptOutcome,
-  { mayBeCommitted, locked }: { readonly mayBeCommitted: boolean; readonly locked: number },
+  { mayBeCommitted, limited }: { readonly mayBeCommitted: boolean; readonly limited: number },
 ): boolean {
   if (isUndecided(outcome)) return true;
   if (outcome === 'pruned') return false;
   // a client that could not send the commands, or had no valid token, may be able to later
   if (!isLedgerError(error, 'ApiError')) return mayBeCommitted;
-  if (isLocked(error)) return locked <= maxLocked;
+  if (isLimited(error)) return limited <= maxLimited;
   return rejectionReason(error) !== 'traffic' && (isTransient(error) || repeatedCodes.test(error.code ?? ''));
 }
 
-/** Codes that do not look transient: the same commands get other times and another mediator message. */
-const repeatedCodes =
-  /^(LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND|SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR|MEDIATOR_INVALID_MESSAGE)$/;
+/** Codes that do not look transient: the same commands get other times. */
+const repeatedCodes = /^(LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND|SEQUENCER_MAX_SEQUENCING_TIME_TOO_FAR)$/;
 
-const isLocked = (error: LedgerError): boolean =>
-  isLedgerError(error, 'ApiError') && rejectionReason(error) === 'contention';
+/** How often the same commands are sent again after a refusal that may be permanent. */
+const maxLimited = 3;
+
+/**
+ * Whether a refusal may be permanent: locked contracts may be used up by now, a mediator message that is invalid costs
+ * traffic each time, and a request to the sequencer may be too large.
+ */
+const isLimited = (error: LedgerError): boolean =>
+  isLedgerError(error, 'ApiError') && (rejectionReason(error) === 'contention' || limitedCodes.test(error.code ?? ''));
+
+const limitedCodes = /^(MEDIATOR_INVALID_MESSAGE|SEQUENCER_REQUEST_FAILED)$/;
 
 /** The minimum delay after a refusal because of load, in milliseconds. */
 const minDelayMs = (error: LedgerError): number =>

@@ -1,4 +1,5 @@
-import { concatMap, filter, first, map, mergeAll, mergeMap, type Observable, of, take, takeWhile } from 'rxjs';
+import { concatMap, EMPTY, filter, first, map, mergeAll, mergeMap, type Observable, of, take, takeWhile } from 'rxjs';
+import type { CommandsRequest } from '../codecs/CommandsRequest.js';
 import type { OffsetCheckpoint } from '../codecs/OffsetCheckpoint.js';
 import type { Offset } from '../codecs/scalars.js';
 import { completions } from '../feed/completions.js';
@@ -30,12 +31,17 @@ export const settle = (submission: CommandSubmission, withinMs: number): Observa
   );
 
 const findUpTo = (submission: CommandSubmission, endInclusive: Offset): Observable<Offset> =>
-  readUpdates(submission, { beginExclusive: submission.start.since, endInclusive }).pipe(findOwn(submission));
+  // a contract that was archived before the first attempt
+  endInclusive <= submission.start.since
+    ? EMPTY
+    : readUpdates(submission, { beginExclusive: submission.start.since, endInclusive }).pipe(findOwn(submission));
 
 const findUntilDecided = (submission: CommandSubmission, withinMs: number): Observable<Offset> =>
   ledgerEnd(submission.service.link).pipe(
     mergeMap((end) =>
-      readUpdates(submission, { beginExclusive: submission.start.since }, withinMs).pipe(takeWhile(isOpenUntil(end))),
+      readUpdates(submission, { beginExclusive: submission.start.since }, withinMs).pipe(
+        takeWhile(isOpenUntil(end, submission.request)),
+      ),
     ),
     findOwn(submission),
   );
@@ -44,26 +50,41 @@ const findOwn =
   (submission: CommandSubmission) =>
   (source: Observable<Update | UndecodedUpdate>): Observable<Offset> =>
     source.pipe(
-      filter((update) => update._tag === 'Transaction' && update.commandId === submission.commandId),
-      concatMap(({ offset }) => isOwnCommit(submission, offset).pipe(map((isOwn) => (isOwn ? [offset] : [])))),
+      filter((update) => isUndecoded(update) || isOfCommand(update, submission)),
+      concatMap((update) => isOwnCommit(submission, update).pipe(map((isOwn) => (isOwn ? [update.offset] : [])))),
       mergeAll(),
       take(1),
     );
 
+const isOfCommand = (update: Update | UndecodedUpdate, { commandId }: CommandSubmission): boolean =>
+  update._tag === 'Transaction' && update.commandId === commandId;
+
+/** Whether an update does not show its command id. Its completion does. */
+const isUndecoded = ({ _tag }: Update | UndecodedUpdate): boolean => _tag === 'UndecodedUpdate';
+
 /**
- * Whether the transaction at an offset belongs to the change. Another user may use the same command id, and an update does
- * not show its user, but its completion does. Without a user in the request, the participant decides whose completions it
- * shows.
+ * Whether an update is the transaction of the change. Another user, or the same one for other parties, may use the same
+ * command id, and an update does not show them, but its completion does. Without a user in the request, the participant
+ * decides whose completions it shows.
  */
-function isOwnCommit({ service, request, submission, retry }: CommandSubmission, offset: Offset): Observable<boolean> {
+function isOwnCommit(
+  { service, request, commandId, retry }: CommandSubmission,
+  update: Update | UndecodedUpdate,
+): Observable<boolean> {
   // a random command id is unique
-  if (request.commandId == null) return of(true);
-  const selected = { parties: request.actAs, userId: request.userId, beginExclusive: offset - 1 };
+  if (request.commandId == null && !isUndecoded(update)) return of(true);
+  const { offset } = update;
+  const { actAs } = request;
+  const selected = { parties: actAs, userId: request.userId, beginExclusive: offset - 1 };
   return completions(service, selected, { transport: 'http', retry }, undefined, silent).pipe(
     first((element) => element.offset >= offset),
     map(
       (element) =>
-        element._tag === 'Completion' && element.offset === offset && element.commandId === submission.commandId,
+        element._tag === 'Completion' &&
+        element.offset === offset &&
+        element.commandId === commandId &&
+        // the participant leaves out parties that the request does not name
+        actAs.every((party) => element.actAs.includes(party)),
     ),
   );
 }
@@ -78,7 +99,7 @@ const decidedAfterMs = 130_000;
  * Returns whether an attempt before an offset may still be committed after an update. Only checkpoints show the time of all
  * synchronizers.
  */
-function isOpenUntil(end: Offset): (update: Update | UndecodedUpdate) => boolean {
+function isOpenUntil(end: Offset, request: CommandsRequest): (update: Update | UndecodedUpdate) => boolean {
   let first: OffsetCheckpoint | undefined;
   return (update) => {
     if (update._tag !== 'OffsetCheckpoint' || update.offset < end || update.synchronizerTimes.length === 0) return true;
@@ -88,8 +109,15 @@ function isOpenUntil(end: Offset): (update: Update | UndecodedUpdate) => boolean
       update.synchronizerTimes.some(
         (now) =>
           now.synchronizerId === synchronizerId &&
-          Date.parse(now.recordTime) - Date.parse(recordTime) >= decidedAfterMs,
+          Date.parse(now.recordTime) >= heldUntil(Date.parse(recordTime), request) + decidedAfterMs,
       ),
     );
   };
 }
+
+/** Until when the participant may hold an attempt that it received by a record time: until its earliest ledger time. */
+const heldUntil = (receivedAt: number, { minLedgerTimeAbs, minLedgerTimeRel }: CommandsRequest): number =>
+  Math.max(
+    receivedAt + (minLedgerTimeRel?.seconds ?? 0) * 1_000,
+    minLedgerTimeAbs == null ? 0 : Date.parse(minLedgerTimeAbs),
+  );

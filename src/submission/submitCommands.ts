@@ -9,6 +9,7 @@ import { validateRequest } from '../http/exchange.js';
 import { RetryBudget, retryPolicy, type RetryPolicy } from '../http/retry.js';
 import { reportOutcome } from './attempt.js';
 import { attemptCommands } from './attemptCommands.js';
+import type { CommandSubmission } from './CommandSubmission.js';
 import { type ExecuteOptions, maxRetryDelayMs, recoveryTimeMs } from './execute.js';
 import { randomUuid } from './Execution.js';
 import { type LedgerStart, LedgerStarts } from './LedgerStart.js';
@@ -56,20 +57,25 @@ export function commandSubmitter(
         concatMap((read) => {
           const start = change.begin(read);
           state = 'sending';
-          const { commandId, sentAt } = change;
+          const { commandId, sentAt = 0 } = change;
           const { userId, actAs } = validated;
-          return attemptCommands(
-            {
-              service,
-              request: validated,
-              commandId,
-              submission: { submissionId, commandId, userId: userId ?? '', actAs, sentAt, since: start.since },
-              start,
-              retry,
-              mayBeCommittedElsewhere: change.watchOthers(),
+          const mayBeCommittedElsewhere = change.watchOthers();
+          const beginAt = ({ since, ...ledger }: LedgerStart): CommandSubmission => ({
+            service,
+            request: validated,
+            commandId,
+            submission: { submissionId, commandId, userId: userId ?? '', actAs, sentAt, since },
+            start: { ...ledger, since },
+            retry,
+            mayBeCommittedElsewhere,
+            beginAt: (later) => {
+              starts.prunedTo(later);
+              change.start = { ...ledger, since: later };
+              return beginAt(change.start);
             },
-            { sent: 0, isOpen: change.mayBeCommitted, locked: 0, budget: new RetryBudget(retry) },
-          );
+          });
+          const budget = new RetryBudget(retry);
+          return attemptCommands(beginAt(start), { sent: 0, isOpen: change.mayBeCommitted, limited: 0, budget });
         }),
         tap({
           next: () => {
@@ -105,8 +111,8 @@ function validateCommands(request: CommandsRequest, since: Offset | undefined): 
 class Change {
   /** Absent until the change is first sent. */
   start: LedgerStart | undefined;
-  /** When the change was first sent, in milliseconds. */
-  sentAt = 0;
+  /** When the change was first sent, in milliseconds, by this process. */
+  sentAt: number | undefined;
   /** The number of subscriptions that send it. */
   #active = 0;
   /** The number of subscriptions that ended, and may have committed it. */
@@ -120,7 +126,7 @@ class Change {
 
   /** Records that a subscription sends the change. Returns the start that all subscriptions share. */
   begin(start: LedgerStart): LedgerStart {
-    if (this.start === undefined) this.sentAt = asyncScheduler.now();
+    this.sentAt ??= asyncScheduler.now();
     this.start ??= start;
     this.#active += 1;
     return this.start;
@@ -149,7 +155,7 @@ class Changes {
   constructor(commandId: string | undefined, since: Offset | undefined) {
     if (commandId === undefined) return;
     this.#named = new Change(commandId, since !== undefined);
-    if (since !== undefined) this.#named.start = { since };
+    if (since !== undefined) this.#named.start = { since, isGiven: true };
   }
 
   /** The change for a new subscription. */

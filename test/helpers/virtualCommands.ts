@@ -20,6 +20,8 @@ export type CommandFault =
   | { readonly kind: 'rejected'; readonly code: RejectionCode; readonly afterMs: number }
   /** The attempt is processed for a while. The client gives up, or gets the response. */
   | { readonly kind: 'slow'; readonly ms: number }
+  /** The participant holds the attempt for a while before it registers it. */
+  | { readonly kind: 'held'; readonly ms: number }
   /** The attempt is committed and its response is lost. */
   | { readonly kind: 'lostResponse'; readonly how: Loss; readonly afterMs: number }
   /** The attempt is committed, and reading the transaction back fails. */
@@ -39,6 +41,7 @@ export const refusalCodes = {
 export const rejectionCodes = {
   LOCAL_VERDICT_LOCKED_CONTRACTS: [409, 2],
   LOCAL_VERDICT_TIMEOUT: [409, 2],
+  SEQUENCER_REQUEST_FAILED: [409, 2],
   NOT_SEQUENCED_TIMEOUT: [409, 2],
   SEQUENCER_BACKPRESSURE: [409, 2],
   SEQUENCER_NOT_ENOUGH_TRAFFIC_CREDIT: [400, 9],
@@ -87,6 +90,8 @@ export class VirtualCommands {
   readonly attempts: ServiceRequest['body'][] = [];
   /** Whether the creation of the contract is pruned, and its archival is not. */
   isBlobPruned = false;
+  /** Whether the transactions of the commands have a field that cannot be decoded. */
+  isUndecodable = false;
   private downUntil = 0;
   private archivedAt: number | undefined;
   private readonly inFlight = new Map<string, string>();
@@ -108,11 +113,14 @@ export class VirtualCommands {
     this.archivedAt = this.appendOther('');
   }
 
-  /** Another transaction. With a command id, it is that of another user. */
-  appendOther(commandId: string): number {
+  /** Another transaction. With a command id, it is that of another user, or of the same user for other parties. */
+  appendOther(
+    commandId: string,
+    { userId = 'somebody-else', actAs = ['alice::1220'] }: Partial<Submitter> = {},
+  ): number {
     const offset = this.ledger.end + 1;
     this.ledger.append(offset, this.transaction(offset, commandId));
-    if (commandId !== '') this.complete({ offset, commandId, userId: 'somebody-else', submissionId: 'other' });
+    if (commandId !== '') this.complete({ offset, commandId, userId, actAs, submissionId: 'other' });
     return offset;
   }
 
@@ -120,7 +128,8 @@ export class VirtualCommands {
   reassign(commandId: string): void {
     const offset = this.ledger.end + 1;
     this.ledger.append(offset, reassignment(offset, commandId));
-    this.complete({ offset, commandId, userId: 'me', submissionId: 'reassigned', isReassignment: true });
+    const submitter = { userId: 'me', actAs: ['alice::1220'] };
+    this.complete({ offset, commandId, ...submitter, submissionId: 'reassigned', isReassignment: true });
   }
 
   /** For a while, no connection can be established. */
@@ -182,7 +191,7 @@ export class VirtualCommands {
   /** Works on an attempt to its end, whether or not a client waits. */
   private process(body: ServiceRequest['body'], fault: CommandFault | undefined): Observable<Reply> {
     const reply$ = new ReplaySubject<Reply>(1);
-    timer(this.plan.latencyMs)
+    timer(fault?.kind === 'held' ? fault.ms : this.plan.latencyMs)
       .pipe(switchMap(() => this.interpret(body, fault)))
       .subscribe(reply$);
     return reply$;
@@ -234,12 +243,12 @@ export class VirtualCommands {
     }
     if (this.plan.kind !== 'create' && this.archivedAt !== undefined)
       return errorReply(404, errorBody('LOCAL_VERDICT_INACTIVE_CONTRACTS', 11));
-    const { commandId, submissionId, userId } = commands;
+    const { commandId, submissionId, userId, actAs } = commands;
     const offset = this.ledger.end + 1;
-    const element = this.transaction(offset, commandId);
+    const element = this.transaction(offset, commandId, this.isUndecodable ? 'none' : []);
     this.ledger.append(offset, element);
     this.commits.push({ change, offset, submissionId });
-    this.complete({ offset, commandId, userId, submissionId });
+    this.complete({ offset, commandId, userId, actAs, submissionId });
     if (this.plan.kind === 'consume') this.archivedAt = offset;
     if (fault?.kind === 'failedAfterCommit')
       return errorReply(failureStatus[fault.code], errorBody(fault.code, failureCategory[fault.code]));
@@ -252,7 +261,6 @@ export class VirtualCommands {
         Completion: {
           value: {
             ...completion,
-            actAs: ['alice::1220'],
             updateId: `1220${completion.offset}`,
             status: { code: 0, message: '', details: [] },
             deduplicationPeriod: isReassignment ? { Empty: {} } : { DeduplicationOffset: { value: 0 } },
@@ -295,13 +303,13 @@ export class VirtualCommands {
     });
   }
 
-  private transaction(offset: number, commandId: string) {
+  private transaction(offset: number, commandId: string, events: unknown = []) {
     const value = {
       updateId: `1220${offset}`,
       commandId,
       workflowId: '',
       effectiveAt: this.recordTime,
-      events: [],
+      events,
       offset,
       synchronizerId,
       traceContext: null,
@@ -315,10 +323,14 @@ const failureStatus = { UPDATE_NOT_FOUND: 404, INDEX_DB_SQL_TRANSIENT_ERROR: 503
 
 const failureCategory = { UPDATE_NOT_FOUND: 11, INDEX_DB_SQL_TRANSIENT_ERROR: 1, NA: -1 };
 
-interface Completion {
+interface Submitter {
+  readonly userId: string;
+  readonly actAs: readonly string[];
+}
+
+interface Completion extends Submitter {
   readonly offset: number;
   readonly commandId: string;
-  readonly userId: string;
   readonly submissionId: string;
   readonly isReassignment?: boolean;
 }

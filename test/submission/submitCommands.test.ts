@@ -228,6 +228,76 @@ describe('an attempt whose response is lost', () => {
     });
   });
 
+  it('is not found in the transaction of other parties with the same command id and user', () => {
+    run({ faults: [lostRequest, { kind: 'refused', code: 'DAML_FAILURE' }] }, ({ node, submit, at }) => {
+      const seen = submit({ ...create, actAs: ['alice::1220', 'bob::1220'] });
+      at(50, () => {
+        node.appendOther('order-1', { userId: 'me', actAs: ['alice::1220'] });
+      });
+      return () => {
+        expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', reason: 'refusal' });
+      };
+    });
+  });
+
+  it.each([create, { ...create, commandId: undefined }])(
+    'is not taken for a failure if its transaction cannot be decoded: $commandId',
+    (request) => {
+      run({ faults: [lost, { kind: 'refused', code: 'DAML_FAILURE' }] }, ({ node, submit }) => {
+        node.isUndecodable = true;
+        const seen = submit(request);
+        return () => {
+          expect(node.commits).toHaveLength(1);
+          expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', completionOffset: 11 });
+        };
+      });
+    },
+  );
+
+  it('was not committed if its contract was archived before the first attempt', () => {
+    const faults: CommandFault[] = [lostRequest, { kind: 'refused', code: 'DAML_FAILURE' }];
+    run({ kind: 'consume', hasCheckpoints: false, faults }, ({ node, submit }) => {
+      node.archive();
+      node.appendOther('');
+      const seen = submit(exercise);
+      return () => {
+        expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', reason: 'refusal' });
+        expect(seen.endedAt).toBeLessThan(10_000);
+      };
+    });
+  });
+
+  it.each([
+    { minLedgerTimeRel: { seconds: 170 } },
+    // the record time of the virtual ledger begins at midnight
+    { minLedgerTimeAbs: '2026-07-24T00:02:50Z' },
+  ])('is not given up before its earliest ledger time, for which the participant holds it: %o', (times) => {
+    const faults: CommandFault[] = [
+      { kind: 'held', ms: 170_000 },
+      { kind: 'refused', code: 'DAML_AUTHORIZATION_ERROR' },
+    ];
+    run({ faults }, ({ node, submit }) => {
+      const seen = submit({ ...create, ...times });
+      return () => {
+        expect(node.commits).toHaveLength(1);
+        expect(seen.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+      };
+    });
+  });
+
+  it('is looked for once more when the time is over, if the participant still refuses the next ones', () => {
+    const busy = Array.from({ length: 999 }, (): CommandFault => ({
+      kind: 'refused',
+      code: 'PARTICIPANT_BACKPRESSURE',
+    }));
+    run({ faults: [lost, ...busy] }, ({ submit }) => {
+      const seen = submit(create, { recover: { withinMs: 10_000 } });
+      return () => {
+        expect(seen.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+      };
+    });
+  });
+
   it('is found if it is committed while a refusal of the next one is being settled', () => {
     const faults: CommandFault[] = [
       { kind: 'slow', ms: 90_000 },
@@ -343,16 +413,17 @@ describe('a refusal', () => {
     });
   });
 
-  it('because of locked contracts is repeated three times, and then left to the caller', () => {
-    const faults = Array.from({ length: 9 }, (): CommandFault => ({
-      kind: 'rejected',
-      code: 'LOCAL_VERDICT_LOCKED_CONTRACTS',
-      afterMs: 10,
-    }));
+  it.each([
+    ['LOCAL_VERDICT_LOCKED_CONTRACTS', true],
+    // they cost traffic, or may have a cause that stays
+    ['MEDIATOR_INVALID_MESSAGE', false],
+    ['SEQUENCER_REQUEST_FAILED', false],
+  ] as const)('is repeated three times, and then left to the caller: %s', (code, isContention) => {
+    const faults = Array.from({ length: 9 }, (): CommandFault => ({ kind: 'rejected', code, afterMs: 10 }));
     run({ kind: 'consume', faults }, ({ node, submit }) => {
       const seen = submit(exercise);
       return () => {
-        expect(seen.error).toMatchObject({ reason: 'contention', isContention: true });
+        expect(seen.error).toMatchObject({ _tag: 'SubmissionRejectedError', code, isContention });
         expect(node.attempts).toHaveLength(4);
       };
     });
@@ -376,15 +447,42 @@ describe('a refusal', () => {
   it('because of a pruned start of the first attempt is followed by a later start', () => {
     run({}, ({ node, ledger, at }) => {
       const seen = observe(
-        ledger.submitAndWaitForTransaction({ ...create, commandId: null }).pipe(repeat({ count: 2, delay: 1_000 })),
+        ledger.submitAndWaitForTransaction({ ...create, commandId: null }).pipe(repeat({ count: 3, delay: 1_000 })),
       );
       at(500, () => {
         node.appendOther('');
         node.ledger.pruned = node.ledger.end;
       });
       return () => {
-        expect(seen.values).toMatchObject([{ offset: 11 }, { offset: 13 }]);
-        expect(node.attempts).toHaveLength(3);
+        expect(seen.values).toMatchObject([{ offset: 11 }, { offset: 13 }, { offset: 14 }]);
+        // the third submission begins at the later start
+        expect(node.attempts).toHaveLength(4);
+      };
+    });
+  });
+
+  it('because of a pruned start after another refusal is followed by a later start, which a lost response keeps', () => {
+    const faults: CommandFault[] = [
+      { kind: 'refused', code: 'PARTICIPANT_BACKPRESSURE' },
+      { kind: 'slow', ms: 10 },
+      { kind: 'lostResponse', how: 'reset', afterMs: 10 },
+    ];
+    run({ faults }, ({ node, submit, at }) => {
+      const seen = submit(create, { recover: { withinMs: 1_500 } });
+      at(500, () => {
+        node.appendOther('');
+        node.ledger.pruned = node.ledger.end;
+      });
+      at(1_100, () => {
+        node.goDown(60_000);
+      });
+      return () => {
+        expect(commandsOf(node).map((commands) => commands['deduplicationPeriod'])).toEqual([
+          { DeduplicationOffset: { value: 10 } },
+          { DeduplicationOffset: { value: 10 } },
+          { DeduplicationOffset: { value: 11 } },
+        ]);
+        expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError', submission: { since: 11 } });
       };
     });
   });
@@ -460,6 +558,35 @@ describe('subscriptions', () => {
     });
   });
 
+  it('of a later call find what an earlier one has committed: the ledger keeps its start', () => {
+    run({ faults: [lost] }, ({ node, ledger, at }) => {
+      const submit = () => observe(ledger.submitAndWaitForTransaction(create, { recover: false }));
+      submit();
+      let seen: Observed<unknown> | undefined;
+      at(1_000, () => {
+        seen = submit();
+      });
+      return () => {
+        expect(node.commits).toHaveLength(1);
+        expect(seen?.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+      };
+    });
+  });
+
+  it('begin at the end of the ledger that has taken the place of the first', () => {
+    run({ faults: [{ kind: 'refusedConnection' }] }, ({ node, ledger, at }) => {
+      const submit = () => observe(ledger.submitAndWaitForTransaction({ ...create, commandId: undefined }));
+      submit();
+      at(50, () => {
+        node.ledger.replace([], 40, 'other::1220');
+        submit();
+      });
+      return () => {
+        expect(commandsOf(node)[1]).toMatchObject({ deduplicationPeriod: { DeduplicationOffset: { value: 40 } } });
+      };
+    });
+  });
+
   it.each(['create', 'consume'] as const)('of two processes with the same command id commit once: %s (G62)', (kind) => {
     const request = kind === 'create' ? create : exercise;
     run({ kind, faults: [{ kind: 'slow', ms: 3_000 }] }, ({ node, service, submit }) => {
@@ -485,6 +612,34 @@ describe('subscriptions', () => {
       });
       return () => {
         expect(node.commits).toHaveLength(1);
+        expect(seen?.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+      };
+    });
+  });
+
+  it.each([
+    [{ DeduplicationDuration: { value: { seconds: 600 } } }, 10],
+    [{ DeduplicationOffset: { value: 5 } }, 5],
+    [{ DeduplicationOffset: { value: 20 } }, 10],
+  ])('in a later process search from its start, or from before: %o', (deduplicationPeriod, value) => {
+    run({}, ({ node, submit }) => {
+      submit({ ...create, deduplicationPeriod }, { since: 10 });
+      return () => {
+        expect(commandsOf(node)).toMatchObject([{ deduplicationPeriod: { DeduplicationOffset: { value } } }]);
+      };
+    });
+  });
+
+  it('in a later process without recovery are settled at once if the participant refuses them', () => {
+    const faults: CommandFault[] = [lost, { kind: 'refused', code: 'DAML_FAILURE' }];
+    run({ kind: 'consume', hasCheckpoints: false, faults }, ({ service, at, submit }) => {
+      submit(exercise, { recover: false });
+      let seen: Observed<unknown> | undefined;
+      at(5_000, () => {
+        const next = createLedger({ baseUrl: 'http://ledger.example', port: service.port });
+        seen = observe(next.submitAndWaitForTransaction(exercise, { since: 10, recover: false }));
+      });
+      return () => {
         expect(seen?.values).toMatchObject([{ offset: 11, isRepeated: true }]);
       };
     });
