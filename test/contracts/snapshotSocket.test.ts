@@ -6,6 +6,7 @@ import { errorOf } from '../../src/errors/ApiError.js';
 import type { DiagnosticOf } from '../../src/diagnostics/Diagnostic.js';
 import { decodeWith } from '../../src/http/exchange.js';
 import { contractHistories, entriesAt, type HistoryUpdate } from '../helpers/contractHistory.js';
+import { active } from '../helpers/contractEvents.js';
 import { effort } from '../helpers/effort.js';
 import {
   listPath,
@@ -14,7 +15,7 @@ import {
   type VirtualContractsOptions,
 } from '../helpers/virtualContracts.js';
 import { errorBody, errorReply } from '../helpers/wire.js';
-import { creation, failAt, ids, idsOf, type Outcome, read } from './snapshotScenario.js';
+import { creation, creations, failAt, ids, idsOf, type Outcome, read } from './snapshotScenario.js';
 
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0.5);
@@ -61,6 +62,31 @@ describe('a snapshot by a WebSocket', () => {
     expect(tokens).toEqual([false, true, true, true]);
     expect(waysOf(outcome)).toEqual(['pages', 'lists', 'socket']);
     expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toEqual([]);
+  });
+
+  it.each([
+    ['has other contracts', 200],
+    ['has fewer contracts', 50],
+  ])('has nothing of the ledger before if another one takes its place that %s', (_, count) => {
+    const others = creations(count, 1_000);
+    const outcome = read({
+      count: 300,
+      pages: 'gone',
+      lists: 'gone',
+      sockets: [120],
+      given: ({ participant, client }) => {
+        client.diagnostics$.subscribe(({ _tag }) => {
+          // it accepts the tokens of the first ledger
+          if (_tag === 'RetryScheduled')
+            participant.elementsAt = () =>
+              others.map(({ offset }) => active({ contractId: `c${offset}`, offset }, 'sync-a::1220ab'));
+        });
+      },
+    });
+    expect(idsOf(outcome.observed.values)).toEqual(others.map(({ offset }) => `c${offset}`));
+    expect(outcome.diagnostics.filter(({ _tag }) => _tag === 'SnapshotRestarted')).toMatchObject([
+      { cause: { _tag: 'LedgerResetError', reason: 'anotherLedger' } },
+    ]);
   });
 
   it('begins again if another node refuses its token (pitfall 7)', () => {

@@ -137,12 +137,14 @@ const requestAnswer = (snapshot: Snapshot, request: AnswerRequest, previous?: An
     );
   });
 
+/** What shows that a snapshot is continued on another ledger. */
+export const otherSnapshot = 'the active contracts are not those of the same snapshot';
+
 /** Emits if a request gets the response that it got before. Fails with a `LedgerResetError` if not. */
 const proveAnswer = (snapshot: Snapshot, { request, firstEntry }: AnsweredRequest): Observable<unknown> =>
   requestAnswer(snapshot, request).pipe(
     tap((answer) => {
-      if (firstEntryOf(answer) !== firstEntry)
-        throw new LedgerResetError(answer.offset, undefined, 'the active contracts are not those of the same snapshot');
+      if (firstEntryOf(answer) !== firstEntry) throw new LedgerResetError(answer.offset, undefined, otherSnapshot);
     }),
   );
 

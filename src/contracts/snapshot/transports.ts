@@ -16,6 +16,7 @@ import {
   type Answer,
   entriesOf,
   noLimit,
+  otherSnapshot,
   readAnswers,
   resetIfBeyondEnd,
   type Snapshot,
@@ -190,26 +191,47 @@ const decodeElement = decodeWith(listPath, ContractElement);
  * Reads a snapshot from a WebSocket, which has no limit. The transport completes only if the participant has sent all
  * elements.
  *
- * If the socket is cut, the next one continues after the last element. That requires a token, which participants before
- * 3.5 do not send and which does not exist before the first element. Without a token the error is passed on, and the
- * caller begins again.
+ * If the socket is cut, the next one begins with the last element again: another ledger, which may accept the token, does
+ * not have it. That requires a token, which participants before 3.5 do not send and which does not exist before the first
+ * element. Without a token the error is passed on, and the caller begins again.
  */
 const readSocket = (snapshot: Snapshot<Offset>, { readList }: Transport): Observable<SnapshotPart> =>
   defer(() => {
     const { source, offset } = snapshot;
-    let token: string | undefined;
-    const entries$ = defer(() => readList(source.service, listPath, listBody(snapshot, token))).pipe(
-      map((json): SnapshotPart => {
-        const element = decodeElement(json);
-        token = tokenOf(element);
-        return { _tag: 'SnapshotEntries', entries: entriesOf([element]) };
-      }),
+    let last: { readonly after?: string | undefined; readonly element: ContractElement } | undefined;
+    const entries$ = defer(() => {
+      let expected = last;
+      const elements$ = readList(source.service, listPath, listBody(snapshot, expected?.after));
+      return elements$.pipe(
+        tap({
+          complete: () => {
+            if (expected !== undefined) throw isOther(offset);
+          },
+        }),
+        map((json): SnapshotPart => {
+          const element = decodeElement(json);
+          const isRepeated = expected !== undefined;
+          if (expected !== undefined && !hasSameEntry(element, expected.element)) throw isOther(offset);
+          expected = undefined;
+          if (!isRepeated) last = { after: tokenOf(last?.element), element };
+          return { _tag: 'SnapshotEntries', entries: isRepeated ? [] : entriesOf([element]) };
+        }),
+      );
+    }).pipe(
       resetIfBeyondEnd(snapshot),
-      retryTransient(source, (error) => token !== undefined || isLedgerError(error, 'LedgerResetError')),
+      retryTransient(
+        source,
+        (error) => tokenOf(last?.element) !== undefined || isLedgerError(error, 'LedgerResetError'),
+      ),
     );
     const completed: SnapshotPart = { _tag: 'SnapshotCompleted', offset };
     return defer(() => [entries$, [completed]]).pipe(concatAll());
   });
+
+const hasSameEntry = (a: ContractElement, b: ContractElement): boolean =>
+  JSON.stringify(a.contractEntry) === JSON.stringify(b.contractEntry);
+
+const isOther = (offset: Offset): LedgerResetError => new LedgerResetError(offset, undefined, otherSnapshot);
 
 /** Returns a token, or `undefined` for an empty one, which stands for none. */
 const tokenIn = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
