@@ -1,4 +1,5 @@
 import { asyncScheduler, delay, map, NEVER, Observable, of, ReplaySubject, switchMap, throwError, timer } from 'rxjs';
+import type { DeduplicationPeriod } from '../../src/index.js';
 import type { Reply, ServiceRequest } from './scripted.js';
 import { VirtualLedger } from './virtualLedger.js';
 import { errorBody, errorReply, notFound, ok, synchronizerId } from './wire.js';
@@ -68,6 +69,7 @@ export interface CommandCommit {
   readonly change: string;
   readonly offset: number;
   readonly submissionId: string;
+  readonly atMs: number;
 }
 
 /** The contract on which the commands exercise a choice. */
@@ -93,6 +95,7 @@ export class VirtualCommands {
   /** Whether the transactions of the commands have a field that cannot be decoded. */
   isUndecodable = false;
   private downUntil = 0;
+  private prunedAt = -Infinity;
   private archivedAt: number | undefined;
   private readonly inFlight = new Map<string, string>();
   private readonly completions: object[] = [];
@@ -130,6 +133,12 @@ export class VirtualCommands {
     this.ledger.append(offset, reassignment(offset, commandId));
     const submitter = { userId: 'me', actAs: ['alice::1220'] };
     this.complete({ offset, commandId, ...submitter, submissionId: 'reassigned', isReassignment: true });
+  }
+
+  /** Prunes everything so far. */
+  prune(): void {
+    this.prunedAt = asyncScheduler.now();
+    this.ledger.pruned = this.ledger.end;
   }
 
   /** For a while, no connection can be established. */
@@ -214,14 +223,15 @@ export class VirtualCommands {
       const context = { existingSubmissionId: `Some(${pending})` };
       return of(errorReply(409, errorBody('SUBMISSION_ALREADY_IN_FLIGHT', 2, context)));
     }
-    const { value: begin } = commands.deduplicationPeriod.DeduplicationOffset;
     // what is pruned is forgotten
     const earlier = this.commits.findLast((commit) => commit.change === change && commit.offset > this.ledger.pruned);
-    if (earlier !== undefined && earlier.offset > begin) {
+    const period = commands.deduplicationPeriod;
+    const isRepeated = earlier !== undefined && this.isWithin(period, earlier);
+    if (isRepeated) {
       const context = { completion_offset: String(earlier.offset), accepted: 'true' };
       return of(errorReply(409, errorBody('DUPLICATE_COMMAND', 10, context)));
     }
-    if (earlier === undefined && begin < this.ledger.pruned) {
+    if (earlier === undefined && this.isPruned(period)) {
       const context = { earliest_offset: String(this.ledger.pruned) };
       return of(errorReply(400, errorBody('INVALID_DEDUPLICATION_PERIOD', 9, context)));
     }
@@ -236,6 +246,18 @@ export class VirtualCommands {
     );
   }
 
+  private isWithin(period: Period, { offset, atMs }: CommandCommit): boolean {
+    return 'DeduplicationOffset' in period
+      ? offset > period.DeduplicationOffset.value
+      : atMs >= asyncScheduler.now() - period.DeduplicationDuration.value.seconds * 1_000;
+  }
+
+  private isPruned(period: Period): boolean {
+    return 'DeduplicationOffset' in period
+      ? period.DeduplicationOffset.value < this.ledger.pruned
+      : asyncScheduler.now() - period.DeduplicationDuration.value.seconds * 1_000 <= this.prunedAt;
+  }
+
   private decide(change: string, commands: SubmitBody['commands'], fault: CommandFault | undefined): Reply {
     if (fault?.kind === 'rejected') {
       const [status, category] = rejectionCodes[fault.code];
@@ -247,7 +269,7 @@ export class VirtualCommands {
     const offset = this.ledger.end + 1;
     const element = this.transaction(offset, commandId, this.isUndecodable ? 'none' : []);
     this.ledger.append(offset, element);
-    this.commits.push({ change, offset, submissionId });
+    this.commits.push({ change, offset, submissionId, atMs: asyncScheduler.now() });
     this.complete({ offset, commandId, userId, actAs, submissionId });
     if (this.plan.kind === 'consume') this.archivedAt = offset;
     if (fault?.kind === 'failedAfterCommit')
@@ -339,13 +361,15 @@ interface CompletionElement {
   readonly completionResponse: { readonly Completion: { readonly value: Completion } };
 }
 
+type Period = Exclude<DeduplicationPeriod, { readonly Empty: unknown }>;
+
 interface SubmitBody {
   readonly commands: {
     readonly commandId: string;
     readonly userId: string;
     readonly submissionId: string;
     readonly actAs: readonly string[];
-    readonly deduplicationPeriod: { readonly DeduplicationOffset: { readonly value: number } };
+    readonly deduplicationPeriod: Period;
     readonly disclosedContracts: readonly { readonly contractId: string }[];
   };
 }

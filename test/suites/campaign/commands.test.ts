@@ -2,7 +2,7 @@ import process from 'node:process';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { asyncScheduler } from 'rxjs';
-import { createLedger, isLedgerError, type Ledger } from '../../../src/index.js';
+import { createLedger, type DeduplicationPeriod, isLedgerError, type Ledger } from '../../../src/index.js';
 import { observe, type Observed } from '../../helpers/observe.js';
 import { scriptedService } from '../../helpers/scripted.js';
 import { marbles } from '../../helpers/time.js';
@@ -32,6 +32,8 @@ interface Schedule extends CommandPlan {
   readonly events: readonly Event[];
   readonly hasCommandId: boolean;
   readonly recovers: boolean;
+  /** The caller's deduplication period. */
+  readonly period: DeduplicationPeriod | undefined;
 }
 
 const loss = fc.constantFrom<Loss>('reset', 'silence', '503', '502', 'garbled');
@@ -70,6 +72,14 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   fc.record({ kind: fc.constant('restart' as const), atMs }),
 );
 
+const period = fc.constantFrom<DeduplicationPeriod>(
+  { Empty: {} },
+  { DeduplicationOffset: { value: 0 } },
+  { DeduplicationOffset: { value: 999 } },
+  { DeduplicationDuration: { value: { seconds: 1 } } },
+  { DeduplicationDuration: { value: { seconds: 86_400 } } },
+);
+
 const schedule: fc.Arbitrary<Schedule> = fc.record({
   seed: fc.nat(),
   kind: fc.constantFrom('create' as const, 'consume' as const, 'nonConsuming' as const),
@@ -80,6 +90,7 @@ const schedule: fc.Arbitrary<Schedule> = fc.record({
   events: fc.array(event, { maxLength: 4 }),
   hasCommandId: fc.boolean(),
   recovers: fc.boolean(),
+  period: fc.option(period, { nil: undefined }),
 });
 
 interface Played {
@@ -112,7 +123,7 @@ function play(plan: Schedule): Played {
               break;
             case 'prune':
               isPruned = true;
-              node.ledger.pruned = node.ledger.end;
+              node.prune();
               break;
             case 'other':
               node.appendOther('');
@@ -144,12 +155,13 @@ function play(plan: Schedule): Played {
   return played;
 }
 
-const submit = (ledger: Ledger, { hasCommandId, kind, recovers }: Schedule, since: number | undefined) =>
+const submit = (ledger: Ledger, { hasCommandId, kind, recovers, period }: Schedule, since: number | undefined) =>
   ledger.submitAndWaitForTransaction(
     {
       actAs: ['alice::1220'],
       userId: 'me',
       ...(hasCommandId && { commandId: 'order-1' }),
+      ...(period !== undefined && { deduplicationPeriod: period }),
       commands: [
         kind === 'create'
           ? { CreateCommand: { templateId: '#p:M:T', createArguments: {} } }
