@@ -108,6 +108,16 @@ export interface UpdateFormat {
 }
 
 /**
+ * An update format with the shape of {@link ledgerEffects}.
+ *
+ * @inline
+ */
+export interface LedgerEffectsFormat extends UpdateFormat {
+  /** The transactions, with their exercises in place of archivals. */
+  readonly includeTransactions: TransactionFormat & { readonly transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS' };
+}
+
+/**
  * Codec of `UpdateFormat`.
  *
  * @category Requests

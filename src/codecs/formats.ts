@@ -1,6 +1,12 @@
 import type { CumulativeFilter, Filters } from './Filters.js';
 import { type CheckedTemplateId, checkTemplateId, type Party } from './scalars.js';
-import type { EventFormat, TransactionShape, UpdateFormat } from './UpdateFormat.js';
+import type {
+  EventFormat,
+  LedgerEffectsFormat,
+  TransactionFormat,
+  TransactionShape,
+  UpdateFormat,
+} from './UpdateFormat.js';
 
 /**
  * Options of {@link acsDelta} and {@link ledgerEffects}.
@@ -47,7 +53,7 @@ export const acsDelta = <const I extends string>(options: FormatOptions<I>): Upd
 
 /**
  * Returns a format that selects all effects: creations and exercises of which one of the parties is an informee, their
- * reassignments, and changes to the hosting of the parties.
+ * reassignments, and changes to the hosting of the parties. There are no archivals: their exercises are consuming.
  *
  * @throws TypeError if the list of parties is empty, or a template or an interface has no valid id
  * @example
@@ -58,10 +64,13 @@ export const acsDelta = <const I extends string>(options: FormatOptions<I>): Upd
  * ```
  * @category Requests
  */
-export const ledgerEffects = <const I extends string>(options: FormatOptions<I>): UpdateFormat =>
+export const ledgerEffects = <const I extends string>(options: FormatOptions<I>): LedgerEffectsFormat =>
   formatOf('TRANSACTION_SHAPE_LEDGER_EFFECTS', options);
 
-function formatOf(transactionShape: TransactionShape, options: FormatOptions): UpdateFormat {
+function formatOf<S extends TransactionShape>(
+  transactionShape: S,
+  options: FormatOptions,
+): UpdateFormat & { readonly includeTransactions: TransactionFormat & { readonly transactionShape: S } } {
   const { parties, reassignments = true, topology = true } = options;
   // an empty list in a topology format selects every party
   if (parties.length === 0) throw new TypeError("parties is empty; use 'any' for every party");

@@ -6,8 +6,9 @@ import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import type { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Offset } from '../codecs/scalars.js';
-import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import type { EffectsTransaction, SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
+import type { LedgerEffectsFormat } from '../codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
 import type { Diagnostic } from '../diagnostics/Diagnostic.js';
 import type { CompletionsOptions } from '../feed/completions.js';
@@ -17,6 +18,13 @@ import type { Signer } from '../submission/Signer.js';
 import type { ExecuteOptions } from '../submission/execute.js';
 import type { SubmitOptions } from '../submission/submit.js';
 import type { CommandsOptions } from '../submission/submitCommands.js';
+
+/**
+ * The updates that an update format selects. With that of {@link ledgerEffects}, transactions have no archivals.
+ *
+ * @inline
+ */
+type UpdateOf<F> = F extends LedgerEffectsFormat ? Exclude<Update, Transaction> | EffectsTransaction : Update;
 
 /**
  * A client that reads a participant's ledger and does not submit. All Observables are cold: they send nothing before
@@ -48,7 +56,10 @@ export interface LedgerReader {
    *   .pipe(ofVariant('Transaction'));
    * ```
    */
-  updates(request: UpdatesRequest, options?: UpdatesOptions & { readonly onUndecodable?: 'fail' }): Observable<Update>;
+  updates<F extends UpdatesRequest['updateFormat']>(
+    request: UpdatesRequest & { readonly updateFormat?: F },
+    options?: UpdatesOptions & { readonly onUndecodable?: 'fail' },
+  ): Observable<UpdateOf<F>>;
   /** Emits the updates after `beginExclusive`, and an {@link UndecodedUpdate} for each update that cannot be decoded. */
   updates(request: UpdatesRequest, options: UpdatesOptions): Observable<Update | UndecodedUpdate>;
   /** Emits the current ledger end and completes. */

@@ -1,15 +1,19 @@
 import { concatMap, type OperatorFunction } from 'rxjs';
-import type { TransactionEvent } from '../codecs/Event.js';
+import type { ArchivedEvent, TransactionEvent } from '../codecs/Event.js';
 import type { ReassignmentEvent } from '../codecs/Reassignment.js';
 import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
+import type { EffectsTransaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
- * The events of updates of type `U`. For `Update`, every kind of event.
+ * The events of updates of type `U`. For `Update`, every kind of event. For the updates of {@link ledgerEffects}, every
+ * kind but archivals.
  *
  * @category Operators
  */
-export type EventOf<U extends Update> = Extract<U, { readonly events: readonly unknown[] }>['events'][number];
+export type EventOf<U extends Update> = U extends { readonly events: readonly (infer E)[] }
+  ? Exclude<E, keyof EffectsTransaction extends keyof U ? ArchivedEvent : never>
+  : never;
 
 /**
  * Emits the events of transactions, reassignments and topology transactions one by one.

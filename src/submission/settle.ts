@@ -6,6 +6,7 @@ import { completions } from '../feed/completions.js';
 import { ledgerEnd } from '../feed/ledgerEnd.js';
 import type { UndecodedUpdate } from '../feed/Page.js';
 import type { Update } from '../codecs/Update.js';
+import { retryTransient } from '../http/retry.js';
 import type { CommandSubmission } from './CommandSubmission.js';
 import { readUpdates, silent } from './readCommitted.js';
 import { readUsedContracts } from './usedContracts.js';
@@ -28,6 +29,8 @@ export const settle = (submission: CommandSubmission, withinMs: number): Observa
         : findUpTo(submission, Math.min(...archivals));
     }),
     take(1),
+    // an outage must not end it, because it takes minutes
+    retryTransient({ retry: { ...submission.retry, giveUpAfterMs: withinMs }, report: silent }),
   );
 
 const findUpTo = (submission: CommandSubmission, endInclusive: Offset): Observable<Offset> =>

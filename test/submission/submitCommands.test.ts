@@ -285,6 +285,24 @@ describe('an attempt whose response is lost', () => {
     });
   });
 
+  it.each([
+    ['create', 258],
+    ['consume', 270],
+  ] as const)('is found despite an outage while it is being settled: %s', (kind, downAt) => {
+    run({ kind, faults: [lost, { kind: 'refused', code: 'DAML_FAILURE' }] }, ({ node, submit, at }) => {
+      const seen = submit(kind === 'create' ? create : exercise);
+      // the second attempt is refused just before that
+      at(downAt, () => {
+        node.goDown(20_000);
+      });
+      return () => {
+        expect(node.attempts).toHaveLength(2);
+        expect(seen.values).toMatchObject([{ offset: 11, isRepeated: true }]);
+        expect(seen.endedAt).toBeGreaterThan(20_000);
+      };
+    });
+  });
+
   it('is looked for once more when the time is over, if the participant still refuses the next ones', () => {
     const busy = Array.from({ length: 999 }, (): CommandFault => ({
       kind: 'refused',

@@ -196,7 +196,8 @@ describe('commands of hosted parties', () => {
     process.stdout.write(
       `campaign: commands: ${formatCounts(ends)}; unknown though nothing was pruned: ${formatCounts(open)}\n`,
     );
-    expect(open.get('with checkpoints') ?? 0).toBeLessThanOrEqual(numRuns / 100);
+    // the time may be used up by slow attempts and outages
+    expect(open.get('with checkpoints') ?? 0).toBeLessThanOrEqual(numRuns / 1_000);
     for (const end of isMany
       ? ['committed', 'repeated', 'SubmissionRejectedError', 'OutcomeUnknownError', 'NotSentError']
       : [])

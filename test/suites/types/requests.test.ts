@@ -1,10 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { NEVER } from 'rxjs';
+import { NEVER, type Observable } from 'rxjs';
+import type { Update } from '../../../src/codecs/Update.js';
 import type { TransactionFilter } from '../../../src/codecs/Filters.js';
-import { acsDelta } from '../../../src/codecs/formats.js';
+import { acsDelta, ledgerEffects } from '../../../src/codecs/formats.js';
 import { UpdatesRequest } from '../../../src/codecs/UpdatesRequest.js';
 import type { UpdatesSelection } from '../../helpers/wireTypes.js';
 import { createLedger } from '../../../src/ledger/createLedger.js';
+import type { LedgerReader } from '../../../src/ledger/Ledger.js';
+import { ofEvent } from '../../../src/operators/ofEvent.js';
+import { ofVariant } from '../../../src/operators/ofVariant.js';
+import { toEvents } from '../../../src/operators/toEvents.js';
 import { updatesFeed } from '../../../src/process/updatesFeed.js';
 
 /** Types, which `npm run typecheck` proves: Jest does not check them. */
@@ -47,6 +52,23 @@ describe('a request for updates', () => {
     compiles(() => ledger.updates({ beginExclusive: 0, filter }));
     compiles(() => ledger.updates({ beginExclusive: 0, updateFormat, filter: null, verbose: null }));
     compiles(() => ledger.updates({ beginExclusive: 0, updateFormat: null, filter, verbose: false }));
+  });
+
+  it('for all effects leads to no archivals', () => {
+    const effects$ = ledger.updates({ beginExclusive: 0, updateFormat: ledgerEffects({ parties: 'any' }) });
+    compiles(() => effects$.pipe(toEvents(), ofEvent('CreatedEvent', 'ExercisedEvent', 'AssignedEvent')));
+    // @ts-expect-error -- their exercises take their place
+    compiles(() => effects$.pipe(toEvents(), ofEvent('ArchivedEvent')));
+    // @ts-expect-error -- also if other updates are left out first
+    compiles(() => effects$.pipe(ofVariant('Transaction'), toEvents(), ofEvent('ArchivedEvent')));
+    const changes$ = ledger.updates({ beginExclusive: 0, updateFormat });
+    compiles(() => changes$.pipe(ofVariant('Transaction'), toEvents(), ofEvent('ArchivedEvent')));
+    const unknown$: Observable<Update> = effects$;
+    compiles(() => unknown$.pipe(toEvents(), ofEvent('ArchivedEvent')));
+  });
+
+  it('is answered by a reader of a test, whatever it selects', () => {
+    compiles((): LedgerReader => ({ ...ledger, updates: (): Observable<Update> => NEVER }));
   });
 
   it('is made of a range and a selection', () => {
