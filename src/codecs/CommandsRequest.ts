@@ -32,8 +32,8 @@ export interface CommandsRequest {
   readonly workflowId?: Opt<LedgerString>;
   /**
    * How far back the participant searches for the same change. The client extends it to the ledger end before the first
-   * attempt, so that no attempt is committed twice. Default: since that ledger end. `Empty` has the same meaning,
-   * because the participant's own default can be shorter than a lost response takes.
+   * attempt, so that no attempt is committed twice. Default: since that ledger end. `Empty`, and a duration together with
+   * the option `since`, have the same meaning. The participant's own default can be shorter than a lost response takes.
    */
   readonly deduplicationPeriod?: Opt<DeduplicationPeriod>;
   /** The earliest ledger time. The participant waits for it. Not together with `minLedgerTimeRel`. Default: none. */

@@ -23,7 +23,8 @@ export interface CommandsOptions extends Pick<ExecuteOptions, 'recover'> {
   /**
    * The ledger end before the first attempt, if an earlier process may have sent the same change: `submission.since` of its
    * `OutcomeUnknownError`, or `ledgerEnd()` that it stored before. The change is then found, and not repeated. The request must
-   * have the same `commandId`, `actAs` and `userId` as then. Default: this process is the first to send the change.
+   * have the same `commandId`, `actAs` and `userId` as then. Default: the subscriptions of this Observable are the first to
+   * send the change.
    */
   readonly since?: Offset;
 }
