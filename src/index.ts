@@ -20,7 +20,7 @@
 
 // The ledger
 export { createLedger, createLedgerReader } from './ledger/createLedger.js';
-export type { Ledger, LedgerReader } from './ledger/Ledger.js';
+export type { Ledger, LedgerReader, UpdateOf } from './ledger/Ledger.js';
 export type { LedgerOptions } from './ledger/LedgerOptions.js';
 export type { UpdatesOptions } from './feed/UpdatesOptions.js';
 export type { CompletionsOptions } from './feed/completions.js';

@@ -114,7 +114,10 @@ export interface UpdateFormat {
  */
 export interface LedgerEffectsFormat extends UpdateFormat {
   /** The transactions, with their exercises in place of archivals. */
-  readonly includeTransactions: TransactionFormat & { readonly transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS' };
+  readonly includeTransactions: TransactionFormat & {
+    /** All effects. */
+    readonly transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS';
+  };
 }
 
 /**

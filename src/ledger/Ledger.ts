@@ -6,7 +6,7 @@ import type { ExecuteRequest } from '../codecs/ExecuteRequest.js';
 import type { PreparedSubmission } from '../codecs/PreparedSubmission.js';
 import type { PrepareRequest } from '../codecs/PrepareRequest.js';
 import type { Offset } from '../codecs/scalars.js';
-import type { EffectsTransaction, SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
+import type { SubmittedTransaction, Transaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 import type { LedgerEffectsFormat } from '../codecs/UpdateFormat.js';
 import type { UpdatesRequest } from '../codecs/UpdatesRequest.js';
@@ -20,11 +20,18 @@ import type { SubmitOptions } from '../submission/submit.js';
 import type { CommandsOptions } from '../submission/submitCommands.js';
 
 /**
- * The updates that an update format selects. With that of {@link ledgerEffects}, transactions have no archivals.
+ * The updates that an update format of type `F` selects. With that of {@link ledgerEffects}, transactions have no
+ * archivals.
  *
- * @inline
+ * @category Ledger
  */
-type UpdateOf<F> = F extends LedgerEffectsFormat ? Exclude<Update, Transaction> | EffectsTransaction : Update;
+export type UpdateOf<F> = F extends LedgerEffectsFormat
+  ? | Exclude<Update, Transaction>
+    | (Transaction & {
+        /** Absent, for the compiler only: there are no archivals. */
+        readonly archivals?: undefined;
+      })
+  : Update;
 
 /**
  * A client that reads a participant's ledger and does not submit. All Observables are cold: they send nothing before

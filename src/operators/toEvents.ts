@@ -2,7 +2,6 @@ import { concatMap, type OperatorFunction } from 'rxjs';
 import type { ArchivedEvent, TransactionEvent } from '../codecs/Event.js';
 import type { ReassignmentEvent } from '../codecs/Reassignment.js';
 import type { TopologyEvent } from '../codecs/TopologyTransaction.js';
-import type { EffectsTransaction } from '../codecs/Transaction.js';
 import type { Update } from '../codecs/Update.js';
 
 /**
@@ -12,7 +11,7 @@ import type { Update } from '../codecs/Update.js';
  * @category Operators
  */
 export type EventOf<U extends Update> = U extends { readonly events: readonly (infer E)[] }
-  ? Exclude<E, keyof EffectsTransaction extends keyof U ? ArchivedEvent : never>
+  ? Exclude<E, 'archivals' extends keyof U ? ArchivedEvent : never>
   : never;
 
 /**
