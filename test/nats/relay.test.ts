@@ -159,6 +159,17 @@ describeWithNats('a relay', () => {
     await expect(jsm.streams.info(stream)).rejects.toThrow('stream not found');
   });
 
+  it('does not create a deleted stream again before its first save either', async () => {
+    const stream = nats.newName();
+    const { jsm, handler, store } = await createRelay({ connection: await nats.connect(), stream });
+    await firstValueFrom(from(store.save('relay', cursorAt(0), undefined)));
+    await handler(updates.slice(0, 20), undefined);
+    await jsm.streams.delete(stream);
+    await expect(handler(updates.slice(20, 30), undefined)).rejects.toThrow();
+    await expect(handler(updates.slice(20, 30), undefined)).rejects.toMatchObject({ reason: 'stream' });
+    await expect(jsm.streams.info(stream)).rejects.toThrow('stream not found');
+  });
+
   it('refuses a stream with other settings, and a stream of another processor', async () => {
     const connection = await nats.connect();
     for (const config of [{ subjects: ['a', 'b'] }, { retention: 'workqueue' as const }, { no_ack: true }]) {

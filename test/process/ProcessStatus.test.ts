@@ -76,6 +76,15 @@ describe('toStatus', () => {
     });
   });
 
+  it('has a rate that a later commit does not shorten', () => {
+    marbles(({ cold, flush }) => {
+      const committed$ = cold('500ms a 8999ms b |', { a: commit(40, 30), b: commit(50, 20) });
+      const seen = observe(committed$.pipe(toStatus(of(50))));
+      flush();
+      expect(seen.values.findLast(({ at }) => at === 9_500)?.updatesPerSecond).toBe(5);
+    });
+  });
+
   it('reads the ledger end at an interval, one request at a time', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const committed$ = cold<Committed>('-----------|');

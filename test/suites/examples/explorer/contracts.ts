@@ -32,12 +32,10 @@ export function describeContracts(): void {
       const contract = sample(sandbox);
       const page = await openContracts(url);
       await chooseTemplate(page, 'Sample');
-      const heads = await page.getByRole('columnheader').allInnerTexts();
-      expect(heads.map((head) => head.trim())).toEqual([
-        ...Object.keys(contract.createArgument),
-        'Synchronizer',
-        'Created (UTC)',
-      ]);
+      await eventually(
+        async () => (await page.getByRole('columnheader').allInnerTexts()).map((head) => head.trim()),
+        [...Object.keys(contract.createArgument), 'Synchronizer', 'Created (UTC)'],
+      );
       const row = contractRow(page, contract.contractId);
       await eventually(
         async () => (await textsOf(row)).slice(0, -2),

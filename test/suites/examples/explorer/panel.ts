@@ -57,7 +57,7 @@ export function describePanels(): void {
       await page.keyboard.type('asset');
       await page.keyboard.press('ArrowDown');
       await expectFocus(page, '[role=grid]');
-      expect(await page.getByRole('row', { selected: true }).getAttribute('aria-rowindex')).toBe('1');
+      await eventually(() => page.getByRole('row', { selected: true }).getAttribute('aria-rowindex'), '1');
       await page.keyboard.press('Enter');
       await page.getByRole('complementary').getByText('Update id').waitFor();
       await expectFocus(page, '[role=grid]');
