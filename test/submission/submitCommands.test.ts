@@ -72,7 +72,7 @@ function run(
   });
 }
 
-const lost: CommandFault = { kind: 'lostResponse', how: 'reset', afterMs: 100 };
+const lost = { kind: 'lostResponse', how: 'reset', afterMs: 100 } as const satisfies CommandFault;
 const lostRequest: CommandFault = { kind: 'lostRequest', how: 'reset' };
 const commandsOf = ({ attempts }: VirtualCommands) =>
   attempts.map(({ commands }) => commands as Readonly<Record<string, unknown>>);
@@ -101,6 +101,31 @@ describe('an attempt', () => {
           new Set(all.map(({ commandId, userId, actAs }) => JSON.stringify([commandId, userId, actAs]))).size,
         ).toBe(1);
         expect(new Set(all.map(({ submissionId }) => submissionId)).size).toBe(3);
+      };
+    });
+  });
+
+  it('has all fields of the request, and the format beside them', () => {
+    const disclosed = { contractId: '00ab', templateId: '#p:M:T', createdEventBlob: 'AAAA', synchronizerId: 's::1220' };
+    const fields = {
+      ...create,
+      readAs: ['bob::1220'],
+      workflowId: 'workflow',
+      minLedgerTimeAbs: '2026-07-24T10:00:00Z',
+      disclosedContracts: [disclosed],
+      synchronizerId: 's::1220',
+      packageIdSelectionPreference: ['ab'],
+      prefetchContractKeys: [{ templateId: '#p:M:T', contractKey: { k: '1' }, limit: 2 }],
+      tapsMaxPasses: 2,
+    };
+    const transactionFormat = {
+      eventFormat: { filtersByParty: {}, verbose: true },
+      transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS' as const,
+    };
+    run({}, ({ node, submit }) => {
+      submit({ ...fields, transactionFormat });
+      return () => {
+        expect(node.attempts).toMatchObject([{ commands: fields, transactionFormat }]);
       };
     });
   });
@@ -169,6 +194,17 @@ describe('an attempt whose response is lost', () => {
       return () => {
         expect(node.commits).toHaveLength(1);
         expect(seen).toMatchObject({ completed: true, values: [{ offset: 11, isRepeated: true }] });
+      };
+    });
+  });
+
+  it('is followed by others until one is sent', () => {
+    run({ faults: [lostRequest, { kind: 'refusedConnection' }] }, ({ node, submit }) => {
+      const seen = submit();
+      return () => {
+        expect(node.attempts).toHaveLength(3);
+        expect(seen.values).toMatchObject([{ offset: 11 }]);
+        expect(seen.endedAt).toBeLessThan(10_000);
       };
     });
   });
@@ -382,12 +418,14 @@ describe('an attempt whose response is lost', () => {
     });
   });
 
-  it('is unknown at once without recovery', () => {
-    run({ faults: [lost] }, ({ node, submit }) => {
+  it.each(['reset', '502'] as const)('is unknown at once without recovery: %s', (how) => {
+    run({ faults: [{ ...lost, how }] }, ({ node, service, submit }) => {
       const seen = submit(create, { recover: false });
       return () => {
         expect(seen.error).toMatchObject({ _tag: 'OutcomeUnknownError' });
         expect(node.attempts).toHaveLength(1);
+        // with the start of the ledger
+        expect(service.requests).toHaveLength(3);
       };
     });
   });
