@@ -3,7 +3,7 @@ import { flag, mapOf, nullable, repeated, withDefault } from './internal/field.j
 import { exact, valueField } from './internal/message.js';
 import { oneOfKeys } from './internal/variant.js';
 import { Empty } from './MinLedgerTime.js';
-import { type Opt, Party, TemplateId } from './scalars.js';
+import { type Opt, Party, SelectedId, type TemplateId } from './scalars.js';
 
 /**
  * Selects the contracts of every template.
@@ -79,11 +79,11 @@ const falseByDefault = withDefault(flag, false);
 const IdentifierFilter: t.Type<IdentifierFilter, unknown> = oneOfKeys<IdentifierFilter>('IdentifierFilter', {
   WildcardFilter: valueField(exact<WildcardFilter>('WildcardFilter', { includeCreatedEventBlob: falseByDefault })),
   TemplateFilter: valueField(
-    exact<TemplateFilter>('TemplateFilter', { templateId: TemplateId, includeCreatedEventBlob: falseByDefault }),
+    exact<TemplateFilter>('TemplateFilter', { templateId: SelectedId, includeCreatedEventBlob: falseByDefault }),
   ),
   InterfaceFilter: valueField(
     exact<InterfaceFilter>('InterfaceFilter', {
-      interfaceId: TemplateId,
+      interfaceId: SelectedId,
       includeInterfaceView: falseByDefault,
       includeCreatedEventBlob: falseByDefault,
     }),

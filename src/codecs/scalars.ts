@@ -123,13 +123,23 @@ export const TemplateId: t.Type<TemplateId> = /* @__PURE__ */ matching(
   '#package-name:Module:Entity or package-id:Module:Entity',
 );
 
+/** A package name with `#`, or the 64 digits of a package id. */
+const selectedPackage = /^(#|[0-9a-f]{64}:)/i;
+
+/** Codec of the `TemplateId` of a filter. A package name without `#` would select nothing. */
+export const SelectedId: t.Type<TemplateId> = /* @__PURE__ */ scalar(
+  'TemplateId',
+  (u): u is TemplateId => TemplateId.is(u) && selectedPackage.test(u),
+  'TemplateId, #package-name:Module:Entity or package-id:Module:Entity, with an id of 64 hex digits',
+);
+
 /**
  * Throws a TypeError for a text that is neither `#package-name:Module:Entity` nor `package-id:Module:Entity` with the 64
  * digits of a package id. A package name without `#` is the usual mistake: the ledger would look for a package id.
  */
 export function checkTemplateId(id: TemplateId): void {
   // not by the codec, so that a program that only builds a format does not load io-ts
-  if (templateId.test(id) && /^(#|[0-9a-f]{64}:)/i.test(id)) return;
+  if (templateId.test(id) && selectedPackage.test(id)) return;
   const isName = templateId.test(`#${id}`);
   throw new TypeError(`'${id}' is not a template id: ${isName ? `did you mean '#${id}'?` : templateIdForms}`);
 }

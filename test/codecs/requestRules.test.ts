@@ -148,6 +148,26 @@ describe('a one-of in a request', () => {
   });
 });
 
+describe('a template or an interface in a filter', () => {
+  const idsOf = (id: string): readonly string[] => [
+    ...problemsIn(Filters, filters({ TemplateFilter: { value: { templateId: id } } })),
+    ...problemsIn(Filters, filters({ InterfaceFilter: { value: { interfaceId: id } } })),
+  ];
+
+  it.each(['#finance:Main:Iou', `${'0a'.repeat(32)}:Main:Iou`])('is %s', (id) => {
+    expect(idsOf(id)).toEqual([]);
+  });
+
+  it('has a package name with its #: without it, the ledger would select nothing', () => {
+    const expected =
+      'expected TemplateId, #package-name:Module:Entity or package-id:Module:Entity, with an id of 64 hex digits';
+    expect(idsOf('finance:Main:Iou')).toEqual([
+      `${filterPath}.TemplateFilter.value.templateId: ${expected}`,
+      `${filterPath}.InterfaceFilter.value.interfaceId: ${expected}`,
+    ]);
+  });
+});
+
 describe('the signatures of an execution', () => {
   const one = {
     party: 'alice',
