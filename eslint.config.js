@@ -53,6 +53,7 @@ const house = {
   operators: ['codecs', 'errors'],
   contracts: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'ledger'],
   process: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'operators', 'ledger', 'contracts'],
+  automation: ['codecs', 'errors', 'diagnostics', 'http', 'ledger', 'contracts', 'process'],
   ledger: ['codecs', 'errors', 'diagnostics', 'http', 'feed', 'submission'],
   file: ['codecs', 'errors', 'process'],
   indexeddb: ['codecs', 'errors', 'process'],

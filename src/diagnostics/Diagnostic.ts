@@ -43,7 +43,8 @@ export type Diagnostic = DiagnosticBody & {
  *
  * @inline
  */
-export type DiagnosticBody = FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic;
+export type DiagnosticBody =
+  FeedDiagnostic | ContractsDiagnostic | ProcessDiagnostic | SubmissionDiagnostic | RuleDiagnostic;
 
 /** The diagnostic of a kind, by its `_tag`. */
 export type DiagnosticOf<T extends DiagnosticBody['_tag']> = Extract<DiagnosticBody, { readonly _tag: T }>;
@@ -286,4 +287,46 @@ type SubmissionDiagnostic =
       readonly submissionId: string;
       /** The error; absent if it is not a `LedgerError`. */
       readonly error?: LedgerError;
+    };
+
+/**
+ * A diagnostic of a rule of `automate`.
+ *
+ * @inline
+ */
+type RuleDiagnostic =
+  /** An action of a rule was committed. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'ActionCommitted';
+      /** The name of the rule. */
+      readonly rule: string;
+      /** The contract. */
+      readonly contractId: string;
+      /** The id of the transaction. */
+      readonly updateId: string;
+      /** The offset of the transaction. */
+      readonly offset: Offset;
+    }
+  /** Another transaction archived the contract before the action of a rule. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'ActionObsolete';
+      /** The name of the rule. */
+      readonly rule: string;
+      /** The contract. */
+      readonly contractId: string;
+    }
+  /** An action of a rule failed. */
+  | {
+      /** Discriminates the union. */
+      readonly _tag: 'ActionFailed';
+      /** The name of the rule. */
+      readonly rule: string;
+      /** The contract. */
+      readonly contractId: string;
+      /** The error. */
+      readonly cause: unknown;
+      /** When it is tried again, in milliseconds since the epoch; absent if it is not. */
+      readonly retryAt?: number;
     };

@@ -121,6 +121,12 @@ function lineOf(diagnostic: Diagnostic): Line | undefined {
         `${why}: ${contracts} contracts, ${exercises} exercises and ${updates} updates are removed from the schema ${schema}, which now has the contracts at offset ${offset}`,
       );
     }
+    case 'ActionFailed': {
+      const { rule, contractId, cause, retryAt, at } = diagnostic;
+      const next = retryAt === undefined ? 'the rule does not repeat it' : `retry in ${inSeconds(retryAt - at)}`;
+      const group = `${_tag} ${rule} ${isLedgerError(cause) ? kindOf(cause) : summary(cause)}`;
+      return warn(`rule ${rule}: no action on contract ${contractId}: ${summary(cause)}, ${next}`, group);
+    }
     case 'SubmissionUnclear': {
       const { submissionId, cause, delayMs } = diagnostic;
       const text = `submission ${submissionId} has no outcome yet: ${summary(cause)}, retry in ${inSeconds(delayMs)}`;

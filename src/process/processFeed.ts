@@ -209,5 +209,6 @@ const stopGracefully = <A>(
     );
   });
 
-const aborted = (signal: AbortSignal): Observable<unknown> =>
+/** Emits when a signal is aborted, at once if it is. */
+export const aborted = (signal: AbortSignal): Observable<unknown> =>
   defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));

@@ -12,6 +12,9 @@ export interface ResumePoint {
   readonly isStored: boolean;
 }
 
+/** What a reader must have to resume. */
+type ResumableReader = Pick<AnyReader, 'identity$' | 'start$' | 'position' | 'hasUpdate' | 'restart'>;
+
 /** Emits the start of a feed whose processor has no store. */
 export const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
   start$.pipe(map((start) => ({ cursor: initialCursor(start, { selection: '' }), isStored: true })));
@@ -22,7 +25,11 @@ export const startPoint = ({ start$ }: AnyReader): Observable<ResumePoint> =>
  *
  * @param name - the name of the processor, for error messages
  */
-export const resumePoint = (reader: AnyReader, name: string, load$: Observable<unknown>): Observable<ResumePoint> =>
+export const resumePoint = (
+  reader: ResumableReader,
+  name: string,
+  load$: Observable<unknown>,
+): Observable<ResumePoint> =>
   forkJoin([load$, reader.identity$]).pipe(
     concatMap(([stored, identity]) => {
       if (stored === undefined || stored === null)
@@ -48,7 +55,7 @@ const initialCursor = (start: FeedPosition, { participantId, selection }: FeedId
 
 /** Returns the stored cursor. Throws a {@link CursorError} if it belongs to another participant or feed. */
 function validateCursor(
-  { position }: AnyReader,
+  { position }: ResumableReader,
   name: string,
   stored: unknown,
   { participantId, selection }: FeedIdentity,
@@ -77,7 +84,7 @@ function validateCursor(
  * Emits whether the last update is still at its position. On a ledger that was restored and has grown since, a
  * different one is there.
  */
-const hasLastUpdate = (reader: AnyReader, cursor: Cursor): Observable<boolean> =>
+const hasLastUpdate = (reader: ResumableReader, cursor: Cursor): Observable<boolean> =>
   cursor.lastUpdate === undefined ? of(true) : reader.hasUpdate(cursor.lastUpdate, cursor);
 
 const updateGone = (name: string, { lastUpdate }: Cursor): CursorError =>

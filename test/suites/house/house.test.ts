@@ -38,8 +38,8 @@ afterAll(() => {
 });
 
 describe('src', () => {
-  it('has at most 300 files', () => {
-    expect(files.length).toBeLessThanOrEqual(300);
+  it('has at most 315 files', () => {
+    expect(files.length).toBeLessThanOrEqual(315);
   });
 
   it('has files of 90 to 140 lines at the median, and of at most 380 with their documentation', () => {
@@ -53,8 +53,8 @@ describe('src', () => {
     expect(short.map(({ path }) => path)).toEqual([]);
   });
 
-  it('has at most 61 files that only one other file imports', () => {
-    expect(filesWithOneImporter(files).length).toBeLessThanOrEqual(61);
+  it('has at most 66 files that only one other file imports', () => {
+    expect(filesWithOneImporter(files).length).toBeLessThanOrEqual(66);
   });
 
   it('has no circle of files, types included', () => {

@@ -1,0 +1,222 @@
+import { asyncScheduler } from 'rxjs';
+import type { Offset } from '../codecs/scalars.js';
+import type { AnyContract } from '../contracts/Contract.js';
+import type { ContractSet } from '../contracts/ContractSet.js';
+import { resetOf, type View } from '../contracts/LiveState.js';
+import { DueQueue } from './DueQueue.js';
+import { dueAt, type Entry, newEntry } from './Entry.js';
+import type { Places } from './Places.js';
+import type { Acted, Rule } from './Rule.js';
+
+/** The minimum time between two decisions on idle contracts, in milliseconds. */
+const recheckAfterMs = 250;
+
+/** How often the clock is read while nothing happens, in milliseconds: it may be set. Rounds and times may depend on it. */
+const clockMs = 60_000;
+
+/** What there is to do for a rule, by the contracts of its view: what is due, what is in progress, and what failed. */
+export class Agenda {
+  readonly #entries = new Map<string, Entry>();
+  readonly #queue = new DueQueue<Entry>();
+  readonly #committed = new Set<Entry>();
+  #known: NonNullable<View<AnyContract>['known']> | undefined;
+  #isLive = false;
+  /** Whether the contracts have changed since idle contracts were last looked at. */
+  #hasChanged = false;
+  #recheckedAt = -Infinity;
+  isStopped = false;
+  /** The smallest offset from which the participant recognizes repetitions, as far as it is known. */
+  earliest: Offset = 0;
+
+  constructor(
+    private readonly rule: Rule,
+    readonly places: Places,
+  ) {}
+
+  get contracts(): ContractSet | undefined {
+    return this.#known?.contracts;
+  }
+
+  get offset(): Offset {
+    return this.#known?.offset ?? 0;
+  }
+
+  /** Applies what the view shows. Returns the actions that another transaction overtook. */
+  apply({ known, isLive }: View<AnyContract>): Acted[] {
+    this.#isLive = isLive;
+    if (known === undefined || known === this.#known) return [];
+    this.#hasChanged ||= known.contracts !== this.#known?.contracts;
+    this.#known = known;
+    const obsolete: Acted[] = [];
+    const remove = (contractId: string): void => {
+      obsolete.push(...this.#remove(contractId));
+    };
+    const reset = resetOf(known);
+    if (reset !== undefined) {
+      for (const contractId of this.#entries.keys()) if (!known.contracts.has(contractId)) remove(contractId);
+      for (const contract of reset.contracts) this.#admit(contract);
+    }
+    for (const change of known.changes) {
+      if (change._tag !== 'ContractsChanged') continue;
+      for (const { contractId } of change.removed) remove(contractId);
+      for (const contract of change.added) this.#admit(contract);
+      for (const { contract } of change.moved) this.#admit(contract);
+    }
+    for (const entry of this.#committed) if (known.offset >= entry.committedAt) this.#passed(entry);
+    return obsolete;
+  }
+
+  /** Removes entries that are due from the queue, oldest first, while there are free places. The caller works on each. */
+  *take(): Generator<Entry, void> {
+    if (!this.#isLive || this.isStopped) return;
+    this.#recheck();
+    while (this.places.isFree) {
+      const entry = this.#queue.take(asyncScheduler.now());
+      if (entry === undefined) return;
+      if (entry.isGone && entry.submission === undefined) continue;
+      entry.state = 'busy';
+      yield entry;
+    }
+  }
+
+  /** How long nothing is due, in milliseconds. `Infinity` if only a change can help. */
+  get waitMs(): number {
+    if (!this.#isLive || this.isStopped) return Infinity;
+    const { isFree, pauseMs } = this.places;
+    if (!isFree) return pauseMs > 0 ? pauseMs : Infinity;
+    const now = asyncScheduler.now();
+    const recheckAt = this.#recheckedAt + (this.#hasChanged ? recheckAfterMs : clockMs);
+    return Math.max(1, Math.min(this.#queue.nextAt - now, recheckAt - now, clockMs));
+  }
+
+  /** There is nothing to do for the contract in this round until the contracts change. */
+  rest(entry: Entry, round: string): void {
+    entry.state = 'idle';
+    entry.idleRound = round;
+  }
+
+  /** A decision that took long has ended: the submission begins when there is a place. */
+  ready(entry: Entry): void {
+    this.#schedule(entry, asyncScheduler.now(), 'scheduled');
+  }
+
+  /** The contract is due again at a time, after its action failed. */
+  retry(entry: Entry, at: number): void {
+    this.#schedule(entry, at, 'retrying');
+  }
+
+  /** The action is committed. The contract is not looked at before the view shows the transaction. */
+  await(entry: Entry, offset: Offset): void {
+    entry.state = 'committed';
+    entry.committedAt = offset;
+    if (entry.isGone) return;
+    this.#committed.add(entry);
+    if (this.offset >= offset) this.#passed(entry);
+  }
+
+  /** The counts of a status. */
+  summary(): Summary {
+    const now = asyncScheduler.now();
+    const all = [...this.#entries.values()];
+    const due = this.#queue.countDue(now);
+    return {
+      isLive: this.#isLive,
+      isKnown: this.#known !== undefined,
+      due,
+      running: this.places.running,
+      waiting: this.#queue.size - due,
+      failed: all.filter(({ failures }) => failures > 0).length,
+      lagMs: due === 0 ? 0 : now - this.#queue.nextAt,
+      offset: this.offset,
+    };
+  }
+
+  /** Adds a contract, or the new state of one. */
+  #admit(contract: AnyContract): void {
+    const { contractId } = contract;
+    if (contract._tag === 'UndecodedContract') {
+      this.#remove(contractId);
+      return;
+    }
+    const entry = this.#entries.get(contractId);
+    if (entry !== undefined) {
+      entry.contract = contract;
+      entry.idleRound = undefined;
+      if (entry.state === 'idle' || entry.state === 'scheduled') this.#scheduleByRule(entry);
+      return;
+    }
+    const added = newEntry(contract);
+    this.#entries.set(contractId, added);
+    this.#scheduleByRule(added);
+  }
+
+  #remove(contractId: string): Acted[] {
+    const entry = this.#entries.get(contractId);
+    if (entry === undefined) return [];
+    this.#entries.delete(contractId);
+    this.#committed.delete(entry);
+    entry.isGone = true;
+    const isOvertaken = entry.state === 'retrying' && entry.races > 0 && entry.submission === undefined;
+    return isOvertaken ? [{ _tag: 'Obsolete', contractId }] : [];
+  }
+
+  /** The view shows the transaction of an action. */
+  #passed(entry: Entry): void {
+    this.#committed.delete(entry);
+    entry.state = 'idle';
+    this.#hasChanged = true;
+  }
+
+  /** Looks at contracts again whose time has not come, or for which there was nothing to do. */
+  #recheck(): void {
+    const now = asyncScheduler.now();
+    const hasChanged = this.#hasChanged;
+    // the clock may have been set back
+    if (Math.abs(now - this.#recheckedAt) < (hasChanged ? recheckAfterMs : clockMs)) return;
+    this.#recheckedAt = now;
+    this.#hasChanged = false;
+    for (const entry of this.#entries.values()) {
+      if (hasChanged) entry.idleRound = undefined;
+      // what is due stays due, even if the rule now names the next time
+      if (entry.state === 'idle' || (entry.state === 'scheduled' && !this.#queue.isDue(entry, now)))
+        this.#scheduleByRule(entry);
+    }
+  }
+
+  #scheduleByRule(entry: Entry): void {
+    let at: number | undefined;
+    try {
+      at = dueAt(this.rule, entry);
+    } catch {
+      // the decision fails with the error
+      at = asyncScheduler.now();
+    }
+    // decided for other circumstances, and not submitted
+    if (entry.submission?.transaction$ === undefined) entry.submission = undefined;
+    if (at !== undefined) {
+      this.#schedule(entry, at, 'scheduled');
+      return;
+    }
+    entry.state = 'idle';
+    this.#queue.remove(entry);
+  }
+
+  #schedule(entry: Entry, at: number, state: Entry['state']): void {
+    entry.state = state;
+    this.#queue.add(entry, at);
+  }
+}
+
+/** The counts of a status. */
+interface Summary {
+  readonly isLive: boolean;
+  /** Whether the contracts are known. */
+  readonly isKnown: boolean;
+  readonly due: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly failed: number;
+  /** How long the oldest contract has been due, in milliseconds. */
+  readonly lagMs: number;
+  readonly offset: Offset;
+}

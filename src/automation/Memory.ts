@@ -1,0 +1,189 @@
+import * as t from 'io-ts';
+import {
+  concat,
+  concatMap,
+  defer,
+  dematerialize,
+  EMPTY,
+  ignoreElements,
+  materialize,
+  type Observable,
+  shareReplay,
+  switchMap,
+} from 'rxjs';
+import { acsDelta } from '../codecs/formats.js';
+import { optional, text } from '../codecs/internal/field.js';
+import { message } from '../codecs/internal/message.js';
+import { Offset } from '../codecs/scalars.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { type CompleteRetryPolicy, retryTransient } from '../http/retry.js';
+import type { LedgerReader } from '../ledger/Ledger.js';
+import type { CheckpointStore, TransactionalStore } from '../process/CheckpointStore.js';
+import { type Cursor, decodeRecord } from '../process/Cursor.js';
+import { acquireStore, lastCalls } from '../process/heldStore.js';
+import { resumePoint } from '../process/resume.js';
+import { updatesFeed } from '../process/updatesFeed.js';
+import type { Acted, Rule } from './Rule.js';
+
+/** What a rule remembers of its actions beyond the life of its process. */
+export interface Memory {
+  /** Completes when it is saved that an action may have been submitted after an offset. */
+  begin(commandId: string, after: Offset): Observable<never>;
+  /** Notes that an action is committed. */
+  end(commandId: string, transaction: SubmittedTransaction): void;
+  /** Whether an action is known to be committed. */
+  has(commandId: string): boolean;
+  /** Saves what is not saved yet. */
+  flush(): Observable<never>;
+  /** Whether no earlier run can have committed an action before an offset. */
+  excludes(commandId: string, earliest: Offset): boolean;
+}
+
+/** The memory of a rule without a store. */
+export const noMemory: Memory = {
+  begin: () => EMPTY,
+  end: () => undefined,
+  has: () => false,
+  flush: () => EMPTY,
+  excludes: () => false,
+};
+
+/** Works with a memory until the rule is stopped or the ledger is replaced. */
+export type Work = (memoryOf: (isActive: (contractId: string) => boolean) => Memory) => Observable<Acted>;
+
+/** Works while the store is held, with what the rule has saved in it. If the store fails, both begin again. */
+export function whileElected(
+  ledger: LedgerReader,
+  { name, actAs }: Rule,
+  store: CheckpointStore | TransactionalStore<unknown>,
+  retry: CompleteRetryPolicy,
+  workWith: Work,
+): Observable<Acted> {
+  // shows whether the ledger is the one of the record
+  const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: actAs }) });
+  return defer(() => {
+    const reader = feed.open({ emitUndecoded: true });
+    const retrying = { retry, report: reader.report };
+    return acquireStore({ name, store }, retrying, lastCalls(storeTimeoutMs)).pipe(
+      switchMap(({ load$, save, transactions }) =>
+        resumePoint(reader, name, load$).pipe(
+          concatMap(({ cursor }) => {
+            const saveRecord = (record: Cursor): Observable<unknown> => transactions.transact((tx) => save(record, tx));
+            return workWith((isActive) => new StoredMemory(name, cursor, saveRecord, isActive));
+          }),
+          // the store is held until the work ends
+          materialize(),
+        ),
+      ),
+      dematerialize(),
+      retryTransient(retrying, (error) => isLedgerError(error, 'StoreError') && error.retried === undefined),
+    );
+  });
+}
+
+/** How long a call of the store may take, in milliseconds. */
+const storeTimeoutMs = 30_000;
+
+/** An action that may have been submitted. */
+interface SavedAction {
+  readonly commandId: string;
+  /** The offset after which it was committed, if it was; absent if it is known to be committed. */
+  readonly after?: Offset | undefined;
+}
+
+interface SavedActions {
+  readonly actions?: readonly SavedAction[] | undefined;
+}
+
+const SavedActions: t.Type<SavedActions, unknown> = message<SavedActions>('SavedActions', {
+  actions: optional(
+    t.readonlyArray(message<SavedAction>('SavedAction', { commandId: text, after: optional(Offset) })) as t.Type<
+      readonly SavedAction[],
+      unknown
+    >,
+  ),
+});
+
+/**
+ * The memory of a rule with a store. Actions that do not archive their contract are saved before they are submitted, so that an
+ * action which was not saved was never submitted. The record has those of the contracts that are still active.
+ */
+class StoredMemory implements Memory {
+  readonly #actions: Map<string, SavedAction>;
+  /** The actions of earlier runs that may have been committed. */
+  readonly #inherited: ReadonlyMap<string, Offset>;
+  #cursor: Cursor;
+  #isSaved = true;
+  #saving$: Observable<never> = EMPTY;
+  /** The save after the one in progress. All that is noted until it begins is in it. */
+  #next$: Observable<never> | undefined;
+
+  /**
+   * @param cursor - the saved record
+   * @param save - saves a record
+   * @param isActive - whether a contract is active, as far as it is known
+   */
+  constructor(
+    rule: string,
+    cursor: Cursor,
+    private readonly save: (cursor: Cursor) => Observable<unknown>,
+    private readonly isActive: (contractId: string) => boolean,
+  ) {
+    const { actions = [] } = decodeRecord(SavedActions, rule, cursor);
+    this.#cursor = cursor;
+    this.#actions = new Map(actions.map((action) => [action.commandId, action]));
+    this.#inherited = new Map(
+      actions.flatMap(({ commandId, after }) => (after === undefined ? [] : [[commandId, after] as const])),
+    );
+  }
+
+  begin(commandId: string, after: Offset): Observable<never> {
+    return defer(() => {
+      if (this.#actions.has(commandId)) return EMPTY;
+      this.#actions.set(commandId, { commandId, after });
+      this.#isSaved = false;
+      return this.flush();
+    });
+  }
+
+  end(commandId: string, { offset, updateId }: SubmittedTransaction): void {
+    if (!this.#actions.has(commandId)) return;
+    this.#actions.set(commandId, { commandId });
+    if (offset > this.#cursor.offset) this.#cursor = { ...this.#cursor, offset, lastUpdate: { offset, updateId } };
+    this.#isSaved = false;
+  }
+
+  has(commandId: string): boolean {
+    const action = this.#actions.get(commandId);
+    return action !== undefined && action.after === undefined;
+  }
+
+  excludes(commandId: string, earliest: Offset): boolean {
+    return (this.#inherited.get(commandId) ?? Infinity) >= earliest;
+  }
+
+  /** Saves what is noted. Several callers share one save. */
+  flush(): Observable<never> {
+    if (this.#isSaved && this.#next$ === undefined) return EMPTY;
+    return (this.#next$ ??= concat(
+      this.#saving$,
+      defer(() => {
+        this.#saving$ = this.#next$ ?? EMPTY;
+        this.#next$ = undefined;
+        this.#isSaved = true;
+        return this.save(this.#record());
+      }),
+    ).pipe(ignoreElements(), shareReplay({ bufferSize: 1, refCount: true })));
+  }
+
+  #record(): Cursor {
+    for (const commandId of this.#actions.keys())
+      if (!this.isActive(contractIdOf(commandId))) this.#actions.delete(commandId);
+    const record: Cursor & SavedActions = { ...this.#cursor, actions: [...this.#actions.values()] };
+    return record;
+  }
+}
+
+/** The contract of an action. Its command id is the name of the rule, the contract id and the round. */
+const contractIdOf = (commandId: string): string => commandId.split(':', 2)[1] ?? '';

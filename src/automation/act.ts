@@ -1,0 +1,188 @@
+import {
+  catchError,
+  concat,
+  connect,
+  defer,
+  EMPTY,
+  endWith,
+  finalize,
+  ignoreElements,
+  isObservable,
+  map,
+  merge,
+  type Observable,
+  of,
+  take,
+  takeUntil,
+  tap,
+  throwIfEmpty,
+  timer,
+} from 'rxjs';
+import { Offset } from '../codecs/scalars.js';
+import type { SubmittedTransaction } from '../codecs/Transaction.js';
+import { isLedgerError } from '../errors/LedgerError.js';
+import { type Decision, decide } from './decide.js';
+import type { Entry, Submission } from './Entry.js';
+import type { Memory } from './Memory.js';
+import { commit, fail, giveUp, type OutcomeContext, refuse } from './outcome.js';
+import type { Acted, ActionRequest, Rule } from './Rule.js';
+import { prunedError } from './RuleError.js';
+
+/** What the work on all contracts of a rule has in common. */
+export interface RuleRun extends OutcomeContext {
+  readonly rule: Rule;
+  readonly memory: Memory;
+  readonly actTimeoutMs: number;
+  readonly submit: (request: ActionRequest) => Observable<SubmittedTransaction>;
+  /** Emits once when the rule is stopped. */
+  readonly stop$: Observable<unknown>;
+  /** Called when the agenda may have more to do. */
+  readonly wake: () => void;
+  /** The choices that have archived the contract of their action. */
+  readonly consuming: Set<string>;
+}
+
+/** Decides on a contract and submits the decision, or continues with a submission. Emits what it did, and never fails. */
+export const act = (run: RuleRun, entry: Entry): Observable<Acted> =>
+  defer(() => {
+    const { agenda } = run;
+    const { giveBack, end } = agenda.places.take();
+    const { submission } = entry;
+    return (submission === undefined ? decideOn(run, entry, giveBack) : submit(run, entry, submission)).pipe(
+      finalize(() => {
+        end();
+        run.wake();
+      }),
+    );
+  });
+
+/** How long a decision keeps its place, in milliseconds: one that never ends must not keep the others waiting. */
+const slowAfterMs = 20;
+
+function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<Acted> {
+  const { rule, agenda, actTimeoutMs } = run;
+  const { contract, failures, races } = entry;
+  const { contracts } = agenda;
+  if (contracts === undefined) return of();
+  let decision: ReturnType<typeof decide>;
+  try {
+    decision = decide(rule, contract, { contracts, attempt: failures + races + 1 }, actTimeoutMs);
+  } catch (error) {
+    return of(fail(run, entry, error));
+  }
+  if (!isObservable(decision)) {
+    const submission = accept(run, entry, decision);
+    return submission === undefined ? of() : submit(run, entry, submission);
+  }
+  const slow$ = timer(slowAfterMs).pipe(
+    tap(() => {
+      giveBack();
+      run.wake();
+    }),
+    ignoreElements(),
+  );
+  return decision.pipe(
+    tap((decided) => {
+      if (accept(run, entry, decided) !== undefined) agenda.ready(entry);
+    }),
+    ignoreElements(),
+    catchError((error: unknown) => (entry.isGone ? [] : [fail(run, entry, error)])),
+    connect((acted$) => merge(acted$, slow$.pipe(takeUntil(acted$.pipe(ignoreElements(), endWith(true)))))),
+    takeUntil(run.stop$),
+  );
+}
+
+/** Notes what a rule decided. Returns what to submit, if there is anything. */
+function accept({ agenda, memory }: RuleRun, entry: Entry, { round, request }: Decision): Submission | undefined {
+  const isCommitted = request !== undefined && memory.has(request.commandId);
+  if (isCommitted) entry.endedRounds.add(round);
+  entry.submission = request === undefined || isCommitted || entry.isGone ? undefined : { round, request };
+  if (entry.submission === undefined) agenda.rest(entry, round);
+  return entry.submission;
+}
+
+/** Submits what was decided, or continues with a submission whose outcome was unknown. */
+const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<Acted> =>
+  defer(() => {
+    const { agenda, memory } = run;
+    const { round, request } = submission;
+    const since = isSafe(run, entry, submission) ? agenda.earliest : 0;
+    submission.transaction$ ??= run.submit({
+      ...request,
+      deduplicationPeriod: { DeduplicationOffset: { value: since } },
+    });
+    const begun$ = consumes(run, entry, submission) ? EMPTY : memory.begin(request.commandId, agenda.offset);
+    return concat(begun$, submission.transaction$.pipe(throwIfEmpty(), take(1))).pipe(
+      map((transaction) => {
+        memory.end(request.commandId, transaction);
+        learn(run, entry, submission, transaction);
+        return commit(run, entry, transaction);
+      }),
+      catchError((error: unknown) => {
+        const earliest = earliestOffset(error);
+        if (earliest === undefined) return refuse(run, entry, error);
+        agenda.earliest = Math.max(agenda.earliest, earliest);
+        if (!isSafe(run, entry, submission))
+          return [giveUp(entry, round, prunedError(run.rule.name, entry.contract.contractId, earliest))];
+        entry.submission = { round, request };
+        return earliest > since ? submit(run, entry, entry.submission) : refuse(run, entry, error);
+      }),
+    );
+  }).pipe(
+    catchError((error: unknown) => {
+      // of the memory
+      if (isLedgerError(error, 'StoreError', 'CursorError')) throw error;
+      return refuse(run, entry, error);
+    }),
+  );
+
+/** The smallest offset from which a participant that is pruned recognizes repetitions. */
+function earliestOffset(error: unknown): Offset | undefined {
+  if (!isLedgerError(error, 'SubmissionRejectedError') || error.code !== 'INVALID_DEDUPLICATION_PERIOD')
+    return undefined;
+  const earliest = Number(error.context['earliest_offset']);
+  return Offset.is(earliest) ? earliest : undefined;
+}
+
+/**
+ * Whether no earlier run can have committed the action before the earliest offset from which the participant recognizes
+ * repetitions. Otherwise, only a period since the beginning is safe: it lets a participant that is pruned accept nothing new.
+ */
+const isSafe = (run: RuleRun, entry: Entry, submission: Submission): boolean => {
+  const { agenda, memory, rule } = run;
+  // contracts that are still active, or that show no effect of the action, prove that it was not committed
+  if (consumes(run, entry, submission) || (rule.done !== undefined && agenda.offset >= agenda.earliest)) return true;
+  return (
+    (entry.createdOffset ?? -1) >= agenda.earliest || memory.excludes(submission.request.commandId, agenda.earliest)
+  );
+};
+
+/** Whether the action archives its contract, as far as that is known. */
+const consumes = ({ rule, consuming }: RuleRun, { contract }: Entry, { request }: Submission): boolean => {
+  if (rule.consumes !== undefined) return rule.consumes;
+  const choice = choiceOn(contract.contractId, request);
+  return choice !== undefined && (choice.endsWith(':Archive') || consuming.has(choice));
+};
+
+/** Notes that a choice archives its contract, if the transaction shows it. */
+function learn(
+  { consuming }: RuleRun,
+  { contract }: Entry,
+  { request }: Submission,
+  { events }: SubmittedTransaction,
+): void {
+  const { contractId } = contract;
+  const choice = choiceOn(contractId, request);
+  const isArchived = events.some((event) => event._tag === 'ArchivedEvent' && event.contractId === contractId);
+  if (choice !== undefined && isArchived) consuming.add(choice);
+}
+
+/** The template and the choice that a request exercises on a contract; `undefined` unless it is exactly one. */
+function choiceOn(contractId: string, { commands }: Submission['request']): string | undefined {
+  const choices = commands.flatMap((command) =>
+    'ExerciseCommand' in command && command.ExerciseCommand.contractId === contractId
+      ? [`${command.ExerciseCommand.templateId}:${command.ExerciseCommand.choice}`]
+      : [],
+  );
+  return choices.length === 1 ? choices[0] : undefined;
+}
