@@ -11,7 +11,7 @@ import {
   submitPath,
   VirtualCommands,
 } from '../helpers/virtualCommands.js';
-import { errorBody, errorReply } from '../helpers/wire.js';
+import { checkpoint, errorBody, errorReply } from '../helpers/wire.js';
 
 // a sum of random delays is not exact
 beforeEach(() => {
@@ -369,6 +369,23 @@ describe('an attempt whose response is lost', () => {
     });
   });
 
+  it('is not given up because of a checkpoint from before the refusal of the next one', () => {
+    const faults: CommandFault[] = [
+      { kind: 'slow', ms: 90_000 },
+      { kind: 'refused', code: 'UNKNOWN_INFORMEES' },
+    ];
+    run({ faults }, ({ node, submit, at }) => {
+      const seen = submit();
+      at(50, () => {
+        node.ledger.append(11, checkpoint(11, '2026-07-23T00:00:00Z'));
+        node.appendOther('');
+      });
+      return () => {
+        expect(seen.values).toMatchObject([{ offset: 13, isRepeated: true }]);
+      };
+    });
+  });
+
   it('is decided by the rejection of the next one, which was registered', () => {
     const faults: CommandFault[] = [
       lostRequest,
@@ -606,6 +623,21 @@ describe('subscriptions', () => {
       return () => {
         expect(node.commits).toHaveLength(1);
         expect(seen.values).toMatchObject([{ offset: 11 }, { isRepeated: true }, { isRepeated: true }]);
+      };
+    });
+  });
+
+  it('do not report a refusal while another of the same change may commit it', () => {
+    const faults: CommandFault[] = [
+      { kind: 'slow', ms: 3_000 },
+      { kind: 'refused', code: 'DAML_FAILURE' },
+    ];
+    run({ faults }, ({ node, ledger }) => {
+      const transaction$ = ledger.submitAndWaitForTransaction(create);
+      const both = [observe(transaction$), observe(transaction$)];
+      return () => {
+        expect(node.attempts).toHaveLength(2);
+        expect(both.map(({ values }) => values)).toMatchObject([[{ offset: 11 }], [{ offset: 11, isRepeated: true }]]);
       };
     });
   });
