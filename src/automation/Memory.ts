@@ -11,7 +11,7 @@ import {
   shareReplay,
   switchMap,
 } from 'rxjs';
-import { acsDelta } from '../codecs/formats.js';
+import { ledgerEffects } from '../codecs/formats.js';
 import { optional, text } from '../codecs/internal/field.js';
 import { message } from '../codecs/internal/message.js';
 import { Offset } from '../codecs/scalars.js';
@@ -60,8 +60,8 @@ export function whileElected(
   retry: CompleteRetryPolicy,
   workWith: Work,
 ): Observable<Acted> {
-  // shows whether the ledger is the one of the record
-  const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: acsDelta({ parties: actAs }) });
+  // shows whether the ledger is the one of the record: also actions that neither create nor archive
+  const feed = updatesFeed(ledger, { beginExclusive: 0, updateFormat: ledgerEffects({ parties: actAs }) });
   return defer(() => {
     const reader = feed.open({ emitUndecoded: true });
     const retrying = { retry, report: reader.report };
