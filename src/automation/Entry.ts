@@ -8,6 +8,8 @@ import type { Rule } from './Rule.js';
 /** A decision that is submitted, until its outcome is known. */
 export interface Submission extends Decision {
   readonly request: NonNullable<Decision['request']>;
+  /** The offset of the contracts by which it was decided. */
+  readonly decidedAt: Offset;
   /** Subscribed to again while the outcome is unknown, because it continues with the same commands. */
   transaction$?: Observable<SubmittedTransaction> | undefined;
 }

@@ -62,7 +62,7 @@ const slowAfterMs = 20;
 function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<Acted> {
   const { rule, agenda, actTimeoutMs } = run;
   const { contract, failures, races } = entry;
-  const { contracts } = agenda;
+  const { contracts, offset } = agenda;
   if (contracts === undefined) return of();
   let decision: ReturnType<typeof decide>;
   try {
@@ -71,7 +71,7 @@ function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<
     return of(fail(run, entry, error));
   }
   if (!isObservable(decision)) {
-    const submission = accept(run, entry, decision);
+    const submission = accept(run, entry, decision, offset);
     return submission === undefined ? of() : submit(run, entry, submission);
   }
   const slow$ = timer(slowAfterMs).pipe(
@@ -83,7 +83,7 @@ function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<
   );
   return decision.pipe(
     tap((decided) => {
-      if (accept(run, entry, decided) !== undefined) agenda.ready(entry);
+      if (accept(run, entry, decided, offset) !== undefined) agenda.ready(entry);
     }),
     ignoreElements(),
     catchError((error: unknown) => (entry.isGone ? [] : [fail(run, entry, error)])),
@@ -93,10 +93,15 @@ function decideOn(run: RuleRun, entry: Entry, giveBack: () => void): Observable<
 }
 
 /** Notes what a rule decided. Returns what to submit, if there is anything. */
-function accept({ agenda, memory }: RuleRun, entry: Entry, { round, request }: Decision): Submission | undefined {
+function accept(
+  { agenda, memory }: RuleRun,
+  entry: Entry,
+  { round, request }: Decision,
+  decidedAt: Offset,
+): Submission | undefined {
   const isCommitted = request !== undefined && memory.has(request.commandId);
   if (isCommitted) entry.endedRounds.add(round);
-  entry.submission = request === undefined || isCommitted || entry.isGone ? undefined : { round, request };
+  entry.submission = request === undefined || isCommitted || entry.isGone ? undefined : { round, request, decidedAt };
   if (entry.submission === undefined) agenda.rest(entry, round);
   return entry.submission;
 }
@@ -122,9 +127,15 @@ const submit = (run: RuleRun, entry: Entry, submission: Submission): Observable<
         const earliest = earliestOffset(error);
         if (earliest === undefined) return refuse(run, entry, error);
         agenda.earliest = Math.max(agenda.earliest, earliest);
-        if (!isSafe(run, entry, submission))
-          return [giveUp(entry, round, prunedError(run.rule.name, entry.contract.contractId, earliest))];
-        entry.submission = { round, request };
+        if (!isSafe(run, entry, submission)) {
+          if (run.rule.done === undefined)
+            return [giveUp(entry, round, prunedError(run.rule.name, entry.contract.contractId, earliest))];
+          // decided again once the contracts show whether an action before that offset took effect
+          entry.submission = undefined;
+          agenda.await(entry, earliest);
+          return [];
+        }
+        entry.submission = { ...submission, transaction$: undefined };
         return earliest > since ? submit(run, entry, entry.submission) : refuse(run, entry, error);
       }),
     );
@@ -151,7 +162,8 @@ function earliestOffset(error: unknown): Offset | undefined {
 const isSafe = (run: RuleRun, entry: Entry, submission: Submission): boolean => {
   const { agenda, memory, rule } = run;
   // contracts that are still active, or that show no effect of the action, prove that it was not committed
-  if (consumes(run, entry, submission) || (rule.done !== undefined && agenda.offset >= agenda.earliest)) return true;
+  if (consumes(run, entry, submission) || (rule.done !== undefined && submission.decidedAt >= agenda.earliest))
+    return true;
   return (
     (entry.createdOffset ?? -1) >= agenda.earliest || memory.excludes(submission.request.commandId, agenda.earliest)
   );
